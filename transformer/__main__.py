@@ -1,0 +1,131 @@
+"""python -m transformer train | decode | evaluate | inspect"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.checkpoint import CheckpointError, load_checkpoint
+from transformer.decoding import InputError, decode
+from transformer.discover import discover
+from transformer.inspection import inspect
+from transformer.training.task import TrainingError
+from transformer.training.train import train
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; an error a user can mend ends in one sentence and exit status 1."""
+    options = _parser().parse_args(arguments)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    try:
+        result = options.run(options)
+    except (CheckpointError, InputError, TrainingError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here.", file=sys.stderr)
+        return 130
+    print(json.dumps(result, ensure_ascii=False) if options.json else _readable(result))
+    return 0
+
+
+def _train(options: argparse.Namespace) -> dict[str, Any]:
+    recipe = _recipes()[options.recipe]
+    if options.steps:
+        recipe = replace(recipe, training=replace(recipe.training, steps=options.steps))
+    output = options.output or Path("checkpoints") / recipe.name
+    work = Path("build/training") / output.name
+    return train(recipe, options.data, output, work, options.device)
+
+
+def _decode(options: argparse.Namespace) -> dict[str, Any]:
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    beam = {"beam_size": options.beam_size} if options.method == "beam" else {}
+    decoding = decode(checkpoint, options.text, method=options.method, **beam)
+    return {
+        "text": decoding.text,
+        "target": [token.piece for token in decoding.target],
+        "hypotheses": [
+            {"text": checkpoint.tokenizer.decode(h.ids), "log_prob": h.log_prob, "score": h.score}
+            for h in decoding.hypotheses
+        ],
+    }
+
+
+def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    recipes = _recipes()
+    if checkpoint.about.recipe not in recipes:
+        raise CheckpointError(
+            f"{checkpoint.name} names the recipe {checkpoint.about.recipe!r}, which is not here, "
+            "so there is nothing to evaluate it by."
+        )
+    return dict(recipes[checkpoint.about.recipe].evaluate(checkpoint, options.data))
+
+
+def _inspect(options: argparse.Namespace) -> dict[str, Any]:
+    return inspect(load_checkpoint(options.checkpoint, options.device))
+
+
+def _recipes() -> dict[str, Any]:
+    return discover("transformer.training.recipes", "RECIPE")
+
+
+def _readable(result: dict[str, Any]) -> str:
+    if "text" in result:
+        return str(result["text"])
+    width = max(map(len, result))
+    return "\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in result.items())
+
+
+def _shown(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m transformer", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    command = _command(commands, "train", _train, "train a recipe, or go on with a stopped run")
+    command.add_argument("recipe", choices=sorted(_recipes()))
+    command.add_argument("--data", type=Path, help="folder of the training data")
+    command.add_argument("--output", type=Path, help="checkpoint folder (checkpoints/RECIPE)")
+    command.add_argument("--steps", type=int, help="train this many steps in all")
+
+    command = _command(commands, "decode", _decode, "decode one text")
+    command.add_argument("checkpoint", type=Path)
+    command.add_argument("text")
+    command.add_argument("--method", choices=("greedy", "beam"), default="greedy")
+    command.add_argument("--beam-size", type=int, default=4)
+
+    command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")
+    command.add_argument("checkpoint", type=Path)
+    command.add_argument("--data", type=Path, help="folder of the evaluation data")
+
+    command = _command(commands, "inspect", _inspect, "say what a checkpoint folder holds")
+    command.add_argument("checkpoint", type=Path)
+    return parser
+
+
+def _command(commands: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    command.set_defaults(run=run)
+    command.add_argument("--device", help="cuda, mps or cpu; chosen when left out")
+    command.add_argument("--threads", type=int, help="CPU threads; torch's default when left out")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    return command
+
+
+if __name__ == "__main__":
+    # A pipe closed by its reader is no error of ours.
+    try:
+        sys.exit(main())
+    except BrokenPipeError:
+        os._exit(1)

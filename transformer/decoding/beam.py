@@ -1,0 +1,86 @@
+"""Beam search with a length penalty (Wu et al. 2016, section 7, as AIAYN section 6.1 uses it)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from transformer.decoding.method import Hypothesis, Method, Model, length_limit
+
+
+@dataclass(frozen=True, eq=False)
+class _Branch:
+    """One hypothesis on its way: its tokens and the distributions that they came from."""
+
+    ids: tuple[int, ...]
+    rows: tuple[Tensor, ...]
+    log_prob: float
+
+
+def beam(
+    model: Model,
+    source: Tensor,
+    max_len: int | None = None,
+    beam_size: int = 4,
+    length_penalty: float = 0.6,
+) -> list[Hypothesis]:
+    """source: [1, S] -> at most beam_size hypotheses, best first.
+
+    A hypothesis scores log p / ((5 + length) / 6) ** length_penalty. The search stops when
+    beam_size have ended and no open branch scores better; so beam_size 1 is greedy.
+    """
+    config = model.config
+    limit = length_limit(config, source, max_len)
+    state = model.start(source)
+    open_branches = [_Branch((), (), 0.0)]
+    finished: list[Hypothesis] = []
+    for length in range(1, limit + 1):
+        last = [branch.ids[-1] if branch.ids else config.bos_id for branch in open_branches]
+        logits = model.advance(state, source.new_tensor(last)[:, None])
+        rows = logits[:, -1].float().log_softmax(-1)  # [branches, V]
+        totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
+        # Twice the beam: at most half of these can end.
+        best = totals.flatten().topk(min(2 * beam_size, totals.numel()))
+        grown, parents = [], []
+        ranked = zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        for rank, (total, index) in enumerate(ranked):
+            parent, id = divmod(index, rows.size(1))
+            old = open_branches[parent]
+            branch = _Branch((*old.ids, id), (*old.rows, rows[parent]), total)
+            if id == config.eos_id or length == limit:
+                if rank < beam_size:
+                    finished.append(_finish(branch, length_penalty))
+            elif len(grown) < beam_size:
+                grown.append(branch)
+                parents.append(parent)
+        finished = sorted(finished, key=lambda h: h.score, reverse=True)[:beam_size]
+        if not grown or _settled(grown[0], finished, beam_size, length_penalty):
+            break
+        open_branches = grown
+        state.reorder(torch.tensor(parents, device=source.device))
+    return finished
+
+
+def _finish(branch: _Branch, length_penalty: float) -> Hypothesis:
+    score = branch.log_prob / _penalty(len(branch.ids), length_penalty)
+    return Hypothesis(branch.ids, torch.stack(branch.rows).cpu(), score)
+
+
+def _settled(
+    best: _Branch, finished: list[Hypothesis], beam_size: int, length_penalty: float
+) -> bool:
+    """Whether the best open branch, as it stands, already loses to every finished hypothesis."""
+    score = best.log_prob / _penalty(len(best.ids), length_penalty)
+    return len(finished) == beam_size and finished[-1].score >= score
+
+
+def _penalty(length: int, length_penalty: float) -> float:
+    return float(((5 + length) / 6) ** length_penalty)
+
+
+METHOD = Method(
+    name="beam",
+    title="Beam search",
+    run=beam,
+    options={"beam_size": 4, "length_penalty": 0.6},
+)

@@ -1,0 +1,43 @@
+"""decode(): text in, the chosen target and how it came about out."""
+
+from typing import Any
+
+import torch
+
+from transformer.checkpoint import Checkpoint
+from transformer.decoding.steps import Decoding, steps_of
+from transformer.discover import discover
+from transformer.inputs import InputError, source_ids, target_ids
+
+
+def decode(
+    checkpoint: Checkpoint, source: str, method: str = "greedy", **options: Any
+) -> Decoding:
+    """Decode a source text.
+
+    method: "greedy", "beam" (beam_size, length_penalty) or "forced" (target: text or tokens); all
+    take max_len, in tokens. Raises InputError when the text cannot be read, ValueError for an
+    unknown method.
+    """
+    methods = discover("transformer.decoding", "METHOD")
+    if method not in methods:
+        raise ValueError(f"unknown decoding method {method!r}; known: {', '.join(methods)}.")
+    sources = source_ids(checkpoint, source)
+    if method == "forced":
+        options["target_ids"] = tuple(target_ids(checkpoint, options.pop("target", None)))
+    with torch.inference_mode():
+        hypotheses = methods[method].run(
+            checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
+        )
+    best = hypotheses[0]
+    token = checkpoint.tokenizer.token
+    return Decoding(
+        text=checkpoint.tokenizer.decode(best.ids),
+        source=tuple(map(token, sources)),
+        target=tuple(map(token, best.ids)),
+        steps=steps_of(best, checkpoint.tokenizer),
+        hypotheses=tuple(hypotheses),
+    )
+
+
+__all__ = ["InputError", "decode"]

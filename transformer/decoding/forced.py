@@ -1,0 +1,20 @@
+"""Forced decoding: the target is given, the model says how probable each of its tokens is."""
+
+import torch
+from torch import Tensor
+
+from transformer.decoding.method import Hypothesis, Method, Model
+
+
+def forced(
+    model: Model, source: Tensor, max_len: int | None = None, target_ids: tuple[int, ...] = ()
+) -> list[Hypothesis]:
+    """source: [1, S]; target_ids without the start token -> one hypothesis, in one pass."""
+    inputs = source.new_tensor([[model.config.bos_id, *target_ids[:-1]]])
+    logits = model.advance(model.start(source), inputs)[0]
+    log_probs = logits.float().log_softmax(-1).cpu()
+    score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())
+    return [Hypothesis(tuple(target_ids), log_probs, score)]
+
+
+METHOD = Method(name="forced", title="Forced", run=forced)

@@ -1,0 +1,63 @@
+"""What each decoding step considered and chose."""
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from transformer.decoding.method import Hypothesis
+from transformer.tokenizer import Token, Tokenizer
+
+N_CANDIDATES = 10
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One token that a step could have written."""
+
+    token: Token
+    prob: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decoding step: the token chosen and what stood beside it."""
+
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    """The most probable tokens, best first."""
+    rest: float
+    """The probability of all other tokens together."""
+    entropy: float
+    """Of the whole distribution, in bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decoding:
+    """A finished decoding: the best hypothesis, its steps, and every hypothesis found."""
+
+    text: str
+    source: tuple[Token, ...]
+    target: tuple[Token, ...]
+    steps: tuple[Step, ...]
+    hypotheses: tuple[Hypothesis, ...]
+
+
+def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:
+    """The steps of a hypothesis from its log_probs [T, V]."""
+    return tuple(
+        _step(row, chosen, tokenizer)
+        for row, chosen in zip(hypothesis.log_probs, hypothesis.ids, strict=True)
+    )
+
+
+def _step(log_probs: Tensor, chosen: int, tokenizer: Tokenizer) -> Step:
+    probs = log_probs.double().exp()
+    best = probs.topk(min(N_CANDIDATES, probs.numel()))
+    candidates = tuple(
+        Candidate(tokenizer.token(id), prob)
+        for id, prob in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    )
+    entropy = -float((probs * log_probs.clamp_min(-1e4)).sum()) / math.log(2)
+    rest = max(0.0, 1.0 - sum(candidate.prob for candidate in candidates))
+    return Step(Candidate(tokenizer.token(chosen), float(probs[chosen])), candidates, rest, entropy)

@@ -1,0 +1,21 @@
+"""Find plug-ins: every module of a package that declares a given constant."""
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any
+
+
+@cache
+def discover(package: str, constant: str) -> dict[str, Any]:
+    """name -> declaration, for each module of `package` that has `constant`, sorted by name.
+
+    >>> sorted(discover("transformer.models", "FAMILY"))
+    ['encoder_decoder']
+    """
+    found = {}
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        declared = getattr(importlib.import_module(f"{package}.{module.name}"), constant, None)
+        if declared is not None:
+            found[declared.name] = declared
+    return dict(sorted(found.items()))

@@ -1,0 +1,56 @@
+"""What people type -> token ids that a model accepts, or a sentence that says why not."""
+
+from collections.abc import Sequence
+
+from transformer.checkpoint import Checkpoint
+from transformer.tokenizer import Token, TokenizerError
+
+
+class InputError(ValueError):
+    """Input that a model cannot take; the message says what to change."""
+
+
+MAX_CHARACTERS = 20_000
+"""Longer text is refused before it is split: no model here reads a tenth of it."""
+
+
+def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
+    """Token ids of a source text. Raises InputError when it is empty or too long."""
+    if not text.strip():
+        raise InputError("There is no text yet: type a sentence.")
+    return _checked(checkpoint, _encode(checkpoint, text), "text")
+
+
+def target_ids(checkpoint: Checkpoint, target: str | Sequence[Token] | None) -> list[int]:
+    """Token ids that the decoder is to produce. Raises InputError."""
+    if target is None:
+        raise InputError(f"{checkpoint.name} has a decoder: give it a target, text or tokens.")
+    if isinstance(target, str):
+        ids = _encode(checkpoint, target, target=True)
+    else:
+        ids = [token.id for token in target]
+    if not ids:
+        raise InputError("The target is empty.")
+    return _checked(checkpoint, ids, "target")
+
+
+def _encode(checkpoint: Checkpoint, text: str, target: bool = False) -> list[int]:
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(
+            f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read. "
+            "Shorten it."
+        )
+    try:
+        return checkpoint.tokenizer.encode(text, "target" if target else "source")
+    except TokenizerError as error:
+        raise InputError(str(error)) from error
+
+
+def _checked(checkpoint: Checkpoint, ids: list[int], what: str) -> list[int]:
+    limit = checkpoint.config.max_len
+    if len(ids) > limit:
+        raise InputError(
+            f"The {what} has {len(ids):,} tokens; {checkpoint.name} takes at most {limit:,}. "
+            "Shorten it."
+        )
+    return ids

@@ -1,0 +1,1 @@
+"""The parts that models are built from, one idea a file."""

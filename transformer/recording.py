@@ -1,0 +1,113 @@
+"""What one forward pass left behind: data only, without a batch axis.
+
+Attention weights are not stored. Each attention call's q, k and v are, by reference, and the
+weights are computed from them when asked: memory grows with T * d, not with L * H * T^2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from transformer.tokenizer import Token
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionCall:
+    """One layer's call of scaled_dot_product_attention, after projection."""
+
+    q: Tensor
+    """[H, Q, d_head]"""
+    k: Tensor
+    """[H, K, d_head]"""
+    v: Tensor
+    """[H, K, d_head]"""
+    mask: Tensor | None
+    """[1 or H, 1 or Q, K], True = may attend; None: no mask beside causality."""
+    scale: float
+    is_causal: bool
+
+    def allowed(self) -> Tensor:
+        """Which cells may be attended to: bool [H, Q, K]."""
+        n_heads, n_queries = self.q.shape[:2]
+        n_keys = self.k.size(1)
+        cells = torch.ones(n_heads, n_queries, n_keys, dtype=torch.bool, device=self.q.device)
+        if self.is_causal:
+            cells = cells.tril()
+        return cells if self.mask is None else cells & self.mask
+
+    def scores(self) -> Tensor:
+        """q k^T * scale, before mask and softmax: [H, Q, K] in float32."""
+        return self.q.float() @ self.k.float().mT * self.scale
+
+    def weights(self) -> Tensor:
+        """softmax(scores + mask) over keys: [H, Q, K] in float32; masked cells are exactly 0."""
+        masked = ~self.allowed()
+        weights = self.scores().masked_fill(masked, -torch.inf).softmax(-1)
+        return weights.masked_fill(masked, 0.0)  # a row with every cell masked is 0, as in SDPA
+
+
+@dataclass(frozen=True, eq=False)
+class Attention:
+    """One kind of attention in all layers, with the tokens of its rows and columns."""
+
+    kind: str
+    """"encoder_self", "decoder_self" or "cross"."""
+    queries: tuple[Token, ...]
+    """The token at each row, as the model read it."""
+    keys: tuple[Token, ...]
+    """The token at each column."""
+    calls: tuple[AttentionCall, ...]
+    """One a layer."""
+    produced: tuple[Token, ...] | None = None
+    """The token that each row was about to produce; None where rows produce nothing."""
+
+    @property
+    def n_layers(self) -> int:
+        return len(self.calls)
+
+    @property
+    def n_heads(self) -> int:
+        return self.calls[0].q.size(0)
+
+    def weights(self, layer: int, head: int | None = None) -> Tensor:
+        """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU."""
+        weights = self.calls[layer].weights().cpu()
+        return weights if head is None else weights[head]
+
+    def allowed(self, layer: int) -> Tensor:
+        """Which cells the masks leave open: bool [H, Q, K], on the CPU."""
+        return self.calls[layer].allowed().cpu()
+
+
+@dataclass(frozen=True, eq=False)
+class PositionalEncoding:
+    """What one side's embedding layer added up, as it passed through."""
+
+    tokens: tuple[Token, ...]
+    embeddings: Tensor
+    """Scaled token embeddings [T, D]."""
+    encodings: Tensor
+    """The positional encodings added to them [T, D]."""
+    table: Tensor
+    """The module's encodings of all positions it has [max_len, D]."""
+
+    @property
+    def sum(self) -> Tensor:
+        """What the first layer reads [T, D]."""
+        return self.embeddings + self.encodings
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One forced pass of one model over one input."""
+
+    source: tuple[Token, ...]
+    target: tuple[Token, ...]
+    """The tokens produced, in order; row t of decoder attention produced target[t]."""
+    attentions: Mapping[str, Attention]
+    positions: Mapping[str, PositionalEncoding]
+    """"source" and "target", as far as the model has them."""
+    logits: Tensor
+    """[T, V]: row t is what target[t] was chosen from."""

@@ -1,0 +1,156 @@
+"""Text <-> tokens. A token is an id, its piece is the id's text."""
+
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+import sentencepiece
+
+Side = Literal["source", "target"]
+
+
+class TokenizerError(ValueError):
+    """Text that a tokenizer cannot take; the message says what to change."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One vocabulary entry: `special` marks padding, start, end and the like."""
+
+    id: int
+    piece: str
+    special: bool = False
+
+
+class Tokenizer(Protocol):
+    """What models ask of any tokenizer."""
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        """The ids of a text, with the closing special tokens that the model was trained with."""
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids; special tokens leave no trace."""
+
+    def token(self, id: int) -> Token:
+        """The token of an id."""
+
+    def save(self, folder: Path) -> None:
+        """Write what `load_tokenizer` needs; nothing where there is nothing to keep."""
+
+
+# Typographic variants that the training text writes plainly.
+_PLAIN = str.maketrans(
+    {"’": "'", "‘": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
+    | {"…": "...", "\u00a0": " ", "\u202f": " "}
+)
+
+
+class SentencePieceTokenizer:
+    """A sentencepiece model with byte fallback: no text is unknown to it."""
+
+    kind = "sentencepiece"
+    file_name = "tokenizer.model"
+
+    def __init__(self, model: bytes) -> None:
+        self._model = model
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+
+    @property
+    def vocab_size(self) -> int:
+        return self._processor.vocab_size()
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        plain = unicodedata.normalize("NFC", text).translate(_PLAIN)
+        return [*self._processor.encode(plain), self._processor.eos_id()]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return self._processor.decode([int(id) for id in ids if not self.token(int(id)).special])
+
+    def token(self, id: int) -> Token:
+        special = self._processor.is_control(id) or self._processor.is_unknown(id)
+        return Token(id, self._processor.id_to_piece(id), special)
+
+    def save(self, folder: Path) -> None:
+        (folder / self.file_name).write_bytes(self._model)
+
+    @classmethod
+    def load(cls, folder: Path, vocab_size: int) -> "SentencePieceTokenizer":
+        try:
+            return cls((folder / cls.file_name).read_bytes())
+        except RuntimeError as error:
+            raise TokenizerError("not a sentencepiece model.") from error
+
+    @classmethod
+    def train(cls, sentences: Iterable[str], vocab_size: int) -> "SentencePieceTokenizer":
+        """Learn a unigram vocabulary: 0 padding, 1 start, 2 end, 3 unknown, then 256 bytes."""
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(sentence.translate(_PLAIN) for sentence in sentences),
+            model_writer=model,
+            vocab_size=vocab_size,
+            byte_fallback=True,
+            character_coverage=0.9998,
+            pad_id=0,
+            bos_id=1,
+            eos_id=2,
+            unk_id=3,
+            minloglevel=2,
+        )
+        return cls(model.getvalue())
+
+
+class NumberTokenizer:
+    """The copy task's alphabet: the numbers themselves, 0 being padding and 1 the start."""
+
+    kind = "numbers"
+
+    def __init__(self, vocab_size: int) -> None:
+        self.vocab_size = vocab_size
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        words = text.replace(",", " ").split()
+        wrong = [
+            word
+            for word in words
+            if not (word.isascii() and word.isdigit() and 2 <= int(word[:9]) < self.vocab_size)
+        ]
+        if wrong:
+            raise TokenizerError(
+                f"This model copies numbers from 2 to {self.vocab_size - 1}, "
+                f"written with spaces between them; “{wrong[0][:40]}” is not one of them."
+            )
+        return [int(word) for word in words]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return " ".join(str(int(id)) for id in ids if id > 1)
+
+    def token(self, id: int) -> Token:
+        return Token(id, ("<pad>", "<s>")[id] if id < 2 else str(id), special=id < 2)
+
+    def save(self, folder: Path) -> None:
+        pass
+
+    @classmethod
+    def load(cls, folder: Path, vocab_size: int) -> "NumberTokenizer":
+        return cls(vocab_size)
+
+
+_KINDS = {cls.kind: cls for cls in (SentencePieceTokenizer, NumberTokenizer)}
+
+
+def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:
+    """The tokenizer of a checkpoint folder. Raises TokenizerError or OSError."""
+    if kind not in _KINDS:
+        raise TokenizerError(f"unknown tokenizer kind {kind!r}; known: {', '.join(_KINDS)}.")
+    tokenizer: Tokenizer = _KINDS[kind].load(folder, vocab_size)
+    if tokenizer.vocab_size != vocab_size:
+        raise TokenizerError(
+            f"the tokenizer has {tokenizer.vocab_size} pieces, the model {vocab_size}."
+        )
+    return tokenizer

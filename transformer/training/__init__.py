@@ -1,0 +1,1 @@
+"""Training: the loop, its data and schedule, and the recipes."""

@@ -1,0 +1,26 @@
+"""How a model is trained: the numbers of a recipe."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Defaults follow AIAYN, section 5, except where a field says otherwise."""
+
+    steps: int
+    tokens_per_batch: int
+    """Source and target positions together."""
+    learning_rate: float
+    """The highest that the schedule reaches."""
+    warmup_steps: int
+    decay_fraction: float = 0.5
+    """The last part of the steps, in which the rate falls linearly to zero."""
+    label_smoothing: float = 0.1
+    gradient_clip: float = 1.0
+    weight_decay: float = 0.01
+    average_decay: float = 0.999
+    """Of the exponential moving average of the weights, which is what is shipped."""
+    validate_every: int = 1000
+    snapshots: int = 0
+    """How many copies of the averaged weights to keep, log-spaced from step 0 to the last."""
+    seed: int = 1

@@ -1,0 +1,220 @@
+"""The training loop: resumable, on any device, and watched while it runs."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import nullcontext
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.optim import AdamW
+from torch.optim.swa_utils import AveragedModel
+from tqdm import tqdm
+
+from transformer.checkpoint import (
+    HISTORY,
+    SNAPSHOTS,
+    load_checkpoint,
+    save_checkpoint,
+    save_weights,
+    write_whole,
+)
+from transformer.device import choose_device
+from transformer.discover import discover
+from transformer.training.batches import Batch
+from transformer.training.schedule import rate, snapshot_steps
+from transformer.training.state import load_state, save_state
+from transformer.training.task import Recipe, Task
+
+SAVE_SECONDS = 40
+"""A killed run loses at most this much, and the time of one save."""
+LOG_STEPS = 50
+
+
+class Run:
+    """One training run; its folder holds the state and, for a look, the weights so far."""
+
+    def __init__(self, recipe: Recipe, task: Task, folder: Path, device: str | None) -> None:
+        torch.manual_seed(recipe.training.seed)
+        self.recipe, self.task, self.folder = recipe, task, folder
+        self.device = choose_device(device)
+        family = discover("transformer.models", "FAMILY")[recipe.model.family]
+        self.model = family.build(recipe.model).to(self.device)
+        self.averaged = AveragedModel(
+            self.model, multi_avg_fn=_moving_average(recipe.training.average_decay)
+        )
+        self.optimizer = AdamW(
+            self.model.parameters(),
+            recipe.training.learning_rate,
+            betas=(0.9, 0.98),
+            weight_decay=recipe.training.weight_decay,
+            fused=self.device.type != "mps",
+        )
+        self.progress: dict[str, Any] = {
+            "step": 0,
+            "epoch": 0,
+            "batch": 0,
+            "tokens": 0,
+            "seconds": 0.0,
+            "cpu_seconds": 0.0,
+            "history": [],
+        }
+        self.snapshots = set(snapshot_steps(recipe.training.steps, recipe.training.snapshots))
+        self.state_file = folder / "state.safetensors"
+        if self.state_file.exists():
+            self.progress = load_state(self.state_file, self._modules(), self.optimizer)
+
+    def train(self) -> None:
+        """Go on to the last step. Safe to kill and call again."""
+        steps, done = self.recipe.training.steps, self.progress["step"]
+        clock = _Clock(self.progress)
+        batches = self._batches()
+        if done == 0:
+            self._snapshot(0)
+        with tqdm(total=steps, initial=done, unit="step", mininterval=2, dynamic_ncols=True) as bar:
+            try:
+                for step in range(done, steps):
+                    self._step(step, next(batches), bar)
+                    if clock.due(SAVE_SECONDS):
+                        self._save()
+                    if (step + 1) % self.recipe.training.validate_every == 0 or step + 1 == steps:
+                        self._validate(bar)
+                        clock.tick()
+            finally:
+                clock.tick()
+                self._save()
+
+    def _step(self, step: int, batch: Batch, bar: "tqdm[Any]") -> None:
+        training = self.recipe.training
+        factor = rate(step, training.steps, training.warmup_steps, training.decay_fraction)
+        self.model.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = training.learning_rate * factor
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self._loss(self.model, batch.to(self.device), training.label_smoothing)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), training.gradient_clip)
+        self.optimizer.step()
+        self.averaged.update_parameters(self.model)
+        self.progress["step"] = step + 1
+        self.progress["batch"] += 1
+        self.progress["tokens"] += batch.n_tokens
+        bar.update()
+        if step % LOG_STEPS == 0 or step + 1 == training.steps:
+            self._log(bar, loss=loss.item(), learning_rate=training.learning_rate * factor)
+        if step + 1 in self.snapshots:
+            self._snapshot(step + 1)
+
+    def _loss(self, model: nn.Module, batch: Batch, label_smoothing: float) -> Tensor:
+        """Mean cross-entropy a target token, in nats."""
+        half = torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else None
+        with half or nullcontext():
+            logits = model(batch.source, batch.target_input)
+        return F.cross_entropy(
+            logits.flatten(0, 1).float(),
+            batch.target_output.flatten(),
+            ignore_index=self.recipe.model.pad_id,
+            label_smoothing=label_smoothing,
+        )
+
+    def _batches(self) -> Iterator[Batch]:
+        """Batches from where the run stands, for ever."""
+        for epoch in count(self.progress["epoch"]):
+            if epoch != self.progress["epoch"]:
+                self.progress |= {"epoch": epoch, "batch": 0}
+            yield from islice(self.task.batches(epoch), self.progress["batch"], None)
+
+    @torch.no_grad()
+    def _validate(self, bar: "tqdm[Any]") -> None:
+        """Loss of the averaged weights on held-out batches, and quick scores of decoding."""
+        model = self.averaged.module.eval()
+        total, n = 0.0, 0
+        for batch in self.task.validation():
+            n_targets = int(batch.target_output.ne(self.recipe.model.pad_id).sum())
+            total += self._loss(model, batch.to(self.device), 0.0).item() * n_targets
+            n += n_targets
+        self.export(self.folder)
+        scores = self.task.sample_scores(load_checkpoint(self.folder, str(self.device)))
+        self._log(bar, validation_loss=total / n, **scores)
+        bar.write(f"step {self.progress['step']:,}: " + _listed(self.progress["history"][-1]))
+
+    def _log(self, bar: "tqdm[Any]", **values: float) -> None:
+        row = {"step": self.progress["step"], "tokens": self.progress["tokens"], **values}
+        self.progress["history"].append(row)
+        if "loss" in values:
+            tokens_a_step = self.progress["tokens"] / self.progress["step"]
+            speed = (bar.format_dict["rate"] or 0.0) * tokens_a_step
+            bar.set_postfix_str(f"loss {values['loss']:.3f}, {speed:,.0f} tokens/s")
+
+    def export(self, folder: Path) -> None:
+        """Write the averaged weights as a checkpoint that the app opens."""
+        save_checkpoint(
+            folder,
+            self.recipe.about,
+            self.recipe.model,
+            self.averaged.module.state_dict(),
+            self.task.tokenizer,
+        )
+        write_whole(folder / HISTORY, json.dumps(self.progress["history"]).encode())
+
+    def publish(self, output: Path) -> None:
+        """Write the finished checkpoint with its snapshots."""
+        self.export(output)
+        if self.snapshots:
+            shutil.rmtree(output / SNAPSHOTS, ignore_errors=True)
+            shutil.copytree(self.folder / SNAPSHOTS, output / SNAPSHOTS)
+
+    def _snapshot(self, step: int) -> None:
+        if step in self.snapshots:
+            file = self.folder / SNAPSHOTS / f"{step:06d}.safetensors"
+            save_weights(file, self.averaged.module.state_dict())
+
+    def _modules(self) -> dict[str, nn.Module]:
+        return {"model": self.model, "averaged": self.averaged}
+
+    def _save(self) -> None:
+        save_state(self.state_file, self._modules(), self.optimizer, self.progress)
+
+
+class _Clock:
+    """Adds wall and processor time to a run's progress, over all its resumptions."""
+
+    def __init__(self, progress: dict[str, Any]) -> None:
+        self.progress = progress
+        self.wall, self.cpu = time.monotonic(), time.process_time()
+        self.saved = self.wall
+
+    def tick(self) -> None:
+        wall, cpu = time.monotonic(), time.process_time()
+        self.progress["seconds"] += wall - self.wall
+        self.progress["cpu_seconds"] += cpu - self.cpu
+        self.wall, self.cpu = wall, cpu
+
+    def due(self, seconds: float) -> bool:
+        """Whether `seconds` have passed since this last said so."""
+        if time.monotonic() - self.saved < seconds:
+            return False
+        self.tick()
+        self.saved = self.wall
+        return True
+
+
+def _moving_average(decay: float) -> Any:
+    """An exponential moving average that starts short, so that early weights are forgotten."""
+
+    @torch.no_grad()
+    def update(averaged: Any, current: Any, n: Tensor | int) -> None:
+        n = int(n)
+        torch._foreach_lerp_(averaged, current, 1 - min(decay, (1 + n) / (10 + n)))
+
+    return update
+
+
+def _listed(row: dict[str, float]) -> str:
+    skipped = ("step", "tokens")
+    return ", ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in skipped)

@@ -1,0 +1,1 @@
+"""Recipes: one run a file, declared by RECIPE."""

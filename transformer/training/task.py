@@ -1,0 +1,49 @@
+"""What a recipe is, and what it has to prepare before training starts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from transformer.checkpoint import About, Checkpoint
+from transformer.config import ModelConfig
+from transformer.tokenizer import Tokenizer
+from transformer.training.batches import Batch
+from transformer.training.config import TrainingConfig
+
+Scores = dict[str, float]
+
+
+class TrainingError(Exception):
+    """A run that cannot start; the message says what to change."""
+
+
+class Task(Protocol):
+    """Data made ready for one model."""
+
+    tokenizer: Tokenizer
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        """One epoch, in an order that only the epoch's number decides."""
+
+    def validation(self) -> list[Batch]:
+        """Held-out batches for the validation loss."""
+
+    def sample_scores(self, checkpoint: Checkpoint) -> Scores:
+        """Quick scores of decoding on a held-out sample, for the log."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One named run: the model, the numbers, the data, and how its result is judged."""
+
+    name: str
+    about: About
+    model: ModelConfig
+    training: TrainingConfig
+    prepare: Callable[["Recipe", Path | None, Path], Task]
+    """(recipe, data folder or None, work folder for a tokenizer) -> task."""
+    evaluate: Callable[[Checkpoint, Path | None], Scores]
+    """(checkpoint, data folder or None) -> the scores that the card states."""
+    data: str
+    """Markdown: where the data is from and its licence."""

@@ -1,0 +1,120 @@
+"""Translation from TSV pairs: data, quick scores, and the evaluation that a card states."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import sacrebleu
+from tqdm import tqdm
+
+from transformer.checkpoint import Checkpoint
+from transformer.decoding import decode
+from transformer.tokenizer import SentencePieceTokenizer
+from transformer.training.batches import Batch, Pair, bucketed
+from transformer.training.task import Recipe, Scores, TrainingError
+
+TRAIN, VALID = "train.tatoeba.tsv", "valid.tatoeba.tsv"
+TESTS = {"Tatoeba test": "test.tatoeba.tsv", "Multi30k test2016": "test_2016_flickr.multi30k.tsv"}
+N_SAMPLE = 150
+"""Sentences that are decoded for the log while training."""
+
+
+def read_pairs(file: Path) -> list[list[str]]:
+    """Rows of a TSV: source, target, further references. Raises TrainingError."""
+    if not file.is_file():
+        raise TrainingError(f"{file} is missing: --data must name the folder that holds it.")
+    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    wrong = next((i for i, row in enumerate(rows, 1) if len(row) < 2), None)
+    if wrong is not None:
+        raise TrainingError(f"{file}, line {wrong}: a source, a tab and a target are needed.")
+    return rows
+
+
+def prepare(recipe: Recipe, data: Path | None, work: Path) -> "Translation":
+    """Learn the vocabulary where there is none yet, and tokenize everything."""
+    folder = _folder(data)
+    held_out = {
+        _key(row[0]) for name in (VALID, *TESTS.values()) for row in _optional(folder / name)
+    }
+    rows = [row for row in read_pairs(folder / TRAIN) if _key(row[0]) not in held_out]
+    if (work / SentencePieceTokenizer.file_name).exists():
+        tokenizer = SentencePieceTokenizer.load(work, recipe.model.vocab_size)
+    else:
+        sentences = (text for row in rows for text in row[:2])
+        tokenizer = SentencePieceTokenizer.train(sentences, recipe.model.vocab_size)
+        work.mkdir(parents=True, exist_ok=True)
+        tokenizer.save(work)
+    return Translation(recipe, tokenizer, rows, read_pairs(folder / VALID))
+
+
+class Translation:
+    """Pairs made ready for training."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        tokenizer: SentencePieceTokenizer,
+        train: Sequence[Sequence[str]],
+        valid: Sequence[Sequence[str]],
+    ) -> None:
+        self.recipe, self.tokenizer, self.valid_rows = recipe, tokenizer, valid
+        limit = recipe.model.max_len
+        pairs = [(tokenizer.encode(row[0]), tokenizer.encode(row[1], "target")) for row in train]
+        self.train = [pair for pair in pairs if max(map(len, pair)) <= limit]
+        self.valid = [(tokenizer.encode(row[0]), tokenizer.encode(row[1])) for row in valid]
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        return self._bucketed(self.train, epoch)
+
+    def validation(self) -> list[Batch]:
+        return list(self._bucketed(self.valid, 0))
+
+    def _bucketed(self, pairs: Sequence[Pair], epoch: int) -> Iterator[Batch]:
+        training, model = self.recipe.training, self.recipe.model
+        seed = training.seed * 1_000_003 + epoch
+        return bucketed(pairs, training.tokens_per_batch, model.pad_id, model.bos_id, seed)
+
+    def sample_scores(self, checkpoint: Checkpoint) -> Scores:
+        return scores(checkpoint, self.valid_rows[:: max(1, len(self.valid_rows) // N_SAMPLE)])
+
+
+def scores(
+    checkpoint: Checkpoint,
+    rows: Sequence[Sequence[str]],
+    method: str = "greedy",
+    progress: Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]] = lambda rows: rows,
+) -> Scores:
+    """BLEU and chrF against each row's first reference (sacrebleu's defaults: cased, 13a)."""
+    outputs = [decode(checkpoint, row[0], method=method).text for row in progress(rows)]
+    references = [[row[1] for row in rows]]
+    return {
+        "BLEU": sacrebleu.corpus_bleu(outputs, references).score,
+        "chrF": sacrebleu.corpus_chrf(outputs, references).score,
+    }
+
+
+def evaluate(checkpoint: Checkpoint, data: Path | None) -> Scores:
+    """BLEU and chrF, greedy and beam 4, on each test set that the folder holds."""
+    folder = _folder(data)
+    result: Scores = {}
+    for title, name in TESTS.items():
+        rows = read_pairs(folder / name)
+        for method, label in (("greedy", "greedy"), ("beam", "beam 4")):
+            bar = tqdm(rows, desc=f"{title}, {label}", unit="sentence", dynamic_ncols=True)
+            for metric, value in scores(checkpoint, rows, method, lambda _, bar=bar: bar).items():
+                result[f"{title}, {label}, {metric}"] = value
+    return result
+
+
+def _folder(data: Path | None) -> Path:
+    if data is None:
+        raise TrainingError(f"this recipe needs --data DIR, a folder with {TRAIN}.")
+    return data
+
+
+def _optional(file: Path) -> list[list[str]]:
+    return read_pairs(file) if file.is_file() else []
+
+
+def _key(text: str) -> str:
+    """Sentences that differ in case or punctuation alone are one sentence."""
+    return "".join(c for c in text.lower() if c.isalnum())

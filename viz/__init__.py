@@ -1,0 +1,1 @@
+"""What people see: views, browser components, export and the Streamlit interface."""

@@ -1,0 +1,41 @@
+"""Tokens -> labels: what a piece looks like on screen, in a figure and in a table."""
+
+import html
+import unicodedata
+from collections.abc import Iterable
+
+from transformer.tokenizer import Token
+
+_NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
+
+
+def label(token: Token) -> str:
+    """The piece as plain text, with a visible sign for what would not show by itself.
+
+    ▁ stays: it is sentencepiece's own mark of a space.
+    """
+    if token.piece in _NAMED:
+        return _NAMED[token.piece]
+    return "".join(_visible(character) for character in token.piece)
+
+
+def labels(tokens: Iterable[Token]) -> list[str]:
+    return [label(token) for token in tokens]
+
+
+def figure_label(token: Token, dim: str) -> str:
+    """The label for Plotly, which reads HTML: escaped; special tokens and ▁ in the colour `dim`."""
+    text = html.escape(label(token))
+    if token.special:
+        return f'<span style="color:{dim}">{text}</span>'
+    if text.startswith("▁") and len(text) > 1:
+        return f'<span style="color:{dim}">▁</span>{text[1:]}'
+    return text
+
+
+def _visible(character: str) -> str:
+    """Control and formatting characters (which would reorder or hide text) by their number."""
+    if character in _NAMED:
+        return _NAMED[character]
+    hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+    return f"U+{ord(character):04X}" if hidden else character
