@@ -41,6 +41,8 @@ class About:
     recipe: str
     tokenizer: str
     examples: tuple[str, ...] = ()
+    opens_at: tuple[str, int, int] = ("cross", 0, 0)
+    """The kind, layer and head that are shown first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,7 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
             recipe=str(values["recipe"]),
             tokenizer=str(values["tokenizer"]),
             examples=tuple(map(str, values["examples"])),
+            opens_at=_opens_at(values.get("opens_at", About.opens_at)),
         )
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.name}: {CONFIG} is missing.") from error
@@ -118,6 +121,7 @@ def save_checkpoint(
         "recipe": about.recipe,
         "tokenizer": about.tokenizer,
         "examples": list(about.examples),
+        "opens_at": list(about.opens_at),
         "model": config.to_dict(),
     }
     write_whole(path / CONFIG, (json.dumps(values, indent=2) + "\n").encode())
@@ -140,6 +144,11 @@ def write_whole(file: Path, content: bytes) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(file)
+
+
+def _opens_at(value: Any) -> tuple[str, int, int]:
+    kind, layer, head = value
+    return str(kind), int(layer), int(head)
 
 
 def _fill(model: nn.Module, file: Path) -> None:

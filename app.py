@@ -1,0 +1,25 @@
+"""Headscope: the frame. Run it with `make run`."""
+
+from pathlib import Path
+
+import streamlit as st
+
+st.set_page_config(page_title="Headscope", page_icon=":material/grid_view:", layout="wide")
+
+from viz.ui.frame import frame  # noqa: E402  (the page's settings must come first)
+from viz.ui.style import style  # noqa: E402
+
+PAGES = Path(__file__).parent / "viz" / "pages"
+
+page = st.navigation(
+    [
+        st.Page(PAGES / "explore.py", title="Explore", default=True),
+        st.Page(PAGES / "compare.py", title="Compare"),
+        st.Page(PAGES / "decode.py", title="Decode"),
+        st.Page(PAGES / "positions.py", title="Positions"),
+    ],
+    position="top",
+)
+style()
+frame()
+page.run()

@@ -1,0 +1,1 @@
+"""The Streamlit interface: the request and its cache, the frame, and the panel around a view."""

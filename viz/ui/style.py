@@ -1,0 +1,18 @@
+"""The few rules that Streamlit's theme has no setting for."""
+
+import streamlit as st
+
+_CSS = """
+<style>
+  [data-testid="stMainBlockContainer"] { padding: 3.6rem 2rem 2rem; max-width: 1500px; }
+  [data-testid="stMain"] { font-variant-numeric: tabular-nums; }
+  @media (max-width: 640px) {
+    [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
+  }
+</style>
+"""
+
+
+def style() -> None:
+    """Less padding than Streamlit's own, and digits of one width."""
+    st.html(_CSS)
