@@ -1,0 +1,41 @@
+# Everything runs in .venv, which each target sets up for itself.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA ?= data
+RECIPE ?= en-de
+
+.PHONY: run test lint bench train screenshots venv
+
+run: .venv/ready
+	$(BIN)/streamlit run app.py
+
+test: .venv/ready-for-tests
+	sh tests/browser/install.sh
+	$(BIN)/python -m pytest
+
+lint: .venv/ready-for-tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/ready-for-tests
+	sh tests/browser/install.sh
+	$(BIN)/python -m tests.bench
+
+train: .venv/ready
+	$(BIN)/python -m transformer train $(RECIPE) --data $(DATA)
+
+screenshots: .venv/ready-for-tests
+	sh tests/browser/install.sh
+	$(BIN)/python -m tests.browser.screenshots
+
+venv: .venv/ready
+
+.venv/ready: requirements.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+.venv/ready-for-tests: .venv/ready tests/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@

@@ -1,0 +1,1 @@
+"""Thin page files: what stands where. Run by st.navigation in app.py."""
