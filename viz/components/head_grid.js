@@ -213,7 +213,7 @@ function explain(grid) {
   const parts = ["0 ", element("span", "ramp"), " 1 · shade: square root of the weight"];
   if (masked) parts.push(" · ", element("span", "masked"), " masked");
   if (Math.max(...block) > 1) {
-    parts.push(` · each pixel: the largest of ${block[0]} × ${block[1]} cells`);
+    parts.push(` · a pixel shows the largest of ${block[0]} × ${block[1]} cells or more`);
   }
   grid.legend.replaceChildren(...parts);
 }
