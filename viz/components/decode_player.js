@@ -1,0 +1,205 @@
+// One decoding, a step at a time: what is written, what else could have been, what was attended to.
+
+const N_BARS = 11; // ten candidates, and the chosen one where it is none of them
+const players = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".decode-player");
+  if (!players.has(root)) players.set(root, create(root));
+  const player = players.get(root);
+  player.send = (step) => setTriggerValue("step", step);
+  update(player, openEnvelope(data));
+  return () => {
+    player.dispose();
+    players.delete(root);
+    root.replaceChildren();
+  };
+}
+
+function create(root) {
+  const player = { root, sent: [] };
+  const playback = createPlayback(
+    (step) => show(player, step),
+    (step) => rested(player, step),
+  );
+  const overview = createOverview((step) => move(playback, step));
+  Object.assign(player, { playback, overview });
+  player.written = tokenList("written", "What is written so far");
+  player.source = tokenList("weighted", "Cross-attention over the source");
+  player.read = tokenList("weighted", "Self-attention over what is written");
+  player.bars = element("div", "bars");
+  player.entropy = element("div", "fact");
+  player.spoken = element("div", "hidden-text");
+  player.spoken.setAttribute("aria-live", "polite");
+  const legend = element("div", "legend dim");
+  legend.append("0 ", element("span", "ramp"), " 1 · shade: square root of the weight");
+  root.replaceChildren(
+    playback.bar,
+    player.written,
+    panel("candidates", "Candidates", player.bars, player.entropy),
+    panel("source", "Attends to in the source", player.source),
+    panel("own", "Attends to in what is written", player.read, legend),
+    panel("all", "All steps: cross-attention, entropy", overview.node),
+    player.spoken,
+  );
+  const silence = onToken((token) => point(player, token));
+  const onKeyDown = (event) => onPlayerKey(playback, root, event);
+  window.addEventListener("keydown", onKeyDown);
+  announcePointing(root);
+  player.written.onclick = ({ target }) => {
+    const chip = target.closest(".chip");
+    if (chip) move(playback, Number(chip.dataset.position));
+  };
+  player.dispose = () => {
+    pause(playback);
+    clearTimeout(playback.timer);
+    silence();
+    window.removeEventListener("keydown", onKeyDown);
+  };
+  return player;
+}
+
+function panel(name, title, ...children) {
+  const node = element("section", `panel ${name}`);
+  node.append(element("h3", "", title), ...children);
+  return node;
+}
+
+function tokenList(className, title) {
+  const node = element("div", `tokens ${className}`);
+  node.setAttribute("role", "list");
+  node.setAttribute("aria-label", title);
+  return node;
+}
+
+function update(player, { nonce, palette, step, payload }) {
+  const { playback } = player;
+  const drawn = `${nonce} ${palette.name}`;
+  const decoding = player.header?.decoding;
+  if (drawn !== player.drawn) {
+    player.drawn = drawn;
+    const { header, arrays } = unpack(payload);
+    Object.assign(player, { header, cross: arrays[0], own: arrays[1], palette });
+    applyPalette(player.root, palette);
+    arrange(player);
+    drawOverview(player.overview, player.cross, header.steps.map((s) => s.entropy), palette);
+  }
+  playback.n = player.header.steps.length;
+  if (player.header.decoding !== decoding) {
+    pause(playback);
+    clearTimeout(playback.timer); // a step of the decoding before
+    player.sent = [];
+    goTo(playback, step);
+  } else goTo(playback, answered(player, step) ? playback.step : step);
+  player.served = step;
+  player.root.dataset.nonce = nonce;
+}
+
+// Whether a step from the server only repeats what it knew or what was sent to it: then the
+// browser, which may have moved on since, is right.
+function answered(player, step) {
+  const at = player.sent.indexOf(step);
+  if (at >= 0) player.sent.splice(0, at + 1);
+  return at >= 0 || step === player.served;
+}
+
+function rested(player, step) {
+  if (step === (player.sent.at(-1) ?? player.served)) return;
+  player.sent.push(step);
+  player.send(step);
+}
+
+function arrange(player) {
+  const { source, target, read } = player.header;
+  player.written.replaceChildren(...target.map((piece, i) => chip(piece, "target", i)));
+  player.source.replaceChildren(...source.map((piece, i) => weighted(piece, "source", i)));
+  // What was read at i is what was written at i - 1; the start token was never written.
+  player.read.replaceChildren(...read.map((piece, i) => weighted(piece, "target", i - 1)));
+  player.bars.replaceChildren(...Array.from({ length: N_BARS + 1 }, bar));
+}
+
+function chip(piece, side, position) {
+  const node = element("span", "chip");
+  if (position >= 0) Object.assign(node.dataset, { side, position });
+  node.setAttribute("role", "listitem");
+  setPiece(node, piece);
+  return node;
+}
+
+function weighted(piece, side, position) {
+  const node = chip(piece, side, position);
+  const text = element("span", "piece");
+  text.append(...node.childNodes);
+  node.append(text, element("span", "weight"));
+  return node;
+}
+
+function bar() {
+  const node = element("div", "bar");
+  node.append(element("span", "piece"), element("span", "track"), element("span", "percent"));
+  node.children[1].append(element("span", "fill"));
+  return node;
+}
+
+function show(player, step) {
+  const { header, playback } = player;
+  const now = header.steps[step];
+  [...player.written.children].forEach((node, i) => {
+    node.classList.toggle("now", i === step);
+    node.classList.toggle("later", i > step);
+  });
+  showCandidates(player, now);
+  showWeights(player, player.source, player.cross, step, header.source.length);
+  showWeights(player, player.read, player.own, step, step + 1);
+  player.entropy.replaceChildren(
+    element("span", "dim", "entropy "),
+    `${now.entropy.toFixed(2)} bits`,
+  );
+  markOverview(player.overview, step);
+  player.root.dataset.step = step;
+  if (!playback.playing) player.spoken.textContent = sentence(header, step);
+}
+
+function sentence(header, step) {
+  const { candidates, chosen } = header.steps[step];
+  const [label, , prob] = candidates[chosen];
+  return `Step ${step + 1} of ${header.steps.length}: wrote ${label}, ${percent(prob)}`;
+}
+
+function showCandidates(player, { candidates, chosen, rest, n_rest: nRest }) {
+  [...player.bars.children].forEach((node, i) => {
+    const others = i === candidates.length;
+    node.hidden = i > candidates.length || (others && nRest === 0);
+    if (node.hidden) return;
+    const [label, special, prob] = others
+      ? [`all other ${nRest.toLocaleString("en")} pieces`, 0, rest]
+      : candidates[i];
+    setPiece(node.children[0], [label, special]);
+    node.classList.toggle("others", others);
+    node.classList.toggle("chosen", i === chosen);
+    node.title = `${label}: ${prob.toFixed(4)}${i === chosen ? ", chosen" : ""}`;
+    node.style.setProperty("--size", `${100 * prob}%`);
+    node.children[2].textContent = percent(prob);
+  });
+}
+
+function percent(prob) {
+  return `${(100 * prob).toFixed(1)} %`;
+}
+
+function showWeights(player, list, weights, step, n) {
+  const width = weights.shape[1];
+  [...list.children].forEach((node, i) => {
+    node.classList.toggle("later", i >= n);
+    if (i >= n) return;
+    const weight = weights[step * width + i];
+    shadeChip(node, weight, player.palette);
+    node.lastChild.textContent = weight.toFixed(2);
+    node.title = weight.toFixed(4);
+  });
+}
+
+function point(player, token) {
+  markPointed(player.root, token);
+  markOverviewColumn(player.overview, token.side === "source" ? token.position : null);
+}

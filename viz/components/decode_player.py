@@ -1,0 +1,95 @@
+"""Decoding step by step, played in the browser."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import ArrayLike
+
+from transformer.decoding import Candidate, Decoding, Step
+from transformer.tokenizer import Token
+from viz.components.browser import digest, envelope, pieces, script, style
+from viz.components.pack import pack
+from viz.labels import label
+from viz.theme import Theme
+
+_COMPONENT = st.components.v2.component(
+    "decode_player",
+    html='<div class="headscope decode-player"></div>',
+    css=style("page", "decode_player"),
+    js=script("unpack", "page", "shade", "overview", "playback", "decode_player"),
+)
+
+
+def decode_player(
+    payload: bytes,
+    step: int,
+    theme: Theme,
+    key: str,
+    on_move: Callable[[int], None] | None = None,
+) -> int:
+    """Show what `pack_player` packed; returns the step that is shown, counted from 0.
+
+    The caller keeps the step and hands it in again. The browser moves by itself and tells where it
+    stands once the user has rested for 300 ms, never while playing. on_move is called with that
+    step before the script runs: the place to set the state of other widgets.
+    """
+
+    def moved() -> None:
+        if on_move is not None and st.session_state[key].step is not None:
+            on_move(int(st.session_state[key].step))
+
+    result = _COMPONENT(
+        key=key, data=envelope(payload, theme, step=int(step)), on_step_change=moved
+    )
+    return int(step) if result.step is None else int(result.step)
+
+
+def pack_player(
+    decoding: Decoding, cross: ArrayLike, own: ArrayLike, read: Sequence[Token]
+) -> bytes:
+    """A decoding with the exact weights of one head, or of a mean of heads.
+
+    cross: [T, S] attention over the source. own: [T, T] attention over what was read. read: the T
+    tokens that the decoder read, the start token first (the recording's decoder queries).
+    Raises ValueError when sizes differ.
+    """
+    cross, own = np.asarray(cross, "<f4"), np.asarray(own, "<f4")
+    n_target, n_source = len(decoding.target), len(decoding.source)
+    if cross.shape != (n_target, n_source) or own.shape != (n_target, n_target):
+        raise ValueError(
+            f"weights {cross.shape} and {own.shape} do not fit "
+            f"{n_source} source and {n_target} target tokens."
+        )
+    vocab_size = decoding.hypotheses[0].log_probs.shape[1]
+    content = {
+        "source": pieces(decoding.source),
+        "target": pieces(decoding.target),
+        "read": pieces(read),
+        "steps": [_step(step, vocab_size) for step in decoding.steps],
+    }
+    # Another head of the same decoding must not move the step that is shown.
+    return pack({"decoding": digest(json.dumps(content).encode()), **content}, cross, own)
+
+
+def _step(step: Step, vocab_size: int) -> dict[str, Any]:
+    """One step; a chosen token that is not among the best is added below them."""
+    ids = [candidate.token.id for candidate in step.candidates]
+    candidates, rest = list(step.candidates), step.rest
+    if step.chosen.token.id not in ids:
+        candidates.append(step.chosen)
+        rest = max(0.0, rest - step.chosen.prob)
+    return {
+        "candidates": [_candidate(candidate) for candidate in candidates],
+        "chosen": [candidate.token.id for candidate in candidates].index(step.chosen.token.id),
+        "rest": round(rest, 6),
+        "n_rest": vocab_size - len(candidates),
+        "entropy": round(step.entropy, 4),
+    }
+
+
+def _candidate(candidate: Candidate) -> tuple[str, int, float]:
+    token = candidate.token
+    return label(token), int(token.special), round(candidate.prob, 6)

@@ -1,0 +1,56 @@
+// All steps at once: the cross-attention, a row a step, and each step's entropy beside it.
+
+const ENTROPY_WIDTH = 64;
+
+// show(step) is asked for when a row is pressed or dragged over.
+function createOverview(show) {
+  const node = element("div", "overview");
+  const map = element("canvas", "map");
+  const bars = element("div", "entropies");
+  const row = element("div", "row");
+  const column = element("div", "column");
+  node.append(map, bars, row, column);
+  const overview = { node, map, bars, row, column };
+  const pressed = (event) => {
+    const box = node.getBoundingClientRect();
+    show(Math.floor(((event.clientY - box.top) / box.height) * overview.nRows));
+  };
+  node.onpointerdown = pressed;
+  node.onpointermove = (event) => event.buttons & 1 && pressed(event);
+  return overview;
+}
+
+function drawOverview(overview, weights, entropies, palette) {
+  const [nRows, nColumns] = weights.shape;
+  Object.assign(overview, { nRows, nColumns });
+  const height = Math.max(60, Math.min(15, 260 / nRows) * nRows);
+  overview.node.style.height = `${height}px`;
+  overview.node.style.setProperty("--entropy-width", `${ENTROPY_WIDTH}px`);
+  // One canvas pixel a cell; the style scales it without smoothing.
+  Object.assign(overview.map, { width: nColumns, height: nRows });
+  const image = new ImageData(nColumns, nRows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const table = pixelTable(palette);
+  weights.forEach((weight, i) => (pixels[i] = table[Math.round(FULL * Math.sqrt(weight))]));
+  overview.map.getContext("2d").putImageData(image, 0, 0);
+  const most = Math.max(1, ...entropies);
+  overview.bars.replaceChildren(
+    ...entropies.map((entropy) => {
+      const bar = element("div", "entropy");
+      bar.style.setProperty("--size", `${(100 * entropy) / most}%`);
+      return bar;
+    }),
+  );
+}
+
+function markOverview(overview, step) {
+  overview.row.style.top = `${(100 * step) / overview.nRows}%`;
+  overview.row.style.height = `${100 / overview.nRows}%`;
+  [...overview.bars.children].forEach((bar, i) => bar.classList.toggle("now", i === step));
+}
+
+function markOverviewColumn(overview, position) {
+  overview.column.style.display = position === null ? "none" : "block";
+  overview.column.style.setProperty("--at", position / overview.nColumns);
+  overview.column.style.setProperty("--size", 1 / overview.nColumns);
+}

@@ -1,0 +1,59 @@
+// Elements, colours, pieces, and the one event by which components tell each other of a token.
+
+function element(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== undefined) node.textContent = text;
+  return node;
+}
+
+// A palette's colours as CSS variables: --accent, --dim, ...
+function applyPalette(root, palette) {
+  for (const [name, colour] of Object.entries(palette)) {
+    if (typeof colour === "string") root.style.setProperty(`--${name}`, colour);
+  }
+  root.style.setProperty("--ramp", `linear-gradient(to right, ${palette.scale.join(", ")})`);
+}
+
+// Pieces are data: they are only ever set as text.
+function setPiece(node, [label, special]) {
+  node.replaceChildren();
+  node.classList.toggle("special", Boolean(special));
+  const spaced = label.length > 1 && label.startsWith("▁");
+  if (spaced) node.append(element("span", "space", "▁"));
+  node.append(spaced ? label.slice(1) : label);
+}
+
+const TOKEN_EVENT = "headscope:token";
+
+// position: of the token in its side, "source" or "target"; null when none is pointed at.
+function announceToken(side, position) {
+  window.dispatchEvent(new CustomEvent(TOKEN_EVENT, { detail: { side, position } }));
+}
+
+// listener({ side, position }); returns what ends the listening.
+function onToken(listener) {
+  const heard = (event) => listener(event.detail);
+  window.addEventListener(TOKEN_EVENT, heard);
+  return () => window.removeEventListener(TOKEN_EVENT, heard);
+}
+
+// Pointing at any element with data-side and data-position within root announces that token.
+function announcePointing(root) {
+  root.onpointerover = ({ target }) => {
+    const node = target.closest("[data-position]");
+    if (node) announceToken(node.dataset.side, Number(node.dataset.position));
+  };
+  root.onpointerout = ({ target, relatedTarget }) => {
+    const node = target.closest("[data-position]");
+    if (node && !node.contains(relatedTarget)) announceToken(node.dataset.side, null);
+  };
+}
+
+// Marks the elements of an announced token, and no others.
+function markPointed(root, { side, position }) {
+  for (const node of root.querySelectorAll(".pointed")) node.classList.remove("pointed");
+  if (position === null) return;
+  const token = `[data-side="${side}"][data-position="${position}"]`;
+  for (const node of root.querySelectorAll(token)) node.classList.add("pointed");
+}

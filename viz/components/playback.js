@@ -1,0 +1,129 @@
+// The controls of a player: buttons, slider, speed, keys, and the clock that plays.
+
+const STEP_MS = 1000; // one step at speed 1
+const SPEEDS = [0.5, 1, 2, 4];
+const ICONS = {
+  first: "M3 3h2v10H3zM13 3v10L6 8z",
+  previous: "M12 3v10L5 8z",
+  play: "M4 2.5v11L13 8z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z",
+  next: "M4 3v10l7-5z",
+  last: "M11 3h2v10h-2zM3 3v10l7-5z",
+};
+// Where keys belong to what has the focus.
+const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role]:not(main)";
+
+// show(step) draws; rested(step) is called when the user stopped moving, never while playing.
+function createPlayback(show, rested) {
+  const bar = element("div", "controls");
+  const slider = element("input", "slider");
+  Object.assign(slider, { type: "range", min: 0, step: 1 });
+  slider.setAttribute("aria-label", "Step");
+  const speed = element("select", "speed");
+  speed.setAttribute("aria-label", "Speed");
+  speed.append(...SPEEDS.map((n) => new Option(`${n}×`, n, n === 1, n === 1)));
+  const place = element("span", "place");
+  const playback = { bar, slider, speed, place, show, rested, step: 0, n: 0, playing: false };
+  const actions = {
+    first: ["First step", () => move(playback, 0)],
+    previous: ["Previous step", () => move(playback, playback.step - 1)],
+    play: ["Play", () => (playback.playing ? pause(playback) : play(playback))],
+    next: ["Next step", () => move(playback, playback.step + 1)],
+    last: ["Last step", () => move(playback, playback.n - 1)],
+  };
+  playback.buttons = {};
+  for (const [name, [title, action]] of Object.entries(actions)) {
+    const button = element("button", name);
+    button.type = "button";
+    button.onclick = action;
+    playback.buttons[name] = button;
+    setIcon(button, name, title);
+  }
+  slider.oninput = () => move(playback, Number(slider.value));
+  bar.append(...Object.values(playback.buttons), slider, place, speed);
+  return playback;
+}
+
+function setIcon(button, name, title) {
+  const space = "http://www.w3.org/2000/svg";
+  const icon = document.createElementNS(space, "svg");
+  icon.setAttribute("viewBox", "0 0 16 16");
+  icon.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(space, "path");
+  path.setAttribute("d", ICONS[name]);
+  icon.append(path);
+  button.replaceChildren(icon);
+  if (name === "play" || name === "pause") button.append(element("span", "", title));
+  button.setAttribute("aria-label", title);
+}
+
+// The user goes to a step: what plays stops, and the server hears of it after a rest.
+function move(playback, step) {
+  pause(playback);
+  goTo(playback, step);
+  rest(playback);
+}
+
+function goTo(playback, step) {
+  const { slider, buttons, n } = playback;
+  playback.step = Math.min(n - 1, Math.max(0, step));
+  slider.max = Math.max(0, n - 1);
+  slider.value = playback.step;
+  slider.setAttribute("aria-valuetext", `Step ${playback.step + 1} of ${n}`);
+  playback.place.textContent = `${playback.step + 1} of ${n}`;
+  buttons.first.disabled = buttons.previous.disabled = playback.step === 0;
+  buttons.next.disabled = buttons.last.disabled = playback.step === n - 1;
+  playback.show(playback.step);
+}
+
+function rest(playback) {
+  clearTimeout(playback.timer);
+  playback.timer = setTimeout(() => playback.rested(playback.step), 300);
+}
+
+function play(playback) {
+  clearTimeout(playback.timer);
+  if (playback.step === playback.n - 1) goTo(playback, 0);
+  playback.playing = true;
+  setIcon(playback.buttons.play, "pause", "Pause");
+  let since = performance.now();
+  const tick = (now) => {
+    if (!playback.playing) return;
+    if (now - since >= STEP_MS / Number(playback.speed.value)) {
+      since = now;
+      goTo(playback, playback.step + 1);
+      if (playback.step === playback.n - 1) return move(playback, playback.step);
+    }
+    playback.frame = requestAnimationFrame(tick);
+  };
+  playback.frame = requestAnimationFrame(tick);
+}
+
+function pause(playback) {
+  if (!playback.playing) return;
+  playback.playing = false;
+  cancelAnimationFrame(playback.frame);
+  setIcon(playback.buttons.play, "play", "Play");
+  playback.show(playback.step);
+  rest(playback);
+}
+
+// Keys, when they reach nothing else: the player has the focus, or nothing particular has.
+function onPlayerKey(playback, root, event) {
+  const origin = event.composedPath()[0];
+  const inside = root.contains(origin);
+  if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+  if (!(origin instanceof Element) || origin.closest(TYPING)) return;
+  if (!inside && origin.closest("button, a, summary, input, iframe")) return;
+  if (event.key === " " && inside && origin.closest("button")) return; // presses the button
+  const actions = {
+    ArrowLeft: () => move(playback, playback.step - 1),
+    ArrowRight: () => move(playback, playback.step + 1),
+    Home: () => move(playback, 0),
+    End: () => move(playback, playback.n - 1),
+    " ": () => (playback.playing ? pause(playback) : play(playback)),
+  };
+  if (!actions[event.key]) return;
+  event.preventDefault();
+  actions[event.key]();
+}

@@ -1,0 +1,86 @@
+// Weights -> colours. The shade shows the square root of a weight: small weights stay visible.
+
+const MASKED = 255;
+const FULL = 254;
+
+function channels(colour) {
+  return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+}
+
+// The scale's colour at a value in 0..1, as [r, g, b].
+function colourAt(scale, value) {
+  const place = Math.min(1, Math.max(0, value)) * (scale.length - 1);
+  const i = Math.min(scale.length - 2, Math.floor(place));
+  const [a, b] = [channels(scale[i]), channels(scale[i + 1])];
+  return a.map((x, c) => Math.round(x + (b[c] - x) * (place - i)));
+}
+
+// 256 pixels as ImageData holds them: one a byte of pack_head_grid, the last for masked cells.
+function pixelTable(palette) {
+  const table = new Uint32Array(256);
+  for (let byte = 0; byte <= FULL; byte++) table[byte] = pixel(colourAt(palette.scale, byte / FULL));
+  table[MASKED] = pixel(channels(palette.masked));
+  return table;
+}
+
+function pixel([r, g, b]) {
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+// One map of rows x columns bytes onto width x height pixels. Where a pixel covers several cells
+// it takes their largest, and counts as masked only when all of them are.
+function paintMap(pixels, width, height, cells, rows, columns, table) {
+  const across = spans(columns, width);
+  const down = spans(rows, height);
+  for (let y = 0; y < height; y++) {
+    const [top, bottom] = [down[2 * y], down[2 * y + 1]];
+    if (y > 0 && top === down[2 * y - 2] && bottom === down[2 * y - 1]) {
+      pixels.copyWithin(y * width, (y - 1) * width, y * width);
+      continue;
+    }
+    for (let x = 0; x < width; x++) {
+      let best = -1;
+      for (let row = top; row < bottom; row++) {
+        for (let column = across[2 * x]; column < across[2 * x + 1]; column++) {
+          const byte = cells[row * columns + column];
+          if (byte !== MASKED && byte > best) best = byte;
+        }
+      }
+      pixels[y * width + x] = table[best < 0 ? MASKED : best];
+    }
+  }
+}
+
+// For each of nPixels, the first cell that it covers and the one after its last.
+function spans(nCells, nPixels) {
+  const result = new Int32Array(2 * nPixels);
+  for (let i = 0; i < nPixels; i++) {
+    const first = Math.floor((i * nCells) / nPixels);
+    result[2 * i] = first;
+    result[2 * i + 1] = Math.max(first + 1, Math.floor(((i + 1) * nCells) / nPixels));
+  }
+  return result;
+}
+
+// Background and readable text colour of a chip that shows a weight.
+function shadeChip(node, weight, palette) {
+  const shade = colourAt(palette.scale, Math.sqrt(weight));
+  const light = luminance(shade);
+  const readable = [palette.text, palette.background].sort(
+    (a, b) => contrast(luminance(channels(b)), light) - contrast(luminance(channels(a)), light),
+  )[0];
+  node.style.background = `rgb(${shade.join(" ")})`;
+  node.style.color = readable;
+}
+
+// WCAG 2.2's relative luminance and contrast ratio.
+function luminance(rgb) {
+  const [r, g, b] = rgb.map((c) => c / 255).map((c) =>
+    c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a, b) {
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+}

@@ -1,0 +1,49 @@
+// Two lines of tokens. Pointing at one, or moving to it with the arrow keys, announces it.
+
+const listeners = new WeakMap();
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".token-rows");
+  if (!listeners.has(root)) listeners.set(root, onToken((token) => markPointed(root, token)));
+  applyPalette(root, data.palette);
+  const sides = ["source", "target"].filter((side) => data[side].length);
+  root.replaceChildren(...sides.flatMap((side) => row(side, data[side])));
+  announcePointing(root);
+  root.onkeydown = (event) => move(event);
+  root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
+  root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
+  return () => {
+    listeners.get(root)?.();
+    listeners.delete(root);
+  };
+}
+
+function row(side, tokens) {
+  const list = element("div", "tokens");
+  list.setAttribute("role", "list");
+  list.setAttribute("aria-label", `${side}, ${tokens.length} tokens`);
+  list.append(...tokens.map((piece, position) => chip(side, piece, position)));
+  return [element("div", "side dim", side), list];
+}
+
+function chip(side, piece, position) {
+  const node = element("span", "chip");
+  node.setAttribute("role", "listitem");
+  Object.assign(node.dataset, { side, position });
+  node.tabIndex = position === 0 ? 0 : -1; // one stop a row; arrow keys go on from there
+  setPiece(node, piece);
+  return node;
+}
+
+function move(event) {
+  const chips = [...event.target.parentElement.children];
+  const at = chips.indexOf(event.target);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: chips.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!chips[to]) return;
+  event.target.tabIndex = -1;
+  chips[to].tabIndex = 0;
+  chips[to].focus();
+}
