@@ -27,7 +27,8 @@ def largest_difference(a: Tensor, b: Tensor) -> float:
 
 
 def _entropy(rows: Tensor) -> Tensor:
-    return torch.special.entr(rows).sum(-1) / math.log(2)
+    bits: Tensor = torch.special.entr(rows).sum(-1) / math.log(2)
+    return bits
 
 
 def _require_same_shape(a: Tensor, b: Tensor) -> None:

@@ -6,7 +6,10 @@ from transformer.metrics.metric import Metric, mass_at_offset
 
 
 def next_token(weights: Tensor) -> Tensor:
-    """mean_i( A_i,i+1 ) over queries that have such a key: [H, Q, K] -> [H]; a causal head gives 0."""
+    """mean_i( A_i,i+1 ) over queries that have such a key: [H, Q, K] -> [H].
+
+    A causal head gives 0: the next token is there, but the mask hides it.
+    """
     return mass_at_offset(weights, 1)
 
 
