@@ -1,0 +1,20 @@
+"""measure(): every metric that says something about an attention."""
+
+from torch import Tensor
+
+from transformer.discover import discover
+from transformer.metrics.metric import Metric
+from transformer.recording import Attention
+
+
+def metrics_of(attention: Attention) -> dict[str, Metric]:
+    """name -> metric; those of the diagonal only where queries and keys are one sequence."""
+    found: dict[str, Metric] = discover("transformer.metrics", "METRIC")
+    same = attention.queries == attention.keys
+    return {name: metric for name, metric in found.items() if same or not metric.same_sequence}
+
+
+def measure(attention: Attention, layer: int) -> dict[str, Tensor]:
+    """name -> one number a head [H], for the metrics that apply to this attention."""
+    weights = attention.weights(layer)
+    return {name: metric.compute(weights) for name, metric in metrics_of(attention).items()}

@@ -1,0 +1,64 @@
+"""What a head metric declares of itself."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+Unit = Literal["bits", "positions", "share"]
+
+UNDEFINED = "—"
+"""What stands for a metric that no query of a head could answer."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One number that describes a head.
+
+    compute: weights [H, Q, K], rows summing to 1 (or to 0 where a mask forbids every key)
+    -> [H], each head by itself. NaN where no query counts, such as the share of previous tokens
+    in a sequence of one.
+    """
+
+    name: str
+    title: str
+    unit: Unit
+    compute: Callable[[Tensor], Tensor]
+    explain: str
+    """One sentence: what it says, how it is averaged, where it comes from."""
+    same_sequence: bool = False
+    """Whether it says something only where queries and keys are the same tokens."""
+
+    def text(self, value: float) -> str:
+        """A value with its unit, as people read it.
+
+        >>> METRIC.text(0.345)  # doctest: +SKIP
+        '34 %'
+        """
+        if math.isnan(value):
+            return UNDEFINED
+        return f"{100 * value:.0f} %" if self.unit == "share" else f"{value:.2f} {self.unit}"
+
+
+def mean_over_queries(values: Tensor, weights: Tensor) -> Tensor:
+    """The mean of values [H, Q] over the queries that may attend to something: [H].
+
+    weights: [H, Q, K]. A fully masked row says nothing about a head and is left out.
+    """
+    attends = weights.sum(-1) > 0  # [H, Q]
+    return values.where(attends, 0.0).sum(-1) / attends.sum(-1)  # 0 / 0 is NaN: undefined
+
+
+def mass_at_offset(weights: Tensor, offset: int) -> Tensor:
+    """Mean weight on the key `offset` positions after the query's own: [H, Q, K] -> [H].
+
+    The mean runs over the queries that have such a key, seen or masked: a causal head gives the
+    next token 0, not "undefined". Clark et al. (2019) divide by all queries instead, which makes
+    short sentences look less positional than they are.
+    """
+    n_queries, n_keys = weights.shape[1:]
+    first, last = max(0, -offset), min(n_queries, n_keys - offset)
+    rows = weights[:, first : max(first, last)]
+    return mean_over_queries(rows.diagonal(max(0, offset), 1, 2), rows)

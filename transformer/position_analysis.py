@@ -1,0 +1,129 @@
+"""What positional encodings do, measured on the encodings themselves (AIAYN, section 3.5).
+
+Nothing here knows the formula that made them. A sinusoidal encoding consists of pairs of
+dimensions (sine, cosine) that turn together; which dimensions are a pair is found by looking for
+pairs that keep their length. Learned embeddings have no such pairs, and the answer is None.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+TOLERANCE = 0.02
+"""How much a pair's length may vary, as a share of it: above half precision's rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The planes in which an encoding turns."""
+
+    sines: Tensor
+    """[D/2] the dimensions that lead, by their numbers."""
+    cosines: Tensor
+    """[D/2] their partners."""
+    steps: Tensor
+    """[D/2] how far each pair turns from one position to the next, in radians."""
+
+    @property
+    def wavelengths(self) -> Tensor:
+        """[D/2] positions in a full turn."""
+        return 2 * math.pi / self.steps.abs()
+
+
+@dataclass(frozen=True, eq=False)
+class Shift:
+    """The linear map that turns PE(pos) into PE(pos + offset): one rotation a pair."""
+
+    offset: int
+    pairs: Pairs
+    angles: Tensor
+    """[D/2] the rotation of each pair, in radians, from -pi to pi."""
+    matrix: Tensor
+    """[D, D] R with PE(pos + offset) = R PE(pos); block-diagonal in the pairs."""
+    error: float
+    """The largest |R PE(pos) - PE(pos + offset)| over all positions and dimensions."""
+
+
+def find_pairs(table: Tensor) -> Pairs | None:
+    """The pairs of a table [P, D] of encodings; None where it is not sinusoidal.
+
+    Two layouts are in use: neighbours (sine, cosine, sine, ...: AIAYN) and halves (all sines, then
+    all cosines: tensor2tensor, Marian). The one whose pairs keep their length is taken.
+    """
+    n_positions, d_model = table.shape
+    if n_positions < 2 or d_model % 2:
+        return None
+    dims = torch.arange(d_model)
+    layouts = ((dims[0::2], dims[1::2]), (dims[: d_model // 2], dims[d_model // 2 :]))
+    for sines, cosines in layouts:
+        turning = _turning(table, sines, cosines)  # [P, D/2]
+        lengths = turning.abs()
+        if bool(((lengths.amax(0) - lengths.amin(0)) <= TOLERANCE * lengths.amax(0)).all()):
+            return Pairs(sines, cosines, _angles(turning, 1))
+    return None
+
+
+def wavelengths(table: Tensor) -> Tensor:
+    """Positions in a full turn of each dimension of a table: [P, D] -> [D].
+
+    NaN where the table is not sinusoidal. Waves longer than the table are still exact, since they
+    are measured by the phase from position to position.
+    """
+    found = torch.full((table.size(1),), torch.nan, dtype=torch.float64)
+    pairs = find_pairs(table)
+    if pairs is not None:
+        found[pairs.sines] = found[pairs.cosines] = pairs.wavelengths
+    return found
+
+
+def shift(table: Tensor, offset: int) -> Shift | None:
+    """The rotation from PE(pos) to PE(pos + offset), by least squares over all pos of [P, D].
+
+    None where the table is not sinusoidal. Raises ValueError unless 0 <= offset < P.
+    """
+    if not 0 <= offset < table.size(0):
+        raise ValueError(f"offset {offset} is not below the {table.size(0)} positions.")
+    pairs = find_pairs(table)
+    if pairs is None:
+        return None
+    angles = _angles(_turning(table, pairs.sines, pairs.cosines), offset)
+    matrix = _rotation(angles, pairs)
+    table = table.double().cpu()
+    n = table.size(0) - offset
+    error = float((table[:n] @ matrix.mT - table[offset:]).abs().amax())
+    return Shift(offset, pairs, angles, matrix, error)
+
+
+def similarity(table: Tensor, normalised: bool = False) -> Tensor:
+    """PE . PE^T between positions: [P, D] -> [P, P]; normalised: the cosine of the angle."""
+    table = table.float()
+    if normalised:
+        table = torch.nn.functional.normalize(table, dim=-1)
+    return table @ table.mT
+
+
+def _turning(table: Tensor, sines: Tensor, cosines: Tensor) -> Tensor:
+    """Each pair as one complex number cos + i sin: [P, D] -> [P, D/2]."""
+    table = table.double().cpu()
+    return torch.complex(table[:, cosines], table[:, sines])
+
+
+def _angles(turning: Tensor, offset: int) -> Tensor:
+    """The rotation by which positions best fall on those `offset` later: [P, D/2] -> [D/2].
+
+    argmin_a sum_p |e^(ia) z_p - z_(p+offset)|^2 = arg sum_p z_(p+offset) conj(z_p).
+    """
+    n = turning.size(0) - offset
+    return (turning[offset:] * turning[:n].conj()).sum(0).angle()
+
+
+def _rotation(angles: Tensor, pairs: Pairs) -> Tensor:
+    """sin(x + a) = cos(a) sin(x) + sin(a) cos(x), and the like for cos(x + a): [D, D]."""
+    d_model = 2 * angles.numel()
+    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
+    matrix[pairs.sines, pairs.sines] = matrix[pairs.cosines, pairs.cosines] = angles.cos()
+    matrix[pairs.sines, pairs.cosines] = angles.sin()
+    matrix[pairs.cosines, pairs.sines] = -angles.sin()
+    return matrix

@@ -1,0 +1,42 @@
+"""The positional encodings as the model holds them: position x dimension."""
+
+import plotly.graph_objects as go
+
+from transformer.recording import Recording
+from viz.theme import Theme
+from viz.views.heatmap import Side, heatmap, signed_scale
+from viz.views.view import Amount, SideChoice, View
+
+
+def draw(recording: Recording, theme: Theme, side: str, n_positions: int) -> go.Figure:
+    """The first n_positions rows of the table [P, D]."""
+    table = recording.positions[side].table[:n_positions].float().cpu()
+    return heatmap(
+        table,
+        Side("position"),
+        Side("dimension"),
+        signed_scale(theme, "encoding", max(1.0, float(table.abs().amax()))),
+        theme,
+        id=f"encoding_heatmap {side}",
+        title=f"<b>Positional encodings</b> of the {side}",
+        hover="position %{y}, dimension %{x}: %{z:.4f}",
+    )
+
+
+def describe(recording: Recording, side: str, n_positions: int) -> str:
+    table = recording.positions[side].table[:n_positions]
+    return (
+        f"Positional encodings of the {side}: {table.size(0)} positions by {table.size(1)} "
+        f"dimensions, values from {table.min():.2f} to {table.max():.2f}."
+    )
+
+
+VIEW = View(
+    name="encoding_heatmap",
+    title="Position × dimension",
+    explain="What the model adds to each token for its place. A row is a position.",
+    needs="positions",
+    draw=draw,
+    describe=describe,
+    controls=(SideChoice(), Amount("n_positions", "Positions", 64)),
+)

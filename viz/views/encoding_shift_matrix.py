@@ -1,0 +1,69 @@
+"""The rotation from PE(pos) to PE(pos + k) as a matrix, its pairs of dimensions side by side."""
+
+import plotly.graph_objects as go
+import torch
+from torch import Tensor
+
+from transformer.position_analysis import Shift, shift
+from transformer.recording import Recording
+from viz.theme import Theme
+from viz.views.encoding_shift import NO_ROTATION
+from viz.views.heatmap import Side, heatmap, signed_scale
+from viz.views.layout import sentence
+from viz.views.view import Amount, SideChoice, View
+
+N_PAIRS = 12
+"""Pairs shown, from the fastest to the slowest: more would be too small to see."""
+
+
+def draw(recording: Recording, theme: Theme, side: str, offset: int) -> go.Figure:
+    """R_k [D, D] for some pairs, each a block of two on the diagonal; labels are dimensions."""
+    found = shift(recording.positions[side].table, offset)
+    id = f"encoding_shift_matrix {side} {offset}"
+    title = f"<b>R</b>, with PE(pos + {offset}) = R · PE(pos)"
+    if found is None:
+        return sentence(NO_ROTATION, theme, id, title)
+    dims = shown_dimensions(found)
+    figure = heatmap(
+        found.matrix[dims][:, dims],
+        Side("dimension of PE(pos + k)"),
+        Side("dimension of PE(pos)"),
+        signed_scale(theme, "R"),
+        theme,
+        id=id,
+        title=title,
+        hover="%{y} from %{x}: %{z:.4f}",
+    )
+    ticks = {"tickvals": list(range(len(dims))), "ticktext": [str(dim) for dim in dims.tolist()]}
+    figure.update_xaxes(**ticks, tickangle=-90)
+    figure.update_yaxes(**ticks)
+    return figure
+
+
+def shown_dimensions(found: Shift) -> Tensor:
+    """Dimensions of up to N_PAIRS pairs, evenly from the shortest wavelength to the longest."""
+    order = found.pairs.wavelengths.argsort()
+    n = min(N_PAIRS, len(order))
+    chosen = order[torch.linspace(0, len(order) - 1, n).round().long()]
+    return torch.stack([found.pairs.sines[chosen], found.pairs.cosines[chosen]], 1).flatten()
+
+
+def describe(recording: Recording, side: str, offset: int) -> str:
+    found = shift(recording.positions[side].table, offset)
+    if found is None:
+        return NO_ROTATION
+    return (
+        f"The matrix that moves every position by {offset} has a block of two by two for each of "
+        f"{len(found.angles)} pairs of dimensions and 0 elsewhere; largest error {found.error:.1e}."
+    )
+
+
+VIEW = View(
+    name="encoding_shift_matrix",
+    title="Shift as a matrix",
+    explain="One block of cosines and sines a pair: the rotation of each pair, and nothing else.",
+    needs="positions",
+    draw=draw,
+    describe=describe,
+    controls=(SideChoice(), Amount("offset", "Positions further", 1)),
+)

@@ -1,0 +1,60 @@
+"""How alike the encodings of two positions are: PE . PE^T."""
+
+import plotly.graph_objects as go
+from torch import Tensor
+
+from transformer.position_analysis import similarity
+from transformer.recording import Recording
+from viz.theme import Theme
+from viz.views.heatmap import Side, heatmap, signed_scale
+from viz.views.view import Amount, Choice, SideChoice, View
+
+PRODUCT, COSINE = "dot product", "cosine"
+
+
+def draw(
+    recording: Recording, theme: Theme, side: str, measure: str, n_positions: int
+) -> go.Figure:
+    """Products (or cosines) of the first n_positions encodings with one another [P, P]."""
+    values = _values(recording, side, measure, n_positions)
+    return heatmap(
+        values,
+        Side("position"),
+        Side("position"),
+        signed_scale(theme, measure, 1.0 if measure == COSINE else float(values.abs().amax())),
+        theme,
+        id=f"encoding_similarity {side} {measure}",
+        title=f"<b>Similarity of positions</b>, {measure}",
+        hover="position %{y} and %{x}: %{z:.4f}",
+    )
+
+
+def describe(recording: Recording, side: str, measure: str, n_positions: int) -> str:
+    values = _values(recording, side, measure, n_positions)
+    text = f"Similarity of the first {len(values)} positions ({measure}): {values[0, 0]:.2f} "
+    if len(values) == 1:
+        return text + "of the first with itself."
+    return text + f"of the first with itself, {values[0, 1]:.2f} with the next."
+
+
+def _values(recording: Recording, side: str, measure: str, n_positions: int) -> Tensor:
+    table = recording.positions[side].table[:n_positions].cpu()
+    return similarity(table, normalised=measure == COSINE)
+
+
+VIEW = View(
+    name="encoding_similarity",
+    title="Similarity",
+    explain=(
+        "PE·PEᵀ: with sinusoids it depends on the distance of two positions alone, so the picture "
+        "is the same along every diagonal."
+    ),
+    needs="positions",
+    draw=draw,
+    describe=describe,
+    controls=(
+        SideChoice(),
+        Choice("measure", "Measure", (PRODUCT, COSINE)),
+        Amount("n_positions", "Positions", 64),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Two heads of the same tokens: the weights of one minus those of the other."""
+
+import plotly.graph_objects as go
+
+from transformer.metrics.comparison import jensen_shannon, largest_difference
+from transformer.recording import Recording
+from viz.theme import Theme
+from viz.views.head_heatmap import row_side
+from viz.views.heatmap import Side, heatmap, signed_scale
+from viz.views.layout import sentence
+from viz.views.view import HeadChoice, Selection, View
+
+
+def why_not(recording: Recording, first: Selection, second: Selection) -> str | None:
+    """Why two heads have no difference, in a sentence; None where they have one."""
+    a, b = first.attention(recording), second.attention(recording)
+    if a.queries == b.queries and a.keys == b.keys:
+        return None
+    return (
+        "No difference: the heads have different rows or columns "
+        f"({len(a.queries)} × {len(a.keys)} and {len(b.queries)} × {len(b.keys)} tokens)."
+    )
+
+
+def draw(recording: Recording, theme: Theme, first: Selection, second: Selection) -> go.Figure:
+    """first - second [Q, K] on the fixed scale -1 to 1, or the reason why there is none."""
+    id = f"head_difference {first.kind} {first} {second.kind} {second}"
+    title = f"<b>{first} − {second}</b>"
+    reason = why_not(recording, first, second)
+    if reason is not None:
+        return sentence(reason, theme, id, title)
+    attention, other = first.attention(recording), second.attention(recording)
+    masked = ~attention.allowed(first.layer)[first.head] & ~other.allowed(second.layer)[second.head]
+    return heatmap(
+        attention.weights(first.layer, first.head) - other.weights(second.layer, second.head),
+        row_side(attention),
+        Side("key", attention.keys),
+        signed_scale(theme, "A − B"),
+        theme,
+        id=id,
+        title=title,
+        hover="%{y} → %{x}: %{z:+.4f}",
+        masked=masked,
+    )
+
+
+def describe(recording: Recording, first: Selection, second: Selection) -> str:
+    reason = why_not(recording, first, second)
+    if reason is not None:
+        return reason
+    a = first.attention(recording).weights(first.layer, first.head)
+    b = second.attention(recording).weights(second.layer, second.head)
+    return (
+        f"{first} minus {second}: the largest difference of two weights is "
+        f"{largest_difference(a, b):.2f}, the Jensen-Shannon divergence "
+        f"{jensen_shannon(a, b):.2f} bits."
+    )
+
+
+VIEW = View(
+    name="head_difference",
+    title="Difference",
+    explain="Where the first head attends more than the second, and where less.",
+    needs="attentions",
+    draw=draw,
+    describe=describe,
+    controls=(HeadChoice("first", "Head A"), HeadChoice("second", "Head B")),
+)

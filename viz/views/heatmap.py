@@ -1,0 +1,163 @@
+"""heatmap(): the one builder of every heatmap with tokens or positions on its axes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+from torch import Tensor
+
+from transformer.tokenizer import Token
+from viz.theme import Theme, plotly_scale
+from viz.views.layout import MAX_LABELS, SMALL, axis, layout, rows_height, token_axis
+
+MAX_LEVEL = 6
+"""Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
+LABEL_SPACE = 110
+"""Pixels under and over the plotted area: labels of columns, titles."""
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One axis of a heatmap: its title and, where they have any, the tokens along it."""
+
+    title: str
+    tokens: Sequence[Token] | None = None
+
+    def axis(self, theme: Theme, **more: Any) -> dict[str, Any]:
+        if self.tokens is None:
+            return axis(theme, self.title, **more)
+        return token_axis(theme, self.title, self.tokens, **more)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """A colour scale with the values of its two ends."""
+
+    title: str
+    colours: list[str]
+    low: float
+    high: float
+
+    def bar(self, theme: Theme) -> dict[str, Any]:
+        middle = (self.low + self.high) / 2
+        return {
+            "title": {
+                "text": self.title,
+                "side": "right",
+                "font": {"size": SMALL, "color": theme.dim},
+            },
+            "thickness": 10,
+            "len": 0.6,
+            "lenmode": "fraction",
+            "x": 1.01,
+            "xpad": 6,
+            "outlinewidth": 0,
+            "ticks": "",
+            "tickvals": [self.low, middle, self.high],
+            "ticktext": [f"{value:.3g}" for value in (self.low, middle, self.high)],
+            "tickfont": {"size": SMALL, "color": theme.dim},
+        }
+
+
+def weight_scale(theme: Theme) -> Scale:
+    """0 to 1, whatever the head: so that heads compare."""
+    return Scale("weight", theme.attention_scale, 0.0, 1.0)
+
+
+def signed_scale(theme: Theme, title: str, bound: float = 1.0) -> Scale:
+    """-bound to bound, with 0 as the background."""
+    return Scale(title, theme.difference_scale, -bound, bound)
+
+
+def heatmap(
+    values: Tensor,
+    rows: Side,
+    columns: Side,
+    scale: Scale,
+    theme: Theme,
+    *,
+    id: str,
+    title: str,
+    hover: str = "%{y} → %{x}: %{z:.4f}",
+    masked: Tensor | None = None,
+) -> go.Figure:
+    """values [Q, K] as a figure, row 0 on top.
+
+    masked: bool [Q, K], True where a mask forbids the cell; such cells are left out of the scale,
+    shown in the theme's colour for them, and say "masked".
+    """
+    values = values.float().cpu()
+    figure = go.Figure(
+        layout=layout(theme, id, title, height=rows_height(values.size(0)) + LABEL_SPACE)
+    )
+    if masked is not None and bool(masked.any()):
+        figure.add_trace(_under(masked, theme))
+        values = values.masked_fill(masked, float("nan"))
+    figure.add_trace(
+        go.Heatmap(
+            z=values.numpy(),
+            zmin=scale.low,
+            zmax=scale.high,
+            colorscale=plotly_scale(scale.colours),
+            colorbar=scale.bar(theme),
+            hovertemplate=hover + "<extra></extra>",
+            hoverongaps=False,
+        )
+    )
+    frame = {"showline": True, "mirror": True, "linecolor": theme.grid, "layer": "below traces"}
+    n_rows, n_columns = values.shape
+    angle = -90 if columns.tokens and n_columns > MAX_LEVEL else 0
+    across = {"range": [-0.5, n_columns - 0.5], "tickangle": angle}
+    figure.update_xaxes(columns.axis(theme, **frame, **across))
+    figure.update_yaxes(rows.axis(theme, **frame, range=[n_rows - 0.5, -0.5]))
+    _thin_labels(figure, rows, columns, theme)
+    return figure
+
+
+def _under(masked: Tensor, theme: Theme) -> go.Heatmap:
+    """A plain sheet below the weights; it shows and speaks where they have gaps."""
+    return go.Heatmap(
+        z=masked.byte().cpu().numpy(),
+        colorscale=plotly_scale([theme.background, theme.masked]),
+        zmin=0,
+        zmax=1,
+        showscale=False,
+        hovertemplate="%{y} → %{x}: masked<extra></extra>",
+    )
+
+
+def _thin_labels(figure: go.Figure, rows: Side, columns: Side, theme: Theme) -> None:
+    """Long axes: a second axis on top of the first carries every n-th label.
+
+    The first one keeps all its (hidden) labels, because hovering takes its text from them.
+    """
+    sides = {"x": columns, "y": rows}
+    long = {name for name, side in sides.items() if len(side.tokens or ()) > MAX_LABELS}
+    if not long:
+        return
+    for name in long:
+        shown = figure.layout[f"{name}axis"].to_plotly_json()
+        every = -(-len(shown["tickvals"]) // MAX_LABELS)
+        shown |= {
+            "tickvals": shown["tickvals"][::every],
+            "ticktext": shown["ticktext"][::every],
+            "showticklabels": True,
+            "overlaying": name,
+            "matches": name,
+            "side": "bottom" if name == "x" else "left",
+        }
+        figure.update_layout({f"{name}axis2": shown, f"{name}axis": {"title": None}})
+    # An axis without a trace is not drawn: one point that shows nothing brings it to life.
+    figure.add_trace(
+        go.Scatter(
+            x=[0],
+            y=[0],
+            xaxis="x2" if "x" in long else "x",
+            yaxis="y2" if "y" in long else "y",
+            opacity=0,
+            mode="markers",
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )

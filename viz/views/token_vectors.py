@@ -1,0 +1,60 @@
+"""What the first layer reads: token embeddings, their positional encodings, and the sum."""
+
+import plotly.graph_objects as go
+from torch import Tensor
+
+from transformer.recording import PositionalEncoding, Recording
+from viz.theme import Theme
+from viz.views.heatmap import Side, heatmap, signed_scale
+from viz.views.view import Choice, SideChoice, View
+
+PARTS = ("embedding", "encoding", "sum")
+
+
+def draw(recording: Recording, theme: Theme, side: str, part: str) -> go.Figure:
+    """One of the three [T, D], on the scale that all three share, so that they can be compared."""
+    positions = recording.positions[side]
+    values = part_of(positions, part)
+    bound = max(float(part_of(positions, each).abs().amax()) for each in PARTS)
+    return heatmap(
+        values,
+        Side(f"token of the {side}", positions.tokens),
+        Side("dimension"),
+        signed_scale(theme, "value", bound),
+        theme,
+        id=f"token_vectors {side} {part}",
+        title=f"<b>{part.capitalize()}</b>",
+        hover="%{y}, dimension %{x}: %{z:.4f}",
+    )
+
+
+def part_of(positions: PositionalEncoding, part: str) -> Tensor:
+    """"embedding", "encoding" or "sum" of a side [T, D]."""
+    return {
+        "embedding": positions.embeddings,
+        "encoding": positions.encodings,
+        "sum": positions.sum,
+    }[part]
+
+
+def describe(recording: Recording, side: str, part: str) -> str:
+    values = part_of(recording.positions[side], part)
+    length = float(values.norm(dim=-1).mean())
+    return (
+        f"The {part} of {values.size(0)} tokens of the {side} in {values.size(1)} dimensions: "
+        f"the mean length of a row is {length:.1f}."
+    )
+
+
+VIEW = View(
+    name="token_vectors",
+    title="Embedding + encoding",
+    explain=(
+        "The embedding says which token it is, the encoding where it stands; the model reads "
+        "their sum. One scale for all three."
+    ),
+    needs="positions",
+    draw=draw,
+    describe=describe,
+    controls=(SideChoice(), Choice("part", "Part", PARTS)),
+)

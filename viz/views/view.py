@@ -1,0 +1,125 @@
+"""What a view declares of itself, and the controls that it may ask for, as data."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from plotly.graph_objects import Figure
+
+from transformer.recording import Attention, Recording
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One head of a recording."""
+
+    kind: str
+    layer: int
+    head: int
+
+    def attention(self, recording: Recording) -> Attention:
+        return recording.attentions[self.kind]
+
+    def __str__(self) -> str:
+        return f"L{self.layer} H{self.head}"
+
+
+class Control(Protocol):
+    """Something to choose. The panel draws it; the choice reaches the view under its name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def title(self) -> str: ...
+
+    def options(self, recording: Recording) -> Sequence[Any]:
+        """What may be chosen for this recording, the default first."""
+
+
+@dataclass(frozen=True)
+class HeadChoice:
+    """One head of any kind and layer: a Selection."""
+
+    name: str = "selection"
+    title: str = "Head"
+
+    def options(self, recording: Recording) -> list[Selection]:
+        return [
+            Selection(kind, layer, head)
+            for kind, attention in recording.attentions.items()
+            for layer in range(attention.n_layers)
+            for head in range(attention.n_heads)
+        ]
+
+
+@dataclass(frozen=True)
+class SideChoice:
+    """"source" or "target", as far as the recording has them."""
+
+    name: str = "side"
+    title: str = "Side"
+
+    def options(self, recording: Recording) -> list[str]:
+        return list(recording.positions)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a fixed list."""
+
+    name: str
+    title: str
+    values: tuple[str, ...]
+
+    def options(self, recording: Recording) -> tuple[str, ...]:
+        return self.values
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A whole number of positions, from 1 to as many as the table of encodings allows."""
+
+    name: str
+    title: str
+    default: int
+
+    def options(self, recording: Recording) -> list[int]:
+        limit = min(len(side.table) for side in recording.positions.values())
+        default = min(self.default, limit - 1)
+        return [default, *(n for n in range(1, limit) if n != default)]
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Several of the encodings' dimensions: an option is a tuple of them.
+
+    Beside the default, each dimension by itself is offered; the panel may combine them.
+    """
+
+    name: str
+    title: str
+
+    def options(self, recording: Recording) -> list[tuple[int, ...]]:
+        d_model = min(side.table.size(1) for side in recording.positions.values())
+        # Even ones, closer together at the fast end: waves of a few positions up to hundreds.
+        spread = sorted({d_model * i // 16 * 2 % d_model for i in (0, 1, 2, 4)})
+        return [tuple(spread), *((dimension,) for dimension in range(d_model))]
+
+
+@dataclass(frozen=True)
+class View:
+    """One picture of a recording.
+
+    draw: (recording, theme, **choices) -> Figure; describe: (recording, **choices) -> one true
+    sentence about it, for those who do not see it. Both take one choice a control, by its name.
+    """
+
+    name: str
+    title: str
+    explain: str
+    needs: Literal["attentions", "positions"]
+    """The part of a recording that must not be empty."""
+    draw: Callable[..., Figure]
+    describe: Callable[..., str]
+    controls: tuple[Control, ...]
