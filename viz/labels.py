@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 from transformer.tokenizer import Token
 
+KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
+"""The kinds of attention, as a control names them."""
+
 _NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 
 

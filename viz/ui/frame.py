@@ -5,9 +5,9 @@ import streamlit as st
 from transformer import Checkpoint, CheckpointError, InputError
 from transformer.checkpoint import read_config
 from viz.theme import Theme, theme
-from viz.ui.choice import Choice
 from viz.ui.request import Answer, Request, answer, checkpoint_names, make_request
 from viz.ui.settings import checkpoints_folder
+from viz.views.view import Selection
 
 METHODS = {"greedy": "Greedy", "beam": "Beam search"}
 _SHOWN = "shown_request"
@@ -54,9 +54,9 @@ def current_theme() -> Theme:
     return theme(st.context.theme.type)
 
 
-def default_choice(checkpoint: Checkpoint) -> Choice:
+def default_selection(checkpoint: Checkpoint) -> Selection:
     """The head that a checkpoint opens at."""
-    return Choice(*checkpoint.about.opens_at)
+    return Selection(*checkpoint.about.opens_at)
 
 
 def _sentence(checkpoint: str) -> str:

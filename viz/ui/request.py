@@ -10,6 +10,8 @@ import torch
 
 from transformer import Checkpoint, Decoding, Recording, decode, load_checkpoint, record
 from transformer.checkpoint import CONFIG, WEIGHTS
+from viz.components.decode_player import pack_player
+from viz.components.head_grid import pack_head_grid
 from viz.ui.settings import checkpoints_folder, threads
 
 
@@ -54,6 +56,28 @@ def open_checkpoint(request: Request) -> Checkpoint:
     return _load(str(checkpoints_folder() / request.checkpoint), request.version)
 
 
+@st.cache_resource(max_entries=128, show_spinner=False)
+def grid_payload(request: Request, kind: str) -> bytes:
+    """What the grid of all heads of a kind needs, packed once."""
+    return pack_head_grid(answer(request).recording.attentions[kind])
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def player_payload(request: Request, layer: int, head: int | None) -> bytes:
+    """What the decode player needs for one head, or for the mean of a layer's heads."""
+    answered = answer(request)
+    cross, own = (
+        answered.recording.attentions[kind].weights(layer) for kind in ("cross", "decoder_self")
+    )
+    chosen = slice(None) if head is None else slice(head, head + 1)
+    return pack_player(
+        answered.decoding,
+        cross[chosen].mean(0),
+        own[chosen].mean(0),
+        answered.recording.attentions["cross"].queries,
+    )
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def answer(request: Request) -> Answer:
     """Decode first, record once. Raises CheckpointError or InputError."""
@@ -62,6 +86,28 @@ def answer(request: Request) -> Answer:
     decoding = decode(checkpoint, request.text, method=request.method)
     recording = record(checkpoint, request.text, decoding.target)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def grid_payload(request: Request, kind: str) -> bytes:
+    """What the grid of all heads of a kind needs, packed once."""
+    return pack_head_grid(answer(request).recording.attentions[kind])
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def player_payload(request: Request, layer: int, head: int | None) -> bytes:
+    """What the decode player needs for one head, or for the mean of a layer's heads."""
+    answered = answer(request)
+    cross, own = (
+        answered.recording.attentions[kind].weights(layer) for kind in ("cross", "decoder_self")
+    )
+    chosen = slice(None) if head is None else slice(head, head + 1)
+    return pack_player(
+        answered.decoding,
+        cross[chosen].mean(0),
+        own[chosen].mean(0),
+        answered.recording.attentions["cross"].queries,
+    )
 
 
 @st.cache_resource(max_entries=6, show_spinner="Loading the checkpoint")

@@ -1,0 +1,42 @@
+"""One server and one browser for all browser tests; a new context, and so a new session, each."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+from tests.browser.server import DESKTOP, launch, serve
+
+HARMLESS = "404 (Not Found)"
+"""Streamlit looks for its own files below a sub-page's address first."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        try:
+            opened = launch(playwright)
+        except Error as error:
+            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    with serve() as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A fresh session that fails the test when the console reports an error."""
+    context = browser.new_context(viewport=DESKTOP)
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert [text for text in errors if HARMLESS not in text] == []

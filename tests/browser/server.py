@@ -1,0 +1,69 @@
+"""Start the app on a free port, and a browser: for tests, screenshots and the bench."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, Playwright
+
+ROOT = Path(__file__).parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+
+@contextmanager
+def serve(script: Path = ROOT / "app.py", **environment: str) -> Iterator[str]:
+    """The address of a Streamlit server that lives as long as the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    process = subprocess.Popen(
+        [*command, "--server.port", str(port)],
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _wait_until_healthy(address: str, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError("the server stopped before it was ready")
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise RuntimeError("the server was not ready within a minute")
+
+
+def browser_path() -> str | None:
+    """A browser on PATH; None leaves the choice to Playwright."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Headless Chromium. Raises playwright's Error where there is none."""
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+    return playwright.chromium.launch(executable_path=browser_path(), args=arguments)
+
+
+def painted(page: Page) -> None:
+    """Wait until the script has run and nothing is stale."""
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")

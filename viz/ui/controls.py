@@ -1,0 +1,79 @@
+"""The controls that views declare as data, drawn with Streamlit and bound to the URL."""
+
+from typing import Any
+
+import streamlit as st
+
+from transformer import Recording
+from viz.labels import KIND_TITLES
+from viz.views.view import Amount, Control, HeadChoice, Selection
+
+
+def draw_control(control: Control, recording: Recording, default: Selection) -> Any:
+    """Draw one control and return what is chosen."""
+    if isinstance(control, HeadChoice):
+        return choose_head(recording, default)
+    options = list(control.options(recording))
+    if isinstance(control, Amount):
+        return st.number_input(
+            control.title,
+            min(options),
+            max(options),
+            options[0],
+            key=control.name,
+            bind="query-params",
+            width=140,
+        )
+    return st.segmented_control(
+        control.title,
+        options,
+        default=options[0],
+        format_func=lambda option: str(option).capitalize(),
+        key=control.name,
+        bind="query-params",
+        required=True,
+    )
+
+
+def choose_head(recording: Recording, default: Selection, suffix: str = "") -> Selection:
+    """Kind, layer and head. suffix tells a second choice of a page (Compare) from the first."""
+    kinds = list(recording.attentions)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        kind = st.segmented_control(
+            "Attention",
+            kinds,
+            default=default.kind if default.kind in kinds else kinds[0],
+            format_func=lambda kind: KIND_TITLES.get(kind, kind),
+            key=f"kind{suffix}",
+            bind="query-params",
+            required=True,
+        )
+        attention = recording.attentions[str(kind)]
+        layer = _number("Layer", "L", attention.n_layers, default.layer, f"layer{suffix}")
+        head = _number("Head", "H", attention.n_heads, default.head, f"head{suffix}")
+    return Selection(attention.kind, layer, head)
+
+
+def choose_heads(recording: Recording, default: Selection) -> tuple[int, int | None]:
+    """A layer of the decoder and a head, or None for the mean of its heads."""
+    attention = recording.attentions["cross"]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        layer = _number("Layer", "L", attention.n_layers, default.layer, "layer")
+        mean = st.toggle("Mean of heads", key="mean", bind="query-params")
+        if mean:
+            return layer, None
+        return layer, _number("Head", "H", attention.n_heads, default.head, "head")
+
+
+def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
+    """One of 0 .. n-1; Streamlit drops a value left over from a larger model."""
+    chosen = st.selectbox(
+        title,
+        range(n),
+        index=min(default, n - 1),
+        format_func=lambda i: f"{letter}{i}",
+        key=key,
+        bind="query-params",
+        width=92,
+    )
+    return int(chosen or 0)
