@@ -8,10 +8,10 @@ import torch
 from transformer.position_analysis import wavelengths
 from transformer.recording import Recording
 from viz.theme import SERIES, Theme
-from viz.views.layout import axis, layout
+from viz.views.layout import SMALL, axis, layout
 from viz.views.view import Amount, Dimensions, SideChoice, View
 
-HEIGHT = 420
+HEIGHT = 440
 
 
 def draw(
@@ -26,8 +26,9 @@ def draw(
             go.Scatter(
                 y=table[:n_positions, dimension].numpy(),
                 name=f"{dimension}: {wave_text(waves[dimension])}",
-                mode="lines",
-                line={"color": SERIES[i % len(SERIES)], "width": 2},
+                mode="lines+markers",
+                line={"color": SERIES[i % len(SERIES)], "width": 1.5},
+                marker={"size": 4},
                 hovertemplate="%{y:.4f}",
             )
         )
@@ -40,17 +41,16 @@ def draw(
         legend={
             "orientation": "h",
             "x": 0,
-            "y": 1.02,
-            "yanchor": "bottom",
-            "title": {"text": "dimension: ", "font": {"color": theme.dim}},
+            "y": -0.2,  # under the axis: there it cannot meet the title in a narrow figure
+            "yanchor": "top",
+            "title": {"text": "dimension ", "font": {"size": SMALL, "color": theme.dim}},
         },
-        margin={"t": 96},
     )
     return figure
 
 
 def _title(side: str) -> str:
-    return f"<b>Dimensions as waves</b> over the positions of the {side}"
+    return f"<b>Waves</b> over the positions of the {side}"
 
 
 def wave_text(wavelength: float) -> str:
@@ -64,12 +64,11 @@ def wave_text(wavelength: float) -> str:
     return f"{wavelength:,.1f} positions" if wavelength < 100 else f"{wavelength:,.0f} positions"
 
 
-def describe(
-    recording: Recording, side: str, dimensions: tuple[int, ...], n_positions: int
-) -> str:
+def describe(recording: Recording, side: str, dimensions: tuple[int, ...], n_positions: int) -> str:
     found = wavelengths(recording.positions[side].table)[torch.tensor(dimensions)].tolist()
     waves = ", ".join(
-        f"{dimension} ({wave_text(wave)})" for dimension, wave in zip(dimensions, found, strict=True)
+        f"{dimension} ({wave_text(wave)})"
+        for dimension, wave in zip(dimensions, found, strict=True)
     )
     return f"Encodings of the first {n_positions} positions in the dimensions {waves}."
 

@@ -18,7 +18,7 @@ def draw(recording: Recording, theme: Theme, side: str, offset: int) -> go.Figur
     """The angle of each pair's rotation, in degrees, against the pair's wavelength."""
     found = shift(recording.positions[side].table, offset)
     id = f"encoding_shift {side} {offset}"
-    title = f"<b>From any position to the one {offset} later</b>"
+    title = f"<b>Shift by {offset}</b>"
     if found is None:
         return sentence(NO_ROTATION, theme, id, title)
     figure = go.Figure(
@@ -89,5 +89,5 @@ VIEW = View(
     needs="positions",
     draw=draw,
     describe=describe,
-    controls=(SideChoice(), Amount("offset", "Positions further", 1)),
+    controls=(SideChoice(), Amount("offset", "Positions further", 1, spare=1)),
 )

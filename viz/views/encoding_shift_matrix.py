@@ -65,5 +65,5 @@ VIEW = View(
     needs="positions",
     draw=draw,
     describe=describe,
-    controls=(SideChoice(), Amount("offset", "Positions further", 1)),
+    controls=(SideChoice(), Amount("offset", "Positions further", 1, spare=1)),
 )

@@ -14,9 +14,9 @@ MAX_LABELS = 64
 """An axis with more tokens labels every second, third, ... of them."""
 SMALL = FONT_SIZE - 2
 """Labels of tokens that stand close, and secondary text."""
-ROW, CLOSE_ROW, MIN_ROW = 30, 12, 3
+ROW, CLOSE_ROW, MIN_ROW = 26, 12, 3
 """Pixels a row: with few tokens, with many, with more than can be labelled."""
-COMFORTABLE, TALLEST = 540, 780
+COMFORTABLE, TALLEST = 520, 780
 """Pixels of the plotted area that rows share before they get closer, and at most."""
 
 

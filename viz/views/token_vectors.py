@@ -29,7 +29,7 @@ def draw(recording: Recording, theme: Theme, side: str, part: str) -> go.Figure:
 
 
 def part_of(positions: PositionalEncoding, part: str) -> Tensor:
-    """"embedding", "encoding" or "sum" of a side [T, D]."""
+    """ "embedding", "encoding" or "sum" of a side [T, D]."""
     return {
         "embedding": positions.embeddings,
         "encoding": positions.encodings,

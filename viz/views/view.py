@@ -55,7 +55,7 @@ class HeadChoice:
 
 @dataclass(frozen=True)
 class SideChoice:
-    """"source" or "target", as far as the recording has them."""
+    """ "source" or "target", as far as the recording has them."""
 
     name: str = "side"
     title: str = "Side"
@@ -78,16 +78,18 @@ class Choice:
 
 @dataclass(frozen=True)
 class Amount:
-    """A whole number of positions, from 1 to as many as the table of encodings allows."""
+    """A whole number of positions, from 1 to as many as the table of encodings has."""
 
     name: str
     title: str
     default: int
+    spare: int = 0
+    """Positions that must be left: a shift needs one to arrive at."""
 
     def options(self, recording: Recording) -> list[int]:
-        limit = min(len(side.table) for side in recording.positions.values())
-        default = min(self.default, limit - 1)
-        return [default, *(n for n in range(1, limit) if n != default)]
+        limit = min(len(side.table) for side in recording.positions.values()) - self.spare
+        default = min(self.default, limit)
+        return [default, *(n for n in range(1, limit + 1) if n != default)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,68 @@
+"""Files that leave the app say exactly what is on the screen."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.decoding import Decoding
+from transformer.recording import Recording
+from viz.export import attention_csv, decoding_csv, figure_html, recording_npz
+from viz.theme import DARK
+from viz.views.head_heatmap import draw
+from viz.views.view import Selection
+
+
+def rows_of(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_csv_has_every_cell(nasty: Recording, kind: str) -> None:
+    attention = nasty.attentions[kind]
+    rows = rows_of(attention_csv(attention, 1, 0))
+    weights, allowed = attention.weights(1, 0), attention.allowed(1)[0]
+    assert len(rows) == weights.numel()
+    for row in rows:
+        i, j = int(row["query_position"]), int(row["key_position"])
+        assert row["query_piece"] == attention.queries[i].piece
+        assert row["key_piece"] == attention.keys[j].piece
+        assert float(row["weight"]) == pytest.approx(float(weights[i, j]), rel=1e-7)
+        assert row["masked"] == str(int(not allowed[i, j]))
+
+
+def test_npz_has_every_weight_and_token(nasty: Recording) -> None:
+    loaded = np.load(io.BytesIO(recording_npz(nasty)), allow_pickle=False)
+    tokens = json.loads(str(loaded["tokens"]))
+    assert set(loaded.files) == {"tokens", *nasty.attentions}
+    for kind, attention in nasty.attentions.items():
+        for layer in range(attention.n_layers):
+            assert torch.equal(torch.from_numpy(loaded[kind][layer]), attention.weights(layer))
+        assert [t["piece"] for t in tokens[kind]["keys"]] == [t.piece for t in attention.keys]
+        assert ("produced" in tokens[kind]) == (attention.produced is not None)
+
+
+def test_csv_has_every_candidate(decoding: Decoding) -> None:
+    rows = rows_of(decoding_csv(decoding))
+    assert len(rows) == sum(len(step.candidates) for step in decoding.steps)
+    for t, step in enumerate(decoding.steps):
+        mine = [row for row in rows if int(row["step"]) == t]
+        assert [int(row["rank"]) for row in mine] == list(range(1, len(step.candidates) + 1))
+        assert {row["chosen_piece"] for row in mine} == {step.chosen.token.piece}
+        total = sum(float(row["candidate_prob"]) for row in mine) + float(mine[0]["rest"])
+        assert total == pytest.approx(1)
+
+
+def test_html_is_one_page_that_asks_nobody(nasty: Recording) -> None:
+    figure = draw(nasty, DARK, Selection("cross", 0, 1))
+    page = figure_html(figure, "<script>").decode()
+    assert page.count("</script>") == page.count("<script")
+    assert "<title>&lt;script&gt;</title>" in page
+    assert "<script>alert(1)" not in page
+    assert '"showSendToCloud": false' in page
+    assert "default-src 'none'" in page
+    assert "src=" not in page.split("<body>")[0]
+    assert DARK.background in page

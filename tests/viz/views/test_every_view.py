@@ -1,0 +1,111 @@
+"""The contract of views: runs on every one that discover() finds, in light and in dark."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from transformer.discover import discover
+from transformer.recording import Recording
+from viz.theme import DARK, LIGHT, SERIES, Theme
+from viz.views.view import View
+
+VIEWS: dict[str, View] = discover("viz.views", "VIEW")
+every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+
+
+def choices(view: View, recording: Recording, i: int = 0) -> dict[str, Any]:
+    """The i-th option of each control; 0 is the default."""
+    return {control.name: control.options(recording)[i] for control in view.controls}
+
+
+def text_of(figure: go.Figure) -> str:
+    return figure.to_json()
+
+
+def test_the_views_are_found() -> None:
+    assert {"head_heatmap", "head_difference", "encoding_heatmap", "token_vectors"} <= set(VIEWS)
+
+
+@every_view
+@both_themes
+@pytest.mark.parametrize("i", [0, -1])
+def test_it_draws_the_default_and_the_last_option(
+    view: View, theme: Theme, recording: Recording, i: int
+) -> None:
+    figure = view.draw(recording, theme, **choices(view, recording, i))
+    assert isinstance(figure, go.Figure)
+    assert figure.layout.meta["id"].startswith(view.name)
+    assert figure.layout.height > 0
+    text_of(figure)
+
+
+@every_view
+@both_themes
+def test_its_colours_are_the_themes(view: View, theme: Theme, recording: Recording) -> None:
+    figure = view.draw(recording, theme, **choices(view, recording))
+    layout = figure.layout
+    assert layout.paper_bgcolor == layout.plot_bgcolor == theme.background
+    assert layout.font.color == theme.text
+    own = {theme.background, theme.surface, theme.text, theme.dim, theme.grid, theme.masked}
+    allowed = own | {*SERIES, *theme.attention_scale, *theme.difference_scale}
+    assert set(colours_in(json.loads(text_of(figure)))) <= allowed
+
+
+def colours_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [colour for each in value.values() for colour in colours_in(each)]
+    if isinstance(value, list):
+        return [colour for each in value for colour in colours_in(each)]
+    return [value] if isinstance(value, str) and value.startswith("#") else []
+
+
+@every_view
+def test_it_is_said_in_a_sentence(view: View, recording: Recording) -> None:
+    sentence = view.describe(recording, **choices(view, recording))
+    assert sentence.endswith(".")
+    assert "nan" not in sentence
+    assert view.title and view.explain.endswith(".")
+
+
+@every_view
+@pytest.mark.parametrize("size", [(1, 1), (1, 3), (60, 70), (256, 200)])
+def test_it_draws_any_length(
+    view: View, recorder: Callable[[int, int], Recording], size: tuple[int, int]
+) -> None:
+    recording = recorder(*size)
+    figure = view.draw(recording, LIGHT, **choices(view, recording))
+    assert view.describe(recording, **choices(view, recording))
+    assert figure.layout.height < 1000
+    assert len(text_of(figure)) < 1_500_000
+
+
+@every_view
+@both_themes
+def test_pieces_show_literally(view: View, theme: Theme, nasty: Recording) -> None:
+    for i in (0, -1):
+        text = text_of(view.draw(nasty, theme, **choices(view, nasty, i)))
+        assert "<script" not in text and "\\u003cscript" not in text
+        assert "<b>x" not in text
+        assert "\u202e" not in text
+
+
+@every_view
+def test_the_same_choices_give_the_same_figure(view: View, recording: Recording) -> None:
+    first, second = (
+        text_of(view.draw(recording, LIGHT, **choices(view, recording))) for _ in range(2)
+    )
+    assert first == second
+
+
+@every_view
+def test_controls_have_their_own_names(view: View, recording: Recording) -> None:
+    names = [control.name for control in view.controls]
+    assert len(set(names)) == len(names)
+    for control in view.controls:
+        options = control.options(recording)
+        assert len(set(options)) == len(options) > 0
+        assert control.title

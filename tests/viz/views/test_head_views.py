@@ -1,0 +1,102 @@
+"""One head and the difference of two: what stands in the figure."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.metrics.comparison import largest_difference
+from transformer.recording import Recording
+from viz.labels import figure_label
+from viz.theme import DARK, LIGHT
+from viz.views import head_difference, head_heatmap
+from viz.views.layout import MAX_LABELS
+from viz.views.view import Selection
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_the_figure_holds_the_exact_weights(recording: Recording, kind: str) -> None:
+    attention = recording.attentions[kind]
+    figure = head_heatmap.draw(recording, LIGHT, Selection(kind, 1, 1))
+    shown = figure.data[-1]
+    assert shown.z.dtype == np.float32
+    assert (shown.zmin, shown.zmax) == (0, 1)
+    allowed = attention.allowed(1)[1].numpy()
+    assert np.isnan(shown.z[~allowed]).all()
+    assert np.array_equal(shown.z[allowed], attention.weights(1, 1).numpy()[allowed])
+    assert ":.4f" in shown.hovertemplate
+
+
+def test_masked_cells_have_a_colour_of_their_own_and_say_so(recording: Recording) -> None:
+    under, shown = head_heatmap.draw(recording, DARK, Selection("decoder_self", 0, 0)).data
+    assert np.array_equal(under.z == 1, np.isnan(shown.z))
+    assert under.colorscale[-1][1] == DARK.masked != DARK.background
+    assert "masked" in under.hovertemplate
+    assert shown.hoverongaps is False
+
+
+def test_nothing_is_masked_where_every_key_may_be_seen(recording: Recording) -> None:
+    assert len(head_heatmap.draw(recording, LIGHT, Selection("cross", 0, 0)).data) == 1
+
+
+def test_the_first_query_stands_on_top_and_repeated_tokens_stay_apart(nasty: Recording) -> None:
+    tokens = nasty.attentions["encoder_self"].keys
+    axes = head_heatmap.draw(nasty, LIGHT, Selection("encoder_self", 0, 0)).layout
+    assert axes.yaxis.range == (6.5, -0.5)
+    assert axes.xaxis.tickvals == tuple(range(7))
+    assert axes.xaxis.ticktext == tuple(figure_label(token, LIGHT.dim) for token in tokens)
+
+
+def test_rows_of_cross_attention_are_the_tokens_being_produced(recording: Recording) -> None:
+    cross = recording.attentions["cross"]
+    rows = head_heatmap.row_side(cross)
+    assert rows.tokens == cross.produced
+    assert "produced" in rows.title
+    own = head_heatmap.row_side(recording.attentions["decoder_self"])
+    assert own.tokens == recording.attentions["decoder_self"].queries
+    assert "read" in own.title
+
+
+def test_long_axes_show_fewer_labels_and_keep_all_for_hovering(
+    recorder: Callable[[int, int], Recording],
+) -> None:
+    axes = head_heatmap.draw(recorder(200, 5), LIGHT, Selection("cross", 0, 0)).layout
+    assert len(axes.xaxis.ticktext) == 200
+    assert axes.xaxis.showticklabels is False
+    assert 0 < len(axes.xaxis2.ticktext) <= MAX_LABELS
+    assert axes.xaxis2.ticktext[1] == axes.xaxis.ticktext[axes.xaxis2.tickvals[1]]
+    assert axes.xaxis2.matches == "x"
+    assert axes.yaxis.showticklabels is True
+
+
+def test_the_description_names_the_strongest_weight(recording: Recording) -> None:
+    weights = recording.attentions["cross"].weights(0, 1)
+    said = head_heatmap.describe(recording, Selection("cross", 0, 1))
+    assert f"{weights.max():.2f}" in said
+    assert "L0 H1" in said
+
+
+def test_the_difference_is_exact_and_between_minus_one_and_one(recording: Recording) -> None:
+    first, second = Selection("encoder_self", 0, 0), Selection("encoder_self", 1, 1)
+    shown = head_difference.draw(recording, LIGHT, first, second).data[-1]
+    a = recording.attentions["encoder_self"].weights(0, 0)
+    b = recording.attentions["encoder_self"].weights(1, 1)
+    assert (shown.zmin, shown.zmax) == (-1, 1)
+    assert torch.equal(torch.from_numpy(shown.z), a - b)
+    assert f"{largest_difference(a, b):.2f}" in head_difference.describe(recording, first, second)
+
+
+def test_a_head_minus_itself_is_nothing(recording: Recording) -> None:
+    one = Selection("decoder_self", 1, 0)
+    assert np.nanmax(np.abs(head_difference.draw(recording, LIGHT, one, one).data[-1].z)) == 0
+
+
+def test_heads_of_other_tokens_have_no_difference_and_it_is_said(recording: Recording) -> None:
+    first, second = Selection("encoder_self", 0, 0), Selection("cross", 0, 0)
+    figure = head_difference.draw(recording, LIGHT, first, second)
+    assert not figure.data
+    assert "No difference" in figure.layout.annotations[0].text
+    said = head_difference.describe(recording, first, second)
+    assert said == head_difference.why_not(recording, first, second)
+    assert "7 × 7 and 5 × 7" in said

@@ -1,0 +1,82 @@
+"""The views of positional encodings: what stands in the figure."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.recording import Recording
+from viz.theme import LIGHT
+from viz.views import (
+    encoding_curves,
+    encoding_heatmap,
+    encoding_shift,
+    encoding_shift_matrix,
+    encoding_similarity,
+    token_vectors,
+)
+
+
+@pytest.fixture
+def learned(recording: Recording) -> Recording:
+    """The same recording with encodings that follow no formula."""
+    table = torch.randn(256, 16, generator=torch.Generator().manual_seed(0))
+    positions = {side: replace(each, table=table) for side, each in recording.positions.items()}
+    return replace(recording, positions=positions)
+
+
+def test_the_heatmap_shows_the_captured_table(recording: Recording) -> None:
+    shown = encoding_heatmap.draw(recording, LIGHT, "source", 20).data[0]
+    assert np.array_equal(shown.z, recording.positions["source"].table[:20].numpy())
+
+
+def test_curves_carry_their_measured_wavelength(recording: Recording) -> None:
+    figure = encoding_curves.draw(recording, LIGHT, "source", (0, 1, 4), 30)
+    assert [curve.name for curve in figure.data] == [
+        "0: 6.3 positions",
+        "1: 6.3 positions",
+        "4: 62.8 positions",
+    ]
+    table = recording.positions["source"].table
+    assert np.array_equal(figure.data[2].y, table[:30, 4].numpy())
+
+
+def test_learned_embeddings_are_not_called_waves(learned: Recording) -> None:
+    curves = encoding_curves.draw(learned, LIGHT, "source", (0,), 30)
+    assert curves.data[0].name == "0: no wave"
+    for view in (encoding_shift, encoding_shift_matrix):
+        figure = view.draw(learned, LIGHT, "source", 1)
+        assert not figure.data
+        assert view.describe(learned, "source", 1) == encoding_shift.NO_ROTATION
+
+
+def test_similarity_is_the_product_or_the_cosine(recording: Recording) -> None:
+    table = recording.positions["target"].table[:9]
+    product = encoding_similarity.draw(recording, LIGHT, "target", encoding_similarity.PRODUCT, 9)
+    np.testing.assert_allclose(product.data[0].z, (table @ table.T).numpy(), rtol=1e-6)
+    cosine = encoding_similarity.draw(recording, LIGHT, "target", encoding_similarity.COSINE, 9)
+    np.testing.assert_allclose(cosine.data[0].z.diagonal(), 1, rtol=1e-6)
+    assert (cosine.data[0].zmin, cosine.data[0].zmax) == (-1, 1)
+
+
+def test_the_shift_shows_one_angle_a_pair(recording: Recording) -> None:
+    points = encoding_shift.draw(recording, LIGHT, "source", 2).data[1]
+    assert len(points.y) == 8
+    np.testing.assert_allclose(points.y[0], np.degrees(2), rtol=1e-4)
+
+
+def test_the_matrix_moves_what_it_says(recording: Recording) -> None:
+    figure = encoding_shift_matrix.draw(recording, LIGHT, "source", 3)
+    dims = [int(text) for text in figure.layout.xaxis.ticktext]
+    table = recording.positions["source"].table[:, dims].numpy()
+    np.testing.assert_allclose(figure.data[0].z @ table[5], table[8], atol=1e-5)
+
+
+def test_embedding_and_encoding_add_up_on_one_scale(recording: Recording) -> None:
+    parts = [
+        token_vectors.draw(recording, LIGHT, "source", part).data[0] for part in token_vectors.PARTS
+    ]
+    np.testing.assert_allclose(parts[0].z + parts[1].z, parts[2].z, atol=1e-6)
+    assert len({(part.zmin, part.zmax) for part in parts}) == 1
+    assert parts[0].zmin == -parts[0].zmax

@@ -1,0 +1,126 @@
+"""What leaves the app as a file: a figure as HTML, weights as CSV or NPZ, steps as CSV.
+
+Pure functions that return bytes; nothing is written and nothing is sent. A picture as PNG is what
+Plotly's own button gives.
+"""
+
+import csv
+import html
+import io
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import torch
+
+from transformer.decoding import Decoding
+from transformer.recording import Attention, Recording
+from transformer.tokenizer import Token
+
+CONFIG = {"showSendToCloud": False, "displaylogo": False, "responsive": True}
+"""Plotly's options: no button that uploads."""
+
+# The page may run its own script and nothing else: what is shown stays on the reader's machine.
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>body {{ margin: 0; background: {background}; }}</style>
+</head>
+<body>
+{figure}
+</body>
+</html>
+"""
+
+
+def figure_html(figure: go.Figure, title: str) -> bytes:
+    """A page that shows the figure without a network: Plotly's code (5 MB) is inside."""
+    page = _PAGE.format(
+        title=html.escape(title),
+        background=figure.layout.paper_bgcolor or "white",
+        figure=figure.to_html(full_html=False, include_plotlyjs=True, config=CONFIG),
+    )
+    return page.encode()
+
+
+def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
+    """One head, a line a cell, row by row. query_piece is the token read, as the model read it."""
+    weights = attention.weights(layer, head).tolist()
+    allowed = attention.allowed(layer)[head].tolist()
+    return _csv(
+        ("query_position", "query_piece", "key_position", "key_piece", "weight", "masked"),
+        (
+            (i, query.piece, j, key.piece, f"{weights[i][j]:.9g}", int(not allowed[i][j]))
+            for i, query in enumerate(attention.queries)
+            for j, key in enumerate(attention.keys)
+        ),
+    )
+
+
+def recording_npz(recording: Recording) -> bytes:
+    """Every attention as an array `<kind>` [L, H, Q, K] in float32, and `tokens`, a JSON text.
+
+    tokens: source, target, and for each kind queries, keys and produced; a token has an id, a
+    piece, and special. Read it with numpy.load(file); no pickle is in it.
+    """
+    arrays = {
+        kind: torch.stack([attention.weights(layer) for layer in range(attention.n_layers)]).numpy()
+        for kind, attention in recording.attentions.items()
+    }
+    file = io.BytesIO()
+    np.savez_compressed(
+        file, allow_pickle=False, tokens=np.array(_tokens_json(recording)), **arrays
+    )
+    return file.getvalue()
+
+
+def decoding_csv(decoding: Decoding) -> bytes:
+    """The steps of a decoding, a line a candidate, the most probable first.
+
+    rest is the probability of all tokens that are not listed; entropy is in bits. The chosen token
+    need not be among the candidates of a step.
+    """
+    header = ("step", "chosen_id", "chosen_piece", "chosen_prob", "entropy_bits", "rest")
+    return _csv(
+        (*header, "rank", "candidate_id", "candidate_piece", "candidate_prob"),
+        (
+            (
+                *(t, step.chosen.token.id, step.chosen.token.piece, f"{step.chosen.prob:.9g}"),
+                *(f"{step.entropy:.9g}", f"{step.rest:.9g}"),
+                *(rank, candidate.token.id, candidate.token.piece, f"{candidate.prob:.9g}"),
+            )
+            for t, step in enumerate(decoding.steps)
+            for rank, candidate in enumerate(step.candidates, start=1)
+        ),
+    )
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _tokens_json(recording: Recording) -> str:
+    tokens: dict[str, Any] = {
+        "source": _plain(recording.source),
+        "target": _plain(recording.target),
+    }
+    for kind, attention in recording.attentions.items():
+        tokens[kind] = {"queries": _plain(attention.queries), "keys": _plain(attention.keys)}
+        if attention.produced is not None:
+            tokens[kind]["produced"] = _plain(attention.produced)
+    return json.dumps(tokens, ensure_ascii=False)
+
+
+def _plain(tokens: Sequence[Token]) -> list[dict[str, Any]]:
+    return [{"id": t.id, "piece": t.piece, "special": t.special} for t in tokens]
