@@ -121,7 +121,7 @@ class SentencePieceTokenizer:
                 minloglevel=2,
             )
         except RuntimeError as error:
-            reason = str(error).strip().splitlines()[-1]
+            reason = str(error).strip().rpartition("] ")[2]
             raise TokenizerError(f"no vocabulary of {vocab_size:,} pieces: {reason}") from error
         return cls(model.getvalue())
 
