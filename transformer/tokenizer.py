@@ -94,7 +94,10 @@ class SentencePieceTokenizer:
     def load(cls, folder: Path, vocab_size: int) -> "SentencePieceTokenizer":
         """Read the folder's model. Raises TokenizerError."""
         try:
-            return cls((folder / cls.file_name).read_bytes())
+            model = (folder / cls.file_name).read_bytes()
+            if not model:  # sentencepiece would take it for no argument
+                raise RuntimeError("empty")
+            return cls(model)
         except FileNotFoundError as error:
             raise TokenizerError(f"{cls.file_name} is missing.") from error
         except (OSError, RuntimeError) as error:

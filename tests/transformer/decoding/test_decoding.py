@@ -1,0 +1,144 @@
+"""Decoding methods against each other, and each step against the forced pass."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+
+from tests.conftest import SENTENCES
+from transformer import Checkpoint, InputError, decode, record
+from transformer.decoding.forced import forced
+from transformer.discover import discover
+from transformer.inputs import source_ids
+
+METHODS = discover("transformer.decoding", "METHOD")
+
+
+class Rows(TorchFunctionMode):
+    """Attention rows of each fused call, by the formula, from the call's own q and k."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[torch.Tensor] = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func is F.scaled_dot_product_attention:
+            q, k = args[:2]
+            assert not (kwargs or {}).get("is_causal")
+            self.rows.append((q[0] @ k[0].mT / math.sqrt(q.size(-1))).softmax(-1)[:, -1])
+        return func(*args, **(kwargs or {}))
+
+
+def test_the_methods() -> None:
+    assert list(METHODS) == ["beam", "forced", "greedy"]
+    assert all(method.title for method in METHODS.values())
+
+
+@pytest.mark.parametrize("sentence", SENTENCES[::9])
+def test_beam_of_one_equals_greedy(text_checkpoint: Checkpoint, sentence: str) -> None:
+    greedy = decode(text_checkpoint, sentence)
+    beam = decode(text_checkpoint, sentence, method="beam", beam_size=1)
+    assert beam.target == greedy.target
+    assert len(beam.hypotheses) == 1
+    rows = beam.hypotheses[0].log_probs, greedy.hypotheses[0].log_probs
+    torch.testing.assert_close(*rows, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("sentence", SENTENCES[::40])
+def test_steps_equal_the_forced_pass(text_checkpoint: Checkpoint, sentence: str) -> None:
+    """Probabilities and attention rows of an incremental pass equal those of the recording."""
+    model, config = text_checkpoint.model, text_checkpoint.config
+    decoding = decode(text_checkpoint, sentence, max_len=12)
+    recording = record(text_checkpoint, sentence, decoding.target)
+    torch.testing.assert_close(
+        recording.logits.log_softmax(-1), decoding.hypotheses[0].log_probs, rtol=0, atol=1e-5
+    )
+    state = model.start(torch.tensor([source_ids(text_checkpoint, sentence)]))
+    last = config.bos_id
+    for step, token in enumerate(decoding.target):
+        with Rows() as observed:
+            model.advance(state, torch.tensor([[last]]))
+        for layer in range(config.n_decoder_layers):
+            own, cross = observed.rows[2 * layer : 2 * layer + 2]
+            forced_own = recording.attentions["decoder_self"].weights(layer)[:, step]
+            forced_cross = recording.attentions["cross"].weights(layer)[:, step]
+            torch.testing.assert_close(own, forced_own[:, : step + 1], rtol=0, atol=1e-5)
+            torch.testing.assert_close(cross, forced_cross, rtol=0, atol=1e-5)
+        last = token.id
+
+
+@pytest.mark.parametrize("beam_size", [2, 4])
+@pytest.mark.parametrize("sentence", SENTENCES[::40])
+def test_beam(text_checkpoint: Checkpoint, sentence: str, beam_size: int) -> None:
+    hypotheses = decode(
+        text_checkpoint, sentence, method="beam", beam_size=beam_size, max_len=12
+    ).hypotheses
+    eos = text_checkpoint.config.eos_id
+    scores = [hypothesis.score for hypothesis in hypotheses]
+    assert 1 <= len(hypotheses) <= beam_size
+    assert scores == sorted(scores, reverse=True)
+    assert len({hypothesis.ids for hypothesis in hypotheses}) == len(hypotheses)
+    source = torch.tensor([source_ids(text_checkpoint, sentence)])
+    for hypothesis in hypotheses:
+        assert (hypothesis.ids[-1] == eos) != (
+            len(hypothesis.ids) == 12 and eos not in hypothesis.ids
+        )
+        assert eos not in hypothesis.ids[:-1]
+        [again] = forced(text_checkpoint.model, source, target_ids=hypothesis.ids)
+        assert hypothesis.log_prob == pytest.approx(again.log_prob, abs=1e-4)
+        penalty = ((5 + len(hypothesis.ids)) / 6) ** 0.6
+        assert hypothesis.score == pytest.approx(again.score / penalty, abs=1e-4)
+
+
+def test_beam_is_never_worse_than_greedy_by_its_own_score(copy_checkpoint: Checkpoint) -> None:
+    greedy = decode(copy_checkpoint, "3 7 2 9")
+    beam = decode(copy_checkpoint, "3 7 2 9", method="beam")
+    assert beam.hypotheses[0].log_prob >= greedy.hypotheses[0].log_prob - 1e-5
+
+
+def test_steps_say_what_was_considered(text_checkpoint: Checkpoint) -> None:
+    decoding = decode(text_checkpoint, SENTENCES[0])
+    for step, row, token in zip(
+        decoding.steps, decoding.hypotheses[0].log_probs, decoding.target, strict=True
+    ):
+        probs = [candidate.prob for candidate in step.candidates]
+        assert len(probs) == 10
+        assert probs == sorted(probs, reverse=True)
+        assert sum(probs) + step.rest == pytest.approx(1, abs=1e-5)
+        assert step.candidates[0] == step.chosen
+        assert step.chosen.token == token
+        assert step.entropy == pytest.approx(
+            -float((row.exp() * row).sum()) / math.log(2), abs=1e-4
+        )
+
+
+def test_forced_takes_text_and_tokens(text_checkpoint: Checkpoint) -> None:
+    by_text = decode(text_checkpoint, SENTENCES[0], method="forced", target=SENTENCES[1])
+    by_tokens = decode(text_checkpoint, SENTENCES[0], method="forced", target=by_text.target)
+    assert by_text.text == SENTENCES[1]
+    assert by_text.target == by_tokens.target
+    with pytest.raises(InputError, match="give it a target"):
+        decode(text_checkpoint, SENTENCES[0], method="forced")
+
+
+def test_max_len_is_kept_with_and_without_an_end_token(
+    text_checkpoint: Checkpoint, copy_checkpoint: Checkpoint
+) -> None:
+    for method in ("greedy", "beam"):
+        assert len(decode(text_checkpoint, SENTENCES[0], method=method, max_len=3).target) <= 3
+        assert decode(copy_checkpoint, "3 7 2 9", method=method, max_len=3).text == "3 7 2"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "guess"}, "unknown decoding method 'guess'; known: beam, forced, greedy"),
+        ({"method": "beam", "beam_size": 0}, "beam_size must be at least 1"),
+        ({"max_len": 0}, "max_len must be at least 1"),
+    ],
+)
+def test_wrong_options(text_checkpoint: Checkpoint, options, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        decode(text_checkpoint, "the cat", **options)

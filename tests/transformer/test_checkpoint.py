@@ -1,0 +1,186 @@
+"""A damaged folder: one sentence that names the file, and nothing of it is ever executed."""
+
+import json
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.conftest import SENTENCES
+from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
+from transformer.checkpoint import save_weights
+from transformer.device import DeviceError
+from transformer.whole_file import write_whole
+
+
+@pytest.fixture
+def folder(text_folder: Path, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    return Path(shutil.copytree(text_folder, tmp_path / "mine"))
+
+
+def test_it_opens_as_it_was_saved(folder: Path, text_checkpoint: Checkpoint) -> None:
+    opened = load_checkpoint(folder, "cpu")
+    assert opened.name == "mine"
+    assert opened.about == text_checkpoint.about
+    assert opened.config == text_checkpoint.config
+    assert not opened.model.training
+    assert not any(parameter.requires_grad for parameter in opened.model.parameters())
+    assert decode(opened, SENTENCES[0]).target == decode(text_checkpoint, SENTENCES[0]).target
+
+
+def test_the_working_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert load_checkpoint(".", "cpu").name == "mine"
+
+
+def test_weights_are_stored_in_half_precision(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    assert {tensor.dtype for tensor in weights.values()} == {torch.float16}
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.model"])
+def test_a_missing_file(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(CheckpointError, match=rf"^mine: {name} is missing\.$"):
+        load_checkpoint(folder)
+
+
+def test_a_missing_folder_and_a_missing_snapshot(folder: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"^nowhere: config\.json is missing\.$"):
+        load_checkpoint(folder / "nowhere")
+    with pytest.raises(CheckpointError, match=r"^mine: snapshots/000001\.safetensors is missing"):
+        load_checkpoint(folder, weights="snapshots/000001.safetensors")
+
+
+def truncate(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def rename(file: Path) -> None:
+    weights = load_file(file)
+    weights["other"] = weights.pop("embedding.weight")
+    save_file(weights, file)
+
+
+def add(file: Path) -> None:
+    save_file(load_file(file) | {"extra": torch.zeros(1)}, file)
+
+
+def reshape(file: Path) -> None:
+    weights = load_file(file)
+    save_file(weights | {"embedding.weight": weights["embedding.weight"][:-1].clone()}, file)
+
+
+def poison(file: Path) -> None:
+    weights = load_file(file)
+    weights["embedding.weight"][0, 0] = torch.nan
+    save_file(weights, file)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (truncate, "is not a whole safetensors file"),
+        (empty, "is not a whole safetensors file"),
+        (rename, "has no tensor embedding.weight, which config.json asks for"),
+        (add, "has tensors the model lacks: extra"),
+        (reshape, r"embedding.weight is \[299, 32\], config.json says \[300, 32\]"),
+        (poison, "embedding.weight holds NaN or infinite values"),
+    ],
+)
+def test_damaged_weights(folder: Path, damage: Callable[[Path], None], message: str) -> None:
+    damage(folder / "model.safetensors")
+    with pytest.raises(CheckpointError, match=rf"^mine: model\.safetensors.*{message}"):
+        load_checkpoint(folder)
+
+
+class Executed:
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return eval, ("print('EXECUTED') or exit(3)",)
+
+
+def test_a_pickle_is_never_executed(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "model.safetensors").write_bytes(pickle.dumps(Executed()))
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is not a whole safetensors"):
+        load_checkpoint(folder)
+    assert "EXECUTED" not in capfd.readouterr().out
+
+
+def test_a_damaged_tokenizer(folder: Path) -> None:
+    (folder / "tokenizer.model").write_bytes(b"\xff" * 50)
+    with pytest.raises(CheckpointError, match=r"^mine: tokenizer\.model is not a whole"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1]", b"null", b"\xff\xfe", b"{}", b'"text"', b"[" * 5000]
+)
+def test_damaged_json(folder: Path, content: bytes) -> None:
+    (folder / "config.json").write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"^mine: config\.json "):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": {"family": "decoder_of_rings"}}, "unknown family 'decoder_of_rings'"),
+        ({"model": {"n_heads": 5}}, "must be a multiple of n_heads"),
+        ({"model": {"colour": "red"}}, "unknown fields colour"),
+        ({"model": [1]}, "fields with their values are needed"),
+        ({"examples": None}, "has a wrong value"),
+        ({"opens_at": ["cross"]}, "has a wrong value"),
+        ({"tokenizer": "runes"}, "unknown tokenizer kind 'runes'"),
+    ],
+)
+def test_wrong_values(folder: Path, changes: dict[str, object], message: str) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    with pytest.raises(CheckpointError, match=rf"^mine: .*{message}"):
+        load_checkpoint(folder)
+
+
+def test_a_lacking_field(folder: Path) -> None:
+    file = folder / "config.json"
+    values = json.loads(file.read_text())
+    del values["tokenizer"]
+    file.write_text(json.dumps(values))
+    with pytest.raises(CheckpointError, match=r"^mine: config\.json lacks the field 'tokenizer'"):
+        load_checkpoint(folder)
+
+
+def test_a_device_that_is_not_there(text_folder: Path) -> None:
+    with pytest.raises(DeviceError, match=r"^there is no device 'abacus' here; there is .*cpu"):
+        load_checkpoint(text_folder, "abacus")
+
+
+def test_a_failing_write_leaves_the_old_file_whole(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = folder / "model.safetensors"
+    before = file.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        save_weights(file, {"a": torch.zeros(3)})
+    assert file.read_bytes() == before
+
+
+def test_a_whole_write_replaces(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    write_whole(file, b"new")
+    assert file.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [file]

@@ -1,0 +1,103 @@
+"""Any text goes in and comes out again; pieces are its parts."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SENTENCES
+from transformer.tokenizer import (
+    NumberTokenizer,
+    SentencePieceTokenizer,
+    TokenizerError,
+    load_tokenizer,
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *SENTENCES[::50],
+        "🙂 👩‍👩‍👧 🇩🇪",
+        "שלום עולם",
+        "مرحبا بالعالم",
+        "überquerte die Straße",
+        "日本語",
+        "<s> is not a start, </s> no end, <0x41> no byte",
+        "<b>bold</b> & `code` $x$",
+    ],
+)
+def test_round_trip(text_tokenizer: SentencePieceTokenizer, text: str) -> None:
+    ids = text_tokenizer.encode(text)
+    assert ids[-1] == 2
+    assert not any(text_tokenizer.token(id).special for id in ids[:-1])
+    assert text_tokenizer.decode(ids) == text
+
+
+def test_unknown_characters_become_bytes(text_tokenizer: SentencePieceTokenizer) -> None:
+    pieces = [text_tokenizer.token(id).piece for id in text_tokenizer.encode("🙂")]
+    assert pieces == ["▁", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>", "</s>"]
+
+
+def test_typographic_variants_are_written_plainly(text_tokenizer: SentencePieceTokenizer) -> None:
+    assert text_tokenizer.decode(text_tokenizer.encode("doesn’t “know” – it…")) == (
+        'doesn\'t "know" - it...'
+    )
+    assert text_tokenizer.encode("u\u0308ber") == text_tokenizer.encode("über")
+
+
+def test_half_a_surrogate_pair_is_a_question_mark(text_tokenizer: SentencePieceTokenizer) -> None:
+    assert text_tokenizer.decode(text_tokenizer.encode("a\ud83db")) == "a?b"
+
+
+def test_special_tokens(text_tokenizer: SentencePieceTokenizer) -> None:
+    tokens = [text_tokenizer.token(id) for id in range(5)]
+    assert [token.piece for token in tokens[:4]] == ["<pad>", "<s>", "</s>", "<unk>"]
+    assert [token.special for token in tokens] == [True] * 4 + [False]
+    assert text_tokenizer.decode([1, 2, 0]) == ""
+
+
+def test_half_a_character_decodes_without_an_error(text_tokenizer: SentencePieceTokenizer) -> None:
+    first_bytes = text_tokenizer.encode("🙂")[:3]
+    assert "�" in text_tokenizer.decode(first_bytes)
+
+
+def test_saved_and_loaded(text_tokenizer: SentencePieceTokenizer, tmp_path: Path) -> None:
+    text_tokenizer.save(tmp_path)
+    loaded = load_tokenizer("sentencepiece", tmp_path, 300)
+    assert loaded.encode(SENTENCES[0]) == text_tokenizer.encode(SENTENCES[0])
+    with pytest.raises(TokenizerError, match="has 300 pieces, the model 8000"):
+        load_tokenizer("sentencepiece", tmp_path, 8000)
+
+
+@pytest.mark.parametrize("content", [b"", b"no model", b"\x80\x04K\x01."])
+def test_a_damaged_model(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(content)
+    with pytest.raises(TokenizerError, match=r"^tokenizer\.model is not a whole sentencepiece"):
+        load_tokenizer("sentencepiece", tmp_path, 300)
+
+
+def test_a_missing_model_and_an_unknown_kind(tmp_path: Path) -> None:
+    with pytest.raises(TokenizerError, match=r"^tokenizer\.model is missing\.$"):
+        load_tokenizer("sentencepiece", tmp_path, 300)
+    with pytest.raises(TokenizerError, match="unknown tokenizer kind 'runes'; known: "):
+        load_tokenizer("runes", tmp_path, 300)
+
+
+def test_too_little_text_to_learn_from() -> None:
+    with pytest.raises(TokenizerError, match=r"^no vocabulary of 8,000 pieces: "):
+        SentencePieceTokenizer.train(SENTENCES[:20], 8000)
+
+
+def test_numbers() -> None:
+    tokenizer = NumberTokenizer(12)
+    assert tokenizer.encode("3 7, 2,11") == [3, 7, 2, 11]
+    assert tokenizer.decode([1, 3, 7, 0]) == "3 7"
+    assert [tokenizer.token(id).special for id in (0, 1, 2)] == [True, True, False]
+    assert [tokenizer.token(id).piece for id in (0, 1, 11)] == ["<pad>", "<s>", "11"]
+
+
+@pytest.mark.parametrize("word", ["1", "12", "x", "-3", "2.5", "²", "９", "9" * 5000, "<b>"])
+def test_what_is_no_number(word: str) -> None:
+    with pytest.raises(TokenizerError, match="copies numbers from 2 to 11") as caught:
+        NumberTokenizer(12).encode(f"3 {word}")
+    assert len(str(caught.value)) < 200
