@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -141,7 +142,8 @@ class Run:
         self.export(self.folder)
         scores = self.task.sample_scores(load_checkpoint(self.folder, str(self.device)))
         self._log(bar, validation_loss=total / n, **scores)
-        bar.write(f"step {self.progress['step']:,}: " + _listed(self.progress["history"][-1]))
+        row = _listed(self.progress["history"][-1])
+        bar.write(f"step {self.progress['step']:,}: {row}", file=sys.stderr)
 
     def _log(self, bar: "tqdm[Any]", **values: float) -> None:
         row = {"step": self.progress["step"], "tokens": self.progress["tokens"], **values}

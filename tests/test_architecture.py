@@ -1,0 +1,84 @@
+"""Imports point only downwards: docs and code agree on who may know whom."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RANKS = (
+    ("transformer",),
+    ("viz.theme", "viz.labels"),
+    ("viz.views", "viz.components", "viz.export"),
+    ("viz.ui",),
+    ("viz.pages",),
+    ("app",),
+)
+"""Lowest first; a module may import its own rank and those below."""
+ABOVE = ("plotly", "streamlit", "pandas")
+FOLDERS = (ROOT / "transformer", ROOT / "viz")
+FILES = [*sorted(file for folder in FOLDERS for file in folder.rglob("*.py")), ROOT / "app.py"]
+
+
+def name_of(file: Path) -> str:
+    parts = file.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are written in full"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def within(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def rank(name: str) -> int | None:
+    """None for what is not ours, and for the empty package viz itself."""
+    for number, packages in enumerate(RANKS):
+        if any(within(name, package) for package in packages):
+            return number
+    return None
+
+
+files = pytest.mark.parametrize("file", FILES, ids=name_of)
+
+
+@files
+def test_imports_point_downwards(file: Path) -> None:
+    own = rank(name_of(file))
+    ours = [name for name in imports(ast.parse(file.read_text())) if rank(name) is not None]
+    if own is None:
+        assert ours == []
+    else:
+        assert [name for name in ours if rank(name) > own] == []
+
+
+@files
+def test_who_may_know_plotly_streamlit_pandas_and_transformers(file: Path) -> None:
+    tree, name = ast.parse(file.read_text()), name_of(file)
+    found = set(imports(tree))
+    if within(name, "transformer"):
+        assert not [i for i in found if any(within(i, package) for package in ABOVE)]
+    if within(name, "viz.views"):
+        assert not [i for i in found if within(i, "streamlit")]
+    hugging_face = [i for i in found if within(i, "transformers")]
+    assert not hugging_face or name.startswith("transformer.models.hugging_face")
+    outside = [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
+    assert not [i for i in imports(ast.Module(outside, [])) if within(i, "transformers")]
+
+
+@files
+def test_every_module_says_what_it_is(file: Path) -> None:
+    assert ast.get_docstring(ast.parse(file.read_text()))
+
+
+@files
+def test_no_module_is_named_after_nothing(file: Path) -> None:
+    assert file.stem not in ("utils", "helpers", "common", "misc")

@@ -1,0 +1,87 @@
+"""python -m transformer: results as text or JSON, errors in one sentence."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import SENTENCES
+from transformer.__main__ import main
+from transformer.training.loop import Run
+
+Output = pytest.CaptureFixture[str]
+
+
+def answer(capsys: Output, *arguments: object) -> Any:
+    assert main([*map(str, arguments), "--device", "cpu", "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_decode(text_folder: Path, capsys: Output) -> None:
+    result = answer(capsys, "decode", text_folder, SENTENCES[0])
+    assert set(result) == {"text", "target", "hypotheses"}
+    beam = answer(capsys, "decode", text_folder, SENTENCES[0], "--method", "beam", "--beam-size", 3)
+    assert len(beam["hypotheses"]) == 3
+    assert main(["decode", str(text_folder), SENTENCES[0]]) == 0
+    assert capsys.readouterr().out == result["text"] + "\n"
+
+
+def test_inspect(text_folder: Path, capsys: Output) -> None:
+    result = answer(capsys, "inspect", text_folder)
+    assert (result["checkpoint"], result["d_model"], result["vocab_size"]) == ("random", 32, 300)
+    assert result["parameters"] == sum(
+        count for name, count in result.items() if name.startswith("parameters of ")
+    )
+    assert main(["inspect", str(text_folder)]) == 0
+    assert "d_model" in capsys.readouterr().out
+
+
+def test_train_and_evaluate(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("transformer.training.copying.N_TEST", 10)
+    trained = answer(capsys, "train", "copy", "--steps", 2)
+    assert (tmp_path / "checkpoints" / "copy" / "card.md").is_file()
+    assert answer(capsys, "evaluate", "checkpoints/copy") == trained
+
+
+def test_evaluate_a_trained_folder(
+    copy_run: Run, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformer.training.copying.N_TEST", 50)
+    assert list(answer(capsys, "evaluate", copy_run.folder).values()) == [100.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("decode", "nowhere", "x"), "error: nowhere: config.json is missing.\n"),
+        (("inspect", "nowhere"), "error: nowhere: config.json is missing.\n"),
+        (("decode", "FOLDER", " "), "error: There is no text yet: type a sentence.\n"),
+        (("evaluate", "FOLDER"), "error: random names the recipe 'none', which is not here, "),
+        (("train", "en-de"), "error: this recipe needs --data DIR"),
+        (("train", "en-de", "--data", "nowhere"), "error: nowhere/train.tatoeba.tsv is missing"),
+        (("inspect", "FOLDER", "--device", "abacus"), "error: there is no device 'abacus' here"),
+    ],
+)
+def test_errors_are_one_sentence(
+    arguments: tuple[str, ...], message: str, text_folder: Path, capsys: Output
+) -> None:
+    known = [str(text_folder) if word == "FOLDER" else word for word in arguments]
+    assert main(known) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(message)
+    assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("train", "unknown"), ("decode", "a", "b", "--beam-size", "0"), ("inspect",)],
+)
+def test_wrong_usage(arguments: tuple[str, ...], capsys: Output) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)
+    assert "usage: python -m transformer" in capsys.readouterr().err

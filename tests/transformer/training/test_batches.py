@@ -1,0 +1,60 @@
+"""Bucketed batches: every pair once, padded no more than needed."""
+
+import random
+from collections import Counter
+
+import torch
+
+from transformer.training.batches import Batch, bucketed, make_batch
+
+PAD, BOS = 0, 1
+RNG = random.Random(0)
+PAIRS = [
+    tuple([RNG.randrange(2, 50) for _ in range(RNG.randint(1, 20))] for _ in range(2))
+    for _ in range(300)
+]
+PAIRS.append(([7] * 150, [8] * 200))  # longer than a batch
+
+
+def contents(batches: list[Batch]) -> Counter[tuple[tuple[int, ...], ...]]:
+    return Counter(
+        tuple(tuple(int(id) for id in side if id != PAD) for side in row)
+        for batch in batches
+        for row in zip(batch.source, batch.target_output, strict=True)
+    )
+
+
+def test_every_pair_exactly_once() -> None:
+    batches = list(bucketed(PAIRS, 200, PAD, BOS, seed=3))
+    assert contents(batches) == Counter((tuple(s), tuple(t)) for s, t in PAIRS)
+
+
+def test_batches_keep_to_their_size() -> None:
+    for batch in bucketed(PAIRS, 200, PAD, BOS, seed=3):
+        assert batch.n_tokens <= 200 or len(batch.source) == 1
+
+
+def test_lengths_are_nearly_equal_within_a_batch() -> None:
+    batches = list(bucketed(PAIRS, 400, PAD, BOS, seed=3))
+    padding = sum(int(batch.source.eq(PAD).sum()) for batch in batches)
+    assert padding < 0.1 * sum(batch.source.numel() for batch in batches)
+
+
+def test_the_seed_decides_the_order() -> None:
+    first, again, other = (list(bucketed(PAIRS, 200, PAD, BOS, seed)) for seed in (1, 1, 2))
+    assert all(
+        torch.equal(a.source, b.source) and torch.equal(a.target_output, b.target_output)
+        for a, b in zip(first, again, strict=True)
+    )
+    assert contents(first) == contents(other)
+    assert not all(
+        a.source.shape == b.source.shape and torch.equal(a.source, b.source)
+        for a, b in zip(first, other, strict=False)
+    )
+
+
+def test_the_target_input_is_one_step_behind() -> None:
+    batch = make_batch([([5, 2], [6, 7, 2]), ([5, 5, 2], [6, 2])], PAD, BOS)
+    assert batch.source.tolist() == [[5, 2, PAD], [5, 5, 2]]
+    assert batch.target_output.tolist() == [[6, 7, 2], [6, 2, PAD]]
+    assert batch.target_input.tolist() == [[BOS, 6, 7], [BOS, 6, 2]]
