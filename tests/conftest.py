@@ -61,7 +61,7 @@ def copy_recipe() -> Recipe:
         recipe.model, d_model=32, d_ff=64, n_encoder_layers=1, n_decoder_layers=1, max_len=4
     )
     training = replace(
-        recipe.training, steps=500, tokens_per_batch=400, learning_rate=5e-3, snapshots=5
+        recipe.training, steps=300, tokens_per_batch=300, learning_rate=8e-3, snapshots=5
     )
     return replace(recipe, model=model, training=training)
 

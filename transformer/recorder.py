@@ -36,8 +36,8 @@ class _Observer(TorchFunctionMode):
         super().__init__()
         self.is_on = False
         self.kind = ""
-        self.calls: dict[str, list[AttentionCall]] = defaultdict(list)
-        """kind -> one call a layer, in the order in which the layers run."""
+        self.calls: dict[str, list[tuple[Any, Any]]] = defaultdict(list)
+        """kind -> the arguments of one call a layer, in the order in which the layers run."""
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
 
     def __torch_function__(
@@ -45,7 +45,7 @@ class _Observer(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         if func is F.scaled_dot_product_attention:
-            self.calls[self.kind].append(_call(*args, **kwargs))
+            self.calls[self.kind].append((args, kwargs))  # made sense of after the pass
         return func(*args, **kwargs)
 
     def start(self, kind: str) -> None:
@@ -164,7 +164,7 @@ def _write_down(
             kind=kind,
             queries=rows[kind],
             keys=columns[kind],
-            calls=tuple(observer.calls[kind]),
+            calls=tuple(_call(*args, **kwargs) for args, kwargs in observer.calls[kind]),
             produced=None if kind == "encoder_self" else produced,
         )
         for kind in checkpoint.family.attentions

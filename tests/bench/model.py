@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from transformer.checkpoint import About, Checkpoint, load_checkpoint
 from transformer.config import ModelConfig
@@ -13,8 +14,8 @@ SHIPPED = Path("checkpoints/en-de")
 CONFIG = ModelConfig(d_model=256, d_ff=1024, n_encoder_layers=3, n_decoder_layers=3)
 
 
-def fresh_checkpoint() -> Checkpoint:
-    """A copy of its own: no other caller has recorded with it."""
+def bench_checkpoint() -> Checkpoint:
+    """The shipped checkpoint where there is one. Nobody has recorded with it yet."""
     if SHIPPED.is_dir():
         return load_checkpoint(SHIPPED, "cpu")
     torch.manual_seed(0)
@@ -23,6 +24,13 @@ def fresh_checkpoint() -> Checkpoint:
     tokenizer = NumberTokenizer(CONFIG.vocab_size)
     about = About("Random weights", "none", tokenizer.kind)
     return Checkpoint(Path("random"), about, CONFIG, family, model, tokenizer, torch.device("cpu"))
+
+
+def unwatched(checkpoint: Checkpoint) -> nn.Module:
+    """The same model on the same weights, without the hooks that recording installs."""
+    model = checkpoint.family.build(checkpoint.config).eval().requires_grad_(False)
+    model.load_state_dict(checkpoint.model.state_dict(), assign=True)
+    return model
 
 
 def sentence(checkpoint: Checkpoint, n: int) -> str:

@@ -3,7 +3,7 @@
 import torch
 
 from tests.bench.bench import Bench, Row, paired_ratio
-from tests.bench.model import fresh_checkpoint, sentence
+from tests.bench.model import bench_checkpoint, sentence, unwatched
 from transformer import record
 from transformer.inputs import source_ids, target_ids
 
@@ -11,17 +11,18 @@ N_TOKENS, PAIRS = 30, 200
 
 
 def run() -> list[Row]:
-    watched, bare = fresh_checkpoint(), fresh_checkpoint()  # hooks stay: one model for each
-    text = sentence(watched, N_TOKENS)
-    target = [watched.tokenizer.token(id) for id in target_ids(watched, text)]
+    checkpoint = bench_checkpoint()
+    bare = unwatched(checkpoint)
+    text = sentence(checkpoint, N_TOKENS)
+    target = [checkpoint.tokenizer.token(id) for id in target_ids(checkpoint, text)]
 
     def forced_pass() -> None:
-        sources = torch.tensor([source_ids(bare, text)])
-        inputs = torch.tensor([[bare.config.bos_id, *[token.id for token in target[:-1]]]])
+        sources = torch.tensor([source_ids(checkpoint, text)])
+        inputs = [checkpoint.config.bos_id, *target_ids(checkpoint, target)[:-1]]
         with torch.inference_mode():
-            bare.model(sources, inputs)
+            bare(sources, torch.tensor([inputs]))
 
-    ratio = paired_ratio(lambda: record(watched, text, target), forced_pass, PAIRS)
+    ratio = paired_ratio(lambda: record(checkpoint, text, target), forced_pass, PAIRS)
     baseline = "the same forced pass, nothing watched"
     return [Row(f"recording {N_TOKENS}+{N_TOKENS} tokens", ratio, baseline, goal=1.05)]
 
