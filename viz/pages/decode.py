@@ -3,10 +3,10 @@
 import streamlit as st
 
 from viz.components.decode_player import decode_player
-from viz.components.token_rows import token_rows
 from viz.ui.controls import choose_heads
 from viz.ui.frame import current, current_theme, default_selection
 from viz.ui.request import player_payload
+from viz.ui.tokens import tokens
 
 STEP = "step"
 
@@ -23,7 +23,7 @@ def step_in_url(n_steps: int) -> int:
 
 
 answer, palette = current(), current_theme()
-token_rows(answer.recording.source, answer.recording.target, palette, key="tokens")
+tokens()
 layer, head = choose_heads(answer.recording, default_selection(answer.checkpoint))
 decode_player(
     player_payload(answer.request, layer, head),

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from viz.components.head_grid import head_grid
-from viz.components.token_rows import token_rows
 from viz.ui.controls import choose_head
 from viz.ui.frame import current, current_theme, default_selection
-from viz.ui.panel import metrics_line, panel
+from viz.ui.panel import head_files, metrics_line, panel
 from viz.ui.request import grid_payload
+from viz.ui.tokens import tokens
 
 
 
@@ -19,7 +19,7 @@ def open_head(layer: int, head: int) -> None:
 answer, palette = current(), current_theme()
 recording = answer.recording
 
-token_rows(recording.source, recording.target, palette, key="tokens")
+tokens()
 grid, picture = st.columns([5, 6], gap="large")
 with grid:
     selection = choose_head(recording, default_selection(answer.checkpoint))
@@ -30,6 +30,8 @@ with grid:
         key="grid",
         on_open=open_head,
     )
+    st.caption(metrics_line(selection.attention(recording), selection.layer, selection.head))
+    with st.container(horizontal=True):
+        head_files(selection)
 with picture:
     panel("head_heatmap", selection=selection)
-    st.caption(metrics_line(selection.attention(recording), selection.layer, selection.head))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Recording
 from viz.labels import KIND_TITLES
-from viz.views.view import Amount, Control, HeadChoice, Selection
+from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
 
 def draw_control(control: Control, recording: Recording, default: Selection) -> Any:
@@ -15,15 +15,9 @@ def draw_control(control: Control, recording: Recording, default: Selection) -> 
         return choose_head(recording, default)
     options = list(control.options(recording))
     if isinstance(control, Amount):
-        return st.number_input(
-            control.title,
-            min(options),
-            max(options),
-            options[0],
-            key=control.name,
-            bind="query-params",
-            width=140,
-        )
+        return _amount(control, options)
+    if isinstance(control, Dimensions):
+        return _dimensions(control, options)
     return st.segmented_control(
         control.title,
         options,
@@ -33,6 +27,34 @@ def draw_control(control: Control, recording: Recording, default: Selection) -> 
         bind="query-params",
         required=True,
     )
+
+
+def _amount(control: Amount, options: list[int]) -> int:
+    return int(
+        st.number_input(
+            control.title,
+            min(options),
+            max(options),
+            options[0],
+            key=control.name,
+            bind="query-params",
+            width=150,
+        )
+    )
+
+
+def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[int, ...]:
+    default, *single = options
+    chosen = st.multiselect(
+        control.title,
+        [dimension for (dimension,) in single],
+        default,
+        key=control.name,
+        bind="query-params",
+        max_selections=8,
+        width=380,
+    )
+    return tuple(chosen) or default
 
 
 def choose_head(recording: Recording, default: Selection, suffix: str = "") -> Selection:

@@ -1,0 +1,55 @@
+"""Compare: two heads side by side on one scale, their difference, and numbers for both."""
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from transformer.metrics.comparison import jensen_shannon, largest_difference
+from viz.labels import KIND_TITLES
+from viz.ui.controls import choose_head
+from viz.ui.frame import current, default_selection
+from viz.ui.panel import metrics_of, panel
+from viz.views.head_difference import why_not
+from viz.views.view import Selection
+
+
+def title(letter: str, selection: Selection) -> str:
+    return f"{letter} · {KIND_TITLES.get(selection.kind, selection.kind)} {selection}"
+
+
+answer = current()
+recording = answer.recording
+first_default = default_selection(answer.checkpoint)
+n_heads = first_default.attention(recording).n_heads
+second_default = replace(first_default, head=(first_default.head + 1) % n_heads)
+
+left, right = st.columns(2, gap="large")
+with left:
+    a = choose_head(recording, first_default)
+    panel("head_heatmap", selection=a)
+with right:
+    b = choose_head(recording, second_default, suffix="_b")
+    panel("head_heatmap", selection=b)
+
+difference, numbers = st.columns(2, gap="large")
+with difference:
+    panel("head_difference", first=a, second=b)
+with numbers:
+    if why_not(recording, a, b) is None:
+        weights = [s.attention(recording).weights(s.layer, s.head) for s in (a, b)]
+        bits, largest = st.columns(2)
+        bits.metric(
+            "Jensen-Shannon divergence",
+            f"{jensen_shannon(*weights):.4f} bits",
+            help="Mean over queries: 0 where two rows are the same, 1 where they share no key.",
+        )
+        largest.metric("Largest difference of a weight", f"{largest_difference(*weights):.4f}")
+    columns = {
+        title(letter, s): {
+            metric.title: text
+            for metric, text in metrics_of(s.attention(recording), s.layer, s.head).items()
+        }
+        for letter, s in (("A", a), ("B", b))
+    }
+    st.table(pd.DataFrame(columns).fillna("does not apply"))
