@@ -218,7 +218,7 @@ function explain(grid) {
   grid.legend.replaceChildren(...parts);
 }
 
-// A token pointed at elsewhere: a thin band over its row or column in every picture.
+// A token pointed at elsewhere: its row or column is marked in every picture.
 function markToken(grid, { side, position }) {
   if (!grid.header) return;
   const { rows, columns, queries, keys } = grid.header;
