@@ -13,6 +13,8 @@ from viz.views.layout import MAX_LABELS, SMALL, axis, layout, rows_height, token
 
 MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
+NUMBERED = 400
+"""Pixels of the plotted area, at most, when rows have numbers instead of tokens."""
 LABEL_SPACE = 110
 """Pixels under and over the plotted area: labels of columns, titles."""
 
@@ -38,9 +40,12 @@ class Scale:
     colours: list[str]
     low: float
     high: float
+    clipped: bool = False
+    """Whether values beyond the two ends may occur; they take the colours of the ends."""
 
     def bar(self, theme: Theme) -> dict[str, Any]:
         middle = (self.low + self.high) / 2
+        below, above = ("≤ ", "≥ ") if self.clipped else ("", "")
         return {
             "title": {
                 "text": self.title,
@@ -55,7 +60,11 @@ class Scale:
             "outlinewidth": 0,
             "ticks": "",
             "tickvals": [self.low, middle, self.high],
-            "ticktext": [f"{value:.3g}" for value in (self.low, middle, self.high)],
+            "ticktext": [
+                f"{below}{self.low:.3g}".replace("-", "−"),
+                f"{middle:.3g}",
+                f"{above}{self.high:.3g}",
+            ],
             "tickfont": {"size": SMALL, "color": theme.dim},
         }
 
@@ -65,9 +74,9 @@ def weight_scale(theme: Theme) -> Scale:
     return Scale("weight", theme.attention_scale, 0.0, 1.0)
 
 
-def signed_scale(theme: Theme, title: str, bound: float = 1.0) -> Scale:
+def signed_scale(theme: Theme, title: str, bound: float = 1.0, clipped: bool = False) -> Scale:
     """-bound to bound, with 0 as the background."""
-    return Scale(title, theme.difference_scale, -bound, bound)
+    return Scale(title, theme.difference_scale, -bound, bound, clipped)
 
 
 def heatmap(
@@ -89,7 +98,7 @@ def heatmap(
     """
     values = values.float().cpu()
     figure = go.Figure(
-        layout=layout(theme, id, title, height=rows_height(values.size(0)) + LABEL_SPACE)
+        layout=layout(theme, id, title, height=_height(values.size(0), rows) + LABEL_SPACE)
     )
     if masked is not None and bool(masked.any()):
         figure.add_trace(_under(masked, theme))
@@ -113,6 +122,11 @@ def heatmap(
     figure.update_yaxes(rows.axis(theme, **frame, range=[n_rows - 0.5, -0.5]))
     _thin_labels(figure, rows, columns, theme)
     return figure
+
+
+def _height(n: int, rows: Side) -> int:
+    """Pixels of the plotted area: token rows must stay readable, numbered ones need not."""
+    return rows_height(n) if rows.tokens else min(rows_height(n), NUMBERED)
 
 
 def _under(masked: Tensor, theme: Theme) -> go.Heatmap:
