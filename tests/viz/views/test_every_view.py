@@ -23,7 +23,7 @@ def choices(view: View, recording: Recording, i: int = 0) -> dict[str, Any]:
 
 
 def text_of(figure: go.Figure) -> str:
-    return figure.to_json()
+    return str(figure.to_json())
 
 
 def test_the_views_are_found() -> None:
