@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.tokenizer import Token
+from viz.labels import labels
 from viz.theme import Theme, plotly_scale
 from viz.views.layout import MAX_LABELS, SMALL, axis, layout, rows_height, token_axis
 
@@ -15,8 +16,10 @@ MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
 NUMBERED = 400
 """Pixels of the plotted area, at most, when rows have numbers instead of tokens."""
-LABEL_SPACE = 110
-"""Pixels under and over the plotted area: labels of columns, titles."""
+TITLE_SPACE = 90
+"""Pixels over and under the plotted area: the figure's title and the columns'."""
+LABEL_SPACE, CHARACTER = (20, 240), 8
+"""Pixels for the labels of columns, at least and at most, and for a character of one upright."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +100,7 @@ def heatmap(
     shown in the theme's colour for them, and say "masked".
     """
     values = values.float().cpu()
-    figure = go.Figure(
-        layout=layout(theme, id, title, height=_height(values.size(0), rows) + LABEL_SPACE)
-    )
+    figure = go.Figure(layout=layout(theme, id, title, height=_height(values.shape, rows, columns)))
     if masked is not None and bool(masked.any()):
         figure.add_trace(_under(masked, theme))
         values = values.masked_fill(masked, float("nan"))
@@ -124,9 +125,14 @@ def heatmap(
     return figure
 
 
-def _height(n: int, rows: Side) -> int:
-    """Pixels of the plotted area: token rows must stay readable, numbered ones need not."""
-    return rows_height(n) if rows.tokens else min(rows_height(n), NUMBERED)
+def _height(shape: tuple[int, ...], rows: Side, columns: Side) -> int:
+    """Pixels of the figure: token rows must stay readable, numbered ones need not."""
+    n_rows, n_columns = shape
+    area = rows_height(n_rows) if rows.tokens else min(rows_height(n_rows), NUMBERED)
+    least, most = LABEL_SPACE
+    longest = max((len(text) for text in labels(columns.tokens or ())), default=0)
+    upright = CHARACTER * longest if n_columns > MAX_LEVEL else 0
+    return area + TITLE_SPACE + min(most, max(least, upright))
 
 
 def _under(masked: Tensor, theme: Theme) -> go.Heatmap:
