@@ -9,7 +9,7 @@ from transformer.metrics.comparison import jensen_shannon, largest_difference
 from viz.labels import KIND_TITLES
 from viz.ui.controls import choose_head
 from viz.ui.frame import current, default_selection
-from viz.ui.panel import metrics_of, panel
+from viz.ui.panel import draw_figure, metric_texts
 from viz.views.head_difference import why_not
 from viz.views.view import Selection
 
@@ -27,14 +27,14 @@ second_default = replace(first_default, head=(first_default.head + 1) % n_heads)
 left, right = st.columns(2, gap="large")
 with left:
     a = choose_head(recording, first_default)
-    panel("head_heatmap", selection=a)
+    draw_figure("head_heatmap", selection=a)
 with right:
     b = choose_head(recording, second_default, suffix="_b")
-    panel("head_heatmap", selection=b)
+    draw_figure("head_heatmap", selection=b)
 
 difference, numbers = st.columns(2, gap="large")
 with difference:
-    panel("head_difference", first=a, second=b)
+    draw_figure("head_difference", first=a, second=b)
 with numbers:
     if why_not(recording, a, b) is None:
         weights = [s.attention(recording).weights(s.layer, s.head) for s in (a, b)]
@@ -46,10 +46,7 @@ with numbers:
         )
         largest.metric("Largest difference of a weight", f"{largest_difference(*weights):.4f}")
     columns = {
-        title(letter, s): {
-            metric.title: text
-            for metric, text in metrics_of(s.attention(recording), s.layer, s.head).items()
-        }
+        title(letter, s): metric_texts(s.attention(recording), s.layer, s.head)
         for letter, s in (("A", a), ("B", b))
     }
     st.table(pd.DataFrame(columns).fillna("does not apply"))

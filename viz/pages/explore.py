@@ -5,7 +5,7 @@ import streamlit as st
 from viz.components.head_grid import head_grid
 from viz.ui.controls import choose_head
 from viz.ui.frame import current, current_theme, default_selection
-from viz.ui.panel import head_files, metrics_line, panel
+from viz.ui.panel import draw_figure, head_files, metric_texts
 from viz.ui.request import grid_payload
 from viz.ui.tokens import tokens
 
@@ -30,8 +30,9 @@ with grid:
         key="grid",
         on_open=open_head,
     )
-    st.caption(metrics_line(selection.attention(recording), selection.layer, selection.head))
+    texts = metric_texts(selection.attention(recording), selection.layer, selection.head)
+    st.caption(" · ".join(f"{title} **{text}**" for title, text in texts.items()))
     with st.container(horizontal=True):
         head_files(selection)
 with picture:
-    panel("head_heatmap", selection=selection)
+    draw_figure("head_heatmap", selection=selection)

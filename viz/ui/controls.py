@@ -60,7 +60,7 @@ def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[in
 def choose_head(recording: Recording, default: Selection, suffix: str = "") -> Selection:
     """Kind, layer and head. suffix tells a second choice of a page (Compare) from the first."""
     kinds = list(recording.attentions)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xxsmall"):
         kind = st.segmented_control(
             "Attention",
             kinds,
@@ -96,6 +96,6 @@ def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
         format_func=lambda i: f"{letter}{i}",
         key=key,
         bind="query-params",
-        width=92,
+        width=65,
     )
     return int(chosen or 0)

@@ -23,8 +23,8 @@ def frame() -> None:
     if not names:
         st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
         st.stop()
-    sentence, picker, method = st.columns([6, 2, 1.4], vertical_alignment="bottom")
-    with picker:
+    sentence, pickers = st.columns([6, 3.4], vertical_alignment="bottom")
+    with pickers, st.container(horizontal=True, gap="small", wrap=False):
         checkpoint = st.selectbox(
             "Checkpoint",
             names,
@@ -32,13 +32,13 @@ def frame() -> None:
             bind="query-params",
             on_change=_start_with_example,
         )
-    with method:
         chosen = st.selectbox(
             "Decoding",
             list(METHODS),
-            format_func=METHODS.get,  # type: ignore[arg-type]
+            format_func=lambda method: METHODS[method],
             key="decoding",
             bind="query-params",
+            width=150,
         )
     with sentence:
         text = _sentence(checkpoint)

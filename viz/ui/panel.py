@@ -1,13 +1,13 @@
 """The panel around a view: its controls, its figure, what it says in words, and its files."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from transformer import Attention
 from transformer.discover import discover
-from transformer.metrics.metric import Metric
+from transformer.metrics.measure import measure, metrics_of
 from viz.export import CONFIG, attention_csv, figure_html, recording_npz
 from viz.ui.controls import draw_control
 from viz.ui.frame import current, current_theme, default_selection
@@ -15,33 +15,45 @@ from viz.views.view import Selection, View
 
 
 def panel(name: str, **given: Any) -> None:
-    """Draw the view of a name. Choices that are `given` get no control of their own."""
+    """A view with its controls and its explanation. Choices that are `given` get no control."""
     view: View = discover("viz.views", "VIEW")[name]
-    answer, palette = current(), current_theme()
-    missing = [control for control in view.controls if control.name not in given]
-    if missing:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            for control in missing:
-                given[control.name] = draw_control(
-                    control, answer.recording, default_selection(answer.checkpoint)
-                )
-    figure = view.draw(answer.recording, palette, **given)
+    draw_figure(name, **given, **controls(name, given))
+    st.caption(view.explain)
+
+
+def controls(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw the controls of a view that are not `given`; what they say."""
+    view: View = discover("viz.views", "VIEW")[name]
+    answer = current()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        return {
+            control.name: draw_control(
+                control, answer.recording, default_selection(answer.checkpoint)
+            )
+            for control in view.controls
+            if control.name not in given
+        }
+
+
+def draw_figure(name: str, **choices: Any) -> None:
+    """A view's figure, with its alt text and the button that saves it."""
+    view: View = discover("viz.views", "VIEW")[name]
+    recording = current().recording
+    figure = view.draw(recording, current_theme(), **choices)
     st.plotly_chart(
         figure,
-        key=f"figure {name} {given}",
+        key=f"figure {name} {choices}",
         theme=None,
         config=CONFIG,
-        alt=view.describe(answer.recording, **given),
+        alt=view.describe(recording, **choices),
     )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(view.explain, width="stretch")
-        download(
-            "HTML",
-            lambda: figure_html(figure, view.title),
-            f"headscope-{name}.html",
-            "This figure as a page of its own",
-            key=f"html {name} {given}",
-        )
+    download(
+        "Figure as HTML",
+        lambda: figure_html(figure, view.title),
+        f"headscope-{name}.html",
+        "This figure as a page of its own",
+        key=f"html {name} {choices}",
+    )
 
 
 def head_files(selection: Selection) -> None:
@@ -78,18 +90,10 @@ def download(
     )
 
 
-def metrics_of(attention: Attention, layer: int, head: int) -> dict[Metric, str]:
-    """Every metric that applies to this kind of attention, with its value as text."""
-    weights = attention.weights(layer, head)[None]
-    same = attention.queries == attention.keys
+def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:
+    """Title -> value with its unit, for every metric that applies to this kind of attention."""
+    values = measure(attention, layer)
     return {
-        metric: metric.text(float(metric.compute(weights)[0]))
-        for metric in discover("transformer.metrics", "METRIC").values()
-        if same or not metric.same_sequence
+        metric.title: metric.text(float(values[name][head]))
+        for name, metric in metrics_of(attention).items()
     }
-
-
-def metrics_line(attention: Attention, layer: int, head: int) -> str:
-    """The metrics of a head as one line of Markdown."""
-    values = metrics_of(attention, layer, head)
-    return " · ".join(f"{metric.title} **{text}**" for metric, text in values.items())
