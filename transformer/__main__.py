@@ -14,6 +14,7 @@ import torch
 
 from transformer.checkpoint import CheckpointError, load_checkpoint
 from transformer.decoding import InputError, decode
+from transformer.device import DeviceError
 from transformer.discover import discover
 from transformer.inspection import inspect
 from transformer.training.task import TrainingError
@@ -27,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     try:
         result = options.run(options)
-    except (CheckpointError, InputError, TrainingError) as error:
+    except (CheckpointError, DeviceError, InputError, TrainingError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -99,13 +100,13 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("recipe", choices=sorted(_recipes()))
     command.add_argument("--data", type=Path, help="folder of the training data")
     command.add_argument("--output", type=Path, help="checkpoint folder (checkpoints/RECIPE)")
-    command.add_argument("--steps", type=int, help="train this many steps in all")
+    command.add_argument("--steps", type=_positive, help="train this many steps in all")
 
     command = _command(commands, "decode", _decode, "decode one text")
     command.add_argument("checkpoint", type=Path)
     command.add_argument("text")
     command.add_argument("--method", choices=("greedy", "beam"), default="greedy")
-    command.add_argument("--beam-size", type=int, default=4)
+    command.add_argument("--beam-size", type=_positive, default=4)
 
     command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")
     command.add_argument("checkpoint", type=Path)
@@ -116,11 +117,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
 def _command(commands: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     command.set_defaults(run=run)
     command.add_argument("--device", help="cuda, mps or cpu; chosen when left out")
-    command.add_argument("--threads", type=int, help="CPU threads; torch's default when left out")
+    command.add_argument(
+        "--threads", type=_positive, help="CPU threads; torch chooses when left out"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
     return command
 

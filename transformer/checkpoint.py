@@ -4,7 +4,6 @@ Weights are read from safetensors only: nothing in a folder is ever executed.
 """
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from transformer.device import choose_device, inference_dtype
 from transformer.discover import discover
 from transformer.models.family import Family
 from transformer.tokenizer import Tokenizer, TokenizerError, load_tokenizer
+from transformer.whole_file import write_whole
 
 CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
     "config.json",
@@ -68,17 +68,18 @@ def load_checkpoint(
     """Open a checkpoint folder.
 
     device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
-    the folder, such as "snapshots/000100.safetensors". Raises CheckpointError.
+    the folder, such as "snapshots/000100.safetensors". Raises CheckpointError, or DeviceError for
+    a device that is not here.
     """
-    path = Path(path)
+    path = Path(path).absolute()  # so that "." has a name too
+    chosen = choose_device(device)
     about, config, family = read_config(path)
     try:
         tokenizer = load_tokenizer(about.tokenizer, path, config.vocab_size)
-    except (TokenizerError, OSError) as error:
-        raise CheckpointError(f"{path.name}: the tokenizer cannot be read: {error}") from error
-    chosen = choose_device(device)
+    except TokenizerError as error:
+        raise CheckpointError(f"{path.name}: {error}") from error
     model = family.build(config)
-    _fill(model, path / weights)
+    _fill(model, path / weights, f"{path.name}: {weights}")
     model.requires_grad_(False).eval().to(chosen, inference_dtype(chosen))
     return Checkpoint(path, about, config, family, model, tokenizer, chosen)
 
@@ -98,12 +99,14 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
         )
     except FileNotFoundError as error:
         raise CheckpointError(f"{path.name}: {CONFIG} is missing.") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise CheckpointError(f"{path.name}: {CONFIG} cannot be read: {error}.") from error
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         raise CheckpointError(f"{path.name}: {CONFIG} lacks the field {error}.") from error
     except ConfigError as error:
         raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{path.name}: {CONFIG} has a wrong value: {error}.") from error
     families = discover("transformer.models", "FAMILY")
     if config.family not in families:
         known = ", ".join(families)
@@ -136,24 +139,13 @@ def save_weights(file: Path, weights: dict[str, Tensor]) -> None:
     write_whole(file, save({name: tensor.contiguous() for name, tensor in half.items()}))
 
 
-def write_whole(file: Path, content: bytes) -> None:
-    """Replace a file in one move: a crash leaves the old one or the new one, never a part."""
-    draft = file.with_name(file.name + ".part")
-    with draft.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(file)
-
-
 def _opens_at(value: Any) -> tuple[str, int, int]:
     kind, layer, head = value
     return str(kind), int(layer), int(head)
 
 
-def _fill(model: nn.Module, file: Path) -> None:
+def _fill(model: nn.Module, file: Path, where: str) -> None:
     """Load weights into the model; names and shapes must be exactly the model's."""
-    where = f"{file.parent.name}: {file.name}"
     if not file.is_file():
         raise CheckpointError(f"{where} is missing.")
     try:

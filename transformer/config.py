@@ -37,18 +37,19 @@ class ModelConfig:
     """The token that ends a target; None: a target is as long as its source."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "d_model", "d_ff", "n_heads", "max_len"):
-            _require_positive(name, getattr(self, name))
-        for name in ("n_encoder_layers", "n_decoder_layers"):
-            _require_positive(name, getattr(self, name))
+        for name in _SIZES:
+            _require_whole(name, getattr(self, name), at_least=1)
+        for name in ("pad_id", "bos_id", "eos_id"):
+            if getattr(self, name) is not None or name != "eos_id":
+                _require_whole(name, getattr(self, name), at_least=0, below=self.vocab_size)
         if self.d_model % self.n_heads:
             raise ConfigError(
                 f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})."
             )
         if self.d_model % 2:
             raise ConfigError(f"d_model must be even for sinusoidal positions, not {self.d_model}.")
-        if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout must be at least 0 and below 1, not {self.dropout}.")
+        if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout must be at least 0 and below 1, not {self.dropout!r}.")
         if self.norm_order not in get_args(NormOrder):
             raise ConfigError(
                 f"norm_order must be one of {get_args(NormOrder)}, not {self.norm_order!r}."
@@ -59,11 +60,14 @@ class ModelConfig:
         return self.d_model // self.n_heads
 
     def to_dict(self) -> dict[str, Any]:
+        """JSON values that `from_dict` takes."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "ModelConfig":
         """Build from JSON values; raises ConfigError on a name or a value that does not belong."""
+        if not isinstance(values, dict):
+            raise ConfigError(f"fields with their values are needed, not {values!r:.40}.")
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:
@@ -71,6 +75,18 @@ class ModelConfig:
         return cls(**values)
 
 
-def _require_positive(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}.")
+_SIZES = (
+    "vocab_size",
+    "d_model",
+    "d_ff",
+    "n_heads",
+    "n_encoder_layers",
+    "n_decoder_layers",
+    "max_len",
+)
+
+
+def _require_whole(name: str, value: object, at_least: int, below: int = 2**31) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value < below:
+        limits = f"at least {at_least} and below {below:,}"
+        raise ConfigError(f"{name} must be a whole number, {limits}, not {value!r:.40}.")

@@ -3,15 +3,22 @@
 import torch
 
 
+class DeviceError(ValueError):
+    """A device that is not there; the message says which are."""
+
+
 def choose_device(name: str | None = None) -> torch.device:
-    """The named device; without a name CUDA, else MPS, else the CPU."""
-    if name is not None:
-        return torch.device(name)
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
+    """The named device; without a name CUDA, else MPS, else the CPU. Raises DeviceError."""
+    present = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    available = [kind for kind, there in present.items() if there]
+    kind = available[0] if name is None else name.split(":")[0]
+    if kind not in available:
+        raise DeviceError(f"there is no device {name!r} here; there is {', '.join(available)}.")
+    return torch.device(name or kind)
 
 
 def inference_dtype(device: torch.device) -> torch.dtype:

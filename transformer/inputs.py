@@ -18,7 +18,10 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
     """Token ids of a source text. Raises InputError when it is empty or too long."""
     if not text.strip():
         raise InputError("There is no text yet: type a sentence.")
-    return _checked(checkpoint, _encode(checkpoint, text), "text")
+    ids = _encode(checkpoint, text)
+    if all(checkpoint.tokenizer.token(id).special for id in ids):
+        raise InputError("There is nothing to read in this text: type a sentence.")
+    return _checked(checkpoint, ids, "text")
 
 
 def target_ids(checkpoint: Checkpoint, target: str | Sequence[Token] | None) -> list[int]:
@@ -53,4 +56,6 @@ def _checked(checkpoint: Checkpoint, ids: list[int], what: str) -> list[int]:
             f"The {what} has {len(ids):,} tokens; {checkpoint.name} takes at most {limit:,}. "
             "Shorten it."
         )
+    if max(ids) >= checkpoint.config.vocab_size:
+        raise InputError(f"The {what} has tokens that {checkpoint.name} does not know.")
     return ids

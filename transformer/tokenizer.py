@@ -9,6 +9,8 @@ from typing import Literal, Protocol
 
 import sentencepiece
 
+from transformer.whole_file import write_whole
+
 Side = Literal["source", "target"]
 
 
@@ -45,10 +47,16 @@ class Tokenizer(Protocol):
 
 
 # Typographic variants that the training text writes plainly.
-_PLAIN = str.maketrans(
+_VARIANTS = str.maketrans(
     {"’": "'", "‘": "'", "‚": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"}
     | {"…": "...", "\u00a0": " ", "\u202f": " "}
 )
+
+
+def plain(text: str) -> str:
+    """Composed characters, plain quotes and dashes; half a surrogate pair becomes a "?"."""
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    return unicodedata.normalize("NFC", whole).translate(_VARIANTS)
 
 
 class SentencePieceTokenizer:
@@ -66,8 +74,7 @@ class SentencePieceTokenizer:
         return self._processor.vocab_size()
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        plain = unicodedata.normalize("NFC", text).translate(_PLAIN)
-        return [*self._processor.encode(plain), self._processor.eos_id()]
+        return [*self._processor.encode(plain(text)), self._processor.eos_id()]
 
     def decode(self, ids: Sequence[int]) -> str:
         return self._processor.decode([int(id) for id in ids if not self.token(int(id)).special])
@@ -77,31 +84,41 @@ class SentencePieceTokenizer:
         return Token(id, self._processor.id_to_piece(id), special)
 
     def save(self, folder: Path) -> None:
-        (folder / self.file_name).write_bytes(self._model)
+        write_whole(folder / self.file_name, self._model)
 
     @classmethod
     def load(cls, folder: Path, vocab_size: int) -> "SentencePieceTokenizer":
+        """Read the folder's model. Raises TokenizerError."""
         try:
             return cls((folder / cls.file_name).read_bytes())
-        except RuntimeError as error:
-            raise TokenizerError("not a sentencepiece model.") from error
+        except FileNotFoundError as error:
+            raise TokenizerError(f"{cls.file_name} is missing.") from error
+        except (OSError, RuntimeError) as error:
+            raise TokenizerError(f"{cls.file_name} is not a whole sentencepiece model.") from error
 
     @classmethod
     def train(cls, sentences: Iterable[str], vocab_size: int) -> "SentencePieceTokenizer":
-        """Learn a unigram vocabulary: 0 padding, 1 start, 2 end, 3 unknown, then 256 bytes."""
+        """Learn a unigram vocabulary: 0 padding, 1 start, 2 end, 3 unknown, then 256 bytes.
+
+        Raises TokenizerError where there is too little text for so many pieces.
+        """
         model = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=(sentence.translate(_PLAIN) for sentence in sentences),
-            model_writer=model,
-            vocab_size=vocab_size,
-            byte_fallback=True,
-            character_coverage=0.9998,
-            pad_id=0,
-            bos_id=1,
-            eos_id=2,
-            unk_id=3,
-            minloglevel=2,
-        )
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=map(plain, sentences),
+                model_writer=model,
+                vocab_size=vocab_size,
+                byte_fallback=True,
+                character_coverage=0.9998,
+                pad_id=0,
+                bos_id=1,
+                eos_id=2,
+                unk_id=3,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            reason = str(error).strip().splitlines()[-1]
+            raise TokenizerError(f"no vocabulary of {vocab_size:,} pieces: {reason}") from error
         return cls(model.getvalue())
 
 
@@ -145,7 +162,7 @@ _KINDS = {cls.kind: cls for cls in (SentencePieceTokenizer, NumberTokenizer)}
 
 
 def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:
-    """The tokenizer of a checkpoint folder. Raises TokenizerError or OSError."""
+    """The tokenizer of a checkpoint folder. Raises TokenizerError."""
     if kind not in _KINDS:
         raise TokenizerError(f"unknown tokenizer kind {kind!r}; known: {', '.join(_KINDS)}.")
     tokenizer: Tokenizer = _KINDS[kind].load(folder, vocab_size)

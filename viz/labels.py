@@ -23,6 +23,7 @@ def label(token: Token) -> str:
 
 
 def labels(tokens: Iterable[Token]) -> list[str]:
+    """The label of each token, in order."""
     return [label(token) for token in tokens]
 
 

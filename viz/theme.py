@@ -117,8 +117,12 @@ def _hex(lab: tuple[float, ...]) -> str:
         -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
         -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s,
     )
-    srgb = (12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055 for c in map(_unit, rgb))
-    return "#" + "".join(f"{round(255 * _unit(c)):02x}" for c in srgb)
+    return "#" + "".join(f"{round(255 * _unit(_gamma(_unit(c)))):02x}" for c in rgb)
+
+
+def _gamma(c: float) -> float:
+    """Linear light -> sRGB, both 0 to 1."""
+    return 12.92 * c if c <= 0.0031308 else 1.055 * c ** (1 / 2.4) - 0.055
 
 
 def _unit(value: float) -> float:

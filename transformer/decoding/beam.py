@@ -27,8 +27,11 @@ def beam(
     """source: [1, S] -> at most beam_size hypotheses, best first.
 
     A hypothesis scores log p / ((5 + length) / 6) ** length_penalty. The search stops when
-    beam_size have ended and no open branch scores better; so beam_size 1 is greedy.
+    beam_size have ended and no open branch scores better; so beam_size 1 is greedy. Raises
+    ValueError for a beam_size or max_len below 1.
     """
+    if beam_size < 1:
+        raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     config = model.config
     limit = length_limit(config, source, max_len)
     state = model.start(source)
@@ -41,7 +44,8 @@ def beam(
         totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
         # Twice the beam: at most half of these can end.
         best = totals.flatten().topk(min(2 * beam_size, totals.numel()))
-        grown, parents = [], []
+        grown: list[_Branch] = []
+        parents: list[int] = []
         ranked = zip(best.values.tolist(), best.indices.tolist(), strict=True)
         for rank, (total, index) in enumerate(ranked):
             parent, id = divmod(index, rows.size(1))

@@ -10,9 +10,7 @@ from transformer.discover import discover
 from transformer.inputs import InputError, source_ids, target_ids
 
 
-def decode(
-    checkpoint: Checkpoint, source: str, method: str = "greedy", **options: Any
-) -> Decoding:
+def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **options: Any) -> Decoding:
     """Decode a source text.
 
     method: "greedy", "beam" (beam_size, length_penalty) or "forced" (target: text or tokens); all

@@ -6,11 +6,13 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
+from transformer.config import ModelConfig
+
 
 class Model(Protocol):
     """What decoding asks of a model: start on a source, then take target tokens."""
 
-    config: Any
+    config: ModelConfig
 
     def start(self, source: Tensor) -> Any: ...
 
@@ -49,13 +51,17 @@ class Method:
     """Option -> default."""
 
 
-def length_limit(config: Any, source: Tensor, max_len: int | None) -> int:
+def length_limit(config: ModelConfig, source: Tensor, max_len: int | None) -> int:
     """How many target tokens may be written.
 
     Without an end token a target is as long as its source. Otherwise twice the source and ten
-    more: a translation that runs past that is one that repeats itself.
+    more: a translation that runs past that is one that repeats itself. Raises ValueError for a
+    max_len below 1.
     """
-    if config.eos_id is None:
-        return source.size(1)
-    limit = min(config.max_len, 2 * source.size(1) + 10)
-    return limit if max_len is None else min(limit, max_len)
+    n_source = source.size(1)
+    limit = n_source if config.eos_id is None else min(config.max_len, 2 * n_source + 10)
+    if max_len is None:
+        return limit
+    if max_len < 1:
+        raise ValueError(f"max_len must be at least 1, not {max_len}.")
+    return min(limit, max_len)

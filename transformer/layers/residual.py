@@ -8,7 +8,7 @@ from transformer.config import NormOrder
 
 
 class Residual(nn.Module):
-    """"post": norm(x + dropout(f(x))) (AIAYN, section 3.1); "pre": x + dropout(f(norm(x)))."""
+    """Post-norm: norm(x + dropout(f(x))) (AIAYN, section 3.1); pre: x + dropout(f(norm(x)))."""
 
     def __init__(self, d_model: int, dropout: float, norm_order: NormOrder) -> None:
         super().__init__()

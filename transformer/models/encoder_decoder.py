@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
@@ -13,6 +12,8 @@ from transformer.models.family import Family
 
 
 class Encoder(nn.Module):
+    """A stack of encoder layers: x [B, S, D], mask [B, 1, 1, S] -> memory [B, S, D]."""
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
@@ -25,6 +26,8 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
+    """A stack of decoder layers, each with its own cache: x [B, T, D] -> [B, T, D]."""
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
@@ -82,8 +85,10 @@ class EncoderDecoder(nn.Module):
     def advance(self, state: DecoderState, target: Tensor) -> Tensor:
         """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.
 
-        Several tokens at once are allowed only as the first call.
+        Several tokens at once are allowed only as the first call; raises ValueError.
         """
+        if state.n_positions and target.size(1) > 1:
+            raise ValueError("several target tokens at once are taken only at the start.")
         x = self.embed(target, state.n_positions)
         state.n_positions += target.size(1)
         return self.embedding.logits(self.decoder(x, state.memory_mask, state.caches))

@@ -34,7 +34,7 @@ class Copying:
         held_out = set(sequences(N_TEST, model.vocab_size, model.max_len, TEST_SEED))
         for i in range(100):
             length = model.max_len if i % 2 else rng.randint(1, model.max_len)
-            n = self.recipe.training.tokens_per_batch // (2 * length)
+            n = max(1, self.recipe.training.tokens_per_batch // (2 * length))
             rows = sequences(n, model.vocab_size, length, rng.randrange(10**9))
             yield self._batch([row for row in rows if row not in held_out] or rows)
 
@@ -53,9 +53,7 @@ class Copying:
 def sequences(n: int, vocab_size: int, length: int, seed: int) -> list[tuple[int, ...]]:
     """n random sequences of the numbers 2 .. vocab_size-1."""
     rng = random.Random(seed)
-    return [
-        tuple(rng.randrange(FIRST_NUMBER, vocab_size) for _ in range(length)) for _ in range(n)
-    ]
+    return [tuple(rng.randrange(FIRST_NUMBER, vocab_size) for _ in range(length)) for _ in range(n)]
 
 
 def exact_copies(checkpoint: Checkpoint, n: int, seed: int) -> float:
@@ -70,4 +68,5 @@ def exact_copies(checkpoint: Checkpoint, n: int, seed: int) -> float:
 
 def evaluate(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Exact copies of sequences that training left out, in per cent."""
-    return {f"exact copies of {N_TEST} unseen sequences, %": exact_copies(checkpoint, N_TEST, TEST_SEED)}
+    score = exact_copies(checkpoint, N_TEST, TEST_SEED)
+    return {f"exact copies of {N_TEST} unseen sequences, %": score}

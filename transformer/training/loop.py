@@ -22,7 +22,6 @@ from transformer.checkpoint import (
     load_checkpoint,
     save_checkpoint,
     save_weights,
-    write_whole,
 )
 from transformer.device import choose_device
 from transformer.discover import discover
@@ -30,6 +29,7 @@ from transformer.training.batches import Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.state import load_state, save_state
 from transformer.training.task import Recipe, Task
+from transformer.whole_file import write_whole
 
 SAVE_SECONDS = 40
 """A killed run loses at most this much, and the time of one save."""

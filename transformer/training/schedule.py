@@ -12,9 +12,10 @@ def rate(step: int, steps: int, warmup_steps: int, decay_fraction: float) -> flo
 
 
 def snapshot_steps(steps: int, n: int, first: int = 20) -> list[int]:
-    """n log-spaced steps: 0, first, ..., steps."""
+    """At most n log-spaced steps: 0, first, ..., steps; fewer where a run is too short for n."""
     if n < 2:
         return []
+    first = min(first, steps)
     ratio = (steps / first) ** (1 / max(1, n - 2))
     spaced = [round(first * ratio**i) for i in range(n - 2)]
     return sorted({0, *spaced, steps})

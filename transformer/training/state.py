@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from transformer.checkpoint import write_whole
+from transformer.training.task import TrainingError
+from transformer.whole_file import write_whole
 
 
 def save_state(
@@ -27,14 +28,27 @@ def save_state(
         tensors |= {f"optimizer/{index}/{name}": value for name, value in values.items()}
     metadata = {"progress": json.dumps(progress)}
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, save({k: v.detach().cpu().contiguous() for k, v in tensors.items()}, metadata))
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_whole(file, save(tensors, metadata))
 
 
 def load_state(file: Path, modules: dict[str, nn.Module], optimizer: Optimizer) -> dict[str, Any]:
-    """Put everything back where `save_state` found it; returns progress."""
-    with safe_open(file, framework="pt") as opened:
-        tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-        progress: dict[str, Any] = json.loads(opened.metadata()["progress"])
+    """Put everything back where `save_state` found it; returns progress. Raises TrainingError."""
+    try:
+        with safe_open(file, framework="pt") as opened:
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            progress: dict[str, Any] = json.loads(opened.metadata()["progress"])
+        _restore(tensors, modules, optimizer)
+    except (SafetensorError, RuntimeError, KeyError, ValueError) as error:
+        raise TrainingError(
+            f"{file} is no state of this recipe: move its folder away to start anew."
+        ) from error
+    return progress
+
+
+def _restore(
+    tensors: dict[str, Tensor], modules: dict[str, nn.Module], optimizer: Optimizer
+) -> None:
     torch.set_rng_state(tensors.pop("random"))
     for prefix, module in modules.items():
         module.load_state_dict(_under(tensors, f"{prefix}/"))
@@ -43,7 +57,6 @@ def load_state(file: Path, modules: dict[str, nn.Module], optimizer: Optimizer) 
         index, key = name.split("/")
         state.setdefault(int(index), {})[key] = tensor
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-    return progress
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

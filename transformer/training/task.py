@@ -21,7 +21,8 @@ class TrainingError(Exception):
 class Task(Protocol):
     """Data made ready for one model."""
 
-    tokenizer: Tokenizer
+    @property
+    def tokenizer(self) -> Tokenizer: ...
 
     def batches(self, epoch: int) -> Iterator[Batch]:
         """One epoch, in an order that only the epoch's number decides."""

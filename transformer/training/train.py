@@ -5,9 +5,10 @@ from pathlib import Path
 
 import torch
 
-from transformer.checkpoint import CARD, load_checkpoint, write_whole
+from transformer.checkpoint import CARD, load_checkpoint
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, Scores
+from transformer.whole_file import write_whole
 
 
 def train(
@@ -22,14 +23,17 @@ def train(
     run.train()
     run.publish(output)
     scores = recipe.evaluate(load_checkpoint(output, device), data)
-    write_whole(output / CARD, card(recipe, run, scores).encode())
+    write_whole(output / CARD, card(recipe, run, scores, data is not None).encode())
     return scores
 
 
-def card(recipe: Recipe, run: Run, scores: Scores) -> str:
+def card(recipe: Recipe, run: Run, scores: Scores, needs_data: bool) -> str:
     """The model card: what it is, from what, how long it took and how good it is."""
     model, progress = recipe.model, run.progress
     n_parameters = sum(parameter.numel() for parameter in run.model.parameters())
+    command = f"python -m transformer train {recipe.name}"
+    if needs_data:
+        command += " --data DIR"
     rows = "\n".join(f"| {name} | {value:.1f} |" for name, value in scores.items())
     return f"""# {recipe.name}
 
@@ -51,7 +55,7 @@ BLEU and chrF by sacrebleu's defaults, against the first reference. Measured on 
 
 ## Training
 
-`python -m transformer train {recipe.name}{" --data DIR" if "Generated" not in recipe.data else ""}`:
+`{command}`:
 {progress["step"]:,} steps, {progress["tokens"]:,} tokens (source and target),
 {progress["seconds"] / 60:.0f} minutes ({progress["cpu_seconds"] / 60:.0f} CPU-minutes) on
 {_machine(run.device)}, torch {torch.__version__}. Averaged weights; `history.json` holds the curve.

@@ -1,6 +1,6 @@
 """Translation from TSV pairs: data, quick scores, and the evaluation that a card states."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import sacrebleu
@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import decode
-from transformer.tokenizer import SentencePieceTokenizer
+from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair, bucketed
 from transformer.training.task import Recipe, Scores, TrainingError
 
@@ -22,7 +22,12 @@ def read_pairs(file: Path) -> list[list[str]]:
     """Rows of a TSV: source, target, further references. Raises TrainingError."""
     if not file.is_file():
         raise TrainingError(f"{file} is missing: --data must name the folder that holds it.")
-    rows = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise TrainingError(f"{file} is not UTF-8: {error}.") from error
+    # Not splitlines(), which would also split at the rarer separators within a sentence.
+    rows = [line.split("\t") for line in text.removesuffix("\n").split("\n")]
     wrong = next((i for i, row in enumerate(rows, 1) if len(row) < 2), None)
     if wrong is not None:
         raise TrainingError(f"{file}, line {wrong}: a source, a tab and a target are needed.")
@@ -36,14 +41,23 @@ def prepare(recipe: Recipe, data: Path | None, work: Path) -> "Translation":
         _key(row[0]) for name in (VALID, *TESTS.values()) for row in _optional(folder / name)
     }
     rows = [row for row in read_pairs(folder / TRAIN) if _key(row[0]) not in held_out]
-    if (work / SentencePieceTokenizer.file_name).exists():
-        tokenizer = SentencePieceTokenizer.load(work, recipe.model.vocab_size)
-    else:
-        sentences = (text for row in rows for text in row[:2])
-        tokenizer = SentencePieceTokenizer.train(sentences, recipe.model.vocab_size)
-        work.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(work)
+    try:
+        tokenizer = _vocabulary(rows, recipe.model.vocab_size, work)
+    except TokenizerError as error:
+        raise TrainingError(f"{folder / TRAIN}: {error}") from error
     return Translation(recipe, tokenizer, rows, read_pairs(folder / VALID))
+
+
+def _vocabulary(
+    rows: Sequence[Sequence[str]], vocab_size: int, work: Path
+) -> SentencePieceTokenizer:
+    """The vocabulary of a run that has started, else a new one."""
+    if (work / SentencePieceTokenizer.file_name).exists():
+        return SentencePieceTokenizer.load(work, vocab_size)
+    tokenizer = SentencePieceTokenizer.train((text for row in rows for text in row[:2]), vocab_size)
+    work.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(work)
+    return tokenizer
 
 
 class Translation:
@@ -56,11 +70,20 @@ class Translation:
         train: Sequence[Sequence[str]],
         valid: Sequence[Sequence[str]],
     ) -> None:
-        self.recipe, self.tokenizer, self.valid_rows = recipe, tokenizer, valid
-        limit = recipe.model.max_len
-        pairs = [(tokenizer.encode(row[0]), tokenizer.encode(row[1], "target")) for row in train]
-        self.train = [pair for pair in pairs if max(map(len, pair)) <= limit]
-        self.valid = [(tokenizer.encode(row[0]), tokenizer.encode(row[1])) for row in valid]
+        self.recipe, self.tokenizer = recipe, tokenizer
+        self.train = [pair for pair in map(self._pair, train) if self._fits(pair)]
+        self.valid_rows = [row for row in valid if self._fits(self._pair(row))]
+        self.valid = [self._pair(row) for row in self.valid_rows]
+        if not (self.train and self.valid):
+            raise TrainingError(
+                "no pairs left to train or to validate on: held out or too long."
+            )
+
+    def _pair(self, row: Sequence[str]) -> Pair:
+        return self.tokenizer.encode(row[0]), self.tokenizer.encode(row[1], "target")
+
+    def _fits(self, pair: Pair) -> bool:
+        return max(map(len, pair)) <= self.recipe.model.max_len
 
     def batches(self, epoch: int) -> Iterator[Batch]:
         return self._bucketed(self.train, epoch)
@@ -74,6 +97,7 @@ class Translation:
         return bucketed(pairs, training.tokens_per_batch, model.pad_id, model.bos_id, seed)
 
     def sample_scores(self, checkpoint: Checkpoint) -> Scores:
+        """BLEU and chrF, greedy, of some of the validation sentences."""
         return scores(checkpoint, self.valid_rows[:: max(1, len(self.valid_rows) // N_SAMPLE)])
 
 
@@ -81,10 +105,14 @@ def scores(
     checkpoint: Checkpoint,
     rows: Sequence[Sequence[str]],
     method: str = "greedy",
-    progress: Callable[[Sequence[Sequence[str]]], Sequence[Sequence[str]]] = lambda rows: rows,
+    title: str | None = None,
 ) -> Scores:
-    """BLEU and chrF against each row's first reference (sacrebleu's defaults: cased, 13a)."""
-    outputs = [decode(checkpoint, row[0], method=method).text for row in progress(rows)]
+    """BLEU and chrF against each row's first reference (sacrebleu's defaults: cased, 13a).
+
+    title: of a progress bar; None draws none.
+    """
+    bar = tqdm(rows, desc=title, disable=title is None, unit="sentence", dynamic_ncols=True)
+    outputs = [decode(checkpoint, row[0], method=method).text for row in bar]
     references = [[row[1] for row in rows]]
     return {
         "BLEU": sacrebleu.corpus_bleu(outputs, references).score,
@@ -99,9 +127,9 @@ def evaluate(checkpoint: Checkpoint, data: Path | None) -> Scores:
     for title, name in TESTS.items():
         rows = read_pairs(folder / name)
         for method, label in (("greedy", "greedy"), ("beam", "beam 4")):
-            bar = tqdm(rows, desc=f"{title}, {label}", unit="sentence", dynamic_ncols=True)
-            for metric, value in scores(checkpoint, rows, method, lambda _, bar=bar: bar).items():
-                result[f"{title}, {label}, {metric}"] = value
+            name = f"{title}, {label}"
+            for metric, value in scores(checkpoint, rows, method, name).items():
+                result[f"{name}, {metric}"] = value
     return result
 
 
