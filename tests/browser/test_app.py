@@ -195,7 +195,7 @@ def test_tokens_show_literally(page: Page, address: str, text: str, piece: str |
 def test_the_copy_task_is_nearly_diagonal(page: Page, address: str) -> None:
     open_app(page, f"{address}/?checkpoint=copy")
     expect(page.get_by_label("Sentence")).to_have_value("3 7 2 9 4 11 5")
-    assert row(page, "target") == row(page, "source") == "3 7 2 9 4 11 5".split()
+    assert row(page, "target") == row(page, "source") == ["3", "7", "2", "9", "4", "11", "5"]
     heaviest = page.evaluate(
         """() => {
             const trace = document.querySelector('.js-plotly-plot')._fullData.find(t => t.zmax === 1

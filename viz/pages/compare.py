@@ -15,6 +15,7 @@ from viz.views.view import Selection
 
 
 def title(letter: str, selection: Selection) -> str:
+    """The heading of a selection's column."""
     return f"{letter} · {KIND_TITLES.get(selection.kind, selection.kind)} {selection}"
 
 

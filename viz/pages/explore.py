@@ -10,7 +10,6 @@ from viz.ui.request import grid_payload
 from viz.ui.tokens import tokens
 
 
-
 def open_head(layer: int, head: int) -> None:
     """A click in the grid: the controls beside it follow."""
     st.session_state["layer"], st.session_state["head"] = layer, head

@@ -51,6 +51,7 @@ def current() -> Answer:
 
 
 def current_theme() -> Theme:
+    """Light or dark, as the browser shows it."""
     return theme(st.context.theme.type)
 
 
@@ -61,20 +62,21 @@ def default_selection(checkpoint: Checkpoint) -> Selection:
 
 def _sentence(checkpoint: str) -> str:
     """The text input; each checkpoint starts with its own first example."""
-    return st.text_input(
-        "Sentence",
-        value=_first_example(checkpoint),
-        key="text",
-        bind="query-params",
-        placeholder="Type a sentence and press Enter",
-    ) or ""
+    return (
+        st.text_input(
+            "Sentence",
+            value=_first_example(checkpoint),
+            key="text",
+            bind="query-params",
+            placeholder="Type a sentence and press Enter",
+        )
+        or ""
+    )
 
 
 def _start_with_example() -> None:
     """Another checkpoint speaks another language: put its own example where the old one stood."""
-    old_examples = {
-        example for name in checkpoint_names() for example in _examples(name)
-    }
+    old_examples = {example for name in checkpoint_names() for example in _examples(name)}
     if st.session_state["text"] in old_examples:
         st.session_state["text"] = _first_example(st.session_state["checkpoint"])
 

@@ -1,6 +1,6 @@
 """English to German, the checkpoint of the first screen.
 
-    python -m transformer train en-de --data DIR
+python -m transformer train en-de --data DIR
 """
 
 from transformer.checkpoint import About
