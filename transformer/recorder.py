@@ -1,8 +1,9 @@
 """record(): one forced pass of a model, observed and written down as a Recording.
 
-The observer changes nothing. A TorchFunctionMode, which is per thread, sees each call of
-scaled_dot_product_attention; forward hooks, installed once per model, tell which module made it
-through a ContextVar. So any number of threads may record one shared model at once.
+The observer changes nothing. It is a TorchFunctionMode, which is per thread, and sees each call of
+scaled_dot_product_attention. Forward hooks on the attention modules, installed once per model,
+switch it on and off and tell it where it is; they find it through a ContextVar. So any number of
+threads may record one shared model at once, and nothing but attention pays for being watched.
 """
 
 import fnmatch
@@ -12,10 +13,8 @@ import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakSet
 
 import torch
 import torch.nn.functional as F
@@ -27,19 +26,29 @@ from transformer.inputs import source_ids, target_ids
 from transformer.recording import Attention, AttentionCall, PositionalEncoding, Recording
 from transformer.tokenizer import Token
 
-
-@dataclass
-class _Notes:
-    """What the hooks and the mode write down during one pass."""
-
-    path: list[str] = field(default_factory=list)
-    """Module paths, innermost last."""
-    calls: dict[str, list[AttentionCall]] = field(default_factory=lambda: defaultdict(list))
-    outputs: dict[str, list[Tensor]] = field(default_factory=lambda: defaultdict(list))
+_KEPT = ("embedding", "positions")
+"""Modules whose outputs a recording keeps."""
 
 
-_NOTES: ContextVar[_Notes | None] = ContextVar("notes", default=None)
-_HOOKED: WeakSet[nn.Module] = WeakSet()
+class _Observer(TorchFunctionMode):
+    """What one pass left behind, written down while the pass runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.path = ""
+        self.calls: dict[str, AttentionCall] = {}
+        self.outputs: dict[str, list[Tensor]] = defaultdict(list)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func is F.scaled_dot_product_attention:
+            self.calls[self.path] = _call(*args, **kwargs)
+        return func(*args, **kwargs)
+
+
+_OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
 _HOOKING = threading.Lock()
 
 
@@ -53,34 +62,18 @@ def record(
     sources = source_ids(checkpoint, source)
     targets = target_ids(checkpoint, target)
     inputs = [checkpoint.config.bos_id, *targets[:-1]]
-    notes = _Notes()
-    _hook(checkpoint.model)
-    token = _NOTES.set(notes)
+    _hook(checkpoint.model, tuple(checkpoint.family.attentions.values()))
+    observer = _Observer()
+    token = _OBSERVER.set(observer)
     try:
-        with torch.inference_mode(), _Watch(notes):
+        with torch.inference_mode():
             logits = checkpoint.model(
                 torch.tensor([sources], device=checkpoint.device),
                 torch.tensor([inputs], device=checkpoint.device),
             )
     finally:
-        _NOTES.reset(token)
-    return _write_down(checkpoint, notes, sources, inputs, targets, logits[0])
-
-
-class _Watch(TorchFunctionMode):
-    """Sees each attention call on its way to torch."""
-
-    def __init__(self, notes: _Notes) -> None:
-        super().__init__()
-        self.notes = notes
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func is F.scaled_dot_product_attention and self.notes.path:
-            self.notes.calls[self.notes.path[-1]].append(_call(*args, **kwargs))
-        return func(*args, **kwargs)
+        _OBSERVER.reset(token)
+    return _write_down(checkpoint, observer, sources, inputs, targets, logits[0])
 
 
 def _call(
@@ -104,41 +97,49 @@ def _call(
     )
 
 
-def _hook(model: nn.Module) -> None:
-    """Install the hooks, once for the life of the model."""
+def _hook(model: nn.Module, attentions: tuple[str, ...]) -> None:
+    """Install the hooks, once for the life of the model; a deep copy has them already."""
     with _HOOKING:
-        if model in _HOOKED:
+        if "is_hooked" in vars(model):
             return
         for path, module in model.named_modules():
-            module.register_forward_pre_hook(_enter(path))
-            module.register_forward_hook(_leave)
-        _HOOKED.add(model)
+            if path in _KEPT:
+                module.register_forward_hook(_keep(path))
+            elif any(fnmatch.fnmatchcase(path, pattern) for pattern in attentions):
+                module.register_forward_pre_hook(_enter(path))
+                # Called after an exception too: a mode left on would watch this thread for ever.
+                module.register_forward_hook(_leave, always_call=True)
+        vars(model)["is_hooked"] = True
 
 
 def _enter(path: str) -> Any:
     def enter(module: nn.Module, inputs: Any) -> None:
-        notes = _NOTES.get()
-        if notes is not None:
-            notes.path.append(path)
+        observer = _OBSERVER.get()
+        if observer is not None:
+            observer.path = path
+            observer.__enter__()
 
     return enter
 
 
 def _leave(module: nn.Module, inputs: Any, output: Any) -> None:
-    notes = _NOTES.get()
-    if notes is not None:
-        path = notes.path.pop()
-        if path in _KEPT:
-            notes.outputs[path].append(output)
+    observer = _OBSERVER.get()
+    if observer is not None:
+        observer.__exit__(None, None, None)
 
 
-_KEPT = frozenset({"embedding", "positions"})
-"""Modules whose outputs a recording keeps."""
+def _keep(path: str) -> Any:
+    def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
+        observer = _OBSERVER.get()
+        if observer is not None:
+            observer.outputs[path].append(output)
+
+    return keep
 
 
 def _write_down(
     checkpoint: Checkpoint,
-    notes: _Notes,
+    observer: _Observer,
     sources: list[int],
     inputs: list[int],
     targets: list[int],
@@ -154,19 +155,19 @@ def _write_down(
             kind=kind,
             queries=rows[kind],
             keys=columns[kind],
-            calls=_calls_of(notes, pattern),
+            calls=_calls_of(observer, pattern),
             produced=None if kind == "encoder_self" else produced,
         )
         for kind, pattern in checkpoint.family.attentions.items()
     }
-    table = checkpoint.model.get_submodule("positions").table
+    table = checkpoint.model.get_buffer("positions.table").float().cpu()
     positions = {
         side: PositionalEncoding(tokens, embedded[0].float().cpu(), encoded.float().cpu(), table)
         for side, tokens, embedded, encoded in zip(
             ("source", "target"),
             (source, read),
-            notes.outputs["embedding"],
-            notes.outputs["positions"],
+            observer.outputs["embedding"],
+            observer.outputs["positions"],
             strict=True,
         )
     }
@@ -175,8 +176,8 @@ def _write_down(
     )
 
 
-def _calls_of(notes: _Notes, pattern: str) -> tuple[AttentionCall, ...]:
+def _calls_of(observer: _Observer, pattern: str) -> tuple[AttentionCall, ...]:
     """One call a layer, in the order of the layers' numbers."""
-    paths = [path for path in notes.calls if fnmatch.fnmatchcase(path, pattern)]
+    paths = [path for path in observer.calls if fnmatch.fnmatchcase(path, pattern)]
     paths.sort(key=lambda path: [int(digits) for digits in re.findall(r"\d+", path)])
-    return tuple(notes.calls[path][-1] for path in paths)
+    return tuple(observer.calls[path] for path in paths)

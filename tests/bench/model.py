@@ -1,0 +1,38 @@
+"""The model that benches run: the shipped one, else a random one of its size."""
+
+from pathlib import Path
+
+import torch
+
+from transformer.checkpoint import About, Checkpoint, load_checkpoint
+from transformer.config import ModelConfig
+from transformer.discover import discover
+from transformer.tokenizer import NumberTokenizer
+
+SHIPPED = Path("checkpoints/en-de")
+CONFIG = ModelConfig(d_model=256, d_ff=1024, n_encoder_layers=3, n_decoder_layers=3)
+
+
+def fresh_checkpoint() -> Checkpoint:
+    """A copy of its own: no other caller has recorded with it."""
+    if SHIPPED.is_dir():
+        return load_checkpoint(SHIPPED, "cpu")
+    torch.manual_seed(0)
+    family = discover("transformer.models", "FAMILY")[CONFIG.family]
+    model = family.build(CONFIG).eval().requires_grad_(False)
+    tokenizer = NumberTokenizer(CONFIG.vocab_size)
+    about = About("Random weights", "none", tokenizer.kind)
+    return Checkpoint(Path("random"), about, CONFIG, family, model, tokenizer, torch.device("cpu"))
+
+
+def sentence(checkpoint: Checkpoint, n: int) -> str:
+    """A text of exactly n tokens."""
+    for word in ("house", "7"):
+        for length in range(1, 2 * n):
+            text = " ".join([word] * length)
+            try:
+                if len(checkpoint.tokenizer.encode(text)) == n:
+                    return text
+            except ValueError:
+                break
+    raise ValueError(f"no text of {n} tokens")
