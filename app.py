@@ -11,6 +11,7 @@ st.set_page_config(page_title="Headscope", page_icon=str(IMAGES / "icon.svg"), l
 st.logo(str(IMAGES / "logo.svg"), size="large")
 
 from viz.ui.frame import frame  # noqa: E402  (the page's settings must come first)
+from viz.ui.spine import spine  # noqa: E402
 from viz.ui.style import style  # noqa: E402
 
 page = st.navigation(
@@ -24,4 +25,5 @@ page = st.navigation(
 )
 style()
 frame()
+spine(page.title)
 page.run()

@@ -1,14 +1,11 @@
 """Compare: two heads side by side on one scale, their difference, and numbers for both."""
 
-from dataclasses import replace
-
 import pandas as pd
 import streamlit as st
 
 from transformer.metrics.comparison import jensen_shannon, largest_difference
 from viz.labels import KIND_TITLES
-from viz.ui.controls import choose_head
-from viz.ui.frame import current, default_selection
+from viz.ui.current import current, current_selection
 from viz.ui.panel import draw_figure, metric_texts
 from viz.views.head_difference import why_not
 from viz.views.view import Selection
@@ -19,19 +16,13 @@ def title(letter: str, selection: Selection) -> str:
     return f"{letter} · {KIND_TITLES.get(selection.kind, selection.kind)} {selection}"
 
 
-answer = current()
-recording = answer.recording
-first_default = default_selection(answer.checkpoint)
-n_heads = first_default.attention(recording).n_heads
-second_default = replace(first_default, head=(first_default.head + 1) % n_heads)
+recording = current().recording
+a, b = current_selection(), current_selection("_b")
 
-left, right = st.columns(2, gap="large")
-with left:
-    a = choose_head(recording, first_default)
-    draw_figure("head_heatmap", selection=a)
-with right:
-    b = choose_head(recording, second_default, suffix="_b")
-    draw_figure("head_heatmap", selection=b)
+for column, letter, selection in zip(st.columns(2, gap="large"), "AB", (a, b), strict=True):
+    with column:
+        st.markdown(f"**{title(letter, selection)}**")
+        draw_figure("head_heatmap", selection=selection)
 
 difference, numbers = st.columns(2, gap="large")
 with difference:

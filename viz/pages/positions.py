@@ -3,9 +3,8 @@
 import streamlit as st
 
 from transformer.discover import discover
-from viz.ui.frame import current
+from viz.ui.current import current
 from viz.ui.panel import controls, draw_figure, panel
-from viz.ui.tokens import tokens
 from viz.views.token_vectors import PARTS
 from viz.views.view import View
 
@@ -14,7 +13,6 @@ TOGETHER = "token_vectors"
 
 views: dict[str, View] = discover("viz.views", "VIEW")
 names = [name for name, view in views.items() if view.needs == "positions"]
-tokens()
 if current().recording.positions:
     name = st.segmented_control(
         "View",

@@ -60,7 +60,7 @@ def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[in
 def choose_head(recording: Recording, default: Selection, suffix: str = "") -> Selection:
     """Kind, layer and head. suffix tells a second choice of a page (Compare) from the first."""
     kinds = list(recording.attentions)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xxsmall"):
+    with _row():
         kind = st.segmented_control(
             "Attention",
             kinds,
@@ -69,6 +69,7 @@ def choose_head(recording: Recording, default: Selection, suffix: str = "") -> S
             key=f"kind{suffix}",
             bind="query-params",
             required=True,
+            label_visibility="collapsed",
         )
         attention = recording.attentions[str(kind)]
         layer = _number("Layer", "L", attention.n_layers, default.layer, f"layer{suffix}")
@@ -76,15 +77,17 @@ def choose_head(recording: Recording, default: Selection, suffix: str = "") -> S
     return Selection(attention.kind, layer, head)
 
 
-def choose_heads(recording: Recording, default: Selection) -> tuple[int, int | None]:
-    """A layer of the decoder and a head, or None for the mean of its heads."""
+def choose_heads(recording: Recording, default: Selection) -> None:
+    """A layer of the decoder, and a head or the mean of its heads."""
     attention = recording.attentions["cross"]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        layer = _number("Layer", "L", attention.n_layers, default.layer, "layer")
-        mean = st.toggle("Mean of heads", key="mean", bind="query-params")
-        if mean:
-            return layer, None
-        return layer, _number("Head", "H", attention.n_heads, default.head, "head")
+    with _row():
+        _number("Layer", "L", attention.n_layers, default.layer, "layer")
+        _number("Head", "H", attention.n_heads, default.head, "head")
+        st.toggle("Mean of heads", key="mean", bind="query-params")
+
+
+def _row() -> Any:
+    return st.container(horizontal=True, vertical_alignment="center", gap="xxsmall")
 
 
 def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
@@ -96,6 +99,7 @@ def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
         format_func=lambda i: f"{letter}{i}",
         key=key,
         bind="query-params",
+        label_visibility="collapsed",
         width=65,
     )
     return int(chosen or 0)

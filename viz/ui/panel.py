@@ -10,7 +10,7 @@ from transformer.discover import discover
 from transformer.metrics.measure import measure, metrics_of
 from viz.export import CONFIG, attention_csv, figure_html, recording_npz
 from viz.ui.controls import draw_control
-from viz.ui.frame import current, current_theme, default_selection
+from viz.ui.current import current, current_theme, default_selection
 from viz.views.view import Selection, View
 
 
