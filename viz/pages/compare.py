@@ -21,7 +21,7 @@ a, b = current_selection(), current_selection("_b")
 
 for column, letter, selection in zip(st.columns(2, gap="large"), "AB", (a, b), strict=True):
     with column:
-        st.markdown(f"**{title(letter, selection)}**")
+        st.markdown(f"**{letter}**")
         draw_figure("head_heatmap", selection=selection)
 
 difference, numbers = st.columns(2, gap="large")

@@ -57,10 +57,14 @@ def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[in
     return tuple(chosen) or default
 
 
-def choose_head(recording: Recording, default: Selection, suffix: str = "") -> Selection:
+def choose_head(
+    recording: Recording, default: Selection, suffix: str = "", title: str = ""
+) -> Selection:
     """Kind, layer and head. suffix tells a second choice of a page (Compare) from the first."""
     kinds = list(recording.attentions)
     with _row():
+        if title:
+            st.markdown(f"**{title}**", width=18)
         kind = st.segmented_control(
             "Attention",
             kinds,

@@ -61,9 +61,10 @@ def _sentence(checkpoint: str) -> str:
 
 def _start_with_example() -> None:
     """Another checkpoint speaks another language: put its own example where the old one stood."""
-    old_examples = {example for name in checkpoint_names() for example in _examples(name)}
-    if st.session_state["text"] in old_examples:
-        st.session_state["text"] = _first_example(st.session_state["checkpoint"])
+    examples = {example for name in checkpoint_names() for example in _examples(name)}
+    own_example = _first_example(st.session_state["checkpoint"])
+    if own_example and st.session_state["text"] in examples:
+        st.session_state["text"] = own_example
 
 
 def _first_example(checkpoint: str) -> str:

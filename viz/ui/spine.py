@@ -28,10 +28,12 @@ def spine(page: str) -> None:
 def _choices(page: str) -> None:
     shown = current()
     default = default_selection(shown.checkpoint)
-    if page in ("Explore", "Compare"):
+    if page == "Explore":
         choose_head(shown.recording, default)
     if page == "Compare":
         n_heads = default.attention(shown.recording).n_heads
-        choose_head(shown.recording, replace(default, head=(default.head + 1) % n_heads), "_b")
+        second = replace(default, head=(default.head + 1) % n_heads)
+        choose_head(shown.recording, default, title="A")
+        choose_head(shown.recording, second, suffix="_b", title="B")
     if page == "Decode":
         choose_heads(shown.recording, default)

@@ -41,6 +41,7 @@ RECIPE = Recipe(
     ),
     prepare=prepare,
     evaluate=evaluate,
+    scored="BLEU and chrF by sacrebleu's defaults, against each sentence's first reference.",
     data=(
         "Sentence pairs of [Tatoeba](https://tatoeba.org), as selected by "
         "[ManyThings.org](https://www.manythings.org/anki/), licence "
