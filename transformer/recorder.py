@@ -8,10 +8,9 @@ threads may record one shared model at once, and nothing but attention pays for 
 
 import fnmatch
 import math
-import re
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
@@ -35,8 +34,10 @@ class _Observer(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.path = ""
-        self.calls: dict[str, AttentionCall] = {}
+        self.is_on = False
+        self.kind = ""
+        self.calls: dict[str, list[AttentionCall]] = defaultdict(list)
+        """kind -> one call a layer, in the order in which the layers run."""
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
 
     def __torch_function__(
@@ -44,8 +45,17 @@ class _Observer(TorchFunctionMode):
     ) -> Any:
         kwargs = kwargs or {}
         if func is F.scaled_dot_product_attention:
-            self.calls[self.path] = _call(*args, **kwargs)
+            self.calls[self.kind].append(_call(*args, **kwargs))
         return func(*args, **kwargs)
+
+    def start(self, kind: str) -> None:
+        self.kind, self.is_on = kind, True
+        self.__enter__()
+
+    def stop(self) -> None:
+        if self.is_on:
+            self.is_on = False
+            self.__exit__(None, None, None)
 
 
 _OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
@@ -62,7 +72,7 @@ def record(
     sources = source_ids(checkpoint, source)
     targets = target_ids(checkpoint, target)
     inputs = [checkpoint.config.bos_id, *targets[:-1]]
-    _hook(checkpoint.model, tuple(checkpoint.family.attentions.values()))
+    _hook(checkpoint.model, checkpoint.family.attentions)
     observer = _Observer()
     token = _OBSERVER.set(observer)
     try:
@@ -72,8 +82,9 @@ def record(
                 torch.tensor([inputs], device=checkpoint.device),
             )
     finally:
+        observer.stop()  # an exception within attention leaves it on
         _OBSERVER.reset(token)
-    return _write_down(checkpoint, observer, sources, inputs, targets, logits[0])
+    return _write_down(checkpoint, observer, sources, targets, logits[0])
 
 
 def _call(
@@ -88,16 +99,16 @@ def _call(
 ) -> AttentionCall:
     """The call's arguments without the batch axis, which has one row."""
     return AttentionCall(
-        q=query[0],
-        k=key[0],
-        v=value[0],
-        mask=None if attn_mask is None else attn_mask[0],
+        q=query.squeeze(0),
+        k=key.squeeze(0),
+        v=value.squeeze(0),
+        mask=None if attn_mask is None else attn_mask.squeeze(0),
         scale=1 / math.sqrt(query.size(-1)) if scale is None else scale,
         is_causal=is_causal,
     )
 
 
-def _hook(model: nn.Module, attentions: tuple[str, ...]) -> None:
+def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
     """Install the hooks, once for the life of the model; a deep copy has them already."""
     with _HOOKING:
         if "is_hooked" in vars(model):
@@ -105,19 +116,18 @@ def _hook(model: nn.Module, attentions: tuple[str, ...]) -> None:
         for path, module in model.named_modules():
             if path in _KEPT:
                 module.register_forward_hook(_keep(path))
-            elif any(fnmatch.fnmatchcase(path, pattern) for pattern in attentions):
-                module.register_forward_pre_hook(_enter(path))
-                # Called after an exception too: a mode left on would watch this thread for ever.
-                module.register_forward_hook(_leave, always_call=True)
+            for kind, pattern in attentions.items():
+                if fnmatch.fnmatchcase(path, pattern):
+                    module.register_forward_pre_hook(_enter(kind))
+                    module.register_forward_hook(_leave)
         vars(model)["is_hooked"] = True
 
 
-def _enter(path: str) -> Any:
+def _enter(kind: str) -> Any:
     def enter(module: nn.Module, inputs: Any) -> None:
         observer = _OBSERVER.get()
         if observer is not None:
-            observer.path = path
-            observer.__enter__()
+            observer.start(kind)
 
     return enter
 
@@ -125,7 +135,7 @@ def _enter(path: str) -> Any:
 def _leave(module: nn.Module, inputs: Any, output: Any) -> None:
     observer = _OBSERVER.get()
     if observer is not None:
-        observer.__exit__(None, None, None)
+        observer.stop()
 
 
 def _keep(path: str) -> Any:
@@ -141,13 +151,12 @@ def _write_down(
     checkpoint: Checkpoint,
     observer: _Observer,
     sources: list[int],
-    inputs: list[int],
     targets: list[int],
     logits: Tensor,
 ) -> Recording:
-    source, read, produced = (
-        tuple(map(checkpoint.tokenizer.token, ids)) for ids in (sources, inputs, targets)
-    )
+    token = checkpoint.tokenizer.token
+    source, produced = tuple(map(token, sources)), tuple(map(token, targets))
+    read = (token(checkpoint.config.bos_id), *produced[:-1])
     rows = {"encoder_self": source, "decoder_self": read, "cross": read}
     columns = {"encoder_self": source, "decoder_self": read, "cross": source}
     attentions = {
@@ -155,10 +164,10 @@ def _write_down(
             kind=kind,
             queries=rows[kind],
             keys=columns[kind],
-            calls=_calls_of(observer, pattern),
+            calls=tuple(observer.calls[kind]),
             produced=None if kind == "encoder_self" else produced,
         )
-        for kind, pattern in checkpoint.family.attentions.items()
+        for kind in checkpoint.family.attentions
     }
     table = checkpoint.model.get_buffer("positions.table").float().cpu()
     positions = {
@@ -174,10 +183,3 @@ def _write_down(
     return Recording(
         source, produced, MappingProxyType(attentions), MappingProxyType(positions), logits
     )
-
-
-def _calls_of(observer: _Observer, pattern: str) -> tuple[AttentionCall, ...]:
-    """One call a layer, in the order of the layers' numbers."""
-    paths = [path for path in observer.calls if fnmatch.fnmatchcase(path, pattern)]
-    paths.sort(key=lambda path: [int(digits) for digits in re.findall(r"\d+", path)])
-    return tuple(observer.calls[path] for path in paths)

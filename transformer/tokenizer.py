@@ -68,6 +68,7 @@ class SentencePieceTokenizer:
     def __init__(self, model: bytes) -> None:
         self._model = model
         self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self._tokens = tuple(map(self._token, range(self.vocab_size)))
 
     @property
     def vocab_size(self) -> int:
@@ -80,6 +81,9 @@ class SentencePieceTokenizer:
         return self._processor.decode([int(id) for id in ids if not self.token(int(id)).special])
 
     def token(self, id: int) -> Token:
+        return self._tokens[id]
+
+    def _token(self, id: int) -> Token:
         special = self._processor.is_control(id) or self._processor.is_unknown(id)
         return Token(id, self._processor.id_to_piece(id), special)
 
@@ -117,7 +121,7 @@ class SentencePieceTokenizer:
                 minloglevel=2,
             )
         except RuntimeError as error:
-            reason = str(error).strip().splitlines()[-1]
+            reason = str(error).strip().rpartition("] ")[2]
             raise TokenizerError(f"no vocabulary of {vocab_size:,} pieces: {reason}") from error
         return cls(model.getvalue())
 

@@ -4,6 +4,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
+class DotProductAttention(nn.Module):
+    """softmax(q k^T / sqrt(d_head)) v, in each head for itself (AIAYN, section 3.2.1).
+
+    A module without weights, so that what watches it watches this one call and nothing else.
+    """
+
+    def forward(
+        self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
+    ) -> Tensor:
+        """q: [B, H, Q, d_head]; k, v: [B, H, K, d_head] -> [B, H, Q, d_head]."""
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+
+
 class MultiHeadAttention(nn.Module):
     """n_heads heads of d_model / n_heads each, projected back to d_model.
 
@@ -17,6 +30,7 @@ class MultiHeadAttention(nn.Module):
         self.query = nn.Linear(d_model, d_model)
         self.key = nn.Linear(d_model, d_model)
         self.value = nn.Linear(d_model, d_model)
+        self.dot_product = DotProductAttention()
         self.output = nn.Linear(d_model, d_model)
 
     def split(self, x: Tensor) -> Tensor:
@@ -36,5 +50,5 @@ class MultiHeadAttention(nn.Module):
         """x: [B, Q, D]; mask: [B, 1, 1 or Q, K], True = may attend -> [B, Q, D]."""
         k, v = keys_values
         q = self.split(self.query(x))
-        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+        heads = self.dot_product(q, k, v, mask, is_causal)
         return self.output(heads.transpose(1, 2).flatten(-2))

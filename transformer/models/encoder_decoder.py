@@ -111,8 +111,8 @@ FAMILY = Family(
     title="Encoder-decoder",
     build=EncoderDecoder,
     attentions={
-        "encoder_self": "encoder.layers.*.self_attention",
-        "decoder_self": "decoder.layers.*.self_attention",
-        "cross": "decoder.layers.*.cross_attention",
+        "encoder_self": "encoder.layers.*.self_attention.dot_product",
+        "decoder_self": "decoder.layers.*.self_attention.dot_product",
+        "cross": "decoder.layers.*.cross_attention.dot_product",
     },
 )

@@ -1,0 +1,204 @@
+"""Ours computes what two implementations that others wrote compute from the same weights."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from transformer.config import ModelConfig
+from transformer.models.encoder_decoder import EncoderDecoder
+
+CONFIG = ModelConfig(
+    vocab_size=31,
+    d_model=24,
+    d_ff=40,
+    n_heads=3,
+    n_encoder_layers=2,
+    n_decoder_layers=3,
+    max_len=20,
+)
+PAD = CONFIG.pad_id
+
+
+def build(config: ModelConfig, seed: int = 0) -> EncoderDecoder:
+    """Random weights, biases and norms too, so that none can be left out unnoticed."""
+    torch.manual_seed(seed)
+    model = EncoderDecoder(config).eval().requires_grad_(False)
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            parameter.normal_(mean=0.5, std=0.3)
+    return model
+
+
+def batch() -> tuple[Tensor, Tensor]:
+    """Sources and targets of different lengths, padded."""
+    torch.manual_seed(3)
+    source, target = torch.randint(3, 31, (4, 9)), torch.randint(3, 31, (4, 7))
+    source[1, 6:] = source[2, 2:] = target[1, 4:] = PAD
+    return source, target
+
+
+def torch_reference(ours: EncoderDecoder) -> nn.Transformer:
+    config = ours.config
+    theirs = nn.Transformer(
+        config.d_model,
+        config.n_heads,
+        config.n_encoder_layers,
+        config.n_decoder_layers,
+        config.d_ff,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=config.norm_order == "pre",
+    )
+    if config.norm_order == "post":  # ours has no second norm at the end (AIAYN, figure 1)
+        theirs.encoder.norm = theirs.decoder.norm = None
+    theirs.load_state_dict(torch_names(ours.state_dict()))
+    return theirs.eval().requires_grad_(False)
+
+
+def torch_names(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Our weights under torch.nn.Transformer's names."""
+    named = {}
+    for name, tensor in weights.items():
+        if name.startswith("embedding"):
+            continue
+        stem, _, kind = name.rpartition(".")
+        if stem.endswith(".key") or stem.endswith(".value"):
+            continue
+        if stem.endswith(".query"):
+            parts = [
+                weights[f"{stem.removesuffix('query')}{p}.{kind}"]
+                for p in ("query", "key", "value")
+            ]
+            name, tensor = f"{stem.removesuffix('.query')}.in_proj_{kind}", torch.cat(parts)
+        decoder = name.startswith("decoder")
+        for ours, theirs in (
+            ("self_attention", "self_attn"),
+            ("cross_attention", "multihead_attn"),
+            (".output.", ".out_proj."),
+            ("feed_forward.inner", "linear1"),
+            ("feed_forward.outer", "linear2"),
+            ("self_residual.norm", "norm1"),
+            ("cross_residual.norm", "norm2"),
+            ("feed_residual.norm", "norm3" if decoder else "norm2"),
+        ):
+            name = name.replace(ours, theirs)
+        named[name] = tensor
+    return named
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")  # says pre-norm
+@pytest.mark.parametrize("norm_order", ["post", "pre"])
+def test_equals_torch_nn_transformer(norm_order: str) -> None:
+    ours = build(replace(CONFIG, norm_order=norm_order))
+    source, target = batch()
+    padding = source.eq(PAD)
+    hidden = torch_reference(ours)(
+        ours.embed(source),
+        ours.embed(target),
+        tgt_mask=torch.ones(target.size(1), target.size(1), dtype=torch.bool).triu(1),
+        src_key_padding_mask=padding,
+        memory_key_padding_mask=padding,
+        tgt_is_causal=True,
+    )
+    theirs = hidden @ ours.embedding.weight.T
+    torch.testing.assert_close(ours(source, target), theirs, rtol=0, atol=1e-5 * theirs.abs().max())
+
+
+def test_equals_hugging_face_marian(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from transformers import MarianConfig, MarianMTModel
+
+    ours = build(CONFIG)
+    config = MarianConfig(
+        vocab_size=CONFIG.vocab_size,
+        d_model=CONFIG.d_model,
+        encoder_layers=CONFIG.n_encoder_layers,
+        decoder_layers=CONFIG.n_decoder_layers,
+        encoder_attention_heads=CONFIG.n_heads,
+        decoder_attention_heads=CONFIG.n_heads,
+        encoder_ffn_dim=CONFIG.d_ff,
+        decoder_ffn_dim=CONFIG.d_ff,
+        max_position_embeddings=CONFIG.max_len,
+        activation_function="relu",
+        scale_embedding=True,
+        static_position_embeddings=True,
+        share_encoder_decoder_embeddings=True,
+        tie_word_embeddings=True,
+        pad_token_id=PAD,
+        bos_token_id=CONFIG.bos_id,
+        eos_token_id=CONFIG.eos_id,
+        decoder_start_token_id=CONFIG.bos_id,
+        forced_eos_token_id=None,
+        dropout=0.0,
+    )
+    theirs = MarianMTModel(config).eval().requires_grad_(False)
+    missing, unexpected = theirs.load_state_dict(marian_names(ours.state_dict()), strict=False)
+    assert unexpected == []
+    assert all("embed" in n or "lm_head" in n or "final_logits_bias" in n for n in missing)
+    # Sines first, then cosines: theirs is another layout of the same encoding, so ours takes it.
+    ours.positions.table.copy_(theirs.model.encoder.embed_positions.weight)
+    source, target = batch()
+    logits = theirs(
+        input_ids=source, attention_mask=source.ne(PAD).long(), decoder_input_ids=target
+    ).logits
+    torch.testing.assert_close(ours(source, target), logits, rtol=0, atol=1e-4)
+
+
+def marian_names(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Our weights under Marian's names."""
+    named = {}
+    for name, tensor in weights.items():
+        for ours, theirs in (
+            ("embedding.weight", "shared.weight"),
+            ("self_attention", "self_attn"),
+            ("cross_attention", "encoder_attn"),
+            (".query.", ".q_proj."),
+            (".key.", ".k_proj."),
+            (".value.", ".v_proj."),
+            (".output.", ".out_proj."),
+            ("feed_forward.inner", "fc1"),
+            ("feed_forward.outer", "fc2"),
+            ("self_residual.norm", "self_attn_layer_norm"),
+            ("cross_residual.norm", "encoder_attn_layer_norm"),
+            ("feed_residual.norm", "final_layer_norm"),
+        ):
+            name = name.replace(ours, theirs)
+        named[f"model.{name}"] = tensor
+    for copy in ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"):
+        named[copy] = weights["embedding.weight"]
+    named["lm_head.weight"] = weights["embedding.weight"]
+    return named
+
+
+@pytest.mark.parametrize("norm_order", ["post", "pre"])
+def test_steps_with_the_cache_equal_the_forced_pass(norm_order: str) -> None:
+    model = build(replace(CONFIG, norm_order=norm_order))
+    source, target = batch()
+    state = model.start(source)
+    steps = [model.advance(state, target[:, t : t + 1]) for t in range(target.size(1))]
+    torch.testing.assert_close(torch.cat(steps, 1), model(source, target), rtol=0, atol=1e-4)
+
+
+def test_a_row_of_a_padded_batch_equals_the_row_alone() -> None:
+    model = build(CONFIG)
+    source, target = batch()
+    alone = model(source[1:2, :6], target[1:2, :4])
+    torch.testing.assert_close(model(source, target)[1:2, :4], alone, rtol=0, atol=1e-4)
+
+
+def test_several_tokens_are_taken_only_at_the_start() -> None:
+    model = build(CONFIG)
+    source, target = batch()
+    state = model.start(source)
+    model.advance(state, target[:, :1])
+    with pytest.raises(ValueError, match="only at the start"):
+        model.advance(state, target[:, 1:3])
+
+
+def test_the_embedding_is_shared_three_ways() -> None:
+    vocabulary_matrices = [
+        name for name, p in build(CONFIG).named_parameters() if CONFIG.vocab_size in p.shape
+    ]
+    assert vocabulary_matrices == ["embedding.weight"]
