@@ -4,12 +4,15 @@ from pathlib import Path
 
 import streamlit as st
 
-st.set_page_config(page_title="Headscope", page_icon=":material/grid_view:", layout="wide")
+HERE = Path(__file__).parent
+PAGES, IMAGES = HERE / "viz" / "pages", HERE / "viz" / "ui"
+
+st.set_page_config(page_title="Headscope", page_icon=str(IMAGES / "icon.svg"), layout="wide")
+st.logo(str(IMAGES / "logo.svg"), size="large")
 
 from viz.ui.frame import frame  # noqa: E402  (the page's settings must come first)
+from viz.ui.spine import spine  # noqa: E402
 from viz.ui.style import style  # noqa: E402
-
-PAGES = Path(__file__).parent / "viz" / "pages"
 
 page = st.navigation(
     [
@@ -22,4 +25,5 @@ page = st.navigation(
 )
 style()
 frame()
+spine(page.title)
 page.run()

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> dict[str, Any]:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # being told to stop saves too
     recipe = _recipes()[options.recipe]
     if options.steps:
         recipe = replace(recipe, training=replace(recipe.training, steps=options.steps))

@@ -29,7 +29,7 @@ def labels(tokens: Iterable[Token]) -> list[str]:
 
 def figure_label(token: Token, dim: str) -> str:
     """The label for Plotly, which reads HTML: escaped; special tokens and ▁ in the colour `dim`."""
-    text = html.escape(label(token))
+    text = html.escape(label(token), quote=False)  # Plotly would show &quot; as it stands
     if token.special:
         return f'<span style="color:{dim}">{text}</span>'
     if text.startswith("▁") and len(text) > 1:

@@ -65,6 +65,8 @@ DARK = Theme(
 SERIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7f7f7f")
 """Okabe and Ito's colours, for curves that are told apart; black is left to text."""
 
+FONT = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
+"""Streamlit's own, so that figures and text are of one hand."""
 FONT_SIZE = 13
 """Of labels in figures, in pixels."""
 

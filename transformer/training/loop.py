@@ -74,6 +74,7 @@ class Run:
         """Go on to the last step. Safe to kill and call again."""
         steps, done = self.recipe.training.steps, self.progress["step"]
         clock = _Clock(self.progress)
+        self.speed = _Speed(self.progress["tokens"])
         batches = self._batches()
         if done == 0:
             self._snapshot(0)
@@ -149,8 +150,7 @@ class Run:
         row = {"step": self.progress["step"], "tokens": self.progress["tokens"], **values}
         self.progress["history"].append(row)
         if "loss" in values:
-            tokens_a_step = self.progress["tokens"] / self.progress["step"]
-            speed = (bar.format_dict["rate"] or 0.0) * tokens_a_step
+            speed = self.speed.tokens_per_second(self.progress["tokens"])
             bar.set_postfix_str(f"loss {values['loss']:.3f}, {speed:,.0f} tokens/s")
 
     def export(self, folder: Path) -> None:
@@ -181,6 +181,19 @@ class Run:
 
     def _save(self) -> None:
         save_state(self.state_file, self._modules(), self.optimizer, self.progress)
+
+
+class _Speed:
+    """Tokens a second since the last time that it was asked."""
+
+    def __init__(self, tokens: int) -> None:
+        self.seen, self.at = tokens, time.monotonic()
+
+    def tokens_per_second(self, tokens: int) -> float:
+        now = time.monotonic()
+        speed = (tokens - self.seen) / max(now - self.at, 1e-9)
+        self.seen, self.at = tokens, now
+        return speed
 
 
 class _Clock:

@@ -46,5 +46,7 @@ class Recipe:
     """(recipe, data folder or None, work folder for a tokenizer) -> task."""
     evaluate: Callable[[Checkpoint, Path | None], Scores]
     """(checkpoint, data folder or None) -> the scores that the card states."""
+    scored: str
+    """One sentence: how the scores are computed."""
     data: str
     """Markdown: where the data is from and its licence."""

@@ -75,9 +75,7 @@ class Translation:
         self.valid_rows = [row for row in valid if self._fits(self._pair(row))]
         self.valid = [self._pair(row) for row in self.valid_rows]
         if not (self.train and self.valid):
-            raise TrainingError(
-                "no pairs left to train or to validate on: held out or too long."
-            )
+            raise TrainingError("no pairs left to train or to validate on: held out or too long.")
 
     def _pair(self, row: Sequence[str]) -> Pair:
         return self.tokenizer.encode(row[0]), self.tokenizer.encode(row[1], "target")

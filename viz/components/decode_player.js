@@ -39,7 +39,7 @@ function create(root) {
     panel("candidates", "Candidates", player.bars, player.entropy),
     panel("source", "Attends to in the source", player.source),
     panel("own", "Attends to in what is written", player.read, legend),
-    panel("all", "All steps: cross-attention, entropy", overview.node),
+    panel("all", "All steps, one a row: cross-attention, entropy", overview.node),
     player.spoken,
   );
   const silence = onToken((token) => point(player, token));
@@ -163,7 +163,7 @@ function show(player, step) {
 function sentence(header, step) {
   const { candidates, chosen } = header.steps[step];
   const [label, , prob] = candidates[chosen];
-  return `Step ${step + 1} of ${header.steps.length}: wrote ${label}, ${percent(prob)}`;
+  return `Step ${step + 1} of ${header.steps.length}: wrote ${label.replace(/^▁(?=.)/, "")}, ${percent(prob)}`;
 }
 
 function showCandidates(player, { candidates, chosen, rest, n_rest: nRest }) {

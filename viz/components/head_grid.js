@@ -68,7 +68,9 @@ function arrange(grid) {
     grid.cells = [];
     const numbers = Array.from({ length: nHeads }, (_, head) => head);
     const labels = numbers.map((head) => named("div", "label", "columnheader", `H${head}`));
-    const top = line(named("div", "label", "columnheader", ""), ...labels);
+    const corner = named("div", "label", "columnheader");
+    corner.append(element("span", "hidden-text", "layer"));
+    const top = line(corner, ...labels);
     const rows = Array.from({ length: nLayers }, (_, layer) =>
       line(
         named("div", "label", "rowheader", `L${layer}`),
@@ -218,7 +220,7 @@ function explain(grid) {
   grid.legend.replaceChildren(...parts);
 }
 
-// A token pointed at elsewhere: a thin band over its row or column in every picture.
+// A token pointed at elsewhere: its row or column is marked in every picture.
 function markToken(grid, { side, position }) {
   if (!grid.header) return;
   const { rows, columns, queries, keys } = grid.header;

@@ -5,6 +5,7 @@ const ENTROPY_WIDTH = 64;
 // show(step) is asked for when a row is pressed or dragged over.
 function createOverview(show) {
   const node = element("div", "overview");
+  node.setAttribute("aria-hidden", "true"); // the slider and the weights say the same
   const map = element("canvas", "map");
   const bars = element("div", "entropies");
   const row = element("div", "row");
@@ -35,8 +36,9 @@ function drawOverview(overview, weights, entropies, palette) {
   overview.map.getContext("2d").putImageData(image, 0, 0);
   const most = Math.max(1, ...entropies);
   overview.bars.replaceChildren(
-    ...entropies.map((entropy) => {
+    ...entropies.map((entropy, step) => {
       const bar = element("div", "entropy");
+      bar.title = `Step ${step + 1}: ${entropy.toFixed(2)} bits`;
       bar.style.setProperty("--size", `${(100 * entropy) / most}%`);
       return bar;
     }),

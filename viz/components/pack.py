@@ -24,9 +24,7 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any]) -> bytes:
     for array in arrays:
         if array.dtype.str not in DTYPES:
             raise TypeError(f"arrays of {array.dtype} cannot be packed; known: {', '.join(DTYPES)}")
-        entries.append(
-            {"dtype": array.dtype.str, "shape": list(array.shape), "offset": offset}
-        )
+        entries.append({"dtype": array.dtype.str, "shape": list(array.shape), "offset": offset})
         bodies.append(_padded(np.ascontiguousarray(array).tobytes()))
         offset += len(bodies[-1])
     text = json.dumps(

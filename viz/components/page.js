@@ -19,7 +19,7 @@ function applyPalette(root, palette) {
 function setPiece(node, [label, special]) {
   node.replaceChildren();
   node.classList.toggle("special", Boolean(special));
-  const spaced = label.length > 1 && label.startsWith("▁");
+  const spaced = label.startsWith("▁");
   if (spaced) node.append(element("span", "space", "▁"));
   node.append(spaced ? label.slice(1) : label);
 }

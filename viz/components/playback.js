@@ -11,7 +11,7 @@ const ICONS = {
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 // Where keys belong to what has the focus.
-const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role]:not(main)";
+const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role]";
 
 // show(step) draws; rested(step) is called when the user stopped moving, never while playing.
 function createPlayback(show, rested) {

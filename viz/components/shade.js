@@ -62,15 +62,13 @@ function spans(nCells, nPixels) {
   return result;
 }
 
-// Background and readable text colour of a chip that shows a weight.
+// Background of a chip that shows a weight; its text is black or white, whichever reads better:
+// one of the two has a contrast of at least 4.5 on any colour.
 function shadeChip(node, weight, palette) {
   const shade = colourAt(palette.scale, Math.sqrt(weight));
   const light = luminance(shade);
-  const readable = [palette.text, palette.background].sort(
-    (a, b) => contrast(luminance(channels(b)), light) - contrast(luminance(channels(a)), light),
-  )[0];
   node.style.background = `rgb(${shade.join(" ")})`;
-  node.style.color = readable;
+  node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000000" : "#ffffff";
 }
 
 // WCAG 2.2's relative luminance and contrast ratio.

@@ -1,11 +1,11 @@
-"""Decode: the translation step by step, with what each step considered and looked at."""
+"""Decode: the target step by step, with what each step considered and looked at."""
 
 import streamlit as st
 
 from viz.components.decode_player import decode_player
-from viz.components.token_rows import token_rows
-from viz.ui.controls import choose_heads
-from viz.ui.frame import current, current_theme, default_selection
+from viz.export import decoding_csv
+from viz.ui.current import current, current_theme
+from viz.ui.panel import download
 from viz.ui.request import player_payload
 
 STEP = "step"
@@ -22,13 +22,18 @@ def step_in_url(n_steps: int) -> int:
     return min(int(named), n_steps - 1) if named.isdecimal() else 0
 
 
-answer, palette = current(), current_theme()
-token_rows(answer.recording.source, answer.recording.target, palette, key="tokens")
-layer, head = choose_heads(answer.recording, default_selection(answer.checkpoint))
+answer = current()
+layer, head, mean = (st.session_state[name] for name in ("layer", "head", "mean"))
 decode_player(
-    player_payload(answer.request, layer, head),
+    player_payload(answer.request, layer, None if mean else head),
     step_in_url(len(answer.decoding.steps)),
-    palette,
+    current_theme(),
     key="player",
     on_move=keep_step,
+)
+download(
+    "Steps as CSV",
+    lambda: decoding_csv(answer.decoding),
+    "headscope-steps.csv",
+    "Every step with its candidates and their probabilities",
 )

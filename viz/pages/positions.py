@@ -3,14 +3,18 @@
 import streamlit as st
 
 from transformer.discover import discover
-from viz.ui.frame import current
-from viz.ui.panel import panel
+from viz.ui.current import current
+from viz.ui.panel import controls, draw_figure, panel
+from viz.views.token_vectors import PARTS
 from viz.views.view import View
+
+TOGETHER = "token_vectors"
+"""The one view whose parts say more side by side."""
 
 views: dict[str, View] = discover("viz.views", "VIEW")
 names = [name for name, view in views.items() if view.needs == "positions"]
 if current().recording.positions:
-    chosen = st.segmented_control(
+    name = st.segmented_control(
         "View",
         names,
         default=names[0],
@@ -19,6 +23,13 @@ if current().recording.positions:
         bind="query-params",
         required=True,
     )
-    panel(str(chosen))
+    if name == TOGETHER:
+        chosen = controls(name, {"part": None})
+        for column, part in zip(st.columns(len(PARTS)), PARTS, strict=True):
+            with column:
+                draw_figure(name, part=part, **chosen)
+        st.caption(views[name].explain)
+    else:
+        panel(str(name))
 else:
     st.info("This model adds no positional encodings.")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Recording
 from viz.labels import KIND_TITLES
-from viz.views.view import Amount, Control, HeadChoice, Selection
+from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
 
 def draw_control(control: Control, recording: Recording, default: Selection) -> Any:
@@ -15,15 +15,9 @@ def draw_control(control: Control, recording: Recording, default: Selection) -> 
         return choose_head(recording, default)
     options = list(control.options(recording))
     if isinstance(control, Amount):
-        return st.number_input(
-            control.title,
-            min(options),
-            max(options),
-            options[0],
-            key=control.name,
-            bind="query-params",
-            width=140,
-        )
+        return _amount(control, options)
+    if isinstance(control, Dimensions):
+        return _dimensions(control, options)
     return st.segmented_control(
         control.title,
         options,
@@ -35,10 +29,42 @@ def draw_control(control: Control, recording: Recording, default: Selection) -> 
     )
 
 
-def choose_head(recording: Recording, default: Selection, suffix: str = "") -> Selection:
+def _amount(control: Amount, options: list[int]) -> int:
+    return int(
+        st.number_input(
+            control.title,
+            min(options),
+            max(options),
+            options[0],
+            key=control.name,
+            bind="query-params",
+            width=150,
+        )
+    )
+
+
+def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[int, ...]:
+    default, *single = options
+    chosen = st.multiselect(
+        control.title,
+        [dimension for (dimension,) in single],
+        default,
+        key=control.name,
+        bind="query-params",
+        max_selections=8,
+        width=380,
+    )
+    return tuple(chosen) or default
+
+
+def choose_head(
+    recording: Recording, default: Selection, suffix: str = "", title: str = ""
+) -> Selection:
     """Kind, layer and head. suffix tells a second choice of a page (Compare) from the first."""
     kinds = list(recording.attentions)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with _row():
+        if title:
+            st.markdown(f"**{title}**", width=18)
         kind = st.segmented_control(
             "Attention",
             kinds,
@@ -47,6 +73,7 @@ def choose_head(recording: Recording, default: Selection, suffix: str = "") -> S
             key=f"kind{suffix}",
             bind="query-params",
             required=True,
+            label_visibility="collapsed",
         )
         attention = recording.attentions[str(kind)]
         layer = _number("Layer", "L", attention.n_layers, default.layer, f"layer{suffix}")
@@ -54,15 +81,17 @@ def choose_head(recording: Recording, default: Selection, suffix: str = "") -> S
     return Selection(attention.kind, layer, head)
 
 
-def choose_heads(recording: Recording, default: Selection) -> tuple[int, int | None]:
-    """A layer of the decoder and a head, or None for the mean of its heads."""
+def choose_heads(recording: Recording, default: Selection) -> None:
+    """A layer of the decoder, and a head or the mean of its heads."""
     attention = recording.attentions["cross"]
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        layer = _number("Layer", "L", attention.n_layers, default.layer, "layer")
-        mean = st.toggle("Mean of heads", key="mean", bind="query-params")
-        if mean:
-            return layer, None
-        return layer, _number("Head", "H", attention.n_heads, default.head, "head")
+    with _row():
+        _number("Layer", "L", attention.n_layers, default.layer, "layer")
+        _number("Head", "H", attention.n_heads, default.head, "head")
+        st.toggle("Mean of heads", key="mean", bind="query-params")
+
+
+def _row() -> Any:
+    return st.container(horizontal=True, vertical_alignment="center", gap="xxsmall")
 
 
 def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
@@ -74,6 +103,7 @@ def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
         format_func=lambda i: f"{letter}{i}",
         key=key,
         bind="query-params",
-        width=92,
+        label_visibility="collapsed",
+        width=65,
     )
     return int(chosen or 0)

@@ -1,16 +1,16 @@
-"""The frame around every page: sentence, checkpoint, decoding; and what to show below them."""
+"""The top of every page: sentence, checkpoint and decoding, and which request is shown."""
 
 import streamlit as st
 
-from transformer import Checkpoint, CheckpointError, InputError
+from transformer import CheckpointError, InputError
 from transformer.checkpoint import read_config
-from viz.theme import Theme, theme
-from viz.ui.request import Answer, Request, answer, checkpoint_names, make_request
+from viz.ui.current import SHOWN
+from viz.ui.request import Request, answer, checkpoint_names, make_request
 from viz.ui.settings import checkpoints_folder
-from viz.views.view import Selection
 
 METHODS = {"greedy": "Greedy", "beam": "Beam search"}
-_SHOWN = "shown_request"
+WIDTHS = (6, 3.4)
+"""Of the two columns at the top: what is read, and what is chosen."""
 
 
 def frame() -> None:
@@ -23,8 +23,8 @@ def frame() -> None:
     if not names:
         st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
         st.stop()
-    sentence, picker, method = st.columns([6, 2, 1.4], vertical_alignment="bottom")
-    with picker:
+    sentence, pickers = st.columns(WIDTHS, vertical_alignment="bottom")
+    with pickers, st.container(horizontal=True, gap="small", wrap=False):
         checkpoint = st.selectbox(
             "Checkpoint",
             names,
@@ -32,51 +32,39 @@ def frame() -> None:
             bind="query-params",
             on_change=_start_with_example,
         )
-    with method:
         chosen = st.selectbox(
             "Decoding",
             list(METHODS),
-            format_func=METHODS.get,  # type: ignore[arg-type]
+            format_func=lambda method: METHODS[method],
             key="decoding",
             bind="query-params",
+            width=150,
         )
     with sentence:
         text = _sentence(checkpoint)
     _settle(make_request(checkpoint, text, chosen))
 
 
-def current() -> Answer:
-    """The answer on screen. For pages, which run after `frame`."""
-    return answer(st.session_state[_SHOWN])
-
-
-def current_theme() -> Theme:
-    return theme(st.context.theme.type)
-
-
-def default_selection(checkpoint: Checkpoint) -> Selection:
-    """The head that a checkpoint opens at."""
-    return Selection(*checkpoint.about.opens_at)
-
-
 def _sentence(checkpoint: str) -> str:
     """The text input; each checkpoint starts with its own first example."""
-    return st.text_input(
-        "Sentence",
-        value=_first_example(checkpoint),
-        key="text",
-        bind="query-params",
-        placeholder="Type a sentence and press Enter",
-    ) or ""
+    return (
+        st.text_input(
+            "Sentence",
+            value=_first_example(checkpoint),
+            key="text",
+            bind="query-params",
+            placeholder="Type a sentence and press Enter",
+        )
+        or ""
+    )
 
 
 def _start_with_example() -> None:
     """Another checkpoint speaks another language: put its own example where the old one stood."""
-    old_examples = {
-        example for name in checkpoint_names() for example in _examples(name)
-    }
-    if st.session_state["text"] in old_examples:
-        st.session_state["text"] = _first_example(st.session_state["checkpoint"])
+    examples = {example for name in checkpoint_names() for example in _examples(name)}
+    own_example = _first_example(st.session_state["checkpoint"])
+    if own_example and st.session_state["text"] in examples:
+        st.session_state["text"] = own_example
 
 
 def _first_example(checkpoint: str) -> str:
@@ -91,13 +79,19 @@ def _examples(checkpoint: str) -> tuple[str, ...]:
 
 
 def _settle(request: Request) -> None:
-    """Make `request` the one shown, or say why not and keep the one before."""
+    """Make `request` the one shown; or say why not, and show the one before or the example."""
     try:
         answer(request)
-        st.session_state[_SHOWN] = request
+        st.session_state[SHOWN] = request
     except CheckpointError as error:
         st.error(f"{error} The other checkpoints are not affected.", icon=":material/error:")
     except InputError as error:
         st.warning(str(error), icon=":material/info:")
-    if _SHOWN not in st.session_state:
+        if SHOWN not in st.session_state:
+            example = make_request(
+                request.checkpoint, _first_example(request.checkpoint), request.method
+            )
+            answer(example)
+            st.session_state[SHOWN] = example
+    if SHOWN not in st.session_state:
         st.stop()

@@ -46,6 +46,7 @@ def checkpoint_names() -> list[str]:
 
 
 def make_request(checkpoint: str, text: str, method: str) -> Request:
+    """The request as it stands now, with the version of the weights on disk."""
     weights = checkpoints_folder() / checkpoint / WEIGHTS
     version = weights.stat().st_mtime_ns if weights.exists() else 0
     return Request(checkpoint, version, text.strip(), method)
@@ -54,28 +55,6 @@ def make_request(checkpoint: str, text: str, method: str) -> Request:
 def open_checkpoint(request: Request) -> Checkpoint:
     """The loaded model, one per process. Raises CheckpointError."""
     return _load(str(checkpoints_folder() / request.checkpoint), request.version)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def grid_payload(request: Request, kind: str) -> bytes:
-    """What the grid of all heads of a kind needs, packed once."""
-    return pack_head_grid(answer(request).recording.attentions[kind])
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def player_payload(request: Request, layer: int, head: int | None) -> bytes:
-    """What the decode player needs for one head, or for the mean of a layer's heads."""
-    answered = answer(request)
-    cross, own = (
-        answered.recording.attentions[kind].weights(layer) for kind in ("cross", "decoder_self")
-    )
-    chosen = slice(None) if head is None else slice(head, head + 1)
-    return pack_player(
-        answered.decoding,
-        cross[chosen].mean(0),
-        own[chosen].mean(0),
-        answered.recording.attentions["cross"].queries,
-    )
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def checkpoints_folder() -> Path:
-    """HEADSCOPE_CHECKPOINTS: the folder whose sub-folders are offered; `checkpoints` beside app.py."""
+    """HEADSCOPE_CHECKPOINTS: the folder of checkpoint folders; `checkpoints` beside app.py."""
     default = Path(__file__).parents[2] / "checkpoints"
     return Path(os.environ.get("HEADSCOPE_CHECKPOINTS", default))
 

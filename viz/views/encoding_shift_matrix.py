@@ -12,7 +12,7 @@ from viz.views.heatmap import Side, heatmap, signed_scale
 from viz.views.layout import sentence
 from viz.views.view import Amount, SideChoice, View
 
-N_PAIRS = 12
+N_PAIRS = 8
 """Pairs shown, from the fastest to the slowest: more would be too small to see."""
 
 

@@ -8,13 +8,18 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.tokenizer import Token
+from viz.labels import labels
 from viz.theme import Theme, plotly_scale
 from viz.views.layout import MAX_LABELS, SMALL, axis, layout, rows_height, token_axis
 
 MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
-LABEL_SPACE = 110
-"""Pixels under and over the plotted area: labels of columns, titles."""
+NUMBERED = 400
+"""Pixels of the plotted area, at most, when rows have numbers instead of tokens."""
+TITLE_SPACE = 90
+"""Pixels over and under the plotted area: the figure's title and the columns'."""
+LABEL_SPACE, CHARACTER = (20, 240), 8
+"""Pixels for the labels of columns, at least and at most, and for a character of one upright."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +43,12 @@ class Scale:
     colours: list[str]
     low: float
     high: float
+    clipped: bool = False
+    """Whether values beyond the two ends may occur; they take the colours of the ends."""
 
     def bar(self, theme: Theme) -> dict[str, Any]:
         middle = (self.low + self.high) / 2
+        below, above = ("≤ ", "≥ ") if self.clipped else ("", "")
         return {
             "title": {
                 "text": self.title,
@@ -55,7 +63,11 @@ class Scale:
             "outlinewidth": 0,
             "ticks": "",
             "tickvals": [self.low, middle, self.high],
-            "ticktext": [f"{value:.3g}" for value in (self.low, middle, self.high)],
+            "ticktext": [
+                f"{below}{self.low:.3g}".replace("-", "−"),
+                f"{middle:.3g}",
+                f"{above}{self.high:.3g}",
+            ],
             "tickfont": {"size": SMALL, "color": theme.dim},
         }
 
@@ -65,9 +77,9 @@ def weight_scale(theme: Theme) -> Scale:
     return Scale("weight", theme.attention_scale, 0.0, 1.0)
 
 
-def signed_scale(theme: Theme, title: str, bound: float = 1.0) -> Scale:
+def signed_scale(theme: Theme, title: str, bound: float = 1.0, clipped: bool = False) -> Scale:
     """-bound to bound, with 0 as the background."""
-    return Scale(title, theme.difference_scale, -bound, bound)
+    return Scale(title, theme.difference_scale, -bound, bound, clipped)
 
 
 def heatmap(
@@ -88,9 +100,7 @@ def heatmap(
     shown in the theme's colour for them, and say "masked".
     """
     values = values.float().cpu()
-    figure = go.Figure(
-        layout=layout(theme, id, title, height=rows_height(values.size(0)) + LABEL_SPACE)
-    )
+    figure = go.Figure(layout=layout(theme, id, title, height=_height(values.shape, rows, columns)))
     if masked is not None and bool(masked.any()):
         figure.add_trace(_under(masked, theme))
         values = values.masked_fill(masked, float("nan"))
@@ -113,6 +123,16 @@ def heatmap(
     figure.update_yaxes(rows.axis(theme, **frame, range=[n_rows - 0.5, -0.5]))
     _thin_labels(figure, rows, columns, theme)
     return figure
+
+
+def _height(shape: tuple[int, ...], rows: Side, columns: Side) -> int:
+    """Pixels of the figure: token rows must stay readable, numbered ones need not."""
+    n_rows, n_columns = shape
+    area = rows_height(n_rows) if rows.tokens else min(rows_height(n_rows), NUMBERED)
+    least, most = LABEL_SPACE
+    longest = max((len(text) for text in labels(columns.tokens or ())), default=0)
+    upright = CHARACTER * longest if n_columns > MAX_LEVEL else 0
+    return area + TITLE_SPACE + min(most, max(least, upright))
 
 
 def _under(masked: Tensor, theme: Theme) -> go.Heatmap:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from transformer.tokenizer import Token
 from viz.labels import figure_label
-from viz.theme import FONT_SIZE, Theme
+from viz.theme import FONT, FONT_SIZE, Theme
 
 MAX_LABELS = 64
 """An axis with more tokens labels every second, third, ... of them."""
@@ -28,7 +28,7 @@ def layout(theme: Theme, id: str, title: str, **more: Any) -> go.Layout:
         title={"text": title, "font": {"size": FONT_SIZE + 1}, "x": 0, "xanchor": "left"}
         | {"xref": "container", "yref": "container", "y": 1, "yanchor": "top"}
         | {"pad": {"l": 4, "t": 10}},
-        font={"size": FONT_SIZE, "color": theme.text},
+        font={"family": FONT, "size": FONT_SIZE, "color": theme.text},
         paper_bgcolor=theme.background,
         plot_bgcolor=theme.background,
         hoverlabel={

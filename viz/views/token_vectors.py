@@ -15,17 +15,22 @@ def draw(recording: Recording, theme: Theme, side: str, part: str) -> go.Figure:
     """One of the three [T, D], on the scale that all three share, so that they can be compared."""
     positions = recording.positions[side]
     values = part_of(positions, part)
-    bound = max(float(part_of(positions, each).abs().amax()) for each in PARTS)
     return heatmap(
         values,
         Side(f"token of the {side}", positions.tokens),
         Side("dimension"),
-        signed_scale(theme, "value", bound),
+        signed_scale(theme, "value", shared_bound(positions), clipped=True),
         theme,
         id=f"token_vectors {side} {part}",
         title=f"<b>{part.capitalize()}</b>",
         hover="%{y}, dimension %{x}: %{z:.4f}",
     )
+
+
+def shared_bound(positions: PositionalEncoding) -> float:
+    """The size that 99 % of the sum's values stay below: a few outliers would fade the rest."""
+    sizes = positions.sum.abs().flatten().sort().values
+    return max(1.0, float(sizes[int(0.99 * (len(sizes) - 1))]))
 
 
 def part_of(positions: PositionalEncoding, part: str) -> Tensor:

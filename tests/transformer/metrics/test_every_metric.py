@@ -1,6 +1,7 @@
 """The contract of head metrics: runs on every one that discover() finds."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -79,7 +80,7 @@ PATTERNS = {
     "previous": torch.eye(N)[torch.arange(N).sub(1).clamp_min(0)],
     "next": torch.eye(N)[torch.arange(N).add(1).clamp_max(N - 1)],
 }
-KNOWN = {
+KNOWN: dict[str, dict[str, float]] = {
     "entropy": {"identity": 0, "uniform": 3, "first": 0},
     "confidence": {"identity": 1, "uniform": 1 / 8, "previous": 1},
     "distance": {"identity": 0, "first": 3.5, "previous": 7 / 8, "uniform": 2.625},
@@ -103,7 +104,7 @@ def entropy_of(row: list[float], i: int) -> float:
 
 
 # What each metric takes from one row; None: the query has no such key.
-REFERENCES = {
+REFERENCES: dict[str, Callable[[list[float], int], float | None]] = {
     "entropy": entropy_of,
     "confidence": lambda row, i: max(row),
     "distance": lambda row, i: sum(p * abs(i - j) for j, p in enumerate(row)),

@@ -13,6 +13,7 @@ RECIPE = Recipe(
         recipe="copy",
         tokenizer="numbers",
         examples=("3 7 2 9 4 11 5", "2 2 2 5 5 5 2", "11 10 9 8"),
+        opens_at=("cross", 0, 1),
     ),
     model=ModelConfig(
         vocab_size=12,
@@ -36,5 +37,6 @@ RECIPE = Recipe(
     ),
     prepare=prepare,
     evaluate=evaluate,
+    scored="Greedy decoding; a copy is exact when every number is right.",
     data="Generated: random sequences of the numbers 2 to 11; 1,000 are held out for the test.",
 )

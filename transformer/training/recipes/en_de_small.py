@@ -9,5 +9,5 @@ RECIPE = replace(
     name="en-de-small",
     about=replace(EN_DE.about, title="English to German, small", recipe="en-de-small"),
     model=replace(EN_DE.model, vocab_size=4000, d_model=128, d_ff=512, n_heads=4),
-    training=replace(EN_DE.training, steps=5000, tokens_per_batch=1400, snapshots=12),
+    training=replace(EN_DE.training, steps=3000, tokens_per_batch=1400, snapshots=12),
 )

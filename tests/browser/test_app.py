@@ -1,0 +1,206 @@
+"""The app in a browser, as a person uses it."""
+
+import re
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import painted
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "The animal didn't cross the street because it was too tired."
+FIGURE = "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p.layout.meta.id)"
+
+
+def open_app(page: Page, address: str) -> None:
+    page.goto(address)
+    painted(page)
+
+
+def figures(page: Page) -> list[str]:
+    """What the figures on the page show, by their own account."""
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    return list(page.evaluate(FIGURE))
+
+
+def wait_for_figure(page: Page, id: str) -> None:
+    page.wait_for_function(f"({FIGURE})().includes({id!r})")
+
+
+def type_sentence(page: Page, text: str) -> None:
+    field = page.get_by_label("Sentence")
+    field.fill(text)
+    field.press("Enter")
+
+
+def row(page: Page, side: str) -> list[str]:
+    """The pieces of a token row."""
+    page.wait_for_selector(".token-rows .chip")
+    chips = page.locator(f'.token-rows .chip[data-side="{side}"]')
+    return [text.replace("\n", "") for text in chips.all_inner_texts()]
+
+
+def parameter(page: Page, name: str) -> str | None:
+    return parse_qs(urlparse(page.url).query).get(name, [None])[0]
+
+
+def test_the_first_screen_shows_a_finished_example(page: Page, address: str) -> None:
+    open_app(page, address)
+    expect(page.get_by_label("Sentence")).to_have_value(SENTENCE)
+    page.wait_for_selector(".head-grid[data-nonce]")
+    assert "▁animal" in row(page, "source")
+    assert row(page, "target")[-1] == "</s>"
+    assert len(row(page, "target")) > 5
+    assert page.locator(".head-grid .cell").count() == 24
+    assert any(id.startswith("head_heatmap cross") for id in figures(page))
+
+
+def test_a_new_sentence_changes_every_picture(page: Page, address: str) -> None:
+    open_app(page, address)
+    grid = page.locator(".head-grid[data-nonce]")
+    before = grid.get_attribute("data-nonce")
+    type_sentence(page, "My brother reads a book.")
+    expect(page.locator('.token-rows .chip[data-side="source"]').nth(1)).to_have_text("▁brother")
+    expect(grid).not_to_have_attribute("data-nonce", str(before))
+    labels = page.evaluate(
+        "() => document.querySelector('.js-plotly-plot').layout.xaxis.ticktext.join(' ')"
+    )
+    assert "brother" in labels
+    assert parameter(page, "text") == "My brother reads a book."
+
+
+def test_a_click_in_the_grid_opens_the_head(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?kind=Encoder")
+    page.get_by_role("gridcell").nth(2 * 8 + 5).click()
+    wait_for_figure(page, "head_heatmap encoder_self L2 H5")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,5")
+    assert (parameter(page, "layer"), parameter(page, "head")) == ("L2", "H5")
+
+
+def test_the_keyboard_opens_a_head_too(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?kind=Decoder&layer=L0&head=H0")
+    page.wait_for_selector(".head-grid[data-nonce]")
+    page.get_by_role("gridcell").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    wait_for_figure(page, "head_heatmap decoder_self L1 H1")
+
+
+def test_a_cell_of_the_heatmap_says_its_exact_weight(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?kind=Decoder&layer=L1&head=H3")
+    wait_for_figure(page, "head_heatmap decoder_self L1 H3")
+    # Row 4 of a causal map: column 4 is its own token, column 5 is masked.
+    cell = """([row, column]) => {
+        const plot = document.querySelector('.js-plotly-plot'), layout = plot._fullLayout;
+        const box = plot.querySelector('.nsewdrag').getBoundingClientRect();
+        return [box.x + layout.xaxis.d2p(column), box.y + layout.yaxis.d2p(row)];
+    }"""
+    hover = page.locator(".js-plotly-plot .hoverlayer")
+    page.mouse.move(*page.evaluate(cell, [4, 4]))
+    expect(hover).to_contain_text(re.compile(r"→.*: [01]\.\d{4}"))
+    page.mouse.move(*page.evaluate(cell, [4, 6]))
+    expect(hover).to_contain_text("masked")
+
+
+def test_compare_shows_two_heads_and_their_difference(page: Page, address: str) -> None:
+    query = "kind=Cross&layer=L0&head=H1&kind_b=Cross&layer_b=L2&head_b=H4"
+    open_app(page, f"{address}/compare?{query}")
+    wait_for_figure(page, "head_difference cross L0 H1 cross L2 H4")
+    assert {"head_heatmap cross L0 H1", "head_heatmap cross L2 H4"} <= set(figures(page))
+    divergence = page.get_by_test_id("stMetricValue").first.inner_text()
+    assert 0 < float(divergence.split()[0]) < 1
+    for title in ("Entropy", "Confidence", "Mean distance", "First token"):
+        expect(page.get_by_test_id("stTable")).to_contain_text(title)
+
+
+def test_decoding_steps_by_key_button_and_play(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode")
+    player = page.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "0")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(player).to_have_attribute("data-step", "2")
+    page.wait_for_url(re.compile("step=2"))
+    page.get_by_role("button", name=re.compile("last", re.I)).click()
+    n_target = len(row(page, "target"))
+    expect(player).to_have_attribute("data-step", str(n_target - 1))
+    page.keyboard.press("Home")
+    page.get_by_role("button", name=re.compile("play", re.I)).click()
+    expect(player).not_to_have_attribute("data-step", "0")
+    page.get_by_role("button", name=re.compile("pause", re.I)).click()
+
+
+def test_a_link_opens_the_same_screen(page: Page, address: str) -> None:
+    query = "text=The+cat+sleeps.&layer=L1&head=H6&decoding=Beam+search&step=3"
+    open_app(page, f"{address}/decode?{query}")
+    expect(page.get_by_label("Sentence")).to_have_value("The cat sleeps.")
+    expect(page.locator(".decode-player[data-nonce]")).to_have_attribute("data-step", "3")
+    written = row(page, "target")
+    page.reload()
+    painted(page)
+    expect(page.locator(".decode-player[data-nonce]")).to_have_attribute("data-step", "3")
+    assert row(page, "target") == written
+    page.get_by_role("link", name="Explore").click()
+    wait_for_figure(page, "head_heatmap cross L1 H6")
+    expect(page.get_by_label("Sentence")).to_have_value("The cat sleeps.")
+
+
+def test_positions_shows_every_view(page: Page, address: str) -> None:
+    open_app(page, f"{address}/positions")
+    buttons = page.get_by_test_id("stButtonGroup").first.get_by_role("radio")
+    for i in range(buttons.count()):
+        buttons.nth(i).click()
+        painted(page)
+        assert figures(page)
+        expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "word " * 10_000, "tree " * 400])
+def test_text_the_model_cannot_take_leaves_the_last_result(
+    page: Page, address: str, text: str
+) -> None:
+    open_app(page, address)
+    shown = row(page, "source")
+    type_sentence(page, text)
+    alert = page.get_by_test_id("stAlert")
+    expect(alert).to_be_visible()
+    assert re.search(r"type a sentence|at most [\d,]+", alert.inner_text())
+    assert row(page, "source") == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "piece"),
+    [
+        ("<b>bold</b> & <script>alert(1)</script>", "<0x3C>"),  # not in the vocabulary: its byte
+        ("**stars** `code` $x^2$ :red[no]", "<0x24>"),
+        ("I 🙂 you", "<0xF0>"),
+        ("שלום my friend", "▁friend"),
+    ],
+)
+def test_tokens_show_literally(page: Page, address: str, text: str, piece: str) -> None:
+    open_app(page, address)
+    before = page.locator(".head-grid[data-nonce]").get_attribute("data-nonce")
+    type_sentence(page, text)
+    grid = page.locator(".head-grid[data-nonce]")
+    expect(grid).not_to_have_attribute("data-nonce", str(before))
+    painted(page)
+    assert piece in row(page, "source")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    assert figures(page)
+
+
+def test_the_copy_task_is_nearly_diagonal(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?checkpoint=copy")
+    expect(page.get_by_label("Sentence")).to_have_value("3 7 2 9 4 11 5")
+    assert row(page, "target") == row(page, "source") == ["3", "7", "2", "9", "4", "11", "5"]
+    heaviest = page.evaluate(
+        """() => {
+            const trace = document.querySelector('.js-plotly-plot')._fullData.find(t => t.zmax === 1
+                && t.showscale);
+            return [...trace.z].map(r => [...r].indexOf(Math.max(...r)));
+        }"""
+    )
+    assert sum(column == i for i, column in enumerate(heaviest)) >= 5

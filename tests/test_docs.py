@@ -1,0 +1,59 @@
+"""The documents say what the code is."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+
+from transformer.config import ModelConfig
+from transformer.discover import discover
+from transformer.metrics.metric import Metric
+
+ROOT = Path(__file__).parents[1]
+README, ARCHITECTURE, GLOSSARY, EXTENDING = (
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "docs/architecture.md", "docs/glossary.md", "docs/extending.md")
+)
+
+
+def test_the_readme_names_every_file_of_the_first_two_levels() -> None:
+    tree = README.split("## The tree")[1].split("```")[1]
+    named = set(re.findall(r"[\w/]+(?:\.py|/)", tree))
+    for room in ("transformer", "viz"):
+        for path in sorted((ROOT / room).iterdir()):
+            if path.name.startswith(("__init__", "__pycache__")):
+                continue
+            assert (f"{path.name}/" if path.is_dir() else path.name) in named, path
+
+
+def test_paths_in_the_documents_exist() -> None:
+    for text in (README, ARCHITECTURE, EXTENDING):
+        for name in re.findall(r"`((?:tests|transformer|viz|docs)/[\w/.]*)`", text):
+            assert (ROOT / name).exists(), name
+
+
+def test_every_plug_in_kind_has_its_folder_and_constant() -> None:
+    rows = re.findall(r"\| [\w ]+ \| `([\w/]+)/` \| `([A-Z]+)` \|", EXTENDING)
+    assert len(rows) == 5
+    for folder, constant in rows:
+        assert discover(folder.replace("/", "."), constant), folder
+
+
+def test_the_example_of_a_metric_works() -> None:
+    code = re.search(r"```python\n(.*?)```", EXTENDING, re.S)
+    assert code is not None
+    scope: dict[str, object] = {}
+    exec(code.group(1), scope)  # our own document
+    metric = scope["METRIC"]
+    assert isinstance(metric, Metric)
+    uniform = torch.full((2, 3, 4), 0.25)
+    assert metric.compute(uniform).tolist() == [4.0, 4.0]
+
+
+def test_the_glossary_explains_the_sizes() -> None:
+    sizes = {
+        field.name.replace("encoder_", "").replace("decoder_", "") for field in fields(ModelConfig)
+    }
+    for word in sizes & {"d_model", "d_ff", "n_heads", "n_layers", "vocab_size", "max_len"}:
+        assert f"`{word}`" in GLOSSARY, word

@@ -1,0 +1,67 @@
+"""What the decode player is told."""
+
+from math import log
+
+import numpy as np
+import pytest
+import torch
+
+from transformer.decoding import Candidate, Decoding, Hypothesis, Step
+from transformer.tokenizer import Token
+from viz.components.decode_player import pack_player
+from viz.components.pack import unpack
+
+START, SOURCE = Token(1, "<s>", special=True), (Token(5, "▁It"), Token(6, "<b>"))
+BEST = (Candidate(Token(5, "▁a"), 0.5), Candidate(Token(6, "▁b"), 0.25))
+
+
+def decoding(*steps: Step, vocab_size: int = 20) -> Decoding:
+    target = tuple(step.chosen.token for step in steps)
+    ids = tuple(token.id for token in target)
+    flat = torch.full((len(steps), vocab_size), -log(vocab_size))
+    return Decoding("", SOURCE, target, steps, (Hypothesis(ids, flat, 0.0),))
+
+
+def packed(made: Decoding, weight: float = 0.25) -> tuple[dict, list[np.ndarray]]:
+    n_target = len(made.target)
+    cross, own = np.full((n_target, 2), weight), np.eye(n_target)
+    return unpack(pack_player(made, cross, own, (START, *made.target[:-1])))
+
+
+def test_steps_and_exact_weights() -> None:
+    header, (cross, own) = packed(decoding(Step(BEST[0], BEST, 0.25, 1.5)), weight=1 / 3)
+    assert header["source"] == [["▁It", 0], ["<b>", 0]]
+    assert header["read"] == [["<s>", 1]]
+    assert header["steps"] == [
+        {
+            "candidates": [["▁a", 0, 0.5], ["▁b", 0, 0.25]],
+            "chosen": 0,
+            "rest": 0.25,
+            "n_rest": 18,
+            "entropy": 1.5,
+        }
+    ]
+    assert cross.dtype == np.float32
+    np.testing.assert_array_equal(cross, np.full((1, 2), np.float32(1 / 3)))
+    np.testing.assert_array_equal(own, [[1.0]])
+
+
+def test_a_chosen_token_that_is_not_among_the_best_is_shown_too() -> None:
+    chosen = Candidate(Token(9, "▁c"), 0.125)
+    header, _ = packed(decoding(Step(chosen, BEST, 0.25, 1.5)))
+    (step,) = header["steps"]
+    assert step["candidates"][step["chosen"]] == ["▁c", 0, 0.125]
+    assert (step["rest"], step["n_rest"]) == (0.125, 17)
+
+
+def test_other_weights_are_the_same_decoding() -> None:
+    one, other = Step(BEST[0], BEST, 0.25, 1.5), Step(BEST[1], BEST, 0.25, 1.5)
+    name = packed(decoding(one))[0]["decoding"]
+    assert packed(decoding(one), weight=0.5)[0]["decoding"] == name
+    assert packed(decoding(other))[0]["decoding"] != name
+
+
+def test_weights_of_another_size_are_refused() -> None:
+    made = decoding(Step(BEST[0], BEST, 0.25, 1.5))
+    with pytest.raises(ValueError, match="do not fit"):
+        pack_player(made, np.zeros((2, 2)), np.zeros((1, 1)), (START,))

@@ -1,0 +1,35 @@
+"""Pieces are data: they show literally, and what is invisible gets a sign."""
+
+import pytest
+
+from transformer.tokenizer import Token
+from viz.labels import figure_label, label
+
+
+@pytest.mark.parametrize(
+    ("piece", "shown"),
+    [
+        ("▁The", "▁The"),
+        ("<b>", "<b>"),
+        (" ", "␣"),
+        ("\n", "⏎"),
+        ("a\tb", "a⇥b"),
+        ("", "∅"),
+        ("\u202e", "U+202E"),
+        ("<0xE2>", "<0xE2>"),
+        ("$x$", "$x$"),
+    ],
+)
+def test_a_piece_shows_literally(piece: str, shown: str) -> None:
+    assert label(Token(5, piece)) == shown
+
+
+def test_a_figure_reads_html_so_labels_are_escaped() -> None:
+    assert figure_label(Token(5, "<b>&"), "#777777") == "&lt;b&gt;&amp;"
+    assert figure_label(Token(5, '"'), "#777777") == '"'
+
+
+def test_special_tokens_and_space_marks_are_dimmed() -> None:
+    dim = '<span style="color:#777777">'
+    assert figure_label(Token(2, "</s>", special=True), "#777777") == f"{dim}&lt;/s&gt;</span>"
+    assert figure_label(Token(9, "▁it"), "#777777") == f"{dim}▁</span>it"

@@ -1,0 +1,112 @@
+"""The whole app without a browser: what it says to odd input and to damaged checkpoints."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parents[3]
+SHIPPED = ROOT / "checkpoints" / "copy"
+EXAMPLE = "3 7 2 9 4 11 5"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of checkpoints with the copy task in it."""
+    shutil.copytree(SHIPPED, tmp_path / "copy")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    return tmp_path
+
+
+def start(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def components(app: AppTest) -> set[str]:
+    return {component.proto.component_name for component in app.get("bidi_component")}
+
+
+def said(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.warning, *app.error))
+
+
+def test_the_first_screen_needs_nothing(folder: Path) -> None:
+    app = start()
+    assert app.text_input(key="text").value == EXAMPLE
+    assert {"head_grid", "token_rows"} <= {name.split(".")[-1] for name in components(app)}
+    assert len(app.get("plotly_chart")) == 1
+    assert not said(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("", "type a sentence"),
+        ("  \t ", "type a sentence"),
+        ("3 4 cat", "“cat”"),
+        ("3 " * 8, "8 tokens; copy takes at most 7"),
+        ("3 " * 10_001, "20,001 characters; at most 20,000"),
+        ("🙂", "numbers from 2 to 11"),
+    ],
+)
+def test_what_cannot_be_read_leaves_the_last_result(folder: Path, text: str, answer: str) -> None:
+    app = start()
+    app.text_input(key="text").set_value(text).run()
+    assert not app.exception
+    assert answer in said(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_a_link_with_text_that_cannot_be_read_shows_the_example(folder: Path) -> None:
+    app = start(text="3 4 cat")
+    assert "“cat”" in said(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def damage_weights(copy: Path) -> None:
+    weights = copy / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1000])
+
+
+def remove_weights(copy: Path) -> None:
+    (copy / "model.safetensors").unlink()
+
+
+def damage_config(copy: Path) -> None:
+    (copy / "config.json").write_text("{")
+
+
+@pytest.mark.parametrize("damage", [damage_weights, remove_weights, damage_config])
+def test_a_damaged_checkpoint_is_named_and_the_others_stay(folder: Path, damage) -> None:
+    shutil.copytree(folder / "copy", folder / "damaged")
+    damage(folder / "damaged")
+    app = start()
+    app.selectbox(key="checkpoint").set_value("damaged").run()
+    assert not app.exception
+    assert said(app).startswith("damaged: ")
+    assert "model.safetensors" in said(app) or "config.json" in said(app)
+    app.selectbox(key="checkpoint").set_value("copy").run()
+    assert not app.exception
+    assert not said(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_without_checkpoints_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    assert "make train" in said(start())
+
+
+@pytest.mark.parametrize("page", ["compare", "decode", "positions"])
+def test_every_page_draws(folder: Path, page: str) -> None:
+    app = start()
+    app.switch_page(f"viz/pages/{page}.py").run()
+    assert not app.exception
+    assert app.get("plotly_chart") or app.get("bidi_component")

@@ -1,0 +1,50 @@
+"""The model card: what a checkpoint is, from what, how long it took and how good it is."""
+
+import platform
+
+import torch
+
+from transformer.training.loop import Run
+from transformer.training.task import Recipe, Scores
+
+
+def card(recipe: Recipe, run: Run, scores: Scores, needs_data: bool) -> str:
+    """The card of a finished run, as Markdown."""
+    model, progress = recipe.model, run.progress
+    n_parameters = sum(parameter.numel() for parameter in run.model.parameters())
+    rows = "\n".join(f"| {name} | {value:.1f} |" for name, value in scores.items())
+    command = f"python -m transformer train {recipe.name}" + needs_data * " --data DIR"
+    return f"""# {recipe.name}
+
+{recipe.about.title}. Encoder-decoder Transformer: {model.n_encoder_layers}+{model.n_decoder_layers}
+layers, {model.n_heads} heads, d_model {model.d_model}, d_ff {model.d_ff}, {model.norm_order}-norm,
+{model.vocab_size:,} pieces, {n_parameters:,} parameters, stored in half precision.
+
+## Scores
+
+| evaluation | score |
+| --- | --- |
+{rows}
+
+{recipe.scored} Measured on the files of this folder.
+
+## Data and licence
+
+{recipe.data}
+
+## Training
+
+`{command}`
+
+{progress["step"]:,} steps over {progress["tokens"]:,} tokens (source and target) in
+{progress["seconds"] / 60:.1f} minutes, {progress["cpu_seconds"] / 60:.1f} of processor time, on
+{_machine(run.device)} with torch {torch.__version__}. The weights are averaged;
+`history.json` holds the learning curve.
+"""
+
+
+def _machine(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    n_threads = torch.get_num_threads()
+    return f"{n_threads} thread{'s' * (n_threads > 1)} ({platform.machine()} CPU)"
