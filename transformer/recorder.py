@@ -50,12 +50,12 @@ class _Observer(TorchFunctionMode):
 
     def start(self, kind: str) -> None:
         self.kind, self.is_on = kind, True
-        self.__enter__()
+        TorchFunctionMode.__enter__(self)
 
     def stop(self) -> None:
         if self.is_on:
             self.is_on = False
-            self.__exit__(None, None, None)
+            TorchFunctionMode.__exit__(self, None, None, None)
 
 
 _OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
