@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import CheckpointError, load_checkpoint
-from transformer.decoding import InputError, decode
+from transformer.decoding import InputError, decode, decoding_methods
 from transformer.device import DeviceError
 from transformer.discover import discover
 from transformer.inspection import inspect
@@ -50,8 +50,12 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
 
 def _decode(options: argparse.Namespace) -> dict[str, Any]:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
-    beam = {"beam_size": options.beam_size} if options.method == "beam" else {}
-    decoding = decode(checkpoint, options.text, method=options.method, **beam)
+    method = decoding_methods()[options.method]
+    given = dict(_value(method.options, option) for option in options.option)
+    try:
+        decoding = decode(checkpoint, options.text, method=options.method, **given)
+    except ValueError as error:  # an option out of its range
+        raise InputError(str(error)) from error
     return {
         "text": decoding.text,
         "target": [token.piece for token in decoding.target],
@@ -75,6 +79,18 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 def _inspect(options: argparse.Namespace) -> dict[str, Any]:
     return inspect(load_checkpoint(options.checkpoint, options.device))
+
+
+def _value(defaults: Mapping[str, Any], option: str) -> tuple[str, Any]:
+    """ "beam_size=8" as a name and a value of the type of its default. Raises InputError."""
+    name, _, text = option.partition("=")
+    if name not in defaults:
+        known = ", ".join(defaults) or "none"
+        raise InputError(f"no option {name!r} of this method; its options: {known}.")
+    try:
+        return name, type(defaults[name])(text)
+    except ValueError as error:
+        raise InputError(f"{name} cannot be {text!r}.") from error
 
 
 def _recipes() -> dict[str, Any]:
@@ -105,8 +121,11 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "decode", _decode, "decode one text")
     command.add_argument("checkpoint", type=Path)
     command.add_argument("text")
-    command.add_argument("--method", choices=("greedy", "beam"), default="greedy")
-    command.add_argument("--beam-size", type=_positive, default=4)
+    methods = [name for name, method in decoding_methods().items() if not method.needs_target]
+    command.add_argument("--method", choices=methods, default="greedy")
+    command.add_argument(
+        "--option", action="append", default=[], help="of the method, as in beam_size=8"
+    )
 
     command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")
     command.add_argument("checkpoint", type=Path)

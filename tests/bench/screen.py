@@ -15,7 +15,7 @@ from transformer.discover import discover
 from transformer.tokenizer import NumberTokenizer
 
 N_TOKENS, ROUNDS = 48, 12
-EMPTY_APP = Path(__file__).parent / "empty_app.py"
+EMPTY_APP = Path(__file__).parent / "apps" / "empty.py"
 
 # Time from the Enter key to two frames after the fact is true; shadow roots are searched too.
 CLOCK = """() => {

@@ -21,7 +21,9 @@ def answer(capsys: Output, *arguments: object) -> Any:
 def test_decode(text_folder: Path, capsys: Output) -> None:
     result = answer(capsys, "decode", text_folder, SENTENCES[0])
     assert set(result) == {"text", "target", "hypotheses"}
-    beam = answer(capsys, "decode", text_folder, SENTENCES[0], "--method", "beam", "--beam-size", 3)
+    beam = answer(
+        capsys, "decode", text_folder, SENTENCES[0], "--method", "beam", "--option", "beam_size=3"
+    )
     assert len(beam["hypotheses"]) == 3
     assert main(["decode", str(text_folder), SENTENCES[0]]) == 0
     assert capsys.readouterr().out == result["text"] + "\n"
@@ -54,12 +56,18 @@ def test_evaluate_a_trained_folder(
     assert list(answer(capsys, "evaluate", copy_run.folder).values()) == [100.0]
 
 
+BEAM = ("decode", "FOLDER", "x", "--method", "beam", "--option")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("decode", "nowhere", "x"), "error: nowhere: config.json is missing.\n"),
         (("inspect", "nowhere"), "error: nowhere: config.json is missing.\n"),
         (("decode", "FOLDER", " "), "error: There is no text yet: type a sentence.\n"),
+        (("decode", "FOLDER", "x", "--option", "heat=2"), "error: no option 'heat' of this method"),
+        ((*BEAM, "beam_size=0"), "error: beam_size must be at least 1, not 0.\n"),
+        ((*BEAM, "beam_size=many"), "error: beam_size cannot be 'many'.\n"),
         (("evaluate", "FOLDER"), "error: random names the recipe 'none', which is not here, "),
         (("train", "en-de"), "error: this recipe needs --data DIR"),
         (("train", "en-de", "--data", "nowhere"), "error: nowhere/train.tatoeba.tsv is missing"),
@@ -79,7 +87,7 @@ def test_errors_are_one_sentence(
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("train", "unknown"), ("decode", "a", "b", "--beam-size", "0"), ("inspect",)],
+    [(), ("train", "unknown"), ("decode", "a", "b", "--method", "none"), ("inspect",)],
 )
 def test_wrong_usage(arguments: tuple[str, ...], capsys: Output) -> None:
     with pytest.raises(SystemExit, match="2"):

@@ -1,8 +1,16 @@
 """Decoding: source text -> target tokens. One method a file, each declared by METHOD."""
 
-from transformer.decoding.decode import decode
+from transformer.decoding.decode import decode, decoding_methods
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.steps import Candidate, Decoding, Step
 from transformer.inputs import InputError
 
-__all__ = ["Candidate", "Decoding", "Hypothesis", "InputError", "Step", "decode"]
+__all__ = [
+    "Candidate",
+    "Decoding",
+    "Hypothesis",
+    "InputError",
+    "Step",
+    "decode",
+    "decoding_methods",
+]

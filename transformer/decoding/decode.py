@@ -5,9 +5,15 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.method import Method
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.discover import discover
-from transformer.inputs import InputError, source_ids, target_ids
+from transformer.inputs import source_ids, target_ids
+
+
+def decoding_methods() -> dict[str, Method]:
+    """name -> method, for every file of this folder that declares one."""
+    return discover("transformer.decoding", "METHOD")
 
 
 def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **options: Any) -> Decoding:
@@ -17,11 +23,11 @@ def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **option
     take max_len, in tokens. Raises InputError when the text cannot be read, ValueError for an
     unknown method.
     """
-    methods = discover("transformer.decoding", "METHOD")
+    methods = decoding_methods()
     if method not in methods:
         raise ValueError(f"unknown decoding method {method!r}; known: {', '.join(methods)}.")
     sources = source_ids(checkpoint, source)
-    if method == "forced":
+    if methods[method].needs_target:
         options["target_ids"] = tuple(target_ids(checkpoint, options.pop("target", None)))
     with torch.inference_mode():
         hypotheses = methods[method].run(
@@ -36,6 +42,3 @@ def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **option
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
     )
-
-
-__all__ = ["InputError", "decode"]

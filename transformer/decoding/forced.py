@@ -17,4 +17,4 @@ def forced(
     return [Hypothesis(tuple(target_ids), log_probs, score)]
 
 
-METHOD = Method(name="forced", title="Forced", run=forced)
+METHOD = Method(name="forced", title="Forced", run=forced, needs_target=True)

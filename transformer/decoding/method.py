@@ -49,6 +49,8 @@ class Method:
     run: Callable[..., list[Hypothesis]]
     options: Mapping[str, Any] = field(default_factory=dict)
     """Option -> default."""
+    needs_target: bool = False
+    """Whether the target is given, as the option `target_ids`, and only to be judged."""
 
 
 def length_limit(config: ModelConfig, source: Tensor, max_len: int | None) -> int:

@@ -4,11 +4,11 @@ import streamlit as st
 
 from transformer import CheckpointError, InputError
 from transformer.checkpoint import read_config
+from transformer.decoding import decoding_methods
 from viz.ui.current import SHOWN
 from viz.ui.request import Request, answer, checkpoint_names, make_request
 from viz.ui.settings import checkpoints_folder
 
-METHODS = {"greedy": "Greedy", "beam": "Beam search"}
 WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 
@@ -23,6 +23,7 @@ def frame() -> None:
     if not names:
         st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
         st.stop()
+    titles = {n: m.title for n, m in decoding_methods().items() if not m.needs_target}
     sentence, pickers = st.columns(WIDTHS, vertical_alignment="bottom")
     with pickers, st.container(horizontal=True, gap="small", wrap=False):
         checkpoint = st.selectbox(
@@ -34,8 +35,9 @@ def frame() -> None:
         )
         chosen = st.selectbox(
             "Decoding",
-            list(METHODS),
-            format_func=lambda method: METHODS[method],
+            list(titles),
+            index=list(titles).index("greedy"),
+            format_func=lambda method: titles[method],
             key="decoding",
             bind="query-params",
             width=150,
