@@ -134,7 +134,7 @@ def test_decoding_steps_by_key_button_and_play(page: Page, address: str) -> None
 
 
 def test_a_link_opens_the_same_screen(page: Page, address: str) -> None:
-    query = "text=The+cat+sleeps.&layer=L1&head=H6&decoding=Beam+search&step=3"
+    query = "text=The+cat+sleeps.&layer=L1&head=H6&decoding=Greedy&step=3"
     open_app(page, f"{address}/decode?{query}")
     expect(page.get_by_label("Sentence")).to_have_value("The cat sleeps.")
     expect(page.locator(".decode-player[data-nonce]")).to_have_attribute("data-step", "3")

@@ -9,6 +9,8 @@ from viz.ui.current import SHOWN
 from viz.ui.request import Request, answer, checkpoint_names, make_request
 from viz.ui.settings import checkpoints_folder
 
+DEFAULT_METHOD = "beam"
+"""The best translations first; greedy is one click away."""
 WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 
@@ -36,7 +38,7 @@ def frame() -> None:
         chosen = st.selectbox(
             "Decoding",
             list(titles),
-            index=list(titles).index("greedy"),
+            index=list(titles).index(DEFAULT_METHOD),
             format_func=lambda method: titles[method],
             key="decoding",
             bind="query-params",
