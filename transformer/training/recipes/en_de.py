@@ -20,6 +20,7 @@ RECIPE = Recipe(
             "I would like a cup of coffee, please.",
             "She didn't come to school yesterday because she was ill.",
         ),
+        opens_at=("cross", 2, 5),
     ),
     model=ModelConfig(
         vocab_size=8000,

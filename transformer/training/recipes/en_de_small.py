@@ -7,7 +7,12 @@ from transformer.training.recipes.en_de import RECIPE as EN_DE
 RECIPE = replace(
     EN_DE,
     name="en-de-small",
-    about=replace(EN_DE.about, title="English to German, small", recipe="en-de-small"),
+    about=replace(
+        EN_DE.about,
+        title="English to German, small",
+        recipe="en-de-small",
+        opens_at=("cross", 2, 3),
+    ),
     model=replace(EN_DE.model, vocab_size=4000, d_model=128, d_ff=512, n_heads=4),
     training=replace(EN_DE.training, steps=3000, tokens_per_batch=1400, snapshots=12),
 )
