@@ -53,6 +53,7 @@ def axis(theme: Theme, title: str, **more: Any) -> dict[str, Any]:
         "showline": False,
         "ticks": "",
         "ticklabelstandoff": 5,
+        "ticklabeloverflow": "allow",  # Plotly would measure each label, several times over
         "tickfont": {"size": SMALL, "color": theme.text},
     } | more
 
