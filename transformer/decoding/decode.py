@@ -41,4 +41,5 @@ def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **option
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
+        is_ended=checkpoint.config.eos_id in (None, best.ids[-1]),
     )

@@ -41,6 +41,8 @@ class Decoding:
     target: tuple[Token, ...]
     steps: tuple[Step, ...]
     hypotheses: tuple[Hypothesis, ...]
+    is_ended: bool = True
+    """Whether the target ends by the model's will, not at the limit of its length."""
 
 
 def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:

@@ -202,7 +202,7 @@ function strongestOf(grid, { layer, head }) {
   const i = layer * thumbnails.shape[1] + head;
   const row = strongest[2 * i];
   return {
-    // A row that writes is known by what it wrote: the token it read is the one before.
+    // A row of cross-attention is known by what it wrote, as in the heatmap beside the grid.
     query: (header.produced ?? header.queries)[row],
     key: header.keys[strongest[2 * i + 1]],
     writes: header.produced !== null,

@@ -61,10 +61,11 @@ def pack_head_grid(attention: Attention) -> bytes:
     pictures = [_pictures(attention, layer) for layer in range(attention.n_layers)]
     block = _block(len(attention.queries), len(attention.keys))
     thumbnails = np.stack([picture.thumbnails for picture in pictures])
+    writes = attention.queries != attention.keys  # as the heatmap names its rows
     header = {
         "queries": pieces(attention.queries),
         "keys": pieces(attention.keys),
-        "produced": attention.produced and pieces(attention.produced),
+        "produced": pieces(attention.produced) if writes and attention.produced else None,
         "block": block,
         "masked": bool((thumbnails == MASKED).any()),
         **_sides(attention),

@@ -114,7 +114,7 @@ function onPlayerKey(playback, root, event) {
   const inside = root.contains(origin);
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
   if (!(origin instanceof Element) || origin.closest(TYPING)) return;
-  if (!inside && origin.closest("button, a, summary, input, iframe")) return;
+  if (!inside && origin.closest("button, summary, input, iframe")) return;
   if (event.key === " " && inside && origin.closest("button")) return; // presses the button
   const actions = {
     ArrowLeft: () => move(playback, playback.step - 1),

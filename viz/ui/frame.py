@@ -33,7 +33,7 @@ def frame() -> None:
             names,
             key="checkpoint",
             bind="query-params",
-            on_change=_start_with_example,
+            on_change=_open_checkpoint,
         )
         chosen = st.selectbox(
             "Decoding",
@@ -63,12 +63,28 @@ def _sentence(checkpoint: str) -> str:
     )
 
 
+def _open_checkpoint() -> None:
+    _start_with_example()
+    _start_at_its_head()
+
+
 def _start_with_example() -> None:
     """Another checkpoint speaks another language: put its own example where the old one stood."""
     examples = {example for name in checkpoint_names() for example in _examples(name)}
     own_example = _first_example(st.session_state["checkpoint"])
     if own_example and st.session_state["text"] in examples:
         st.session_state["text"] = own_example
+
+
+def _start_at_its_head() -> None:
+    """Another checkpoint has other heads: go to the one that it opens at."""
+    try:
+        about = read_config(checkpoints_folder() / st.session_state["checkpoint"])[0]
+    except CheckpointError:
+        return
+    for name, value in zip(("kind", "layer", "head"), about.opens_at, strict=True):
+        if name in st.session_state:
+            st.session_state[name] = value
 
 
 def _first_example(checkpoint: str) -> str:
@@ -90,12 +106,18 @@ def _settle(request: Request) -> None:
     except CheckpointError as error:
         st.error(f"{error} The other checkpoints are not affected.", icon=":material/error:")
     except InputError as error:
-        st.warning(str(error), icon=":material/info:")
-        if SHOWN not in st.session_state:
-            example = make_request(
-                request.checkpoint, _first_example(request.checkpoint), request.method
-            )
-            answer(example)
-            st.session_state[SHOWN] = example
+        shown = _fallback(request)
+        st.warning(f"{error} Still shown: “{shown.text}”.", icon=":material/info:")
     if SHOWN not in st.session_state:
         st.stop()
+
+
+def _fallback(request: Request) -> Request:
+    """What stays on screen: the last request of this checkpoint, else its first example."""
+    shown: Request | None = st.session_state.get(SHOWN)
+    if shown is None or shown.checkpoint != request.checkpoint:
+        example = _first_example(request.checkpoint)
+        shown = make_request(request.checkpoint, example, request.method)
+        answer(shown)
+        st.session_state[SHOWN] = shown
+    return shown

@@ -23,6 +23,8 @@ def spine(page: str) -> None:
     with choices:
         _choices(page)
         st.caption(f"{shown.seconds:.2f} s on {shown.checkpoint.device.type}")
+        if not shown.decoding.is_ended:
+            st.caption(f"Stopped at {len(shown.decoding.target)} tokens: the model found no end.")
 
 
 def _choices(page: str) -> None:
