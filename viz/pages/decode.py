@@ -12,25 +12,26 @@ STEP, KEPT = "step", "kept_step"
 
 
 def keep_step(step: int) -> None:
-    """The URL follows the player, and the session remembers for when the page is left."""
-    st.query_params[STEP] = str(step)
+    """The session remembers where the player stands, for this request."""
     st.session_state[KEPT] = (current().request, step)
 
 
-def first_step(n_steps: int) -> int:
-    """The step that a link names, else the one last seen of this request, brought into range."""
+def shown_step(n_steps: int) -> int:
+    """Where the player was left, else what the link says; another sentence starts at 0."""
     named = st.query_params.get(STEP, "")
-    request, kept = st.session_state.get(KEPT, (None, 0))
-    if named.isdecimal():
-        return min(int(named), n_steps - 1)
-    return min(kept, n_steps - 1) if request == current().request else 0
+    linked = (current().request, int(named) if named.isdecimal() else 0)
+    request, step = st.session_state.setdefault(KEPT, linked)
+    return min(step, n_steps - 1) if request == current().request else 0
 
 
 answer = current()
 layer, head, mean = (st.session_state[name] for name in ("layer", "head", "mean"))
+step = shown_step(len(answer.decoding.steps))
+if st.query_params.get(STEP, "0") != str(step):
+    st.query_params[STEP] = str(step)
 decode_player(
     player_payload(answer.request, layer, None if mean else head),
-    first_step(len(answer.decoding.steps)),
+    step,
     current_theme(),
     key="player",
     on_move=keep_step,
