@@ -1,9 +1,8 @@
 """record(): one forced pass of a model, observed and written down as a Recording.
 
-The observer changes nothing. It is a TorchFunctionMode, which is per thread, and sees each call of
-scaled_dot_product_attention. Forward hooks on the attention modules, installed once per model,
-switch it on and off and tell it where it is; they find it through a ContextVar. So any number of
-threads may record one shared model at once, and nothing but attention pays for being watched.
+The observer changes nothing: hooks that stand before each DotProductAttention keep what it was
+called with. They are installed once per model and find the observer of their thread through a
+ContextVar, so any number of threads may record one shared model at once.
 """
 
 import fnmatch
@@ -16,9 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import source_ids, target_ids
@@ -29,33 +26,13 @@ _KEPT = ("embedding", "positions")
 """Modules whose outputs a recording keeps."""
 
 
-class _Observer(TorchFunctionMode):
+class _Observer:
     """What one pass left behind, written down while the pass runs."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.is_on = False
-        self.kind = ""
-        self.calls: dict[str, list[tuple[Any, Any]]] = defaultdict(list)
+        self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         """kind -> the arguments of one call a layer, in the order in which the layers run."""
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func is F.scaled_dot_product_attention:
-            self.calls[self.kind].append((args, kwargs))  # made sense of after the pass
-        return func(*args, **kwargs)
-
-    def start(self, kind: str) -> None:
-        self.kind, self.is_on = kind, True
-        TorchFunctionMode.__enter__(self)
-
-    def stop(self) -> None:
-        if self.is_on:
-            self.is_on = False
-            TorchFunctionMode.__exit__(self, None, None, None)
 
 
 _OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
@@ -82,28 +59,18 @@ def record(
                 torch.tensor([inputs], device=checkpoint.device),
             )
     finally:
-        observer.stop()  # an exception within attention leaves it on
         _OBSERVER.reset(token)
     return _write_down(checkpoint, observer, sources, targets, logits[0])
 
 
-def _call(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    **_: Any,
-) -> AttentionCall:
+def _call(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> AttentionCall:
     """The call's arguments without the batch axis, which has one row."""
     return AttentionCall(
-        q=query.squeeze(0),
-        k=key.squeeze(0),
-        v=value.squeeze(0),
-        mask=None if attn_mask is None else attn_mask.squeeze(0),
-        scale=1 / math.sqrt(query.size(-1)) if scale is None else scale,
+        q=q.squeeze(0),
+        k=k.squeeze(0),
+        v=v.squeeze(0),
+        mask=None if mask is None else mask.squeeze(0),
+        scale=1 / math.sqrt(q.size(-1)),
         is_causal=is_causal,
     )
 
@@ -118,24 +85,17 @@ def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
                 module.register_forward_hook(_keep(path))
             for kind, pattern in attentions.items():
                 if fnmatch.fnmatchcase(path, pattern):
-                    module.register_forward_pre_hook(_enter(kind))
-                    module.register_forward_hook(_leave)
+                    module.register_forward_pre_hook(_keep_call(kind))
         vars(model)["is_hooked"] = True
 
 
-def _enter(kind: str) -> Any:
-    def enter(module: nn.Module, inputs: Any) -> None:
+def _keep_call(kind: str) -> Any:
+    def keep(module: nn.Module, inputs: Any) -> None:
         observer = _OBSERVER.get()
         if observer is not None:
-            observer.start(kind)
+            observer.calls[kind].append(inputs)  # made sense of after the pass
 
-    return enter
-
-
-def _leave(module: nn.Module, inputs: Any, output: Any) -> None:
-    observer = _OBSERVER.get()
-    if observer is not None:
-        observer.stop()
+    return keep
 
 
 def _keep(path: str) -> Any:
@@ -164,7 +124,7 @@ def _write_down(
             kind=kind,
             queries=rows[kind],
             keys=columns[kind],
-            calls=tuple(_call(*args, **kwargs) for args, kwargs in observer.calls[kind]),
+            calls=tuple(_call(*arguments) for arguments in observer.calls[kind]),
             produced=None if kind == "encoder_self" else produced,
         )
         for kind in checkpoint.family.attentions

@@ -43,6 +43,8 @@ class AttentionCall:
 
     def weights(self) -> Tensor:
         """softmax(scores + mask) over keys: [H, Q, K] in float32; masked cells are exactly 0."""
+        if self.mask is None and not self.is_causal:
+            return self.scores().softmax(-1)
         masked = ~self.allowed()
         weights = self.scores().masked_fill(masked, -torch.inf).softmax(-1)
         return weights.masked_fill(masked, 0.0)  # a row with every cell masked is 0, as in SDPA

@@ -19,10 +19,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
 function create(root) {
   const board = element("div", "board");
   board.setAttribute("role", "grid");
+  // One canvas below all cells: the browser composes each canvas anew in every frame.
+  const canvas = element("canvas");
   const readout = element("div", "readout");
   const legend = element("div", "legend dim");
   root.replaceChildren(board, readout, legend);
-  const grid = { root, board, readout, legend, cells: [], selected: [0, 0], clicked: 0 };
+  const grid = { root, board, canvas, readout, legend, cells: [], selected: [0, 0], clicked: 0 };
   const observer = new ResizeObserver(() => draw(grid));
   observer.observe(board);
   const silence = onToken((token) => markToken(grid, token));
@@ -77,7 +79,7 @@ function arrange(grid) {
         ...numbers.map((head) => addCell(grid, layer, head)),
       ),
     );
-    grid.board.replaceChildren(top, ...rows);
+    grid.board.replaceChildren(grid.canvas, top, ...rows);
     select(grid, [Math.min(grid.selected[0], nLayers - 1), Math.min(grid.selected[1], nHeads - 1)]);
   }
   grid.board.setAttribute("aria-label", `${nLayers} layers of ${nHeads} heads`);
@@ -100,30 +102,30 @@ function addCell(grid, layer, head) {
   const cell = named("div", "cell", "gridcell");
   cell.layer = layer;
   cell.head = head;
-  cell.canvas = element("canvas");
-  cell.append(cell.canvas);
   grid.cells.push(cell);
   return cell;
 }
 
 function draw(grid) {
-  if (!grid.cells.length) return;
-  const box = grid.cells[0].canvas;
-  const [width, height] = [box.clientWidth, box.clientHeight].map((n) =>
-    Math.round(n * window.devicePixelRatio),
-  );
-  if (!width || !height) return; // not shown yet; the observer calls again
-  const [, , nRows, nColumns] = grid.thumbnails.shape;
-  const image = new ImageData(width, height);
-  const pixels = new Uint32Array(image.data.buffer);
-  const n = nRows * nColumns;
+  if (!grid.board.clientWidth || !grid.cells.length) return; // not shown; the observer calls again
   const start = performance.now();
-  grid.cells.forEach(({ canvas }, i) => {
-    if (canvas.width !== width) canvas.width = width;
-    if (canvas.height !== height) canvas.height = height;
+  const { canvas, board } = grid;
+  const ratio = window.devicePixelRatio;
+  const origin = board.getBoundingClientRect();
+  canvas.width = Math.round(origin.width * ratio); // this empties the canvas
+  canvas.height = Math.round(origin.height * ratio);
+  const context = canvas.getContext("2d");
+  const [, , nRows, nColumns] = grid.thumbnails.shape;
+  const n = nRows * nColumns;
+  grid.cells.forEach((cell, i) => {
+    const box = cell.getBoundingClientRect();
+    const [left, right] = [box.left, box.right].map((x) => Math.round((x - origin.left) * ratio));
+    const [top, bottom] = [box.top, box.bottom].map((y) => Math.round((y - origin.top) * ratio));
+    const image = new ImageData(right - left, bottom - top);
     const bytes = grid.thumbnails.subarray(i * n, (i + 1) * n);
-    paintMap(pixels, width, height, bytes, nRows, nColumns, grid.table);
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    const pixels = new Uint32Array(image.data.buffer);
+    paintMap(pixels, image.width, image.height, bytes, nRows, nColumns, grid.table);
+    context.putImageData(image, left, top);
   });
   grid.root.dataset.drawMs = (performance.now() - start).toFixed(1);
   grid.root.dataset.nonce = grid.nonce;

@@ -123,8 +123,9 @@ def _strongest(weights: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
     """
     free = allowed.sum(-1, keepdim=True) > 1
     n_keys = weights.size(-1)
-    counted = torch.where(free | ~free.any(1, keepdim=True), weights, -1.0)
-    weight, cell = counted.flatten(1).max(-1)
+    if not bool(free.all()):
+        weights = torch.where(free | ~free.any(1, keepdim=True), weights, -1.0)
+    weight, cell = weights.flatten(1).max(-1)
     return torch.stack([cell // n_keys, cell % n_keys], -1).int(), weight
 
 

@@ -10,16 +10,25 @@ from torch import Tensor
 from transformer.tokenizer import Token
 from viz.labels import labels
 from viz.theme import Theme, plotly_scale
-from viz.views.layout import MAX_LABELS, SMALL, axis, layout, rows_height, token_axis
+from viz.views.layout import (
+    GAP,
+    MAX_LABELS,
+    SMALL,
+    axis,
+    label_width,
+    layout,
+    rows_height,
+    token_axis,
+)
 
 MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
 NUMBERED = 400
 """Pixels of the plotted area, at most, when rows have numbers instead of tokens."""
-TITLE_SPACE = 90
-"""Pixels over and under the plotted area: the figure's title and the columns'."""
-LABEL_SPACE, CHARACTER = (20, 240), 8
-"""Pixels for the labels of columns, at least and at most, and for a character of one upright."""
+TOP, BAR = 44, 76
+"""Pixels for the figure's title, and for the colour bar with its labels."""
+LINE, LABEL_SPACE = 36, (20, 240)
+"""Pixels for an axis' title with the gaps around it; for its labels, at least and at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +124,10 @@ def heatmap(
             hoverongaps=False,
         )
     )
-    height = _height(values.shape, rows, columns)
+    margin = _margin(values.size(1), rows, columns)
+    height = _plotted(values.size(0), rows) + margin["t"] + margin["b"]
     axes = _axes(values.shape, rows, columns, theme)
-    figure = go.Figure(traces, layout(theme, id, title, height=height, **axes))
+    figure = go.Figure(traces, layout(theme, id, title, height=height, margin=margin, **axes))
     _thin_labels(figure, rows, columns, theme)
     return figure
 
@@ -125,7 +135,13 @@ def heatmap(
 def _axes(shape: tuple[int, ...], rows: Side, columns: Side, theme: Theme) -> dict[str, Any]:
     """Both axes, given at once: updating a figure's axes costs twice as much as making it."""
     n_rows, n_columns = shape
-    frame = {"showline": True, "mirror": True, "linecolor": theme.grid, "layer": "below traces"}
+    frame = {
+        "automargin": False,
+        "showline": True,
+        "mirror": True,
+        "linecolor": theme.grid,
+        "layer": "below traces",
+    }
     angle = -90 if columns.tokens and n_columns > MAX_LEVEL else 0
     across = {"range": [-0.5, n_columns - 0.5], "tickangle": angle}
     return {
@@ -134,14 +150,28 @@ def _axes(shape: tuple[int, ...], rows: Side, columns: Side, theme: Theme) -> di
     }
 
 
-def _height(shape: tuple[int, ...], rows: Side, columns: Side) -> int:
-    """Pixels of the figure: token rows must stay readable, numbered ones need not."""
-    n_rows, n_columns = shape
-    area = rows_height(n_rows) if rows.tokens else min(rows_height(n_rows), NUMBERED)
+def _plotted(n_rows: int, rows: Side) -> int:
+    """Pixels of the plotted area: token rows must stay readable, numbered ones need not."""
+    return rows_height(n_rows) if rows.tokens else min(rows_height(n_rows), NUMBERED)
+
+
+def _margin(n_columns: int, rows: Side, columns: Side) -> dict[str, Any]:
+    """Room for the labels, worked out here: Plotly would draw the axes three times to find it."""
+    upright = columns.tokens is not None and n_columns > MAX_LEVEL
+    return {
+        "t": TOP,
+        "l": LINE + _widest(rows),
+        "b": LINE + (_widest(columns) if upright else LABEL_SPACE[0]),
+        "r": BAR,
+        "autoexpand": False,
+    }
+
+
+def _widest(side: Side) -> int:
+    """Pixels that the longest label along this side needs."""
     least, most = LABEL_SPACE
-    longest = max((len(text) for text in labels(columns.tokens or ())), default=0)
-    upright = CHARACTER * longest if n_columns > MAX_LEVEL else 0
-    return area + TITLE_SPACE + min(most, max(least, upright))
+    widths = (label_width(text) for text in labels(side.tokens or ()))
+    return min(most, max(least, *widths, 0) + GAP)
 
 
 def _under(masked: Tensor, theme: Theme) -> go.Heatmap:

@@ -1,6 +1,8 @@
 """The frame that all figures share: fonts, backgrounds, axes with tokens."""
 
+import math
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +18,8 @@ SMALL = FONT_SIZE - 2
 """Labels of tokens that stand close, and secondary text."""
 ROW, CLOSE_ROW, MIN_ROW = 26, 12, 3
 """Pixels a row: with few tokens, with many, with more than can be labelled."""
+GAP = 5
+"""Pixels between an axis and its labels."""
 COMFORTABLE, TALLEST = 520, 780
 """Pixels of the plotted area that rows share before they get closer, and at most."""
 
@@ -37,9 +41,8 @@ def layout(theme: Theme, id: str, title: str, **more: Any) -> go.Layout:
             "font": {"size": FONT_SIZE, "color": theme.text},
             "align": "left",
         },
-        margin={"l": 8, "r": 8, "t": 44, "b": 8},
         dragmode="zoom",
-        **more,
+        **{"margin": {"l": 8, "r": 8, "t": 44, "b": 8}} | more,
     )
 
 
@@ -52,7 +55,7 @@ def axis(theme: Theme, title: str, **more: Any) -> dict[str, Any]:
         "zeroline": False,
         "showline": False,
         "ticks": "",
-        "ticklabelstandoff": 5,
+        "ticklabelstandoff": GAP,
         "ticklabeloverflow": "allow",  # Plotly would measure each label, several times over
         "tickfont": {"size": SMALL, "color": theme.text},
     } | more
@@ -69,6 +72,16 @@ def token_axis(theme: Theme, title: str, tokens: Sequence[Token], **more: Any) -
         "showticklabels": len(tokens) <= MAX_LABELS,
     }
     return axis(theme, title, **ticks) | more
+
+
+def label_width(text: str) -> int:
+    """Pixels that a label takes at most in a common sans-serif font."""
+    ems = (1.05 if unicodedata.east_asian_width(c) in "WF" else _EMS.get(c, 0.62) for c in text)
+    return math.ceil(FONT_SIZE * sum(ems))
+
+
+_EMS = dict.fromkeys("mwMWGOQ@%—…", 0.95) | dict.fromkeys("iljtf.,:;'|! ", 0.4)
+"""Widths of characters that are not 0.62 of the font's size."""
 
 
 def rows_height(n: int) -> int:
