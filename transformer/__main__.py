@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import torch
 
 from transformer.checkpoint import CheckpointError, load_checkpoint
 from transformer.decoding import InputError, decode, decoding_methods
+from transformer.decoding.method import Method
 from transformer.device import DeviceError
 from transformer.discover import discover
 from transformer.inspection import inspect
@@ -51,7 +52,7 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
 def _decode(options: argparse.Namespace) -> dict[str, Any]:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     method = decoding_methods()[options.method]
-    given = dict(_value(method.options, option) for option in options.option)
+    given = dict(_value(method, option) for option in options.option)
     try:
         decoding = decode(checkpoint, options.text, method=options.method, **given)
     except ValueError as error:  # an option out of its range
@@ -81,9 +82,10 @@ def _inspect(options: argparse.Namespace) -> dict[str, Any]:
     return inspect(load_checkpoint(options.checkpoint, options.device))
 
 
-def _value(defaults: Mapping[str, Any], option: str) -> tuple[str, Any]:
+def _value(method: Method, option: str) -> tuple[str, Any]:
     """ "beam_size=8" as a name and a value of the type of its default. Raises InputError."""
     name, _, text = option.partition("=")
+    defaults = {"max_len": 1} | {known.name: known.default for known in method.options}
     if name not in defaults:
         known = ", ".join(defaults) or "none"
         raise InputError(f"no option {name!r} of this method; its options: {known}.")

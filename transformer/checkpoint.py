@@ -78,7 +78,10 @@ def load_checkpoint(
         tokenizer = load_tokenizer(about.tokenizer, path, config.vocab_size)
     except TokenizerError as error:
         raise CheckpointError(f"{path.name}: {error}") from error
-    model = family.build(config)
+    try:
+        model = family.build(config)
+    except ConfigError as error:
+        raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
     _fill(model, path / weights, f"{path.name}: {weights}")
     model.requires_grad_(False).eval().to(chosen, inference_dtype(chosen))
     return Checkpoint(path, about, config, family, model, tokenizer, chosen)

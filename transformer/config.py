@@ -1,9 +1,16 @@
 """The sizes and choices that define a model; saved beside its weights as JSON."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_type_hints
 
-NormOrder = Literal["post", "pre"]
+NormOrder = Literal["post", "pre", "sublayer"]
+Norm = Literal["layer", "scalar", "batch"]
+Activation = Literal["relu", "gelu", "gelu_tanh"]
+AttentionScale = Literal["sqrt", "fourth_root", "none"]
+AttentionBias = Literal["all", "output", "none"]
+Positions = Literal["sinusoidal", "learned", "concatenated", "none"]
+Tied = Literal["all", "output", "none"]
+Pooling = Literal["mean", "max"]
 
 
 class ConfigError(ValueError):
@@ -15,7 +22,7 @@ class ModelConfig:
     """Everything needed to build a model before its weights are loaded.
 
     The defaults are the base model of "Attention Is All You Need" (AIAYN, table 3, row "base"),
-    with this project's vocabulary of 8,000 joint pieces.
+    with this project's vocabulary of 8,000 joint pieces. `transformer/presets.py` names others.
     """
 
     family: str = "encoder_decoder"
@@ -29,7 +36,38 @@ class ModelConfig:
     max_len: int = 256
     """The longest source and the longest target, in tokens."""
     norm_order: NormOrder = "post"
-    """"post": norm(x + sublayer(x)), AIAYN section 3.1; "pre": x + sublayer(norm(x))."""
+    """"post": norm(x + sublayer(x)), AIAYN section 3.1; "pre": x + sublayer(norm(x));
+    "sublayer": x + norm(sublayer(x))."""
+    norm: Norm = "layer"
+    """"scalar": one gain and one bias, eps added to the deviation; "batch": over positions."""
+    norm_eps: float = 1e-5
+    encoder_norm: bool | None = None
+    """A norm that closes the encoder; None: with norm_order "pre" alone."""
+    decoder_norm: bool | None = None
+    """Likewise of the decoder."""
+    decoder_feed_norm: bool = True
+    """Whether the decoder's feed-forward sublayer has a norm."""
+    activation: Activation = "relu"
+    d_key: int | None = None
+    """Size of a head's queries and keys; None: d_model / n_heads."""
+    d_value: int | None = None
+    """Size of a head's values; None: d_model / n_heads."""
+    projections: bool = True
+    """False: queries, keys and values are the input itself, softmax(X X^T) X."""
+    attention_scale: AttentionScale = "sqrt"
+    """Scores times 1/sqrt(d_key); "fourth_root": q and k each times d_key^(-1/4); "none"."""
+    attention_bias: AttentionBias = "all"
+    """Which projections of attention have a bias: all, the one of the output alone, or none."""
+    positions: Positions = "sinusoidal"
+    """"learned" ones are added; "concatenated" ones are learned and projected back."""
+    tied: Tied = "all"
+    """Which embeddings are one matrix: source, target and output; target and output; none."""
+    scaled_embeddings: bool = True
+    """Embeddings times sqrt(d_model), AIAYN section 3.4."""
+    pooling: Pooling = "mean"
+    """Of a classifier: over positions that are not padding."""
+    classes: tuple[str, ...] = ()
+    """Of a classifier: their names."""
     pad_id: int = 0
     bos_id: int = 1
     """The token that starts every target."""
@@ -37,31 +75,59 @@ class ModelConfig:
     """The token that ends a target; None: a target is as long as its source."""
 
     def __post_init__(self) -> None:
-        for name in _SIZES:
-            _require_whole(name, getattr(self, name), at_least=1)
+        for name, least in _SIZES.items():
+            _require_whole(name, getattr(self, name), at_least=least)
         for name in ("pad_id", "bos_id", "eos_id"):
             if getattr(self, name) is not None or name != "eos_id":
                 _require_whole(name, getattr(self, name), at_least=0, below=self.vocab_size)
-        if self.d_model % self.n_heads:
+        for name in ("d_key", "d_value"):
+            if getattr(self, name) is not None:
+                _require_whole(name, getattr(self, name), at_least=1)
+        for name, hint in get_type_hints(type(self)).items():
+            if get_args(hint) and all(isinstance(choice, str) for choice in get_args(hint)):
+                self._require_choice(name, get_args(hint))
+            if hint in (bool, bool | None) and not isinstance(getattr(self, name), hint):
+                raise ConfigError(f"{name} must be true or false, not {getattr(self, name)!r}.")
+        self._require_fit()
+        if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
+            raise ConfigError(f"dropout must be at least 0 and below 1, not {self.dropout!r}.")
+        if not isinstance(self.norm_eps, float) or not 0 < self.norm_eps < 1:
+            raise ConfigError(f"norm_eps must be above 0 and below 1, not {self.norm_eps!r}.")
+
+    def _require_choice(self, name: str, choices: tuple[str, ...]) -> None:
+        if getattr(self, name) not in choices:
+            raise ConfigError(f"{name} must be one of {choices}, not {getattr(self, name)!r}.")
+
+    def _require_fit(self) -> None:
+        """Sizes that must go together."""
+        if self.d_model % self.n_heads and not (self.d_key and self.d_value):
             raise ConfigError(
                 f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})."
             )
-        if self.d_model % 2:
+        if self.d_model % 2 and self.positions == "sinusoidal":
             raise ConfigError(f"d_model must be even for sinusoidal positions, not {self.d_model}.")
-        if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout must be at least 0 and below 1, not {self.dropout!r}.")
-        if self.norm_order not in get_args(NormOrder):
-            raise ConfigError(
-                f"norm_order must be one of {get_args(NormOrder)}, not {self.norm_order!r}."
-            )
+        if not self.projections and (self.d_key or self.d_value):
+            raise ConfigError("d_key and d_value need projections: without, heads split d_model.")
+
+    def require(self, *names: str) -> None:
+        """For families: these fields must not be 0 or empty. Raises ConfigError."""
+        for name in names:
+            if not getattr(self, name):
+                raise ConfigError(f"{name} must not be {getattr(self, name)!r} in {self.family}.")
 
     @property
     def d_head(self) -> int:
-        return self.d_model // self.n_heads
+        """Size of a head's queries and keys."""
+        return self.d_key or self.d_model // self.n_heads
+
+    @property
+    def d_head_value(self) -> int:
+        """Size of a head's values."""
+        return self.d_value or self.d_model // self.n_heads
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values that `from_dict` takes."""
-        return asdict(self)
+        return asdict(self) | {"classes": list(self.classes)}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "ModelConfig":
@@ -72,18 +138,22 @@ class ModelConfig:
         unknown = sorted(set(values) - known)
         if unknown:
             raise ConfigError(f"unknown fields {', '.join(unknown)}.")
-        return cls(**values)
+        classes = values.get("classes", ())
+        if not isinstance(classes, (list, tuple)) or not all(isinstance(c, str) for c in classes):
+            raise ConfigError(f"classes must be a list of names, not {classes!r:.40}.")
+        return cls(**values | {"classes": tuple(classes)})
 
 
-_SIZES = (
-    "vocab_size",
-    "d_model",
-    "d_ff",
-    "n_heads",
-    "n_encoder_layers",
-    "n_decoder_layers",
-    "max_len",
-)
+_SIZES = {
+    "vocab_size": 1,
+    "d_model": 1,
+    "d_ff": 1,
+    "n_heads": 1,
+    "n_encoder_layers": 0,
+    "n_decoder_layers": 0,
+    "max_len": 1,
+}
+"""Whole numbers and the least that each may be."""
 
 
 def _require_whole(name: str, value: object, at_least: int, below: int = 2**31) -> None:

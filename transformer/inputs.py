@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from transformer.checkpoint import Checkpoint
-from transformer.tokenizer import Token, TokenizerError
+from transformer.tokenizer import Side, Token, TokenizerError
 
 
 class InputError(ValueError):
@@ -18,39 +18,47 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
     """Token ids of a source text. Raises InputError when it is empty or too long."""
     if not text.strip():
         raise InputError("There is no text yet: type a sentence.")
-    ids = _encode(checkpoint, text)
+    ids = _encode(checkpoint, text, checkpoint.family.reads)
     if all(checkpoint.tokenizer.token(id).special for id in ids):
         raise InputError("There is nothing to read in this text: type a sentence.")
     return _checked(checkpoint, ids, "text")
 
 
-def target_ids(checkpoint: Checkpoint, target: str | Sequence[Token] | None) -> list[int]:
-    """Token ids that the decoder is to produce. Raises InputError."""
+def target_ids(
+    checkpoint: Checkpoint, target: str | Sequence[Token] | None, n_source: int = 0
+) -> list[int] | None:
+    """Token ids that the model is to produce after a source of so many. Raises InputError."""
     if target is None:
-        raise InputError(f"{checkpoint.name} has a decoder: give it a target, text or tokens.")
+        if checkpoint.family.target == "needed":
+            raise InputError(f"{checkpoint.name} has a decoder: give it a target, text or tokens.")
+        return None
+    if checkpoint.family.target == "none":
+        raise InputError(f"{checkpoint.name} writes nothing: leave the target out.")
     if isinstance(target, str):
-        ids = _encode(checkpoint, target, target=True)
+        side: Side = "continuation" if checkpoint.family.reads == "prompt" else "target"
+        ids = _encode(checkpoint, target, side)
     else:
         ids = [token.id for token in target]
     if not ids:
         raise InputError("The target is empty.")
-    return _checked(checkpoint, ids, "target")
+    room = n_source - 1 if checkpoint.family.reads == "prompt" else 0
+    return _checked(checkpoint, ids, "target", taken=max(0, room))
 
 
-def _encode(checkpoint: Checkpoint, text: str, target: bool = False) -> list[int]:
+def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:
     if len(text) > MAX_CHARACTERS:
         raise InputError(
             f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read. "
             "Shorten it."
         )
     try:
-        return checkpoint.tokenizer.encode(text, "target" if target else "source")
+        return checkpoint.tokenizer.encode(text, side)
     except TokenizerError as error:
         raise InputError(str(error)) from error
 
 
-def _checked(checkpoint: Checkpoint, ids: list[int], what: str) -> list[int]:
-    limit = checkpoint.config.max_len
+def _checked(checkpoint: Checkpoint, ids: list[int], what: str, taken: int = 0) -> list[int]:
+    limit = checkpoint.config.max_len - taken
     if len(ids) > limit:
         raise InputError(
             f"The {what} has {len(ids):,} tokens; {checkpoint.name} takes at most {limit:,}. "

@@ -6,7 +6,6 @@ ContextVar, so any number of threads may record one shared model at once.
 """
 
 import fnmatch
-import math
 import threading
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,11 +18,18 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import source_ids, target_ids
-from transformer.recording import Attention, AttentionCall, PositionalEncoding, Recording
+from transformer.models.family import ForcedPass, Ids
+from transformer.recording import (
+    Attention,
+    AttentionCall,
+    Classification,
+    PositionalEncoding,
+    Recording,
+)
 from transformer.tokenizer import Token
 
-_KEPT = ("embedding", "positions")
-"""Modules whose outputs a recording keeps."""
+_KEPT = ("*embedding", "positions", "join", "pool")
+"""Modules whose inputs and outputs a recording keeps."""
 
 
 class _Observer:
@@ -32,6 +38,7 @@ class _Observer:
     def __init__(self) -> None:
         self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         """kind -> the arguments of one call a layer, in the order in which the layers run."""
+        self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
 
 
@@ -44,33 +51,34 @@ def record(
 ) -> Recording:
     """Run the model once over source and target and keep what its attentions saw.
 
-    target: text, or the tokens that a decoding gave. Raises InputError.
+    target: text, or the tokens that a decoding gave; None where a family writes nothing, or to
+    record a prompt by itself. Raises InputError.
     """
     sources = source_ids(checkpoint, source)
-    targets = target_ids(checkpoint, target)
-    inputs = [checkpoint.config.bos_id, *targets[:-1]]
+    targets = target_ids(checkpoint, target, len(sources))
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     _hook(checkpoint.model, checkpoint.family.attentions)
     observer = _Observer()
     token = _OBSERVER.set(observer)
     try:
         with torch.inference_mode():
-            logits = checkpoint.model(
-                torch.tensor([sources], device=checkpoint.device),
-                torch.tensor([inputs], device=checkpoint.device),
-            )
+            inputs = (torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs)
+            logits = checkpoint.model(*inputs)[0]
     finally:
         _OBSERVER.reset(token)
-    return _write_down(checkpoint, observer, sources, targets, logits[0])
+    return _write_down(checkpoint, observer, forced, sources, targets or [], logits)
 
 
-def _call(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> AttentionCall:
+def _call(
+    scale: float, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
+) -> AttentionCall:
     """The call's arguments without the batch axis, which has one row."""
     return AttentionCall(
         q=q.squeeze(0),
         k=k.squeeze(0),
         v=v.squeeze(0),
         mask=None if mask is None else mask.squeeze(0),
-        scale=1 / math.sqrt(q.size(-1)),
+        scale=scale,
         is_causal=is_causal,
     )
 
@@ -81,7 +89,7 @@ def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
         if "is_hooked" in vars(model):
             return
         for path, module in model.named_modules():
-            if path in _KEPT:
+            if any(fnmatch.fnmatchcase(path, kept) for kept in _KEPT):
                 module.register_forward_hook(_keep(path))
             for kind, pattern in attentions.items():
                 if fnmatch.fnmatchcase(path, pattern):
@@ -93,16 +101,19 @@ def _keep_call(kind: str) -> Any:
     def keep(module: nn.Module, inputs: Any) -> None:
         observer = _OBSERVER.get()
         if observer is not None:
-            observer.calls[kind].append(inputs)  # made sense of after the pass
+            observer.calls[kind].append((module.scale, *inputs))  # made sense of after the pass
 
     return keep
 
 
 def _keep(path: str) -> Any:
+    name = path.rpartition("_")[2]  # source_embedding is an embedding
+
     def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
         observer = _OBSERVER.get()
         if observer is not None:
-            observer.outputs[path].append(output)
+            observer.inputs[name].append(inputs)
+            observer.outputs[name].append(output)
 
     return keep
 
@@ -110,36 +121,71 @@ def _keep(path: str) -> Any:
 def _write_down(
     checkpoint: Checkpoint,
     observer: _Observer,
-    sources: list[int],
-    targets: list[int],
+    forced: ForcedPass,
+    sources: Ids,
+    targets: Ids,
     logits: Tensor,
 ) -> Recording:
-    token = checkpoint.tokenizer.token
-    source, produced = tuple(map(token, sources)), tuple(map(token, targets))
-    read = (token(checkpoint.config.bos_id), *produced[:-1])
-    rows = {"encoder_self": source, "decoder_self": read, "cross": read}
-    columns = {"encoder_self": source, "decoder_self": read, "cross": source}
+    def tokens(ids: Ids) -> tuple[Token, ...]:
+        return tuple(map(checkpoint.tokenizer.token, ids))
+
     attentions = {
         kind: Attention(
             kind=kind,
-            queries=rows[kind],
-            keys=columns[kind],
+            queries=tokens(rows.queries),
+            keys=tokens(rows.keys),
             calls=tuple(_call(*arguments) for arguments in observer.calls[kind]),
-            produced=None if kind == "encoder_self" else produced,
+            produced=None if rows.produced is None else tokens(rows.produced),
         )
-        for kind in checkpoint.family.attentions
-    }
-    table = checkpoint.model.get_buffer("positions.table").float().cpu()
-    positions = {
-        side: PositionalEncoding(tokens, embedded[0].float().cpu(), encoded.float().cpu(), table)
-        for side, tokens, embedded, encoded in zip(
-            ("source", "target"),
-            (source, read),
-            observer.outputs["embedding"],
-            observer.outputs["positions"],
-            strict=True,
-        )
+        for kind, rows in forced.rows.items()
     }
     return Recording(
-        source, produced, MappingProxyType(attentions), MappingProxyType(positions), logits
+        source=tokens(sources),
+        target=tokens(targets),
+        attentions=MappingProxyType(attentions),
+        positions=MappingProxyType(_positions(checkpoint, observer, forced, tokens)),
+        logits=logits[-len(targets) :] if targets else logits,
+        classification=_classification(checkpoint, observer, logits),
+    )
+
+
+def _positions(
+    checkpoint: Checkpoint, observer: _Observer, forced: ForcedPass, tokens: Any
+) -> dict[str, PositionalEncoding]:
+    """What each side's embedding layer put together; nothing where there are no positions."""
+    if not observer.outputs["positions"]:
+        return {}
+    table: Any = checkpoint.model.get_submodule("positions").table
+    names = ("embedding", "positions", "join")
+    rows = zip(*(observer.outputs[name] for name in names), strict=True)
+    return {
+        side: PositionalEncoding(
+            tokens(ids),
+            embedded[0].float().cpu(),
+            encoded.float().cpu(),
+            table.detach().float().cpu(),
+            joined[0].float().cpu(),
+        )
+        for (side, ids), (embedded, encoded, joined) in zip(
+            forced.embedded.items(), rows, strict=True
+        )
+    }
+
+
+def _classification(
+    checkpoint: Checkpoint, observer: _Observer, logits: Tensor
+) -> Classification | None:
+    """What a classifier decided and from what; None for models that classify nothing."""
+    if not observer.inputs["pool"]:
+        return None
+    ((outputs, _),) = observer.inputs["pool"]
+    classify: Any = checkpoint.model.get_submodule("classify")
+    weight, bias = classify.weight.detach(), classify.bias.detach()
+    return Classification(
+        classes=checkpoint.config.classes,
+        logits=logits.float().cpu(),
+        pooling=checkpoint.config.pooling,
+        outputs=outputs[0].float().cpu(),
+        weight=weight.float().cpu(),
+        bias=bias.float().cpu(),
     )

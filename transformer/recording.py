@@ -22,7 +22,7 @@ class AttentionCall:
     k: Tensor
     """[H, K, d_head]"""
     v: Tensor
-    """[H, K, d_head]"""
+    """[H, K, d_value]"""
     mask: Tensor | None
     """[1 or H, 1 or Q, K], True = may attend; None: no mask beside causality."""
     scale: float
@@ -85,20 +85,63 @@ class Attention:
 
 @dataclass(frozen=True, eq=False)
 class PositionalEncoding:
-    """What one side's embedding layer added up, as it passed through."""
+    """What one side's embedding layer put together, as it passed through."""
 
     tokens: tuple[Token, ...]
     embeddings: Tensor
     """Scaled token embeddings [T, D]."""
     encodings: Tensor
-    """The positional encodings added to them [T, D]."""
+    """The positional encodings that met them [T, D]."""
     table: Tensor
     """The module's encodings of all positions it has [max_len, D]."""
+    sum: Tensor
+    """What the first layer reads [T, D]: the sum of both, or what they are projected to."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """What a classifier decided, and from what."""
+
+    classes: tuple[str, ...]
+    logits: Tensor
+    """[C]"""
+    pooling: str
+    """"mean" or "max"."""
+    outputs: Tensor
+    """The encoder's outputs, which were pooled [T, D]."""
+    weight: Tensor
+    """Of the last linear layer [C, D]."""
+    bias: Tensor
+    """[C]"""
 
     @property
-    def sum(self) -> Tensor:
-        """What the first layer reads [T, D]."""
-        return self.embeddings + self.encodings
+    def probs(self) -> Tensor:
+        """softmax(logits) [C]."""
+        return self.logits.softmax(-1)
+
+    def winners(self) -> Tensor:
+        """The position with the largest value in each dimension [D]."""
+        return self.outputs.argmax(0)
+
+    def taken(self) -> Tensor:
+        """Each position's share of what was pooled [T], 1 in all.
+
+        Max pooling: of the dimensions, the share in which the position won. Mean pooling: 1 / T.
+        """
+        n_positions, d_model = self.outputs.shape
+        if self.pooling == "mean":
+            return torch.full((n_positions,), 1 / n_positions)
+        return self.winners().bincount(minlength=n_positions) / d_model
+
+    def contributions(self) -> Tensor:
+        """What each position adds to each logit [T, C]; with the bias they add up to the logits."""
+        n_positions = len(self.outputs)
+        if self.pooling == "mean":
+            return self.outputs @ self.weight.mT / n_positions
+        won = torch.zeros_like(self.outputs)
+        winners = self.winners()[None]
+        won.scatter_(0, winners, self.outputs.gather(0, winners))
+        return won @ self.weight.mT
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +150,11 @@ class Recording:
 
     source: tuple[Token, ...]
     target: tuple[Token, ...]
-    """The tokens produced, in order; row t of decoder attention produced target[t]."""
+    """The tokens produced, in order; the last rows of decoder attention produced them."""
     attentions: Mapping[str, Attention]
     positions: Mapping[str, PositionalEncoding]
-    """"source" and "target", as far as the model has them."""
+    """"source" and "target", or "text" where both are one; empty where nothing is encoded."""
     logits: Tensor
-    """[T, V]: row t is what target[t] was chosen from."""
+    """[T, V]: row t is what target[t] was chosen from; of a classifier [C]."""
+    classification: Classification | None = None
+    """Of a classifier alone."""

@@ -11,7 +11,8 @@ import sentencepiece
 
 from transformer.whole_file import write_whole
 
-Side = Literal["source", "target"]
+Side = Literal["source", "target", "prompt", "continuation"]
+"""What a text is for: read to its end or produced; or begun, for a generator to go on with."""
 
 
 class TokenizerError(ValueError):
@@ -34,7 +35,7 @@ class Tokenizer(Protocol):
     def vocab_size(self) -> int: ...
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        """The ids of a text, with the closing special tokens that the model was trained with."""
+        """The ids of a text, with the special tokens that the model was trained with."""
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids; special tokens leave no trace."""
@@ -75,7 +76,10 @@ class SentencePieceTokenizer:
         return self._processor.vocab_size()
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        return [*self._processor.encode(plain(text)), self._processor.eos_id()]
+        ids = self._processor.encode(plain(text))
+        if side == "prompt":
+            return [self._processor.bos_id(), *ids]
+        return [*ids, self._processor.eos_id()]
 
     def decode(self, ids: Sequence[int]) -> str:
         return self._processor.decode([int(id) for id in ids if not self.token(int(id)).special])
@@ -128,6 +132,18 @@ class SentencePieceTokenizer:
             raise TokenizerError(f"no vocabulary of {vocab_size:,} pieces: {reason}") from error
         return cls(model.getvalue())
 
+    @classmethod
+    def trained_in(
+        cls, folder: Path, sentences: Iterable[str], vocab_size: int
+    ) -> "SentencePieceTokenizer":
+        """The vocabulary that a run's folder already has, else a new one, kept there."""
+        if (folder / cls.file_name).exists():
+            return cls.load(folder, vocab_size)
+        tokenizer = cls.train(sentences, vocab_size)
+        folder.mkdir(parents=True, exist_ok=True)
+        tokenizer.save(folder)
+        return tokenizer
+
 
 class NumberTokenizer:
     """The copy task's alphabet: the numbers themselves, 0 being padding and 1 the start."""
@@ -165,7 +181,54 @@ class NumberTokenizer:
         return cls(vocab_size)
 
 
-_KINDS = {cls.kind: cls for cls in (SentencePieceTokenizer, NumberTokenizer)}
+class CharacterTokenizer:
+    """One token a character, 0 being padding."""
+
+    kind = "characters"
+    file_name = "characters.txt"
+
+    def __init__(self, characters: str) -> None:
+        self.characters = characters
+        self._ids = {character: i for i, character in enumerate(characters, 1)}
+
+    @property
+    def vocab_size(self) -> int:
+        return 1 + len(self.characters)
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        strange = next((c for c in plain(text) if c not in self._ids), None)
+        if strange is not None:
+            raise TokenizerError(
+                f"This model has never seen the character “{strange}”: leave it out."
+            )
+        return [self._ids[character] for character in plain(text)]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "".join(self.characters[int(id) - 1] for id in ids if id)
+
+    def token(self, id: int) -> Token:
+        return Token(id, self.characters[id - 1]) if id else Token(0, "<pad>", special=True)
+
+    def save(self, folder: Path) -> None:
+        write_whole(folder / self.file_name, self.characters.encode())
+
+    @classmethod
+    def load(cls, folder: Path, vocab_size: int) -> "CharacterTokenizer":
+        """Read the folder's characters. Raises TokenizerError."""
+        try:
+            return cls((folder / cls.file_name).read_bytes().decode())
+        except FileNotFoundError as error:
+            raise TokenizerError(f"{cls.file_name} is missing.") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise TokenizerError(f"{cls.file_name} cannot be read: {error}.") from error
+
+    @classmethod
+    def train(cls, text: str) -> "CharacterTokenizer":
+        """Every character of a text, in the order of their code points."""
+        return cls("".join(sorted(set(plain(text)))))
+
+
+_KINDS = {cls.kind: cls for cls in (SentencePieceTokenizer, NumberTokenizer, CharacterTokenizer)}
 
 
 def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:

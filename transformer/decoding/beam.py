@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.decoding.method import Hypothesis, Method, Model, length_limit
+from transformer.decoding.method import Hypothesis, Method, Model, Option, length_limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +33,12 @@ def beam(
     if beam_size < 1:
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     config = model.config
-    limit = length_limit(config, source, max_len)
-    state = model.start(source)
+    limit = length_limit(model, source, max_len)
+    state, first = model.start(source), int(model.first(source))
     open_branches = [_Branch((), (), 0.0)]
     finished: list[Hypothesis] = []
     for length in range(1, limit + 1):
-        last = [branch.ids[-1] if branch.ids else config.bos_id for branch in open_branches]
+        last = [branch.ids[-1] if branch.ids else first for branch in open_branches]
         logits = model.advance(state, source.new_tensor(last)[:, None])
         rows = logits[:, -1].float().log_softmax(-1)  # [branches, V]
         totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
@@ -86,5 +86,8 @@ METHOD = Method(
     name="beam",
     title="Beam search",
     run=beam,
-    options={"beam_size": 4, "length_penalty": 0.6},
+    options=(
+        Option("beam_size", "Beam size", 4, 1, 16, "Hypotheses that are followed at once."),
+        Option("length_penalty", "Length penalty", 0.6, 0.0, 2.0, "Higher favours longer ones."),
+    ),
 )

@@ -1,14 +1,16 @@
 """decode(): text in, the chosen target and how it came about out."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import Method
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.discover import discover
-from transformer.inputs import source_ids, target_ids
+from transformer.inputs import InputError, source_ids, target_ids
 
 
 def decoding_methods() -> dict[str, Method]:
@@ -16,19 +18,33 @@ def decoding_methods() -> dict[str, Method]:
     return discover("transformer.decoding", "METHOD")
 
 
-def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **options: Any) -> Decoding:
-    """Decode a source text.
+def decode(
+    checkpoint: Checkpoint,
+    source: str,
+    method: str = "greedy",
+    on_token: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Decoding:
+    """Decode a source text, or go on with a prompt.
 
-    method: "greedy", "beam" (beam_size, length_penalty) or "forced" (target: text or tokens); all
-    take max_len, in tokens. Raises InputError when the text cannot be read, ValueError for an
-    unknown method.
+    method: "greedy", "beam" (beam_size, length_penalty), "sample" (temperature, top_k, top_p, seed)
+    or "forced" (target: text or tokens); all take max_len, in tokens. on_token: told the text so
+    far after each token, by methods that write one after the other. Raises InputError when the text
+    cannot be read or the model writes nothing, ValueError for an unknown method.
     """
     methods = decoding_methods()
     if method not in methods:
         raise ValueError(f"unknown decoding method {method!r}; known: {', '.join(methods)}.")
+    if not checkpoint.family.decodes:
+        raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
     sources = source_ids(checkpoint, source)
     if methods[method].needs_target:
-        options["target_ids"] = tuple(target_ids(checkpoint, options.pop("target", None)))
+        given = target_ids(checkpoint, options.pop("target", None), len(sources))
+        if given is None:
+            raise InputError(f"The method {method} judges a target: give it one.")
+        options["target_ids"] = tuple(given)
+    if on_token is not None and methods[method].streams:
+        options["on_token"] = _tell(checkpoint, on_token)
     with torch.inference_mode():
         hypotheses = methods[method].run(
             checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
@@ -43,3 +59,13 @@ def decode(checkpoint: Checkpoint, source: str, method: str = "greedy", **option
         hypotheses=tuple(hypotheses),
         is_ended=checkpoint.config.eos_id in (None, best.ids[-1]),
     )
+
+
+def _tell(checkpoint: Checkpoint, on_token: Callable[[str], None]) -> OnToken:
+    ids: list[int] = []
+
+    def written(id: int) -> None:
+        ids.append(id)
+        on_token(checkpoint.tokenizer.decode(ids))
+
+    return written

@@ -10,7 +10,8 @@ def forced(
     model: Model, source: Tensor, max_len: int | None = None, target_ids: tuple[int, ...] = ()
 ) -> list[Hypothesis]:
     """source: [1, S]; target_ids without the start token -> one hypothesis, in one pass."""
-    inputs = source.new_tensor([[model.config.bos_id, *target_ids[:-1]]])
+    given = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
+    inputs = torch.cat([model.first(source), given], dim=1)
     logits = model.advance(model.start(source), inputs)[0]
     log_probs = logits.float().log_softmax(-1).cpu()
     score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())

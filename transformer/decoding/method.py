@@ -1,7 +1,7 @@
 """What a decoding method declares of itself, and what it gives back."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -16,6 +16,10 @@ class Model(Protocol):
 
     def start(self, source: Tensor) -> Any: ...
 
+    def first(self, source: Tensor) -> Tensor: ...
+
+    def room(self, n_source: int) -> int: ...
+
     def advance(self, state: Any, target: Tensor) -> Tensor: ...
 
 
@@ -23,7 +27,7 @@ class Model(Protocol):
 class Hypothesis:
     """One finished target.
 
-    log_probs: [T, V], row t the distribution that ids[t] was chosen from, in nats.
+    log_probs: [T, V], row t the model's distribution at the step that wrote ids[t], in nats.
     """
 
     ids: tuple[int, ...]
@@ -38,6 +42,22 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
+class Option:
+    """A number that a method may be given, within limits."""
+
+    name: str
+    title: str
+    default: float
+    least: float
+    most: float
+    explain: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return isinstance(self.default, int)
+
+
+@dataclass(frozen=True)
 class Method:
     """A way to decode.
 
@@ -47,21 +67,16 @@ class Method:
     name: str
     title: str
     run: Callable[..., list[Hypothesis]]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Option -> default."""
+    options: tuple[Option, ...] = ()
     needs_target: bool = False
     """Whether the target is given, as the option `target_ids`, and only to be judged."""
+    streams: bool = False
+    """Whether it takes `on_token`, which is called with each id as soon as it is written."""
 
 
-def length_limit(config: ModelConfig, source: Tensor, max_len: int | None) -> int:
-    """How many target tokens may be written.
-
-    Without an end token a target is as long as its source. Otherwise twice the source and ten
-    more: a translation that runs past that is one that repeats itself. Raises ValueError for a
-    max_len below 1.
-    """
-    n_source = source.size(1)
-    limit = n_source if config.eos_id is None else min(config.max_len, 2 * n_source + 10)
+def length_limit(model: Model, source: Tensor, max_len: int | None) -> int:
+    """How many target tokens may be written. Raises ValueError for a max_len below 1."""
+    limit = model.room(source.size(1))
     if max_len is None:
         return limit
     if max_len < 1:

@@ -1,43 +1,65 @@
 """Multi-head attention (AIAYN, section 3.2), through torch's fused scaled_dot_product_attention."""
 
+import math
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer.config import AttentionScale, ModelConfig
+
 
 class DotProductAttention(nn.Module):
-    """softmax(q k^T / sqrt(d_head)) v, in each head for itself (AIAYN, section 3.2.1).
+    """softmax(q k^T * scale) v, in each head for itself (AIAYN, section 3.2.1).
 
     A module without weights, so that what watches it watches this one call and nothing else.
     """
 
+    def __init__(self, d_key: int, scaling: AttentionScale = "sqrt") -> None:
+        super().__init__()
+        self.scale = 1.0 if scaling == "none" else 1 / math.sqrt(d_key)
+        """What the scores are multiplied by, in one way or the other."""
+        self.is_scaled_before = scaling == "fourth_root"
+
     def forward(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
     ) -> Tensor:
-        """q: [B, H, Q, d_head]; k, v: [B, H, K, d_head] -> [B, H, Q, d_head]."""
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=is_causal)
+        """q: [B, H, Q, d_key]; k: [B, H, K, d_key]; v: [B, H, K, d_value] -> [B, H, Q, d_value]."""
+        scale = self.scale
+        if self.is_scaled_before:  # smaller products: what half precision asks for
+            q, k, scale = q * math.sqrt(scale), k * math.sqrt(scale), 1.0
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, is_causal=is_causal, scale=scale
+        )
 
 
 class MultiHeadAttention(nn.Module):
-    """n_heads heads of d_model / n_heads each, projected back to d_model.
+    """n_heads heads, each with its own projections, joined and projected back to d_model.
 
     Keys and values are made by `keys_values` and handed in, so that a decoder can keep them
-    between steps: the cache needs no second code path.
+    between steps: the cache needs no second code path. Without projections (`config.projections`)
+    nothing here has a weight.
     """
 
-    def __init__(self, d_model: int, n_heads: int) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.n_heads = n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.dot_product = DotProductAttention()
-        self.output = nn.Linear(d_model, d_model)
+        self.n_heads = config.n_heads
+        keys, values = config.n_heads * config.d_head, config.n_heads * config.d_head_value
+        bias = config.attention_bias == "all"
+
+        def projection(n_in: int, n_out: int, bias: bool) -> nn.Module:
+            return nn.Linear(n_in, n_out, bias) if config.projections else nn.Identity()
+
+        self.query = projection(config.d_model, keys, bias)
+        self.key = projection(config.d_model, keys, bias)
+        self.value = projection(config.d_model, values, bias)
+        self.dot_product = DotProductAttention(config.d_head, config.attention_scale)
+        self.output = projection(values, config.d_model, config.attention_bias != "none")
 
     def split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # [B, H, T, d_head]
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # [B, H, T, d]
 
     def keys_values(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: [B, K, D] -> keys and values, each [B, H, K, d_head]."""
+        """x: [B, K, D] -> keys [B, H, K, d_key] and values [B, H, K, d_value]."""
         return self.split(self.key(x)), self.split(self.value(x))
 
     def forward(
@@ -47,8 +69,9 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """x: [B, Q, D]; mask: [B, 1, 1 or Q, K], True = may attend -> [B, Q, D]."""
+        """x: [B, Q, D]; mask: [B or 1, 1, 1 or Q, K], True = may attend -> [B, Q, D]."""
         k, v = keys_values
         q = self.split(self.query(x))
         heads = self.dot_product(q, k, v, mask, is_causal)
-        return self.output(heads.transpose(1, 2).flatten(-2))
+        projected: Tensor = self.output(heads.transpose(1, 2).flatten(-2))
+        return projected

@@ -1,4 +1,4 @@
-"""Token embeddings and the sum with their positions (AIAYN, sections 3.4 and 3.5)."""
+"""Token embeddings (AIAYN, section 3.4)."""
 
 import math
 
@@ -7,12 +7,14 @@ from torch import Tensor, nn
 
 
 class TokenEmbedding(nn.Module):
-    """Embeddings scaled by sqrt(d_model); the same matrix, unscaled, projects to the vocabulary."""
+    """Embeddings, scaled by sqrt(d_model); the same matrix, unscaled, can project to the pieces."""
 
-    def __init__(self, vocab_size: int, d_model: int) -> None:
+    def __init__(self, vocab_size: int, d_model: int, is_scaled: bool = True) -> None:
         super().__init__()
-        self.scale = math.sqrt(d_model)
-        self.weight = nn.Parameter(nn.init.normal_(Tensor(vocab_size, d_model), std=1 / self.scale))
+        self.scale = math.sqrt(d_model) if is_scaled else 1.0
+        self.weight = nn.Parameter(
+            nn.init.normal_(Tensor(vocab_size, d_model), std=1 / math.sqrt(d_model))
+        )
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids: [B, T] -> [B, T, D]."""

@@ -1,17 +1,29 @@
 """The position-wise feed-forward network (AIAYN, section 3.3)."""
 
+from collections.abc import Callable
+from functools import partial
+
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer.config import Activation
+
+_ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+}
+
 
 class FeedForward(nn.Module):
-    """max(0, x W1 + b1) W2 + b2, the same at every position."""
+    """activation(x W1 + b1) W2 + b2, the same at every position."""
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+    def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu") -> None:
         super().__init__()
         self.inner = nn.Linear(d_model, d_ff)
+        self.activation = _ACTIVATIONS[activation]
         self.outer = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [B, T, D] -> [B, T, D]."""
-        return self.outer(F.relu(self.inner(x)))
+        return self.outer(self.activation(self.inner(x)))

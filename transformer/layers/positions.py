@@ -1,7 +1,9 @@
-"""Sinusoidal positional encodings (AIAYN, section 3.5)."""
+"""Positional encodings (fixed; AIAYN, section 3.5) and positional embeddings (learned)."""
 
 import torch
 from torch import Tensor, nn
+
+from transformer.config import ModelConfig
 
 
 def sinusoids(max_len: int, d_model: int) -> Tensor:
@@ -25,3 +27,48 @@ class SinusoidalPositions(nn.Module):
     def forward(self, n: int, start: int = 0) -> Tensor:
         """The encodings of positions start .. start+n-1: [n, D]."""
         return self.table[start : start + n]
+
+
+class LearnedPositions(nn.Module):
+    """A vector a position, learned like any other weight."""
+
+    def __init__(self, max_len: int, d_model: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(nn.init.normal_(torch.empty(max_len, d_model), std=0.02))
+
+    def forward(self, n: int, start: int = 0) -> Tensor:
+        """The embeddings of positions start .. start+n-1: [n, D]."""
+        return self.table[start : start + n]
+
+
+class Sum(nn.Module):
+    """Token embeddings and encodings added up."""
+
+    def forward(self, embedded: Tensor, encoded: Tensor) -> Tensor:
+        """embedded: [B, T, D]; encoded: [T, D] -> [B, T, D]."""
+        return embedded + encoded
+
+
+class Concatenated(nn.Module):
+    """Token embeddings and encodings side by side, projected back to d_model."""
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        self.project = nn.Linear(2 * d_model, d_model)
+
+    def forward(self, embedded: Tensor, encoded: Tensor) -> Tensor:
+        """embedded: [B, T, D]; encoded: [T, D] -> [B, T, D]."""
+        joined: Tensor = self.project(torch.cat([embedded, encoded.expand_as(embedded)], dim=-1))
+        return joined
+
+
+def make_positions(config: ModelConfig) -> tuple[nn.Module | None, nn.Module]:
+    """The encodings that a configuration names, if any, and how they meet the embeddings."""
+    size = config.max_len, config.d_model
+    if config.positions == "sinusoidal":
+        return SinusoidalPositions(*size), Sum()
+    if config.positions == "learned":
+        return LearnedPositions(*size), Sum()
+    if config.positions == "concatenated":
+        return LearnedPositions(*size), Concatenated(config.d_model)
+    return None, Sum()

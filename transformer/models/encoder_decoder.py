@@ -1,97 +1,56 @@
 """The Transformer of "Attention Is All You Need" (AIAYN, section 3)."""
 
-from dataclasses import dataclass
-
+import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
-from transformer.layers.blocks import DecoderLayer, EncoderLayer, LayerCache
-from transformer.layers.embedding import TokenEmbedding
-from transformer.layers.positions import SinusoidalPositions
-from transformer.models.family import Family
+from transformer.layers.masks import padding_mask
+from transformer.layers.stacks import Decoder, DecoderState, Encoder
+from transformer.models.family import Family, ForcedPass, Ids, Rows
+from transformer.models.token_model import TokenModel
 
 
-class Encoder(nn.Module):
-    """A stack of encoder layers: x [B, S, D], mask [B, 1, 1, S] -> memory [B, S, D]."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
-        self.norm = _closing_norm(config)
-
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x)
-
-
-class Decoder(nn.Module):
-    """A stack of decoder layers, each with its own cache: x [B, T, D] -> [B, T, D]."""
+class EncoderDecoder(TokenModel):
+    """Encoder and decoder; `config.tied` says which embeddings they share (section 3.4)."""
 
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers))
-        self.norm = _closing_norm(config)
-
-    def forward(self, x: Tensor, memory_mask: Tensor | None, caches: list[LayerCache]) -> Tensor:
-        for layer, cache in zip(self.layers, caches, strict=True):
-            x = layer(x, memory_mask, cache)
-        return self.norm(x)
-
-
-@dataclass
-class DecoderState:
-    """What decoding carries from step to step."""
-
-    caches: list[LayerCache]
-    memory_mask: Tensor | None
-    n_positions: int = 0
-
-    def reorder(self, rows: Tensor) -> None:
-        """Keep the given batch rows, in that order; rows may repeat or be missing."""
-        for cache in self.caches:
-            cache.reorder(rows)
-        if self.memory_mask is not None:
-            self.memory_mask = self.memory_mask[rows]
-
-
-class EncoderDecoder(nn.Module):
-    """Encoder and decoder that share one embedding with the output projection (section 3.4)."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.embedding = TokenEmbedding(config.vocab_size, config.d_model)
-        self.positions = SinusoidalPositions(config.max_len, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        config.require("n_encoder_layers", "n_decoder_layers")
+        super().__init__(config)
+        self.source_embedding = None if config.tied == "all" else self.make_embedding()
+        self.output = (
+            nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
+        )
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1 and not name.startswith("embedding"):
-                nn.init.xavier_uniform_(parameter)
-
-    def embed(self, ids: Tensor, start: int = 0) -> Tensor:
-        """ids: [B, T] at positions start .. start+T-1 -> [B, T, D]."""
-        return self.dropout(self.embedding(ids) + self.positions(ids.size(1), start))
+        self.initialise()
 
     def start(self, source: Tensor) -> DecoderState:
         """Run the encoder and prepare decoding. source: [B, S], padded with pad_id."""
-        mask = source.ne(self.config.pad_id)[:, None, None, :]  # [B, 1, 1, S]
+        mask = padding_mask(source, self.config.pad_id)
         memory_mask = None if bool(mask.all()) else mask
-        memory = self.encoder(self.embed(source), memory_mask)
-        caches = [layer.start(memory) for layer in self.decoder.layers]  # type: ignore[operator]
-        return DecoderState(caches, memory_mask)
+        memory = self.encoder(self.embed(source, embedding=self.source_embedding), memory_mask)
+        return DecoderState(self.decoder.start(memory), memory_mask)
+
+    def first(self, source: Tensor) -> Tensor:
+        """The token that decoding feeds first: source [B, S] -> [B, 1]."""
+        return torch.full_like(source[:, :1], self.config.bos_id)
+
+    def room(self, n_source: int) -> int:
+        """How many target tokens may be written after a source of so many.
+
+        Without an end token a target is as long as its source. Otherwise twice the source and ten
+        more: a translation that runs past that is one that repeats itself.
+        """
+        if self.config.eos_id is None:
+            return n_source
+        return min(self.config.max_len, 2 * n_source + 10)
 
     def advance(self, state: DecoderState, target: Tensor) -> Tensor:
-        """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.
-
-        Several tokens at once are allowed only as the first call; raises ValueError.
-        """
-        if state.n_positions and target.size(1) > 1:
-            raise ValueError("several target tokens at once are taken only at the start.")
-        x = self.embed(target, state.n_positions)
-        state.n_positions += target.size(1)
-        return self.embedding.logits(self.decoder(x, state.memory_mask, state.caches))
+        """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
+        # Only a batch norm asks, and only while training.
+        real = target.ne(self.config.pad_id) if self.training else None
+        x = self.decoder(self.embed(target, state.n_positions), state, real)
+        return self.embedding.logits(x) if self.output is None else self.output(x)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """The forced pass. source: [B, S], target: [B, T] (both padded) -> logits [B, T, V].
@@ -101,9 +60,19 @@ class EncoderDecoder(nn.Module):
         return self.advance(self.start(source), target)
 
 
-def _closing_norm(config: ModelConfig) -> nn.Module:
-    # Pre-norm leaves the last residual sum unnormalised; post-norm does not (AIAYN, figure 1).
-    return nn.LayerNorm(config.d_model) if config.norm_order == "pre" else nn.Identity()
+def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedPass:
+    """The decoder reads the start token and all of the target but its last."""
+    produced = target or ()
+    read = [config.bos_id, *produced[:-1]]
+    return ForcedPass(
+        inputs=(source, read),
+        rows={
+            "encoder_self": Rows(source, source),
+            "decoder_self": Rows(read, read, produced),
+            "cross": Rows(read, source, produced),
+        },
+        embedded={"source": source, "target": read},
+    )
 
 
 FAMILY = Family(
@@ -115,4 +84,5 @@ FAMILY = Family(
         "decoder_self": "decoder.layers.*.self_attention.dot_product",
         "cross": "decoder.layers.*.cross_attention.dot_product",
     },
+    forced_pass=forced_pass,
 )

@@ -1,19 +1,56 @@
 """What a model family declares of itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from torch import nn
 
 from transformer.config import ModelConfig
+from transformer.tokenizer import Side
+
+Ids = Sequence[int]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Token ids along the two sides of one kind of attention."""
+
+    queries: Ids
+    keys: Ids
+    produced: Ids | None = None
+    """What each row was about to produce; None where rows produce nothing."""
+
+
+@dataclass(frozen=True)
+class ForcedPass:
+    """How a family runs over a source and a known target, all at once."""
+
+    inputs: tuple[Ids, ...]
+    """The arguments of the model's forward pass, one row each."""
+    rows: Mapping[str, Rows]
+    """kind -> its rows."""
+    embedded: Mapping[str, Ids]
+    """Side ("source", "target", "text") -> the ids embedded for it, in the model's order."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of model: how to build it and where its attentions are."""
+    """One kind of model: how to build it, where its attentions are and what it reads and writes."""
 
     name: str
     title: str
     build: Callable[[ModelConfig], nn.Module]
     attentions: Mapping[str, str]
     """kind -> the module paths of its layers, `*` standing for the layer."""
+    forced_pass: Callable[[ModelConfig, Ids, Ids | None], ForcedPass]
+    """(config, source ids, target ids or None) -> what to run."""
+    target: Literal["needed", "optional", "none"] = "needed"
+    """Whether a recording asks for a target."""
+    reads: Side = "source"
+    """How its input is tokenized: "prompt" is a text that goes on."""
+
+    @property
+    def decodes(self) -> bool:
+        """Whether it writes tokens."""
+        return self.target != "none"

@@ -11,57 +11,76 @@ Pair = tuple[Sequence[int], Sequence[int]]
 """Source ids and target ids, without the start token."""
 
 
+IGNORED = -100
+"""What stands in target_output where nothing is to be predicted: torch's own sign for it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """source [B, S]; target_input and target_output [B, T], the second one step ahead."""
+    """What a model is called with, and what it should have answered."""
 
-    source: Tensor
-    target_input: Tensor
+    inputs: tuple[Tensor, ...]
+    """Token ids, each [B, T]: of a translation source and target, of a generator the text."""
     target_output: Tensor
+    """What each position should predict [B, T]; of a classifier the class [B]."""
 
     @property
     def n_tokens(self) -> int:
         """Positions computed, padding included."""
-        return self.source.numel() + self.target_input.numel()
+        return sum(ids.numel() for ids in self.inputs)
+
+    @property
+    def n_targets(self) -> int:
+        """Predictions that count."""
+        return int(self.target_output.ne(IGNORED).sum())
 
     def to(self, device: torch.device) -> "Batch":
-        return Batch(
-            self.source.to(device), self.target_input.to(device), self.target_output.to(device)
-        )
+        inputs = tuple(ids.to(device) for ids in self.inputs)
+        return Batch(inputs, self.target_output.to(device))
 
 
 def make_batch(pairs: Sequence[Pair], pad_id: int, bos_id: int) -> Batch:
-    """Pad each side to its longest."""
-    targets = _pad([target for _, target in pairs], pad_id)
-    starts = targets.new_full((len(pairs), 1), bos_id)
-    source = _pad([source for source, _ in pairs], pad_id)
-    return Batch(source, torch.cat([starts, targets[:, :-1]], dim=1), targets)
+    """Pad each side to its longest; the decoder reads the target one step behind."""
+    targets = [target for _, target in pairs]
+    read = pad([[bos_id, *target[:-1]] for target in targets], pad_id)
+    source = pad([source for source, _ in pairs], pad_id)
+    return Batch((source, read), pad(targets, IGNORED))
 
 
 def bucketed(
     pairs: Sequence[Pair], tokens_per_batch: int, pad_id: int, bos_id: int, seed: int
 ) -> Iterator[Batch]:
-    """One epoch: every pair once, in an order that only `seed` decides."""
+    """One epoch of pairs: every pair once, in an order that only `seed` decides."""
+    for group in grouped([(len(s), len(t)) for s, t in pairs], tokens_per_batch, seed):
+        yield make_batch([pairs[i] for i in group], pad_id, bos_id)
+
+
+def grouped(
+    lengths: Sequence[tuple[int, ...]], tokens_per_batch: int, seed: int
+) -> list[list[int]]:
+    """Indices in groups of nearly equal lengths, each of about so many tokens with padding.
+
+    lengths: of every side of each item. Every index comes once.
+    """
     rng = random.Random(seed)
-    order = list(range(len(pairs)))
+    order = list(range(len(lengths)))
     rng.shuffle(order)
     # A stable sort keeps the shuffle within equal lengths, so that batches differ between epochs.
-    order.sort(key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))
-    groups: list[list[int]] = [[]]
-    longest_source = longest_target = 0
+    order.sort(key=lambda i: lengths[i])
+    groups: list[list[int]] = []
+    longest: tuple[int, ...] = ()
     for i in order:
-        longest_source = max(longest_source, len(pairs[i][0]))
-        longest_target = max(longest_target, len(pairs[i][1]))
-        if (len(groups[-1]) + 1) * (longest_source + longest_target) > tokens_per_batch:
+        grown = tuple(map(max, zip(longest, lengths[i], strict=True))) if longest else lengths[i]
+        if not groups or (len(groups[-1]) + 1) * sum(grown) > tokens_per_batch:
             groups.append([])
-            longest_source, longest_target = len(pairs[i][0]), len(pairs[i][1])
+            grown = lengths[i]
+        longest = grown
         groups[-1].append(i)
     rng.shuffle(groups)
-    for group in groups:
-        if group:
-            yield make_batch([pairs[i] for i in group], pad_id, bos_id)
+    return groups
 
 
-def _pad(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+def pad(rows: Sequence[Sequence[int]], pad_id: int) -> Tensor:
+    """Rows as one tensor [B, T], the shorter ones filled up at their ends."""
     longest = max(map(len, rows))
     return torch.tensor([[*ids, *[pad_id] * (longest - len(ids))] for ids in rows])

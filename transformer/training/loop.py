@@ -26,7 +26,7 @@ from transformer.checkpoint import (
 )
 from transformer.device import choose_device
 from transformer.discover import discover
-from transformer.training.batches import Batch
+from transformer.training.batches import IGNORED, Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.state import load_state, save_state
 from transformer.training.task import Recipe, Task
@@ -113,14 +113,14 @@ class Run:
             self._snapshot(step + 1)
 
     def _loss(self, model: nn.Module, batch: Batch, label_smoothing: float) -> Tensor:
-        """Mean cross-entropy a target token, in nats."""
+        """Mean cross-entropy a prediction, in nats."""
         half = torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else None
         with half or nullcontext():
-            logits = model(batch.source, batch.target_input)
+            logits = model(*batch.inputs)
         return F.cross_entropy(
-            logits.flatten(0, 1).float(),
+            logits.flatten(0, -2).float(),
             batch.target_output.flatten(),
-            ignore_index=self.recipe.model.pad_id,
+            ignore_index=IGNORED,
             label_smoothing=label_smoothing,
         )
 
@@ -137,9 +137,8 @@ class Run:
         model = self.averaged.module.eval()
         total, n = 0.0, 0
         for batch in self.task.validation():
-            n_targets = int(batch.target_output.ne(self.recipe.model.pad_id).sum())
-            total += self._loss(model, batch.to(self.device), 0.0).item() * n_targets
-            n += n_targets
+            total += self._loss(model, batch.to(self.device), 0.0).item() * batch.n_targets
+            n += batch.n_targets
         self.export(self.folder)
         scores = self.task.sample_scores(load_checkpoint(self.folder, str(self.device)))
         self._log(bar, validation_loss=total / n, **scores)

@@ -42,22 +42,11 @@ def prepare(recipe: Recipe, data: Path | None, work: Path) -> "Translation":
     }
     rows = [row for row in read_pairs(folder / TRAIN) if _key(row[0]) not in held_out]
     try:
-        tokenizer = _vocabulary(rows, recipe.model.vocab_size, work)
+        texts = (text for row in rows for text in row[:2])
+        tokenizer = SentencePieceTokenizer.trained_in(work, texts, recipe.model.vocab_size)
     except TokenizerError as error:
         raise TrainingError(f"{folder / TRAIN}: {error}") from error
     return Translation(recipe, tokenizer, rows, read_pairs(folder / VALID))
-
-
-def _vocabulary(
-    rows: Sequence[Sequence[str]], vocab_size: int, work: Path
-) -> SentencePieceTokenizer:
-    """The vocabulary of a run that has started, else a new one."""
-    if (work / SentencePieceTokenizer.file_name).exists():
-        return SentencePieceTokenizer.load(work, vocab_size)
-    tokenizer = SentencePieceTokenizer.train((text for row in rows for text in row[:2]), vocab_size)
-    work.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(work)
-    return tokenizer
 
 
 class Translation:

@@ -32,7 +32,7 @@ class Rows(TorchFunctionMode):
 
 
 def test_the_methods() -> None:
-    assert list(METHODS) == ["beam", "forced", "greedy"]
+    assert list(METHODS) == ["beam", "forced", "greedy", "sample"]
     assert all(method.title for method in METHODS.values())
 
 

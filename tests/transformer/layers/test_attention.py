@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from transformer.config import ModelConfig
 from transformer.layers.attention import MultiHeadAttention
 from transformer.layers.positions import sinusoids
 from transformer.recording import AttentionCall
@@ -34,7 +35,7 @@ def test_a_row_with_every_cell_masked_is_zero() -> None:
 
 def test_padding_changes_nothing() -> None:
     torch.manual_seed(0)
-    attention = MultiHeadAttention(D, H)
+    attention = MultiHeadAttention(ModelConfig(d_model=D, n_heads=H))
     x = torch.randn(1, 4, D)
     padded = torch.cat([x, torch.randn(1, 2, D)], dim=1)
     mask = torch.tensor([True] * 4 + [False] * 2)[None, None, None, :]

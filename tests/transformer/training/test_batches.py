@@ -5,7 +5,7 @@ from collections import Counter
 
 import torch
 
-from transformer.training.batches import Batch, bucketed, make_batch
+from transformer.training.batches import IGNORED, Batch, bucketed, make_batch
 
 PAD, BOS = 0, 1
 RNG = random.Random(0)
@@ -18,9 +18,9 @@ PAIRS.append(([7] * 150, [8] * 200))  # longer than a batch
 
 def contents(batches: list[Batch]) -> Counter[tuple[tuple[int, ...], ...]]:
     return Counter(
-        tuple(tuple(int(id) for id in side if id != PAD) for side in row)
+        tuple(tuple(int(id) for id in side if id not in (PAD, IGNORED)) for side in row)
         for batch in batches
-        for row in zip(batch.source, batch.target_output, strict=True)
+        for row in zip(batch.inputs[0], batch.target_output, strict=True)
     )
 
 
@@ -31,30 +31,31 @@ def test_every_pair_exactly_once() -> None:
 
 def test_batches_keep_to_their_size() -> None:
     for batch in bucketed(PAIRS, 200, PAD, BOS, seed=3):
-        assert batch.n_tokens <= 200 or len(batch.source) == 1
+        assert batch.n_tokens <= 200 or len(batch.inputs[0]) == 1
 
 
 def test_lengths_are_nearly_equal_within_a_batch() -> None:
     batches = list(bucketed(PAIRS, 400, PAD, BOS, seed=3))
-    padding = sum(int(batch.source.eq(PAD).sum()) for batch in batches)
-    assert padding < 0.1 * sum(batch.source.numel() for batch in batches)
+    padding = sum(int(batch.inputs[0].eq(PAD).sum()) for batch in batches)
+    assert padding < 0.1 * sum(batch.inputs[0].numel() for batch in batches)
 
 
 def test_the_seed_decides_the_order() -> None:
     first, again, other = (list(bucketed(PAIRS, 200, PAD, BOS, seed)) for seed in (1, 1, 2))
     assert all(
-        torch.equal(a.source, b.source) and torch.equal(a.target_output, b.target_output)
+        torch.equal(a.inputs[0], b.inputs[0]) and torch.equal(a.target_output, b.target_output)
         for a, b in zip(first, again, strict=True)
     )
     assert contents(first) == contents(other)
     assert not all(
-        a.source.shape == b.source.shape and torch.equal(a.source, b.source)
+        a.inputs[0].shape == b.inputs[0].shape and torch.equal(a.inputs[0], b.inputs[0])
         for a, b in zip(first, other, strict=False)
     )
 
 
 def test_the_target_input_is_one_step_behind() -> None:
     batch = make_batch([([5, 2], [6, 7, 2]), ([5, 5, 2], [6, 2])], PAD, BOS)
-    assert batch.source.tolist() == [[5, 2, PAD], [5, 5, 2]]
-    assert batch.target_output.tolist() == [[6, 7, 2], [6, 2, PAD]]
-    assert batch.target_input.tolist() == [[BOS, 6, 7], [BOS, 6, 2]]
+    assert batch.inputs[0].tolist() == [[5, 2, PAD], [5, 5, 2]]
+    assert batch.target_output.tolist() == [[6, 7, 2], [6, 2, IGNORED]]
+    assert batch.inputs[1].tolist() == [[BOS, 6, 7], [BOS, 6, PAD]]
+    assert (batch.n_tokens, batch.n_targets) == (12, 5)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from transformer import Checkpoint, decode, load_checkpoint
-from transformer.training.batches import Batch, make_batch
+from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.copying import TEST_SEED, Copying, exact_copies, sequences
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, TrainingError
@@ -103,7 +103,7 @@ def test_the_test_sequences_are_never_trained_on(copy_recipe: Recipe) -> None:
         tuple(row)
         for epoch in range(3)
         for batch in Copying(copy_recipe).batches(epoch)
-        for row in batch.source.tolist()
+        for row in batch.inputs[0].tolist()
     }
     assert not seen & test
 
@@ -112,14 +112,14 @@ def test_the_loss_is_label_smoothed_cross_entropy(copy_run: Run) -> None:
     batch = make_batch([([3, 4, 5], [3, 4, 5]), ([6, 7], [6, 7])], 0, 1)
     model = copy_run.model.eval()
     with torch.no_grad():
-        log_probs = model(batch.source, batch.target_input).double().log_softmax(-1)
+        log_probs = model(*batch.inputs).double().log_softmax(-1)
         found = copy_run._loss(model, batch, 0.1)
     n_classes = log_probs.size(-1)
     losses = [
         -0.9 * log_probs[b, t, id] - 0.1 / n_classes * log_probs[b, t].sum()
         for b, row in enumerate(batch.target_output.tolist())
         for t, id in enumerate(row)
-        if id != 0
+        if id != IGNORED
     ]
     assert len(losses) == 5
     assert float(found) == pytest.approx(float(sum(losses)) / 5, abs=1e-5)

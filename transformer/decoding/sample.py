@@ -1,0 +1,66 @@
+"""Sampling: each token drawn at random from the model's distribution, reshaped and cut.
+
+Temperature divides the logits; top-k keeps the k most probable tokens (Fan et al. 2018); top-p the
+smallest set that reaches probability p (nucleus sampling, Holtzman et al. 2020). In this order.
+"""
+
+import torch
+from torch import Tensor
+
+from transformer.decoding.left_to_right import OnToken, left_to_right
+from transformer.decoding.method import Hypothesis, Method, Model, Option
+
+
+def sample(
+    model: Model,
+    source: Tensor,
+    max_len: int | None = None,
+    temperature: float = 0.8,
+    top_k: int = 0,
+    top_p: float = 0.95,
+    seed: int = 0,
+    on_token: OnToken | None = None,
+) -> list[Hypothesis]:
+    """source: [1, S] -> one hypothesis. The same seed draws the same text on the same device.
+
+    top_k 0 keeps all. A hypothesis holds the model's own distributions, not the reshaped ones.
+    Raises ValueError for a temperature not above 0, a negative top_k or a top_p outside (0, 1].
+    """
+    if temperature <= 0 or top_k < 0 or not 0 < top_p <= 1:
+        raise ValueError(
+            f"temperature must be above 0, top_k at least 0 and top_p above 0 and at most 1, "
+            f"not {temperature}, {top_k} and {top_p}."
+        )
+    random = torch.Generator(source.device).manual_seed(seed)
+
+    def choose(log_probs: Tensor) -> int:
+        probs = kept(log_probs, temperature, top_k, top_p)
+        return int(torch.multinomial(probs, 1, generator=random))
+
+    return left_to_right(model, source, choose, max_len, on_token)
+
+
+def kept(log_probs: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
+    """The distribution that a token is drawn from: log_probs [V] -> probabilities [V]."""
+    best = (log_probs / temperature).softmax(-1).sort(descending=True)
+    probs = best.values
+    if top_k:
+        probs = probs.masked_fill(torch.arange(len(probs), device=probs.device) >= top_k, 0.0)
+        probs = probs / probs.sum()
+    # A token stays when those before it fall short of top_p; so at least one does.
+    probs = probs.masked_fill(probs.cumsum(-1) - probs >= top_p, 0.0)
+    return torch.zeros_like(probs).scatter_(0, best.indices, probs / probs.sum())
+
+
+METHOD = Method(
+    name="sample",
+    title="Sampling",
+    run=sample,
+    options=(
+        Option("temperature", "Temperature", 0.8, 0.05, 2.0, "Below 1 bolder words are rarer."),
+        Option("top_k", "Top-k", 0, 0, 500, "Draw from the k most probable tokens; 0: from all."),
+        Option("top_p", "Top-p", 0.95, 0.05, 1.0, "Draw from the fewest tokens that reach this."),
+        Option("seed", "Seed", 0, 0, 9999, "The same seed gives the same text."),
+    ),
+    streams=True,
+)

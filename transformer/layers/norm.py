@@ -1,0 +1,83 @@
+"""Normalisations. Each takes x [B, T, D] and which positions are real [B, T] (None: all)."""
+
+import torch
+from torch import Tensor, nn
+
+from transformer.config import ModelConfig
+
+
+class LayerNorm(nn.LayerNorm):
+    """Each position over its dimensions, a gain and a bias a dimension (Ba et al. 2016)."""
+
+    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
+        """x: [B, T, D] -> [B, T, D]."""
+        return super().forward(x)
+
+
+class ScalarNorm(nn.Module):
+    """gain (x - mean) / (deviation + eps) + bias: one gain, one bias, the biased deviation."""
+
+    def __init__(self, eps: float) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(1))
+        self.bias = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
+        """x: [B, T, D] -> [B, T, D]."""
+        deviation = x.std(-1, keepdim=True, correction=0)
+        return self.weight * (x - x.mean(-1, keepdim=True)) / (deviation + self.eps) + self.bias
+
+
+class BatchNorm(nn.Module):
+    """Each dimension over all real positions of a batch (Ioffe and Szegedy 2015).
+
+    Padding counts nowhere: training leaves it out of the statistics, evaluation uses the running
+    ones. So a padded batch gives what its sentences give one by one. Note that while training, a
+    decoder's earlier positions learn a little of later ones through the statistics.
+    """
+
+    running_mean: Tensor
+    running_variance: Tensor
+
+    def __init__(self, d_model: int, eps: float, momentum: float = 0.1) -> None:
+        super().__init__()
+        self.eps, self.momentum = eps, momentum
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+        self.register_buffer("running_mean", torch.zeros(d_model))
+        self.register_buffer("running_variance", torch.ones(d_model))
+
+    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
+        """x: [B, T, D]; real: bool [B, T] -> [B, T, D]."""
+        mean, variance = self.running_mean, self.running_variance
+        if self.training:
+            rows = x.flatten(0, 1) if real is None else x[real]  # [N, D]
+            mean, variance = rows.mean(0), rows.var(0, correction=0)
+            with torch.no_grad():
+                self.running_mean.lerp_(mean.float(), self.momentum)
+                self.running_variance.lerp_(variance.float(), self.momentum)
+        return (x - mean) * (variance + self.eps).rsqrt() * self.weight + self.bias
+
+
+class NoNorm(nn.Module):
+    """x as it is."""
+
+    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
+        return x
+
+
+def make_norm(config: ModelConfig, is_there: bool = True) -> nn.Module:
+    """The norm that a configuration names, or none."""
+    if not is_there:
+        return NoNorm()
+    if config.norm == "scalar":
+        return ScalarNorm(config.norm_eps)
+    if config.norm == "batch":
+        return BatchNorm(config.d_model, config.norm_eps)
+    return LayerNorm(config.d_model, config.norm_eps)
+
+
+def make_closing_norm(config: ModelConfig, wanted: bool | None) -> nn.Module:
+    """The norm after a stack's last layer; None: only where pre-norm leaves its sum as it is."""
+    return make_norm(config, config.norm_order == "pre" if wanted is None else wanted)

@@ -1,0 +1,67 @@
+"""A generator: the decoder alone, which goes on with a text (GPT; GTransformer of write-up 4)."""
+
+from torch import Tensor, nn
+
+from transformer.config import ModelConfig
+from transformer.layers.blocks import LayerCache
+from transformer.layers.stacks import Decoder, DecoderState
+from transformer.models.family import Family, ForcedPass, Ids, Rows
+from transformer.models.token_model import TokenModel
+
+
+class DecoderOnly(TokenModel):
+    """Causal self-attention over prompt and continuation alike."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        config.require("n_decoder_layers")
+        super().__init__(config)
+        self.output = (
+            nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
+        )
+        self.decoder = Decoder(config, has_memory=False)
+        self.initialise()
+
+    def start(self, source: Tensor) -> DecoderState:
+        """Read a prompt [B, S] but for its last token, which `first` hands to decoding."""
+        state = DecoderState([LayerCache() for _ in self.decoder.layers])
+        if source.size(1) > 1:
+            self.advance(state, source[:, :-1])
+        return state
+
+    def first(self, source: Tensor) -> Tensor:
+        """The token that decoding feeds first: source [B, S] -> [B, 1]."""
+        return source[:, -1:]
+
+    def room(self, n_source: int) -> int:
+        """How many tokens may follow a prompt of so many: the last one is never read."""
+        return self.config.max_len - n_source + 1
+
+    def advance(self, state: DecoderState, target: Tensor) -> Tensor:
+        """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
+        # Only a batch norm asks, and only while training.
+        real = target.ne(self.config.pad_id) if self.training else None
+        x = self.decoder(self.embed(target, state.n_positions), state, real)
+        return self.embedding.logits(x) if self.output is None else self.output(x)
+
+    def forward(self, text: Tensor) -> Tensor:
+        """The forced pass. text: [B, T], padded at its end -> logits [B, T, V]."""
+        return self.advance(DecoderState([LayerCache() for _ in self.decoder.layers]), text)
+
+
+def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedPass:
+    """All tokens but the last are read; each row is about to produce the next one."""
+    text = [*source, *(target or ())]
+    read = text[:-1] if target else text
+    rows = Rows(read, read, text[1:] if target else None)
+    return ForcedPass(inputs=(read,), rows={"decoder_self": rows}, embedded={"text": read})
+
+
+FAMILY = Family(
+    name="decoder_only",
+    title="Decoder-only generator",
+    build=DecoderOnly,
+    attentions={"decoder_self": "decoder.layers.*.self_attention.dot_product"},
+    forced_pass=forced_pass,
+    target="optional",
+    reads="prompt",
+)

@@ -1,0 +1,186 @@
+"""Text for generators: character windows of one long text, or single sentences in pieces."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from tqdm import tqdm
+
+from transformer.checkpoint import Checkpoint
+from transformer.tokenizer import (
+    CharacterTokenizer,
+    SentencePieceTokenizer,
+    Tokenizer,
+    TokenizerError,
+)
+from transformer.training.batches import IGNORED, Batch, grouped, pad
+from transformer.training.task import Recipe, Scores, TrainingError
+
+LONG_TEXT = "input.txt"
+TRAIN, VALID = "train.txt", "valid.txt"
+HELD_OUT = 0.1
+"""The last part of a long text, which is validated on and never trained on."""
+N_VALIDATION = 40
+"""Batches of the validation loss while training."""
+
+
+def read_text(data: Path | None, name: str) -> str:
+    """A UTF-8 file of the data folder. Raises TrainingError."""
+    if data is None:
+        raise TrainingError(f"this recipe needs --data DIR, a folder with {name}.")
+    try:
+        return (data / name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise TrainingError(
+            f"{data / name} is missing: --data must name the folder that holds it."
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrainingError(f"{data / name} cannot be read: {error}.") from error
+
+
+def text_batch(rows: Sequence[Sequence[int]], pad_id: int) -> Batch:
+    """Each row reads all its tokens but the last and predicts all but the first."""
+    read = pad([row[:-1] for row in rows], pad_id)
+    return Batch((read,), pad([row[1:] for row in rows], IGNORED))
+
+
+class Windows:
+    """A long text in characters; every batch is drawn from random places of its first part."""
+
+    def __init__(self, recipe: Recipe, text: str) -> None:
+        self.recipe = recipe
+        self.tokenizer = CharacterTokenizer.train(text)
+        if self.tokenizer.vocab_size != recipe.model.vocab_size:
+            raise TrainingError(
+                f"the text has {self.tokenizer.vocab_size - 1} different characters; the recipe "
+                f"{recipe.name} expects {recipe.model.vocab_size - 1}: another text?"
+            )
+        self.train, self.valid = split(torch.tensor(self.tokenizer.encode(text)))
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        """As many random windows as cover the text about once."""
+        length = self.recipe.model.max_len
+        random = torch.Generator().manual_seed(self.recipe.training.seed * 1_000_003 + epoch)
+        n = max(1, self.recipe.training.tokens_per_batch // length)
+        for _ in range(max(1, len(self.train) // (n * length))):
+            starts = torch.randint(len(self.train) - length, (n,), generator=random)
+            yield _windows(self.train, starts, length)
+
+    def validation(self) -> list[Batch]:
+        length = self.recipe.model.max_len
+        starts = torch.arange(0, len(self.valid) - length, length)
+        return [_windows(self.valid, some, length) for some in starts.split(16)[:N_VALIDATION]]
+
+    def sample_scores(self, checkpoint: Checkpoint) -> Scores:
+        return {}
+
+
+def split(ids: Tensor) -> tuple[Tensor, Tensor]:
+    """The part that is trained on, and the last tenth."""
+    cut = round(len(ids) * (1 - HELD_OUT))
+    return ids[:cut], ids[cut:]
+
+
+def _windows(ids: Tensor, starts: Tensor, length: int) -> Batch:
+    rows = torch.stack([ids[start : start + length + 1] for start in starts.tolist()])
+    return Batch((rows[:, :-1],), rows[:, 1:])
+
+
+class Sentences:
+    """Single sentences in pieces, each begun with the start token and ended with the end token."""
+
+    def __init__(
+        self, recipe: Recipe, tokenizer: Tokenizer, train: Sequence[str], valid: Sequence[str]
+    ) -> None:
+        self.recipe, self.tokenizer = recipe, tokenizer
+        self.train, self.valid = ([*map(self._ids, part)] for part in (train, valid))
+
+    def _ids(self, text: str) -> list[int]:
+        ids = sentence_ids(self.tokenizer, self.recipe.model.bos_id, text)
+        return ids[: self.recipe.model.max_len + 1]
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        seed = self.recipe.training.seed * 1_000_003 + epoch
+        yield from self._grouped(self.train, seed)
+
+    def validation(self) -> list[Batch]:
+        return list(self._grouped(self.valid, 0))[:N_VALIDATION]
+
+    def sample_scores(self, checkpoint: Checkpoint) -> Scores:
+        return {}
+
+    def _grouped(self, rows: Sequence[Sequence[int]], seed: int) -> Iterator[Batch]:
+        training, pad_id = self.recipe.training, self.recipe.model.pad_id
+        for group in grouped([(len(row),) for row in rows], training.tokens_per_batch, seed):
+            yield text_batch([rows[i] for i in group], pad_id)
+
+
+def sentence_ids(tokenizer: Tokenizer, bos_id: int, text: str) -> list[int]:
+    """Start token, pieces, end token."""
+    return [bos_id, *tokenizer.encode(text, "continuation")]
+
+
+def prepare_windows(recipe: Recipe, data: Path | None, work: Path) -> Windows:
+    """A long text, its alphabet made of what stands in it."""
+    try:
+        return Windows(recipe, read_text(data, LONG_TEXT))
+    except TokenizerError as error:
+        raise TrainingError(str(error)) from error
+
+
+def prepare_sentences(recipe: Recipe, data: Path | None, work: Path) -> Sentences:
+    """A sentence a line; the vocabulary is learnt where there is none yet."""
+    train, valid = (read_text(data, name).splitlines() for name in (TRAIN, VALID))
+    held_out = set(valid)
+    train = [line for line in train if line not in held_out]
+    try:
+        tokenizer = SentencePieceTokenizer.trained_in(work, train, recipe.model.vocab_size)
+    except TokenizerError as error:
+        raise TrainingError(str(error)) from error
+    return Sentences(recipe, tokenizer, train, valid)
+
+
+def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
+    """Nats a character over all of the last tenth, each window read from nothing."""
+    text = read_text(data, LONG_TEXT)
+    _, held_out = split(torch.tensor(checkpoint.tokenizer.encode(text)))
+    length = checkpoint.config.max_len
+    starts = torch.arange(0, len(held_out) - length, length)
+    batches = [_windows(held_out, some, length) for some in starts.split(16)]
+    total, n = _nats(checkpoint, batches)
+    return {
+        "last tenth, nats a character": total / n,
+        "last tenth, bits a character": total / n / math.log(2),
+    }
+
+
+def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
+    """Perplexity of held-out sentences: a piece, the end token included, and a character."""
+    config, lines = checkpoint.config, read_text(data, VALID).splitlines()
+    rows = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
+    rows = [row[: config.max_len + 1] for row in rows]
+    groups = grouped([(len(row),) for row in rows], 2000, 0)
+    batches = [text_batch([rows[i] for i in group], config.pad_id) for group in groups]
+    total, n = _nats(checkpoint, batches)
+    n_characters = sum(len(line) + 1 for line in lines)  # the end counts as one
+    return {
+        "held-out sentences, perplexity a piece": math.exp(total / n),
+        "held-out sentences, perplexity a character": math.exp(total / n_characters),
+        "held-out sentences, bits a character": total / n_characters / math.log(2),
+    }
+
+
+@torch.inference_mode()
+def _nats(checkpoint: Checkpoint, batches: Sequence[Batch]) -> tuple[float, int]:
+    """Sum of -log p over all targets, in nats, and how many there are."""
+    total, n = 0.0, 0
+    for batch in tqdm(batches, unit="batch", dynamic_ncols=True):
+        here = batch.to(checkpoint.device)
+        logits = checkpoint.model(*here.inputs).flatten(0, -2).float()
+        targets = here.target_output.flatten()
+        total += float(F.cross_entropy(logits, targets, ignore_index=IGNORED, reduction="sum"))
+        n += batch.n_targets
+    return total, n
