@@ -272,6 +272,6 @@ def _timing(run: Run, x: Tensor) -> Timing:
 def _seconds(run: Run, x: Tensor) -> float:
     started = time.perf_counter()
     run(x)
-    if x.is_cuda:
-        torch.cuda.synchronize(x.device)
+    if x.device.type != "cpu":
+        torch.accelerator.synchronize(x.device)  # it was only asked to run
     return time.perf_counter() - started

@@ -88,6 +88,7 @@ def test_the_table_holds_formulas_values_and_times(measured: Measured) -> None:
     for shown in ("57,600", "15,360", "122,880", "368,640", "0.500 ms", "left out"):
         assert f"<td>{shown}</td>" in table
     assert "O(<i>n</i>² · <i>d</i>)" in table
+    assert "O(log<sub><i>k</i></sub>(<i>n</i>))" in table
     assert cost_table(SIZES, 30, None, LIGHT).count("<td>–</td>") == 4
 
 
