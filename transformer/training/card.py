@@ -4,6 +4,8 @@ import platform
 
 import torch
 
+from transformer.config import ModelConfig
+from transformer.discover import discover
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, Scores
 
@@ -12,13 +14,13 @@ def card(recipe: Recipe, run: Run, scores: Scores, needs_data: bool) -> str:
     """The card of a finished run, as Markdown."""
     model, progress = recipe.model, run.progress
     n_parameters = sum(parameter.numel() for parameter in run.model.parameters())
-    rows = "\n".join(f"| {name} | {value:.1f} |" for name, value in scores.items())
+    rows = "\n".join(f"| {name} | {_score(value)} |" for name, value in scores.items())
     command = f"python -m transformer train {recipe.name}" + needs_data * " --data DIR"
     return f"""# {recipe.name}
 
-{recipe.about.title}. Encoder-decoder Transformer: {model.n_encoder_layers}+{model.n_decoder_layers}
-layers, {model.n_heads} heads, d_model {model.d_model}, d_ff {model.d_ff}, {model.norm_order}-norm,
-{model.vocab_size:,} pieces, {n_parameters:,} parameters, stored in half precision.
+{recipe.about.title}. {_family(model)} Transformer: {_layers(model)} layers, {model.n_heads} heads,
+d_model {model.d_model}, d_ff {model.d_ff}, {model.norm_order}-norm, {model.positions} positions,
+a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in half precision.
 
 ## Scores
 
@@ -36,11 +38,26 @@ layers, {model.n_heads} heads, d_model {model.d_model}, d_ff {model.d_ff}, {mode
 
 `{command}`
 
-{progress["step"]:,} steps over {progress["tokens"]:,} tokens (source and target) in
+{progress["step"]:,} steps over {progress["tokens"]:,} tokens in
 {progress["seconds"] / 60:.1f} minutes, {progress["cpu_seconds"] / 60:.1f} of processor time, on
 {_machine(run.device)} with torch {torch.__version__}. The weights are averaged;
 `history.json` holds the learning curve.
 """
+
+
+def _score(value: float) -> str:
+    return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+
+
+def _family(model: ModelConfig) -> str:
+    title: str = discover("transformer.models", "FAMILY")[model.family].title
+    return title
+
+
+def _layers(model: ModelConfig) -> str:
+    """ "3+3" of an encoder and a decoder, "4" of one of them."""
+    numbers = (model.n_encoder_layers, model.n_decoder_layers)
+    return "+".join(str(n) for n in numbers if n)
 
 
 def _machine(device: torch.device) -> str:
