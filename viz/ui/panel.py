@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+from plotly.graph_objects import Figure
 
 from transformer import Attention
 from transformer.discover import discover
@@ -40,19 +41,18 @@ def draw_figure(name: str, **choices: Any) -> None:
     view: View = discover("viz.views", "VIEW")[name]
     recording = current().recording
     figure = view.draw(recording, current_theme(), **choices)
-    st.plotly_chart(
-        figure,
-        key=f"figure {name} {choices}",
-        theme=None,
-        config=CONFIG,
-        alt=view.describe(recording, **choices),
-    )
+    show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
+
+
+def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> None:
+    """A figure, with its alt text and the button that saves it. key: unique on the page."""
+    st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG, alt=alt)
     download(
         "Figure as HTML",
-        lambda: figure_html(figure, view.title),
+        lambda: figure_html(figure, title),
         f"headscope-{name}.html",
         "This figure as a page of its own",
-        key=f"html {name} {choices}",
+        key=f"html {key}",
     )
 
 
