@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 from plotly.graph_objects import Figure
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Attention
 from transformer.discover import discover
@@ -44,16 +45,22 @@ def draw_figure(name: str, **choices: Any) -> None:
     show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
 
 
-def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> None:
-    """A figure, with its alt text and the button that saves it. key: unique on the page."""
+def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> DeltaGenerator:
+    """A figure, its alt text, and the row below with its file: the place for further files.
+
+    key: unique on the page.
+    """
     st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG, alt=alt)
-    download(
-        "Figure as HTML",
-        lambda: figure_html(figure, title),
-        f"headscope-{name}.html",
-        "This figure as a page of its own",
-        key=f"html {key}",
-    )
+    files = st.container(horizontal=True)
+    with files:
+        download(
+            "Figure as HTML",
+            lambda: figure_html(figure, title),
+            f"headscope-{name}.html",
+            "This figure as a page of its own",
+            key=f"html {key}",
+        )
+    return files
 
 
 def head_files(selection: Selection) -> None:

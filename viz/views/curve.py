@@ -1,5 +1,6 @@
 """Numbers over the steps of a training run, and how a figure of them looks."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,9 +56,11 @@ def curve_layout(theme: Theme, id: str, title: str, height: int, **more: Any) ->
     return layout(theme, id, title, **looks | {"hovermode": "x unified"} | more)
 
 
-def step_axis(theme: Theme, log: bool) -> dict[str, Any]:
-    """The horizontal axis; hovering says the step in full."""
-    kind: dict[str, Any] = {"type": "log", "dtick": 1} if log else {"rangemode": "tozero"}
+def step_axis(theme: Theme, last: int, log: bool) -> dict[str, Any]:
+    """The horizontal axis from the first step to the last; hovering says the step in full."""
+    kind: dict[str, Any] = {"range": [0, 1.02 * last]}
+    if log:
+        kind = {"type": "log", "dtick": 1, "range": [0, math.log10(1.2 * last)]}
     return axis(theme, "step", tickformat=",d", hoverformat=",d", unifiedhovertitle=_HOVER) | kind
 
 

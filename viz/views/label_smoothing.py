@@ -1,9 +1,9 @@
 """Label smoothing at one position: the distribution that is asked for, and the one predicted."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import plotly.graph_objects as go
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from viz.views.layout import SMALL, axis
 
 N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""
-ROW, FRAME = 34, 110
+ROW, FRAME = 31, 110
 """Pixels a row, and of everything around the rows."""
 NO_TARGET = "This model writes no target, so there is no piece whose label could be smoothed."
 
@@ -99,6 +99,7 @@ def _bars(name: str, probs: list[float], colour: str, theme: Theme) -> go.Bar:
         text=[percent(prob) for prob in probs],
         textposition="outside",
         textfont={"size": SMALL, "color": theme.dim},
+        constraintext="none",
         cliponaxis=False,
         hovertemplate="%{y}<br>" + name + " %{x:.6g}<extra></extra>",
     )
@@ -116,13 +117,12 @@ def percent(prob: float) -> str:
     >>> percent(0.9000125), percent(0.0000125), percent(0.0), percent(1e-9)
     ('90.0 %', '0.00125 %', '0 %', '< 0.0001 %')
     """
-    if 0 < prob < 1e-6:
+    if prob == 0:
+        return "0 %"
+    if prob < 1e-6:
         return "< 0.0001 %"
-    trim = "-" if prob in (0, 1) else "k"
-    digits = np.format_float_positional(
-        100 * prob, precision=3, fractional=False, trim=trim, unique=False
-    )
-    return f"{digits} %"
+    decimals = max(1, 2 - math.floor(math.log10(100 * prob)))
+    return f"{100 * prob:.{decimals}f} %"
 
 
 def describe(shown: Sequence[Row], position: int, target: Token) -> str:

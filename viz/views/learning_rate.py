@@ -1,5 +1,6 @@
 """The learning rate over the steps: AIAYN's schedule, a recipe's own, and the rates of a run."""
 
+import math
 from collections.abc import Iterable
 
 import plotly.graph_objects as go
@@ -49,37 +50,41 @@ def peak(curve: Curve) -> tuple[int, float]:
     return curve.steps[curve.values.index(highest)], highest
 
 
-def draw(
-    paper: Curve, recipe: Curve | None, recorded: Curve | None, log: bool, theme: Theme
-) -> go.Figure:
+def draw(paper: Curve, recipe: Curve | None, recorded: Curve, log: bool, theme: Theme) -> go.Figure:
     """The paper's curve with its peak; the recipe's; the rates that were saved as points."""
     title = "<b>Learning rate</b> over the steps"
     figure = go.Figure(layout=curve_layout(theme, "learning_rate", title, HEIGHT))
     figure.add_trace(line(paper, SERIES[0], "%{y:.4g}"))
     if recipe is not None:
         figure.add_trace(line(recipe, SERIES[1], "%{y:.4g}"))
-    if recorded is not None:
+    if recorded.steps:
         marker = {"color": SERIES[2], "size": 4}
         figure.add_trace(line(recorded, SERIES[2], "%{y:.4g}", mode="markers", marker=marker))
-    figure.add_trace(_peak(paper, theme))
-    figure.update_xaxes(step_axis(theme, log))
+    _mark_peak(figure, paper, log, theme)
+    figure.update_xaxes(step_axis(theme, paper.steps[-1], log))
     figure.update_yaxes(value_axis(theme, "learning rate"))
     return figure
 
 
-def _peak(paper: Curve, theme: Theme) -> go.Scatter:
+def _mark_peak(figure: go.Figure, paper: Curve, log: bool, theme: Theme) -> None:
+    """A point, and its numbers on a ground of their own, as other curves may pass there."""
     step, highest = peak(paper)
-    return go.Scatter(
-        x=[step],
-        y=[highest],
-        mode="markers+text",
-        marker={"color": theme.accent, "size": 9},
-        text=[f"peak {highest:.4g} at step {step:,}"],
-        textposition="top right",
-        textfont={"size": SMALL, "color": theme.text},
-        cliponaxis=False,
-        hoverinfo="skip",
-        showlegend=False,
+    marker = {"color": theme.accent, "size": 9}
+    figure.add_scatter(
+        x=[step], y=[highest], mode="markers", marker=marker, hoverinfo="skip", showlegend=False
+    )
+    figure.add_annotation(
+        x=math.log10(step) if log else step,
+        y=highest,
+        text=f"peak {highest:.4g} at step {step:,}",
+        showarrow=False,
+        # To the side where the figure is wide: the peak stands left, on a log axis right.
+        xanchor="right" if log else "left",
+        xshift=-8 if log else 8,
+        yanchor="bottom",
+        yshift=4,
+        bgcolor=theme.background,
+        font={"size": SMALL, "color": theme.text},
     )
 
 

@@ -28,10 +28,10 @@ def draw(history: History, floor: float | None, log: bool, theme: Theme) -> go.F
             floor,
             line={"color": theme.dim, "width": 1, "dash": "dot"},
             annotation_text=f"entropy of the smoothed target, {floor:.4f} nats",
-            annotation_position="top right",
+            annotation_position="bottom left",
             annotation_font={"size": SMALL, "color": theme.dim},
         )
-    figure.update_xaxes(step_axis(theme, log))
+    figure.update_xaxes(step_axis(theme, int(history[-1]["step"]), log))
     figure.update_yaxes(value_axis(theme, "nats a target token"))
     return figure
 

@@ -25,7 +25,7 @@ def draw(history: History, log: bool, theme: Theme) -> go.Figure:
         colour = SERIES[2 + i % (len(SERIES) - 2)]  # not those of the losses beside it
         marker = {"size": 7}
         figure.add_trace(line(curve, colour, "%{y:.2f}", mode="lines+markers", marker=marker))
-    figure.update_xaxes(step_axis(theme, log))
+    figure.update_xaxes(step_axis(theme, int(history[-1]["step"]), log))
     figure.update_yaxes(value_axis(theme, "score (0 to 100)"))
     return figure
 
