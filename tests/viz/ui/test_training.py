@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).parents[3]
@@ -13,13 +14,14 @@ ROOT = Path(__file__).parents[3]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    st.cache_resource.clear()  # an answer of another test's folder names that folder's files
     return tmp_path
 
 
 def training(topic: str = "Label smoothing") -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.run().switch_page("viz/pages/training.py").run()
-    app.button_group(key="topic").set_value(topic).run()
+    app.segmented_control(key="topic").set_value(topic).run()
     assert not app.exception
     return app
 
