@@ -14,7 +14,7 @@ from viz.views.loss_curve import History
 EXPLAIN = (
     "Training: the mean over one batch, against smoothed labels. Validation: held-out examples, "
     "plain labels, with the averaged weights that are shipped; so it may lie below. "
-    "The dotted line, where the recipe is known, is the least that the training loss can be."
+    "The dotted line, where the recipe's smoothing is known, is the least that the training loss can be."
 )
 
 
@@ -66,6 +66,6 @@ def _scores(history: History, log: bool) -> None:
 def _floor() -> float | None:
     """The least training loss that the smoothing of the checkpoint's recipe allows, in nats."""
     recipe, n_classes = recipe_of(current().checkpoint), current().recording.logits.size(-1)
-    if recipe is None:
+    if recipe is None or recipe.training.label_smoothing == 0:
         return None
     return float(entropy(smoothed_target(0, n_classes, recipe.training.label_smoothing)))
