@@ -14,7 +14,8 @@ from viz.views.loss_curve import History
 EXPLAIN = (
     "Training: the mean over one batch, against smoothed labels. Validation: held-out examples, "
     "plain labels, with the averaged weights that are shipped; so it may lie below. "
-    "The dotted line, where the recipe's smoothing is known, is the least that the training loss can be."
+    "The dotted line, where the recipe's smoothing is known, is the least that the training loss "
+    "can be."
 )
 
 
