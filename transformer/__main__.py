@@ -85,7 +85,9 @@ def _inspect(options: argparse.Namespace) -> dict[str, Any]:
 def _value(method: Method, option: str) -> tuple[str, Any]:
     """ "beam_size=8" as a name and a value of the type of its default. Raises InputError."""
     name, _, text = option.partition("=")
-    defaults = {"max_len": 1} | {known.name: known.default for known in method.options}
+    defaults: dict[str, Any] = {"max_len": 1} | {
+        known.name: known.default for known in method.options
+    }
     if name not in defaults:
         known = ", ".join(defaults) or "none"
         raise InputError(f"no option {name!r} of this method; its options: {known}.")

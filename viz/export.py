@@ -1,4 +1,4 @@
-"""What leaves the app as a file: a figure as HTML, weights as CSV or NPZ, steps as CSV.
+"""What leaves the app as a file: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
 
 Pure functions that return bytes; nothing is written and nothing is sent. A picture as PNG is what
 Plotly's own button gives.
@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
+from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
@@ -106,6 +107,35 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Rows of named values; one that lacks a name leaves its cell empty. Numbers are exact."""
     header = list(dict.fromkeys(name for row in rows for name in row))
     return _csv(header, ([row.get(name, "") for name in header] for row in rows))
+
+
+def costs_csv(sizes: Sizes, n: int, measured: Measured | None) -> bytes:
+    """Table 1 as numbers, a line a layer and length: the measured lengths and n.
+
+    Operations and steps are the terms inside O(...); measured_ms is empty where nothing was timed.
+    """
+    header = ("layer", "n", "d", "k", "r", "operations", "sequential_steps", "longest_path_steps")
+    return _csv(
+        (*header, "measured_ms", "runs", "device", "threads"),
+        (
+            (
+                *(layer.name, length, sizes.d, sizes.k, sizes.r),
+                layer.operations.value(length, sizes),
+                layer.sequential.value(length, sizes),
+                layer.longest_path.value(length, sizes),
+                *_time_cells(measured, layer.name, length),
+            )
+            for layer in LAYERS
+            for length in sorted({n, *LENGTHS})
+        ),
+    )
+
+
+def _time_cells(measured: Measured | None, name: str, n: int) -> tuple[str | int, ...]:
+    timing = measured and measured.at(name, n)
+    if not (measured and timing):
+        return ("", "", "", "")
+    return (f"{timing.ms:.6g}", timing.runs, measured.device, measured.threads)
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:

@@ -1,6 +1,7 @@
 """Tokens -> labels: what a piece looks like on screen, in a figure and in a table."""
 
 import html
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -35,6 +36,11 @@ def figure_label(token: Token, dim: str) -> str:
     if text.startswith("▁") and len(text) > 1:
         return f'<span style="color:{dim}">▁</span>{text[1:]}'
     return text
+
+
+def literal(text: str) -> str:
+    """Text as Markdown that shows it as it stands."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^])", r"\\\1", text)
 
 
 def _visible(character: str) -> str:

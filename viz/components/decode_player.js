@@ -39,7 +39,7 @@ function create(root) {
     panel("candidates", "Candidates", player.bars, player.entropy),
     panel("source", "Attends to in the source", player.source),
     panel("own", "Attends to in what is written", player.read, legend),
-    panel("all", "All steps, one a row: cross-attention, entropy", overview.node),
+    panel("all", "All steps, one a row: attention, entropy", overview.node),
     player.spoken,
   );
   const silence = onToken((token) => point(player, token));
@@ -48,7 +48,7 @@ function create(root) {
   announcePointing(root);
   player.written.onclick = ({ target }) => {
     const chip = target.closest(".chip");
-    if (chip) move(playback, Number(chip.dataset.position));
+    if (chip?.dataset.side === "target") move(playback, Number(chip.dataset.position));
   };
   player.dispose = () => {
     pause(playback);
@@ -79,10 +79,12 @@ function update(player, { nonce, palette, step, payload }) {
   if (drawn !== player.drawn) {
     player.drawn = drawn;
     const { header, arrays } = unpack(payload);
-    Object.assign(player, { header, cross: arrays[0], own: arrays[1], palette });
+    const cross = header.source.length ? arrays[0] : null; // a generator has none
+    Object.assign(player, { header, cross, own: arrays.at(-1), palette });
     applyPalette(player.root, palette);
     arrange(player);
-    drawOverview(player.overview, player.cross, header.steps.map((s) => s.entropy), palette);
+    const entropies = header.steps.map((s) => s.entropy);
+    drawOverview(player.overview, cross ?? player.own, entropies, palette);
   }
   playback.n = player.header.steps.length;
   if (player.header.decoding !== decoding) {
@@ -110,11 +112,17 @@ function rested(player, step) {
 }
 
 function arrange(player) {
-  const { source, target, read } = player.header;
-  player.written.replaceChildren(...target.map((piece, i) => chip(piece, "target", i)));
+  const { source, prompt, target, read } = player.header;
+  player.root.classList.toggle("generator", prompt.length > 0);
+  player.written.replaceChildren(
+    ...prompt.map((piece, i) => chip(piece, "source", i)),
+    ...target.map((piece, i) => chip(piece, "target", i)),
+  );
   player.source.replaceChildren(...source.map((piece, i) => weighted(piece, "source", i)));
-  // What was read at i is what was written at i - 1; the start token was never written.
-  player.read.replaceChildren(...read.map((piece, i) => weighted(piece, "target", i - 1)));
+  // Before what was written stands the prompt, or the start token, which is no one's.
+  const before = read.length - target.length + 1;
+  const place = (i) => (i < before ? ["source", prompt.length ? i : -1] : ["target", i - before]);
+  player.read.replaceChildren(...read.map((piece, i) => weighted(piece, ...place(i))));
   player.bars.replaceChildren(...Array.from({ length: N_BARS + 1 }, bar));
 }
 
@@ -144,13 +152,14 @@ function bar() {
 function show(player, step) {
   const { header, playback } = player;
   const now = header.steps[step];
-  [...player.written.children].forEach((node, i) => {
+  [...player.written.children].slice(header.prompt.length).forEach((node, i) => {
     node.classList.toggle("now", i === step);
     node.classList.toggle("later", i > step);
   });
   showCandidates(player, now);
-  showWeights(player, player.source, player.cross, step, header.source.length);
-  showWeights(player, player.read, player.own, step, step + 1);
+  const before = header.read.length - header.target.length + 1;
+  if (player.cross) showWeights(player, player.source, player.cross, step, header.source.length);
+  showWeights(player, player.read, player.own, step, before + step);
   player.entropy.replaceChildren(
     element("span", "dim", "entropy "),
     `${now.entropy.toFixed(2)} bits`,
@@ -201,5 +210,6 @@ function showWeights(player, list, weights, step, n) {
 
 function point(player, token) {
   markPointed(player.root, token);
-  markOverviewColumn(player.overview, token.side === "source" ? token.position : null);
+  const isColumn = token.side === "source"; // in the text of a generator the prompt comes first
+  markOverviewColumn(player.overview, isColumn ? token.position : null);
 }

@@ -48,30 +48,35 @@ def decode_player(
 
 
 def pack_player(
-    decoding: Decoding, cross: ArrayLike, own: ArrayLike, read: Sequence[Token]
+    decoding: Decoding, cross: ArrayLike | None, own: ArrayLike, read: Sequence[Token]
 ) -> bytes:
     """A decoding with the exact weights of one head, or of a mean of heads.
 
-    cross: [T, S] attention over the source. own: [T, T] attention over what was read. read: the T
-    tokens that the decoder read, the start token first (the recording's decoder queries).
+    cross: [T, S] attention over the source; None for a generator, which reads source and target as
+    one text. own: [T, R] attention over what was read; its row t may see the first R - T + t + 1.
+    read: the R tokens that the decoder read: the start token, or the source, and what was written.
     Raises ValueError when sizes differ.
     """
-    cross, own = np.asarray(cross, "<f4"), np.asarray(own, "<f4")
-    n_target, n_source = len(decoding.target), len(decoding.source)
-    if cross.shape != (n_target, n_source) or own.shape != (n_target, n_target):
+    own = np.asarray(own, "<f4")
+    arrays = [own] if cross is None else [np.asarray(cross, "<f4"), own]
+    n_source, n_target, n_read = len(decoding.source), len(decoding.target), len(read)
+    n_before = n_source if cross is None else 1
+    shapes = [(n_target, n_read)] if cross is None else [(n_target, n_source), (n_target, n_read)]
+    if [array.shape for array in arrays] != shapes or n_read != n_before + n_target - 1:
         raise ValueError(
-            f"weights {cross.shape} and {own.shape} do not fit "
-            f"{n_source} source and {n_target} target tokens."
+            f"weights {[array.shape for array in arrays]} do not fit "
+            f"{n_source} source, {n_target} target and {n_read} read tokens."
         )
     vocab_size = decoding.hypotheses[0].log_probs.shape[1]
     content = {
-        "source": pieces(decoding.source),
+        "source": [] if cross is None else pieces(decoding.source),
+        "prompt": pieces(decoding.source) if cross is None else [],
         "target": pieces(decoding.target),
         "read": pieces(read),
         "steps": [_step(step, vocab_size) for step in decoding.steps],
     }
     # Another head of the same decoding must not move the step that is shown.
-    return pack({"decoding": digest(json.dumps(content).encode()), **content}, cross, own)
+    return pack({"decoding": digest(json.dumps(content).encode()), **content}, *arrays)
 
 
 def _step(step: Step, vocab_size: int) -> dict[str, Any]:

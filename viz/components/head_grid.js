@@ -230,8 +230,8 @@ function markToken(grid, { side, position }) {
   mark(grid.board, "column", columns, keys.length, side, position);
 }
 
-function mark(board, name, [side, offset], n, pointedSide, position) {
-  const place = position === null || side !== pointedSide ? -1 : position + offset;
+function mark(board, name, offsets, n, side, position) {
+  const place = position === null || !(side in offsets) ? -1 : position + offsets[side];
   const shown = place >= 0 && place < n;
   board.classList.toggle(`mark-${name}`, shown);
   if (!shown) return;

@@ -52,9 +52,10 @@ def head_grid(
     return None if result.open is None else (int(result.open[0]), int(result.open[1]))
 
 
-def pack_head_grid(attention: Attention) -> bytes:
+def pack_head_grid(attention: Attention, n_prompt: int = 0) -> bytes:
     """Thumbnails of every head, and where each head's attention is strongest.
 
+    n_prompt: of a generator, the length of the source that its rows begin with.
     Arrays: thumbnails u1 [L, H, Q', K'] with Q', K' at most 64; strongest cell i4 [L, H, 2] (query,
     key) and its weight f4 [L, H].
     """
@@ -68,7 +69,7 @@ def pack_head_grid(attention: Attention) -> bytes:
         "produced": pieces(attention.produced) if writes and attention.produced else None,
         "block": block,
         "masked": bool((thumbnails == MASKED).any()),
-        **_sides(attention),
+        **_sides(attention, n_prompt),
     }
     return pack(
         header,
@@ -129,12 +130,15 @@ def _strongest(weights: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack([cell // n_keys, cell % n_keys], -1).int(), weight
 
 
-def _sides(attention: Attention) -> dict[str, Any]:
-    """Of which side the rows and columns are, and at which of them the token at position 0 is.
+def _sides(attention: Attention, n_prompt: int) -> dict[str, Any]:
+    """Where the tokens of each side are: side -> row or column of its token at position 0.
 
     A target token's row is the one that produced it; its column is one further, where it was read.
     """
     if attention.produced is None:
-        return {"rows": ["source", 0], "columns": ["source", 0]}
-    columns = ["source", 0] if attention.kind == "cross" else ["target", 1]
-    return {"rows": ["target", 0], "columns": columns}
+        return {"rows": {"source": 0}, "columns": {"source": 0}}
+    if n_prompt:
+        rows = {"source": -1, "target": n_prompt - 1}
+        return {"rows": rows, "columns": {"source": 0, "target": n_prompt}}
+    columns = {"source": 0} if attention.kind == "cross" else {"target": 1}
+    return {"rows": {"target": 0}, "columns": columns}

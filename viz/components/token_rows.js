@@ -7,7 +7,7 @@ export default function ({ data, parentElement }) {
   if (!listeners.has(root)) listeners.set(root, onToken((token) => markPointed(root, token)));
   applyPalette(root, data.palette);
   const sides = ["source", "target"].filter((side) => data[side].length);
-  root.replaceChildren(...sides.flatMap((side) => row(side, data[side])));
+  root.replaceChildren(...sides.flatMap((side, i) => row(side, data[side], data.titles[i])));
   announcePointing(root);
   root.onkeydown = (event) => move(event);
   root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
@@ -18,12 +18,12 @@ export default function ({ data, parentElement }) {
   };
 }
 
-function row(side, tokens) {
+function row(side, tokens, title) {
   const list = element("div", "tokens");
   list.setAttribute("role", "list");
-  list.setAttribute("aria-label", `${side}, ${tokens.length} tokens`);
+  list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);
   list.append(...tokens.map((piece, position) => chip(side, piece, position)));
-  return [element("div", "side dim", side), list];
+  return [element("div", "side dim", title), list];
 }
 
 function chip(side, piece, position) {

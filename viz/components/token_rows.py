@@ -16,9 +16,20 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def token_rows(source: Sequence[Token], target: Sequence[Token], theme: Theme, key: str) -> None:
+def token_rows(
+    source: Sequence[Token],
+    target: Sequence[Token],
+    theme: Theme,
+    key: str,
+    titles: tuple[str, str] = ("source", "target"),
+) -> None:
     """Two lines of tokens. Pointing at one marks it in every component of the page."""
     _COMPONENT(
         key=key,
-        data={"palette": palette(theme), "source": pieces(source), "target": pieces(target)},
+        data={
+            "palette": palette(theme),
+            "source": pieces(source),
+            "target": pieces(target),
+            "titles": list(titles),
+        },
     )

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from transformer import Recording
+from transformer.decoding.method import Method, Option
 from viz.labels import KIND_TITLES
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
@@ -83,11 +84,31 @@ def choose_head(
 
 def choose_heads(recording: Recording, default: Selection) -> None:
     """A layer of the decoder, and a head or the mean of its heads."""
-    attention = recording.attentions["cross"]
+    attention = recording.attentions["decoder_self"]
     with _row():
         _number("Layer", "L", attention.n_layers, default.layer, "layer")
         _number("Head", "H", attention.n_heads, default.head, "head")
         st.toggle("Mean of heads", key="mean", bind="query-params")
+
+
+def choose_options(method: Method) -> tuple[tuple[str, float], ...]:
+    """What a decoding method may be given, as (name, value) pairs; drawn in a row."""
+    return tuple((option.name, _option(option)) for option in method.options)
+
+
+def _option(option: Option) -> float:
+    kind = int if option.is_whole else float
+    chosen = st.number_input(
+        option.title,
+        kind(option.least),
+        kind(option.most),
+        kind(option.default),
+        step=1 if option.is_whole else 0.05,
+        key=option.name,
+        bind="query-params",
+        help=option.explain,
+    )
+    return kind(option.default if chosen is None else chosen)
 
 
 def _row() -> Any:

@@ -1,16 +1,21 @@
 """The top of every page: sentence, checkpoint and decoding, and which request is shown."""
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
-from transformer.checkpoint import read_config
 from transformer.decoding import decoding_methods
+from transformer.models.family import Family
+from viz.labels import literal
+from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN
-from viz.ui.request import Request, answer, checkpoint_names, make_request
+from viz.ui.request import Request, about, answer, checkpoint_names, make_request, streamed_answer
 from viz.ui.settings import checkpoints_folder
 
-DEFAULT_METHOD = "beam"
-"""The best translations first; greedy is one click away."""
+DEFAULT_METHODS = {"source": "beam", "prompt": "sample"}
+"""What is chosen first: the best translations, and texts that do not repeat themselves."""
 WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 
@@ -25,28 +30,59 @@ def frame() -> None:
     if not names:
         st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
         st.stop()
-    titles = {n: m.title for n, m in decoding_methods().items() if not m.needs_target}
     sentence, pickers = st.columns(WIDTHS, vertical_alignment="bottom")
-    with pickers, st.container(horizontal=True, gap="small", wrap=False):
+    with pickers, _row():
         checkpoint = st.selectbox(
             "Checkpoint",
             names,
             key="checkpoint",
             bind="query-params",
             on_change=_open_checkpoint,
+            help=_lines(names),
         )
-        chosen = st.selectbox(
-            "Decoding",
-            list(titles),
-            index=list(titles).index(DEFAULT_METHOD),
-            format_func=lambda method: titles[method],
-            key="decoding",
-            bind="query-params",
-            width=150,
-        )
-    with sentence:
+        method, options = _decoding(checkpoint)
+    with sentence, _row():
         text = _sentence(checkpoint)
-    _settle(make_request(checkpoint, text, chosen))
+        _offer(_examples(checkpoint))
+    _settle(make_request(checkpoint, text, method, options))
+
+
+def _row() -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small", wrap=False)
+
+
+def _offer(examples: Sequence[str]) -> None:
+    """A menu of texts to start with."""
+    if examples:
+        st.menu_button(
+            "Try", list(examples), key="example", on_click=_take_example, format_func=literal
+        )
+
+
+def _lines(names: Sequence[str]) -> str:
+    """What each checkpoint is for, a line each, in Markdown."""
+    return "\n".join(f"- **{literal(name)}**: {literal(_title(name))}" for name in names)
+
+
+def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...]]:
+    """The method and its options; nothing to choose where nothing is written."""
+    family = _family(checkpoint)
+    if family is None or not family.decodes:
+        return "none", ()
+    methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
+    chosen = st.selectbox(
+        "Decoding",
+        list(methods),
+        index=list(methods).index(DEFAULT_METHODS[family.reads]),
+        format_func=lambda method: methods[method].title,
+        key="decoding",
+        bind="query-params",
+        width=150,
+    )
+    if not methods[chosen].options:
+        return chosen, ()
+    with st.popover("", icon=":material/tune:", help=f"Options of {methods[chosen].title}"):
+        return chosen, choose_options(methods[chosen])
 
 
 def _sentence(checkpoint: str) -> str:
@@ -63,9 +99,17 @@ def _sentence(checkpoint: str) -> str:
     )
 
 
+def _take_example() -> None:
+    if st.session_state["example"]:
+        st.session_state["text"] = st.session_state["example"]
+
+
 def _open_checkpoint() -> None:
     _start_with_example()
     _start_at_its_head()
+    family = _family(st.session_state["checkpoint"])
+    if family is not None and "decoding" in st.session_state:
+        st.session_state["decoding"] = DEFAULT_METHODS[family.reads]
 
 
 def _start_with_example() -> None:
@@ -79,10 +123,10 @@ def _start_with_example() -> None:
 def _start_at_its_head() -> None:
     """Another checkpoint has other heads: go to the one that it opens at."""
     try:
-        about = read_config(checkpoints_folder() / st.session_state["checkpoint"])[0]
+        said, _ = about(st.session_state["checkpoint"])
     except CheckpointError:
         return
-    for name, value in zip(("kind", "layer", "head"), about.opens_at, strict=True):
+    for name, value in zip(("kind", "layer", "head"), said.opens_at, strict=True):
         if name in st.session_state:
             st.session_state[name] = value
 
@@ -93,15 +137,30 @@ def _first_example(checkpoint: str) -> str:
 
 def _examples(checkpoint: str) -> tuple[str, ...]:
     try:
-        return read_config(checkpoints_folder() / checkpoint)[0].examples
+        return about(checkpoint)[0].examples
     except CheckpointError:
         return ()
+
+
+def _family(checkpoint: str) -> Family | None:
+    """None where the folder is damaged."""
+    try:
+        return about(checkpoint)[1]
+    except CheckpointError:
+        return None
+
+
+def _title(checkpoint: str) -> str:
+    try:
+        return about(checkpoint)[0].title
+    except CheckpointError:
+        return "cannot be opened"
 
 
 def _settle(request: Request) -> None:
     """Make `request` the one shown; or say why not, and show the one before or the example."""
     try:
-        answer(request)
+        _answer(request)
         st.session_state[SHOWN] = request
     except CheckpointError as error:
         st.error(f"{error} The other checkpoints are not affected.", icon=":material/error:")
@@ -110,6 +169,18 @@ def _settle(request: Request) -> None:
         st.warning(f"{error} Still shown: “{shown.text}”.", icon=":material/info:")
     if SHOWN not in st.session_state:
         st.stop()
+
+
+def _answer(request: Request) -> None:
+    """Compute what is asked; a text that grows token by token is shown while it does."""
+    family = _family(request.checkpoint)
+    methods = decoding_methods()
+    if family is None or family.reads != "prompt" or not methods[request.method].streams:
+        answer(request)
+        return
+    place = st.empty()
+    streamed_answer(request, lambda text: place.text(f"{request.text}{text}"))
+    place.empty()
 
 
 def _fallback(request: Request) -> Request:

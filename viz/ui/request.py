@@ -2,14 +2,20 @@
 
 import gc
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from queue import SimpleQueue
 
 import streamlit as st
 import torch
+from torch import Tensor
 
 from transformer import Checkpoint, Decoding, Recording, decode, load_checkpoint, record
-from transformer.checkpoint import CONFIG, WEIGHTS
+from transformer.checkpoint import CONFIG, WEIGHTS, About, read_config
+from transformer.models.family import Family
 from viz.components.decode_player import pack_player
 from viz.components.head_grid import pack_head_grid
 from viz.ui.settings import checkpoints_folder, threads
@@ -25,6 +31,8 @@ class Request:
     """When its weights were written: a retrained checkpoint is another one."""
     text: str
     method: str
+    options: tuple[tuple[str, float], ...] = ()
+    """Of the method, as (name, value) pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +41,8 @@ class Answer:
 
     request: Request
     checkpoint: Checkpoint
-    decoding: Decoding
+    decoding: Decoding | None
+    """None where the model writes nothing."""
     recording: Recording
     seconds: float
     """Decoding and recording together, when it was computed."""
@@ -45,11 +54,26 @@ def checkpoint_names() -> list[str]:
     return sorted(found, key=lambda name: name != "en-de")
 
 
-def make_request(checkpoint: str, text: str, method: str) -> Request:
+def about(checkpoint: str) -> tuple[About, Family]:
+    """What a checkpoint says of itself. Raises CheckpointError."""
+    folder = checkpoints_folder() / checkpoint
+    file = folder / CONFIG
+    return _about(folder, file.stat().st_mtime_ns if file.exists() else 0)
+
+
+@lru_cache(maxsize=256)
+def _about(folder: Path, version: int) -> tuple[About, Family]:
+    said, _, family = read_config(folder)
+    return said, family
+
+
+def make_request(
+    checkpoint: str, text: str, method: str, options: tuple[tuple[str, float], ...] = ()
+) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
     weights = checkpoints_folder() / checkpoint / WEIGHTS
     version = weights.stat().st_mtime_ns if weights.exists() else 0
-    return Request(checkpoint, version, text.strip(), method)
+    return Request(checkpoint, version, text.strip(), method, options)
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
@@ -58,35 +82,58 @@ def open_checkpoint(request: Request) -> Checkpoint:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def answer(request: Request) -> Answer:
-    """Decode first, record once. Raises CheckpointError or InputError."""
+def answer(request: Request, _on_token: Callable[[str], None] | None = None) -> Answer:
+    """Decode first, record once. Raises CheckpointError or InputError.
+
+    _on_token: told the text so far, as `decode` says; no part of the cache's key.
+    """
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
-    decoding = decode(checkpoint, request.text, method=request.method)
-    recording = record(checkpoint, request.text, decoding.target)
+    decoding, target = None, None
+    if checkpoint.family.decodes:
+        options = dict(request.options)
+        decoding = decode(checkpoint, request.text, request.method, _on_token, **options)
+        target = decoding.target
+    recording = record(checkpoint, request.text, target)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
+
+
+def streamed_answer(request: Request, show: Callable[[str], object]) -> Answer:
+    """The same, computed beside this thread, which meanwhile shows the text so far."""
+    texts: SimpleQueue[str | None] = SimpleQueue()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(answer, request, texts.put)
+        future.add_done_callback(lambda _: texts.put(None))
+        for text in iter(texts.get, None):
+            show(text)
+        return future.result()
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def grid_payload(request: Request, kind: str) -> bytes:
     """What the grid of all heads of a kind needs, packed once."""
-    return pack_head_grid(answer(request).recording.attentions[kind])
+    answered = answer(request)
+    is_prompt = answered.checkpoint.family.reads == "prompt"
+    n_prompt = len(answered.recording.source) if is_prompt else 0
+    return pack_head_grid(answered.recording.attentions[kind], n_prompt)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def player_payload(request: Request, layer: int, head: int | None) -> bytes:
     """What the decode player needs for one head, or for the mean of a layer's heads."""
     answered = answer(request)
-    cross, own = (
-        answered.recording.attentions[kind].weights(layer) for kind in ("cross", "decoder_self")
-    )
+    assert answered.decoding is not None
+    attentions = answered.recording.attentions
     chosen = slice(None) if head is None else slice(head, head + 1)
-    return pack_player(
-        answered.decoding,
-        cross[chosen].mean(0),
-        own[chosen].mean(0),
-        answered.recording.attentions["cross"].queries,
-    )
+    n_target = len(answered.decoding.target)
+
+    def rows(kind: str) -> Tensor:
+        """One row a step [T, K]: of a generator's text the last ones."""
+        return attentions[kind].weights(layer)[chosen].mean(0)[-n_target:]
+
+    cross = rows("cross") if "cross" in attentions else None
+    read = attentions["decoder_self"].queries
+    return pack_player(answered.decoding, cross, rows("decoder_self"), read)
 
 
 @st.cache_resource(max_entries=6, show_spinner="Loading the checkpoint")

@@ -9,9 +9,14 @@ from dataclasses import replace
 import streamlit as st
 
 from viz.components.token_rows import token_rows
+from viz.labels import literal
 from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
+from viz.ui.request import Answer
+
+TITLES = {"source": ("source", "target"), "prompt": ("prompt", "continuation")}
+"""What the two lines of tokens are, by how the model reads."""
 
 
 def spine(page: str) -> None:
@@ -19,12 +24,22 @@ def spine(page: str) -> None:
     shown = current()
     tokens, choices = st.columns(WIDTHS)
     with tokens:
-        token_rows(shown.recording.source, shown.recording.target, current_theme(), key="tokens")
+        recording, titles = shown.recording, TITLES[shown.checkpoint.family.reads]
+        token_rows(recording.source, recording.target, current_theme(), "tokens", titles)
     with choices:
         _choices(page)
-        st.caption(f"{shown.seconds:.2f} s on {shown.checkpoint.device.type}")
-        if not shown.decoding.is_ended:
-            st.caption(f"Stopped at {len(shown.decoding.target)} tokens: the model found no end.")
+        title = literal(shown.checkpoint.about.title)
+        st.caption(
+            f"{title} · {shown.seconds:.2f} s on {shown.checkpoint.device.type}{_end(shown)}"
+        )
+
+
+def _end(shown: Answer) -> str:
+    """Said of a translation that found no end; a generator's text seldom has one."""
+    decoding = shown.decoding
+    if decoding is None or decoding.is_ended or shown.checkpoint.family.reads == "prompt":
+        return ""
+    return f" · stopped at {len(decoding.target)} tokens: the model found no end"
 
 
 def _choices(page: str) -> None:
@@ -37,5 +52,5 @@ def _choices(page: str) -> None:
         second = replace(default, head=(default.head + 1) % n_heads)
         choose_head(shown.recording, default, title="A")
         choose_head(shown.recording, second, suffix="_b", title="B")
-    if page == "Decode":
+    if page == "Decode" and shown.decoding is not None:
         choose_heads(shown.recording, default)

@@ -65,3 +65,13 @@ def test_weights_of_another_size_are_refused() -> None:
     made = decoding(Step(BEST[0], BEST, 0.25, 1.5))
     with pytest.raises(ValueError, match="do not fit"):
         pack_player(made, np.zeros((2, 2)), np.zeros((1, 1)), (START,))
+
+
+def test_a_generator_reads_prompt_and_continuation_as_one_text() -> None:
+    made = decoding(Step(BEST[0], BEST, 0.25, 1.5), Step(BEST[1], BEST, 0.25, 1.5))
+    read = (*SOURCE, made.target[0])
+    header, (own,) = unpack(pack_player(made, None, np.eye(3)[1:], read))
+    assert (len(header["source"]), len(header["prompt"]), len(header["read"])) == (0, 2, 3)
+    np.testing.assert_array_equal(own, np.eye(3)[1:])
+    with pytest.raises(ValueError, match="do not fit"):
+        pack_player(made, None, np.eye(3), read)

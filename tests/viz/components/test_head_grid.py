@@ -83,15 +83,16 @@ def test_a_single_token_has_a_strongest_cell() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rows", "columns"),
+    ("kind", "n_prompt", "rows", "columns"),
     [
-        ("encoder_self", ["source", 0], ["source", 0]),
-        ("cross", ["target", 0], ["source", 0]),
-        ("decoder_self", ["target", 0], ["target", 1]),
+        ("encoder_self", 0, {"source": 0}, {"source": 0}),
+        ("cross", 0, {"target": 0}, {"source": 0}),
+        ("decoder_self", 0, {"target": 0}, {"target": 1}),
+        ("decoder_self", 2, {"source": -1, "target": 1}, {"source": 0, "target": 2}),
     ],
 )
-def test_sides(kind: str, rows: list[object], columns: list[object]) -> None:
-    header, _ = unpack(pack_head_grid(attention(1, 1, 3, 3, kind)))
+def test_sides(kind: str, n_prompt: int, rows: dict[str, int], columns: dict[str, int]) -> None:
+    header, _ = unpack(pack_head_grid(attention(1, 1, 3, 3, kind), n_prompt))
     assert (header["rows"], header["columns"]) == (rows, columns)
 
 
