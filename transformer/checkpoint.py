@@ -117,6 +117,24 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
     return about, config, families[config.family]
 
 
+def read_history(path: Path) -> list[dict[str, float]]:
+    """The rows that training saved, in order: each has `step` and what was measured there.
+
+    Empty where a folder has no history.json: a model from elsewhere keeps no log. Raises
+    CheckpointError for a file that holds something else.
+    """
+    where = f"{path.name}: {HISTORY}"
+    try:
+        rows = json.loads((path / HISTORY).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise CheckpointError(f"{where} cannot be read: {error}.") from error
+    if not isinstance(rows, list) or not all(map(_is_history_row, rows)):
+        raise CheckpointError(f"{where} must be a list of rows of numbers, each with a step.")
+    return rows
+
+
 def save_checkpoint(
     path: Path, about: About, config: ModelConfig, weights: dict[str, Tensor], tokenizer: Tokenizer
 ) -> None:
@@ -145,6 +163,13 @@ def save_weights(file: Path, weights: dict[str, Tensor]) -> None:
 def _opens_at(value: Any) -> tuple[str, int, int]:
     kind, layer, head = value
     return str(kind), int(layer), int(head)
+
+
+def _is_history_row(row: Any) -> bool:
+    """Numbers by name; a loss may be NaN where a run went astray, a step may not."""
+    if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+        return False
+    return all(isinstance(value, int | float) for value in row.values())
 
 
 def _fill(model: nn.Module, file: Path, where: str) -> None:

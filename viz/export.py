@@ -8,7 +8,7 @@ import csv
 import html
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,12 @@ def decoding_csv(decoding: Decoding) -> bytes:
             for rank, candidate in enumerate(step.candidates, start=1)
         ),
     )
+
+
+def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows of named values; one that lacks a name leaves its cell empty. Numbers are exact."""
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    return _csv(header, ([row.get(name, "") for name in header] for row in rows))
 
 
 def costs_csv(sizes: Sizes, n: int, measured: Measured | None) -> bytes:

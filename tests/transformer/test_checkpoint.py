@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
-from transformer.checkpoint import save_weights
+from transformer.checkpoint import read_history, save_weights
 from transformer.device import DeviceError
 from transformer.whole_file import write_whole
 
@@ -184,3 +184,20 @@ def test_a_whole_write_replaces(tmp_path: Path) -> None:
     write_whole(file, b"new")
     assert file.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_history_is_what_training_saved(folder: Path) -> None:
+    assert read_history(folder) == []
+    rows = [{"step": 1, "loss": 2.5}, {"step": 1, "validation_loss": 2.0, "BLEU": 1}]
+    (folder / "history.json").write_text(json.dumps(rows))
+    assert read_history(folder) == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[", "{}", "[1]", '[{"loss": 1}]', '[{"step": 1, "loss": "low"}]', '[{"step": NaN}]'],
+)
+def test_a_damaged_history_is_named(folder: Path, text: str) -> None:
+    (folder / "history.json").write_text(text)
+    with pytest.raises(CheckpointError, match=r"^mine: history\.json .*\.$"):
+        read_history(folder)

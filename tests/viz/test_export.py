@@ -10,7 +10,7 @@ import torch
 
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.export import attention_csv, decoding_csv, figure_html, recording_npz
+from viz.export import attention_csv, decoding_csv, figure_html, recording_npz, rows_csv
 from viz.theme import DARK
 from viz.views.head_heatmap import draw
 from viz.views.view import Selection
@@ -66,3 +66,11 @@ def test_html_is_one_page_that_asks_nobody(nasty: Recording) -> None:
     assert "default-src 'none'" in page
     assert "src=" not in page.split("<body>")[0]
     assert DARK.background in page
+
+
+def test_rows_keep_every_digit_and_leave_what_is_missing_empty() -> None:
+    rows = rows_of(rows_csv([{"step": 1, "loss": 0.1 + 0.2}, {"step": 2, "BLEU": 1 / 3}]))
+    assert [row["step"] for row in rows] == ["1", "2"]
+    assert float(rows[0]["loss"]) == 0.1 + 0.2
+    assert (rows[0]["BLEU"], rows[1]["loss"]) == ("", "")
+    assert float(rows[1]["BLEU"]) == 1 / 3

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+from plotly.graph_objects import Figure
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Attention
 from transformer.discover import discover
@@ -40,20 +42,25 @@ def draw_figure(name: str, **choices: Any) -> None:
     view: View = discover("viz.views", "VIEW")[name]
     recording = current().recording
     figure = view.draw(recording, current_theme(), **choices)
-    st.plotly_chart(
-        figure,
-        key=f"figure {name} {choices}",
-        theme=None,
-        config=CONFIG,
-        alt=view.describe(recording, **choices),
-    )
-    download(
-        "Figure as HTML",
-        lambda: figure_html(figure, view.title),
-        f"headscope-{name}.html",
-        "This figure as a page of its own",
-        key=f"html {name} {choices}",
-    )
+    show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
+
+
+def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> DeltaGenerator:
+    """A figure, its alt text, and the row below with its file: the place for further files.
+
+    key: unique on the page.
+    """
+    st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG, alt=alt)
+    files = st.container(horizontal=True)
+    with files:
+        download(
+            "Figure as HTML",
+            lambda: figure_html(figure, title),
+            f"headscope-{name}.html",
+            "This figure as a page of its own",
+            key=f"html {key}",
+        )
+    return files
 
 
 def head_files(selection: Selection) -> None:

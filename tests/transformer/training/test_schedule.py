@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from transformer.training.schedule import rate, snapshot_steps
+from transformer.training.schedule import inverse_square_root, rate, snapshot_steps
 
 
 def test_the_rate_goes_up_stays_and_falls_to_zero() -> None:
@@ -20,6 +20,15 @@ def test_the_rate_goes_up_stays_and_falls_to_zero() -> None:
 
 def test_a_run_that_is_resumed_for_longer_never_passes_the_highest_rate() -> None:
     assert rate(1000, 4000, 100, 0.5) == 1.0
+
+
+@pytest.mark.parametrize(("d_model", "warmup"), [(512, 4000), (256, 8000), (1, 1)])
+def test_the_papers_rate_peaks_where_the_warm_up_ends(d_model: int, warmup: int) -> None:
+    rates = [inverse_square_root(step, d_model, warmup) for step in range(1, 3 * warmup + 2)]
+    assert rates.index(max(rates)) + 1 == warmup
+    assert max(rates) == pytest.approx((d_model * warmup) ** -0.5)
+    assert rates[0] == pytest.approx(max(rates) / warmup)
+    assert inverse_square_root(4 * warmup, d_model, warmup) == pytest.approx(max(rates) / 2)
 
 
 @pytest.mark.parametrize(("steps", "n"), [(2000, 12), (500, 5), (30, 12), (10, 12), (1, 3)])

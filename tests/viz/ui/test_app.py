@@ -104,7 +104,7 @@ def test_without_checkpoints_it_says_what_to_do(
     assert "make train" in said(start())
 
 
-@pytest.mark.parametrize("page", ["compare", "decode", "positions"])
+@pytest.mark.parametrize("page", ["compare", "decode", "positions", "training"])
 def test_every_page_draws(folder: Path, page: str) -> None:
     app = start()
     app.switch_page(f"viz/pages/{page}.py").run()

@@ -1,0 +1,34 @@
+"""The page about training, as a person uses it."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import painted
+from tests.browser.test_app import figures, open_app, parameter, wait_for_figure
+
+pytestmark = pytest.mark.browser
+
+
+def test_training_shows_labels_rates_and_losses(page: Page, address: str) -> None:
+    open_app(page, f"{address}/training?checkpoint=copy")
+    wait_for_figure(page, "label_smoothing 0")
+    table = page.get_by_test_id("stTable")
+    expect(table).to_contain_text("0.5262")  # the entropy of 12 pieces, 0.1 of it spread
+    page.get_by_role("slider").press("ArrowRight")
+    expect(table).not_to_contain_text("0.5262")
+    painted(page)
+    assert parameter(page, "epsilon") == "0.11"
+
+    page.get_by_role("radio", name="Learning rate").click()
+    wait_for_figure(page, "learning_rate")
+    # Between two figures there is none for a moment.
+    peak = "document.querySelector('.js-plotly-plot')?.layout?.annotations?.[0]?.text"
+    page.wait_for_function(f"{peak} === 'peak 0.0006988 at step 4,000'")
+    page.get_by_label("Warm-up steps").fill("1000")
+    page.get_by_label("Warm-up steps").press("Enter")
+    page.wait_for_function(f"{peak} === 'peak 0.001398 at step 1,000'")
+
+    page.get_by_role("radio", name="Loss").click()
+    wait_for_figure(page, "score_curves")
+    assert set(figures(page)) == {"loss_curve", "score_curves"}
+    expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -1,0 +1,158 @@
+"""The figures about training: what stands in them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+import torch
+
+from transformer.checkpoint import read_history
+from transformer.discover import discover
+from transformer.recording import Recording
+from transformer.tokenizer import Token
+from transformer.training.smoothing import entropy, smoothed_target
+from viz.theme import DARK, LIGHT
+from viz.views import label_smoothing, learning_rate, loss_curve, score_curves, smoothing_parts
+from viz.views.curve import saved
+
+SHIPPED = Path(__file__).parents[3] / "checkpoints"
+POSITION = 2
+
+
+def piece(id: int) -> Token:
+    return Token(id, f"<b>x{id}</b>")
+
+
+@pytest.fixture
+def log_probs(recording: Recording) -> torch.Tensor:
+    return label_smoothing.log_probs_at(recording, POSITION)
+
+
+def test_the_prediction_is_what_the_target_was_chosen_from(
+    recording: Recording, log_probs: torch.Tensor
+) -> None:
+    expected = recording.logits[POSITION].softmax(-1)
+    torch.testing.assert_close(log_probs.exp(), expected, check_dtype=False)
+
+
+@pytest.mark.parametrize("rank", [0, -1])
+def test_the_rows_hold_the_target_and_all_of_both_distributions(
+    log_probs: torch.Tensor, rank: int
+) -> None:
+    target = int(log_probs.argsort(descending=True)[rank])
+    smoothed = smoothed_target(target, 40, 0.1)
+    rows = label_smoothing.rows(target, smoothed, log_probs, piece)
+    assert len(rows) == 11
+    assert target in [row.token.id for row in rows if row.token]
+    assert rows[0].predicted == pytest.approx(float(log_probs.exp().max()))
+    assert (rows[-1].token, rows[-1].n_pieces) == (None, 30)
+    assert sum(row.predicted for row in rows) == pytest.approx(1)
+    assert sum(row.smoothed for row in rows) == pytest.approx(1)
+    figure = label_smoothing.draw(rows, POSITION, piece(target), LIGHT)
+    assert [bars.name for bars in figure.data] == ["smoothed target", "prediction"]
+    assert list(figure.data[1].x) == [row.predicted for row in rows]
+    assert label_smoothing.percent(0.9 + 0.1 / 40) in figure.data[0].text
+    assert "<b>x" not in str(figure.to_json())
+
+
+def test_a_small_vocabulary_leaves_no_others() -> None:
+    log_probs = torch.zeros(4, dtype=torch.float64).log_softmax(-1)
+    rows = label_smoothing.rows(1, smoothed_target(1, 4, 0.1), log_probs, piece)
+    assert [row.n_pieces for row in rows] == [1, 1, 1, 1]
+
+
+def test_the_description_says_both_probabilities(log_probs: torch.Tensor) -> None:
+    rows = label_smoothing.rows(3, smoothed_target(3, 40, 0.2), log_probs, piece)
+    said = label_smoothing.describe(rows, POSITION, piece(3))
+    assert label_smoothing.percent(0.8 + 0.2 / 40) in said
+    assert label_smoothing.percent(float(log_probs[3].exp())) in said
+
+
+def test_without_a_target_it_is_said(recording: Recording) -> None:
+    assert label_smoothing.why_not(recording) is None
+    classifier = replace(recording, target=(), logits=torch.zeros(3))
+    assert label_smoothing.why_not(classifier) == label_smoothing.NO_TARGET
+    assert label_smoothing.why_not(replace(recording, attentions=MappingProxyType({}))) is None
+
+
+def test_the_stacked_parts_are_the_loss(log_probs: torch.Tensor) -> None:
+    curve = smoothing_parts.all_parts(5, log_probs)
+    assert [round(each.epsilon, 2) for each in curve] == [i / 100 for i in range(51)]
+    for each in curve:
+        assert each.divergence + each.entropy == pytest.approx(each.cross_entropy, abs=1e-12)
+    chosen = smoothing_parts.parts(5, log_probs, 0.1)
+    assert vars(chosen) == pytest.approx(vars(curve[10]))
+    figure = smoothing_parts.draw(curve, chosen, POSITION, DARK)
+    assert {area.stackgroup for area in figure.data} == {"loss"}
+    assert figure.layout.shapes[0].x0 == 0.1
+    assert f"{chosen.cross_entropy:.4f} nats" in smoothing_parts.describe(chosen)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_the_papers_peak_is_marked_with_its_value_and_step(log: bool) -> None:
+    paper = learning_rate.paper_curve(512, 4000, 1)
+    nothing = saved([], "learning_rate", "")
+    figure = learning_rate.draw(paper, None, nothing, log, LIGHT)
+    curve, point = figure.data
+    assert (point.x[0], point.y[0]) == (4000, pytest.approx((512 * 4000) ** -0.5))
+    assert max(curve.y) == point.y[0]
+    (note,) = figure.layout.annotations
+    assert note.text == "peak 0.0006988 at step 4,000"
+    assert note.x == pytest.approx(3.60206 if log else 4000)
+
+
+def test_the_recipes_curve_goes_through_the_rates_of_its_run() -> None:
+    recipe = discover("transformer.training.recipes", "RECIPE")["copy"]
+    curve = learning_rate.recipe_curve("copy", recipe.training)
+    run = saved(read_history(SHIPPED / "copy"), "learning_rate", "run")
+    drawn = dict(zip(curve.steps, curve.values, strict=True))
+    met = [(drawn[s], v) for s, v in zip(run.steps, run.values, strict=True) if s in drawn]
+    assert len(met) > 10
+    assert [a for a, _ in met] == pytest.approx([b for _, b in met])
+    assert learning_rate.peak(curve) == (100, 0.002)
+    assert (curve.steps[0], curve.steps[-1]) == (1, 2000)
+    paper = learning_rate.paper_curve(64, 10, 2000)
+    assert len(learning_rate.draw(paper, curve, run, False, DARK).data) == 4
+    assert "0.002 at step 100" in learning_rate.describe(paper, curve)
+
+
+def test_the_losses_are_those_that_were_saved() -> None:
+    history = read_history(SHIPPED / "copy")
+    floor = float(entropy(smoothed_target(0, 12, 0.1)))
+    figure = loss_curve.draw(history, floor, False, LIGHT)
+    training, validation = figure.data
+    assert list(training.y) == [row["loss"] for row in history if "loss" in row]
+    assert list(validation.x) == [500, 1000, 1500, 2000]
+    # The task is learnt whole: what is left of the loss is the smoothing.
+    assert training.y[-1] == pytest.approx(floor, abs=1e-3)
+    assert min(training.y) > floor - 1e-6
+    assert f"{floor:.4f} nats" in figure.layout.annotations[0].text
+    said = loss_curve.describe(history)
+    assert said.startswith("The training loss goes from 2.7575 nats at step 1")
+    assert not loss_curve.draw(history, None, True, LIGHT).layout.annotations
+
+
+def test_every_other_validation_score_has_a_curve() -> None:
+    history = read_history(SHIPPED / "en-de")
+    figure = score_curves.draw(history, False, LIGHT)
+    assert [curve.name for curve in figure.data] == ["BLEU", "chrF"]
+    last = [row for row in history if "BLEU" in row][-1]
+    assert figure.data[0].y[-1] == last["BLEU"]
+    assert f"BLEU {last['BLEU']:.2f}" in score_curves.describe(history)
+    assert not score_curves.scores([{"step": 1, "loss": 2.0}])
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_both_losses_share_the_steps_of_the_scores(theme) -> None:
+    history = read_history(SHIPPED / "en-de")
+    figures = loss_curve.draw(history, 1.2, True, theme), score_curves.draw(history, True, theme)
+    assert len({figure.layout.xaxis.range for figure in figures}) == 1
+    for figure in figures:
+        json.loads(figure.to_json())
+        assert figure.layout.paper_bgcolor == theme.background
+
+
+def test_a_history_without_losses_is_said() -> None:
+    assert loss_curve.describe([{"step": 1, "accuracy": 90.0}]) == "No loss was saved."

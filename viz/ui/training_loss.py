@@ -1,0 +1,72 @@
+"""The losses and scores that were saved with the checkpoint on screen."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer.training.smoothing import entropy, smoothed_target
+from viz.export import rows_csv
+from viz.ui.current import current, current_theme
+from viz.ui.panel import download, show_figure
+from viz.ui.training_history import history_of, log_steps, recipe_of
+from viz.views import loss_curve, score_curves
+from viz.views.loss_curve import History
+
+EXPLAIN = (
+    "Training: the mean over one batch, against smoothed labels. Validation: held-out examples, "
+    "plain labels, with the averaged weights that are shipped; so it may lie below. "
+    "The dotted line, where the recipe's smoothing is known, is the least that the training loss "
+    "can be."
+)
+
+
+def losses(top: DeltaGenerator) -> None:
+    """Loss over the steps, and beside it what else was measured on held-out data."""
+    history = history_of(current().checkpoint)
+    if history is None:
+        return
+    with top:
+        log = log_steps()
+    if not score_curves.scores(history):
+        _loss(history, log)
+    else:
+        left, right = st.columns([3, 2], gap="large")
+        with left:
+            _loss(history, log)
+        with right:
+            _scores(history, log)
+    st.caption(EXPLAIN)
+
+
+def _loss(history: History, log: bool) -> None:
+    files = show_figure(
+        loss_curve.draw(history, _floor(), log, current_theme()),
+        "loss-curve",
+        "Loss",
+        loss_curve.describe(history),
+        key="loss_curve",
+    )
+    with files:
+        download(
+            "History as CSV",
+            lambda: rows_csv(history),
+            "headscope-history.csv",
+            "Every row that training saved",
+        )
+
+
+def _scores(history: History, log: bool) -> None:
+    show_figure(
+        score_curves.draw(history, log, current_theme()),
+        "validation-scores",
+        "Validation scores",
+        score_curves.describe(history),
+        key="score_curves",
+    )
+
+
+def _floor() -> float | None:
+    """The least training loss that the smoothing of the checkpoint's recipe allows, in nats."""
+    recipe, n_classes = recipe_of(current().checkpoint), current().recording.logits.size(-1)
+    if recipe is None or recipe.training.label_smoothing == 0:
+        return None
+    return float(entropy(smoothed_target(0, n_classes, recipe.training.label_smoothing)))
