@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 from transformer.checkpoint import About, Checkpoint, load_checkpoint, save_checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
-from transformer.tokenizer import SentencePieceTokenizer
+from transformer.tokenizer import NumberTokenizer, SentencePieceTokenizer
 from transformer.training.loop import Run
 from transformer.training.task import Recipe
 
@@ -19,6 +21,54 @@ SUBJECTS = ("the cat", "a dog", "my brother", "the old man", "she", "nobody")
 VERBS = ("sees", "likes", "doesn't know", "looks for", "forgets", "has found")
 OBJECTS = ("the house", "a red book", "the sea", "his keys", "this street", "the bread")
 SENTENCES = tuple(f"{s} {v} {o}." for s in SUBJECTS for v in VERBS for o in OBJECTS)
+
+
+def tiny(config: ModelConfig, **changes: Any) -> ModelConfig:
+    """The same choices in sizes that run in no time, without dropout."""
+    small = replace(
+        config,
+        vocab_size=20,
+        d_model=12,
+        d_ff=20,
+        n_heads=min(config.n_heads, 3),
+        n_encoder_layers=min(config.n_encoder_layers, 2),
+        n_decoder_layers=min(config.n_decoder_layers, 2),
+        dropout=0.0,
+        max_len=16,
+        d_key=config.d_key and (12 if config.d_key == config.d_model else 5),
+        d_value=config.d_value and (12 if config.d_value == config.d_model else 7),
+        pad_id=0,
+        bos_id=1,
+        eos_id=None if config.eos_id is None else 2,
+    )
+    return replace(small, **changes)
+
+
+def random_model(config: ModelConfig, seed: int = 0) -> Any:
+    """Random biases, norms and running statistics too, so that none can be left out unnoticed."""
+    torch.manual_seed(seed)
+    family = discover("transformer.models", "FAMILY")[config.family]
+    model: nn.Module = family.build(config).eval().requires_grad_(False)
+    for parameter in model.parameters():
+        if parameter.dim() == 1:
+            parameter.normal_(mean=0.5, std=0.3)
+    for name, buffer in model.named_buffers():
+        if "running" in name:
+            buffer.uniform_(0.5, 1.5)
+    return model
+
+
+def random_checkpoint(config: ModelConfig, seed: int = 0) -> Checkpoint:
+    """A model that reads numbers."""
+    return Checkpoint(
+        path=Path("random"),
+        about=About("Random", "none", "numbers"),
+        config=config,
+        family=discover("transformer.models", "FAMILY")[config.family],
+        model=random_model(config, seed),
+        tokenizer=NumberTokenizer(config.vocab_size),
+        device=torch.device("cpu"),
+    )
 
 
 @pytest.fixture(scope="session")

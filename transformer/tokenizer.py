@@ -216,11 +216,14 @@ class CharacterTokenizer:
     def load(cls, folder: Path, vocab_size: int) -> "CharacterTokenizer":
         """Read the folder's characters. Raises TokenizerError."""
         try:
-            return cls((folder / cls.file_name).read_bytes().decode())
+            characters = (folder / cls.file_name).read_bytes().decode()
         except FileNotFoundError as error:
             raise TokenizerError(f"{cls.file_name} is missing.") from error
         except (OSError, UnicodeDecodeError) as error:
             raise TokenizerError(f"{cls.file_name} cannot be read: {error}.") from error
+        if len(set(characters)) < len(characters):
+            raise TokenizerError(f"{cls.file_name} names a character twice.")
+        return cls(characters)
 
     @classmethod
     def train(cls, text: str) -> "CharacterTokenizer":

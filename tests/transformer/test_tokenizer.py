@@ -6,10 +6,12 @@ import pytest
 
 from tests.conftest import SENTENCES
 from transformer.tokenizer import (
+    CharacterTokenizer,
     NumberTokenizer,
     SentencePieceTokenizer,
     TokenizerError,
     load_tokenizer,
+    plain,
 )
 
 
@@ -101,3 +103,53 @@ def test_what_is_no_number(word: str) -> None:
     with pytest.raises(TokenizerError, match="copies numbers from 2 to 11") as caught:
         NumberTokenizer(12).encode(f"3 {word}")
     assert len(str(caught.value)) < 200
+
+
+PLAY = "ROMEO:\nO, she doth teach the torches to burn bright!\r\n\tÜber – naïve…\n"
+
+
+def test_characters() -> None:
+    tokenizer = CharacterTokenizer.train(PLAY)
+    ids = tokenizer.encode(PLAY)
+    assert tokenizer.decode(ids) == plain(PLAY)
+    assert len(ids) == len(plain(PLAY))
+    assert [tokenizer.token(id).piece for id in ids] == list(plain(PLAY))
+    assert sorted(set(ids)) == list(range(1, tokenizer.vocab_size))
+    assert not any(tokenizer.token(id).special for id in ids)
+    assert tokenizer.token(0).special
+    assert tokenizer.decode([0, *ids, 0]) == plain(PLAY)
+
+
+@pytest.mark.parametrize("character", ["z", "🙂", "<", "\u202e"])
+def test_a_character_never_seen(character: str) -> None:
+    with pytest.raises(TokenizerError, match=f"has never seen the character “{character}”"):
+        CharacterTokenizer.train(PLAY).encode(f"O, {character}he")
+
+
+def test_characters_are_saved_and_loaded(tmp_path: Path) -> None:
+    tokenizer = CharacterTokenizer.train(PLAY)
+    tokenizer.save(tmp_path)
+    loaded = load_tokenizer("characters", tmp_path, tokenizer.vocab_size)
+    assert loaded.encode(PLAY) == tokenizer.encode(PLAY)
+    with pytest.raises(TokenizerError, match=f"has {tokenizer.vocab_size} pieces, the model 66"):
+        load_tokenizer("characters", tmp_path, 66)
+
+
+def test_missing_and_damaged_characters(tmp_path: Path) -> None:
+    with pytest.raises(TokenizerError, match=r"^characters\.txt is missing\.$"):
+        load_tokenizer("characters", tmp_path, 66)
+    (tmp_path / "characters.txt").write_bytes(b"ab\xff\xfe")
+    with pytest.raises(TokenizerError, match=r"^characters\.txt cannot be read: "):
+        load_tokenizer("characters", tmp_path, 5)
+    (tmp_path / "characters.txt").write_text("abca")
+    with pytest.raises(TokenizerError, match=r"^characters\.txt names a character twice"):
+        load_tokenizer("characters", tmp_path, 5)
+
+
+def test_a_prompt_begins_and_does_not_end(text_tokenizer: SentencePieceTokenizer) -> None:
+    text = SENTENCES[0]
+    whole = text_tokenizer.encode(text)
+    assert text_tokenizer.encode(text, "prompt") == [1, *whole[:-1]]
+    for side in ("source", "target", "continuation"):
+        assert text_tokenizer.encode(text, side) == whole
+    assert text_tokenizer.decode(text_tokenizer.encode(text, "prompt")) == text

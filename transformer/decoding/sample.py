@@ -47,8 +47,9 @@ def kept(log_probs: Tensor, temperature: float, top_k: int, top_p: float) -> Ten
     if top_k:
         probs = probs.masked_fill(torch.arange(len(probs), device=probs.device) >= top_k, 0.0)
         probs = probs / probs.sum()
-    # A token stays when those before it fall short of top_p; so at least one does.
-    probs = probs.masked_fill(probs.cumsum(-1) - probs >= top_p, 0.0)
+    if top_p < 1:
+        # A token stays when those before it fall short of top_p; so at least one does.
+        probs = probs.masked_fill(probs.cumsum(-1) - probs >= top_p, 0.0)
     return torch.zeros_like(probs).scatter_(0, best.indices, probs / probs.sum())
 
 

@@ -2,6 +2,7 @@
 
 import math
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -13,7 +14,7 @@ class TokenEmbedding(nn.Module):
         super().__init__()
         self.scale = math.sqrt(d_model) if is_scaled else 1.0
         self.weight = nn.Parameter(
-            nn.init.normal_(Tensor(vocab_size, d_model), std=1 / math.sqrt(d_model))
+            nn.init.normal_(torch.empty(vocab_size, d_model), std=1 / math.sqrt(d_model))
         )
 
     def forward(self, ids: Tensor) -> Tensor:

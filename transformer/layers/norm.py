@@ -56,7 +56,8 @@ class BatchNorm(nn.Module):
             mean, variance = rows.mean(0), rows.var(0, correction=0)
             with torch.no_grad():
                 self.running_mean.lerp_(mean.float(), self.momentum)
-                self.running_variance.lerp_(variance.float(), self.momentum)
+                unbiased = variance.float() * (len(rows) / max(1, len(rows) - 1))
+                self.running_variance.lerp_(unbiased, self.momentum)
         return (x - mean) * (variance + self.eps).rsqrt() * self.weight + self.bias
 
 

@@ -1,11 +1,14 @@
 """Attention in padded batches: weights that a call yields give back what the fused call gave."""
 
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.layers.attention import MultiHeadAttention
+from transformer.layers.attention import DotProductAttention, MultiHeadAttention
 from transformer.layers.positions import sinusoids
 from transformer.recording import AttentionCall
 
@@ -51,3 +54,74 @@ def test_sinusoids_follow_the_formula() -> None:
             angle = torch.tensor(position / 10000 ** (2 * i / 8), dtype=torch.float64)
             assert float(table[position, 2 * i]) == pytest.approx(float(angle.sin()), abs=1e-6)
             assert float(table[position, 2 * i + 1]) == pytest.approx(float(angle.cos()), abs=1e-6)
+
+
+def by_loops(attention: MultiHeadAttention, x: Tensor, is_causal: bool) -> Tensor:
+    """AIAYN, section 3.2, one head, query and key at a time. x: [T, D] -> [T, D]."""
+    q, k, v = attention.query(x), attention.key(x), attention.value(x)
+    d_key, d_value = q.size(1) // H, v.size(1) // H
+    rows = []
+    for query in range(len(x)):
+        heads = []
+        for head in range(H):
+            keys, values = (slice(head * d, (head + 1) * d) for d in (d_key, d_value))
+            n_seen = query + 1 if is_causal else len(x)
+            scores = [float(q[query, keys] @ k[t, keys]) / d_key**0.5 for t in range(n_seen)]
+            total = sum(map(math.exp, scores))
+            parts = (math.exp(s) / total * v[t, values] for t, s in enumerate(scores))
+            heads.append(sum(parts, torch.zeros(d_value)))
+        rows.append(attention.output(torch.cat(heads)))
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("scaling", ["sqrt", "fourth_root"])
+@pytest.mark.parametrize(("d_key", "d_value"), [(None, None), (D, D), (5, 7), (7, None)])
+def test_sizes_of_heads(
+    d_key: int | None, d_value: int | None, scaling: str, is_causal: bool
+) -> None:
+    torch.manual_seed(0)
+    config = ModelConfig(
+        d_model=D, n_heads=H, d_key=d_key, d_value=d_value, attention_scale=scaling
+    )
+    attention, x = MultiHeadAttention(config).requires_grad_(False), torch.randn(2, T, D)
+    k, v = attention.keys_values(x)
+    assert k.shape == (2, H, T, d_key or D // H)
+    assert v.shape == (2, H, T, d_value or D // H)
+    assert attention.output.weight.shape == (D, H * (d_value or D // H))
+    given = attention(x, (k, v), is_causal=is_causal)
+    for row in range(2):
+        expected = by_loops(attention, x[row], is_causal)
+        torch.testing.assert_close(given[row], expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("n_heads", [1, 4])
+def test_plain_self_attention(n_heads: int) -> None:
+    """softmax(X X^T) X, and nothing to learn."""
+    torch.manual_seed(0)
+    config = ModelConfig(d_model=D, n_heads=n_heads, projections=False, attention_scale="none")
+    attention, x = MultiHeadAttention(config), torch.randn(B, T, D)
+    assert list(attention.parameters()) == []
+    given = attention(x, attention.keys_values(x))
+    chunks = x.chunk(n_heads, dim=-1)  # heads divide the dimensions among themselves
+    expected = torch.cat([(part @ part.mT).softmax(-1) @ part for part in chunks], dim=-1)
+    torch.testing.assert_close(given, expected, rtol=0, atol=1e-6)
+
+
+def test_fourth_root_equals_sqrt() -> None:
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, B, H, T, D)
+    sqrt, fourth_root = (
+        DotProductAttention(D, scaling)(q, k, v, None, False) for scaling in ("sqrt", "fourth_root")
+    )
+    torch.testing.assert_close(sqrt, fourth_root, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("bias", "biased"),
+    [("all", {"query", "key", "value", "output"}), ("output", {"output"}), ("none", set())],
+)
+def test_which_projections_have_a_bias(bias: str, biased: set[str]) -> None:
+    attention = MultiHeadAttention(ModelConfig(d_model=D, n_heads=H, attention_bias=bias))
+    names = {name.split(".")[0] for name, p in attention.named_parameters() if p.dim() == 1}
+    assert names == biased

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.conftest import random_model
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
 
@@ -19,16 +20,6 @@ CONFIG = ModelConfig(
     max_len=20,
 )
 PAD = CONFIG.pad_id
-
-
-def build(config: ModelConfig, seed: int = 0) -> EncoderDecoder:
-    """Random weights, biases and norms too, so that none can be left out unnoticed."""
-    torch.manual_seed(seed)
-    model = EncoderDecoder(config).eval().requires_grad_(False)
-    for parameter in model.parameters():
-        if parameter.dim() == 1:
-            parameter.normal_(mean=0.5, std=0.3)
-    return model
 
 
 def batch() -> tuple[Tensor, Tensor]:
@@ -91,7 +82,7 @@ def torch_names(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")  # says pre-norm
 @pytest.mark.parametrize("norm_order", ["post", "pre"])
 def test_equals_torch_nn_transformer(norm_order: str) -> None:
-    ours = build(replace(CONFIG, norm_order=norm_order))
+    ours = random_model(replace(CONFIG, norm_order=norm_order))
     source, target = batch()
     padding = source.eq(PAD)
     hidden = torch_reference(ours)(
@@ -110,7 +101,7 @@ def test_equals_hugging_face_marian(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     from transformers import MarianConfig, MarianMTModel
 
-    ours = build(CONFIG)
+    ours = random_model(CONFIG)
     config = MarianConfig(
         vocab_size=CONFIG.vocab_size,
         d_model=CONFIG.d_model,
@@ -174,7 +165,7 @@ def marian_names(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 @pytest.mark.parametrize("norm_order", ["post", "pre"])
 def test_steps_with_the_cache_equal_the_forced_pass(norm_order: str) -> None:
-    model = build(replace(CONFIG, norm_order=norm_order))
+    model = random_model(replace(CONFIG, norm_order=norm_order))
     source, target = batch()
     state = model.start(source)
     steps = [model.advance(state, target[:, t : t + 1]) for t in range(target.size(1))]
@@ -182,14 +173,14 @@ def test_steps_with_the_cache_equal_the_forced_pass(norm_order: str) -> None:
 
 
 def test_a_row_of_a_padded_batch_equals_the_row_alone() -> None:
-    model = build(CONFIG)
+    model = random_model(CONFIG)
     source, target = batch()
     alone = model(source[1:2, :6], target[1:2, :4])
     torch.testing.assert_close(model(source, target)[1:2, :4], alone, rtol=0, atol=1e-4)
 
 
 def test_several_tokens_at_once_equal_one_by_one() -> None:
-    model = build(CONFIG)
+    model = random_model(CONFIG)
     source, target = batch()
     state = model.start(source)
     parts = [model.advance(state, target[:, part]) for part in (slice(0, 1), slice(1, 4))]
@@ -200,6 +191,6 @@ def test_several_tokens_at_once_equal_one_by_one() -> None:
 
 def test_the_embedding_is_shared_three_ways() -> None:
     vocabulary_matrices = [
-        name for name, p in build(CONFIG).named_parameters() if CONFIG.vocab_size in p.shape
+        name for name, p in random_model(CONFIG).named_parameters() if CONFIG.vocab_size in p.shape
     ]
     assert vocabulary_matrices == ["embedding.weight"]

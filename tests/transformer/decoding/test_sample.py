@@ -1,0 +1,96 @@
+"""What sampling keeps, by the definitions; the same seed draws the same text."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.conftest import SENTENCES, random_checkpoint, tiny
+from transformer import Checkpoint, decode
+from transformer.decoding.sample import kept
+from transformer.presets import PRESETS
+
+
+def log_probs(seed: int, vocab_size: int = 50) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return (2 * torch.randn(vocab_size, generator=generator)).log_softmax(-1)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.7])
+def test_temperature_is_a_power_of_the_probabilities(temperature: float) -> None:
+    powers = log_probs(0).exp() ** (1 / temperature)
+    drawn_from = kept(log_probs(0), temperature, top_k=0, top_p=1.0)
+    torch.testing.assert_close(drawn_from, powers / powers.sum(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("top_k", [1, 3, 50, 500])
+def test_top_k_keeps_the_most_probable(top_k: int) -> None:
+    for seed in range(5):
+        row = log_probs(seed)
+        probs = kept(row, 1.0, top_k, 1.0)
+        best = row.argsort(descending=True)[:top_k]
+        assert probs.nonzero().flatten().tolist() == sorted(best.tolist())
+        assert float(probs.sum()) == pytest.approx(1, abs=1e-6)
+        torch.testing.assert_close(
+            probs[best], row.exp()[best] / row.exp()[best].sum(), rtol=0, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("top_p", [0.01, 0.3, 0.8, 0.95])
+@pytest.mark.parametrize("top_k", [0, 4])
+def test_the_nucleus_is_the_smallest_set_that_reaches_p(top_p: float, top_k: int) -> None:
+    for seed in range(5):
+        whole = kept(log_probs(seed), 1.0, top_k, 1.0)
+        probs = kept(log_probs(seed), 1.0, top_k, top_p)
+        nucleus = probs > 0
+        assert float(whole[nucleus].sum()) >= top_p
+        assert float(whole[nucleus].sum() - whole[nucleus].min()) < top_p  # one fewer falls short
+        assert float(whole[nucleus].min()) >= float(whole[~nucleus].max())
+        expected = torch.where(nucleus, whole, 0.0) / whole[nucleus].sum()
+        torch.testing.assert_close(probs, expected, rtol=0, atol=1e-6)
+
+
+def test_a_top_p_of_one_leaves_nothing_out() -> None:
+    """Not even where the sum of many probabilities is rounded to more than 1."""
+    for seed in range(5):
+        assert bool((kept(log_probs(seed, 50_000), 1.0, 0, 1.0) > 0).all())
+
+
+@pytest.mark.parametrize("sentence", SENTENCES[::40])
+def test_the_most_probable_alone_is_greedy(text_checkpoint: Checkpoint, sentence: str) -> None:
+    greedy = decode(text_checkpoint, sentence)
+    for options in ({"top_k": 1, "temperature": 2.0}, {"top_p": 1e-6}):
+        sampled = decode(text_checkpoint, sentence, method="sample", seed=7, **options)
+        assert sampled.target == greedy.target
+        assert torch.equal(sampled.hypotheses[0].log_probs, greedy.hypotheses[0].log_probs)
+
+
+def test_a_seed_names_a_text() -> None:
+    checkpoint = random_checkpoint(tiny(PRESETS["former-generator"].config))
+
+    def text(seed: int) -> str:
+        return decode(checkpoint, "3 4", method="sample", seed=seed, temperature=1.5).text
+
+    assert text(1) == text(1)
+    assert len({text(seed) for seed in range(10)}) > 5
+
+
+def test_tokens_are_drawn_as_often_as_they_are_probable() -> None:
+    checkpoint = random_checkpoint(tiny(PRESETS["former-generator"].config))
+    draws = [
+        decode(checkpoint, "3 4", method="sample", seed=seed, max_len=1, top_p=1.0, temperature=1.0)
+        for seed in range(400)
+    ]
+    probs = draws[0].hypotheses[0].log_probs[0].exp()
+    counts = torch.tensor([draw.target[0].id for draw in draws]).bincount(minlength=20)
+    deviations = (400 * probs * (1 - probs)).sqrt()
+    assert bool(((counts - 400 * probs).abs() <= 4 * deviations + 1).all())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"temperature": 0.0}, {"temperature": -1.0}, {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.1}],
+    ids=str,
+)
+def test_wrong_options(text_checkpoint: Checkpoint, options: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="temperature must be above 0, top_k at least 0 and top_p"):
+        decode(text_checkpoint, "the cat", method="sample", **options)
