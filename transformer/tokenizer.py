@@ -81,6 +81,14 @@ class SentencePieceTokenizer:
             return [self._processor.bos_id(), *ids]
         return [*ids, self._processor.eos_id()]
 
+    def sample(self, text: str, alpha: float) -> list[int]:
+        """One of the ways to split a text, drawn at random (Kudo 2018); low alpha: rarer ones.
+
+        The generator is sentencepiece's own: `sentencepiece.set_random_generator_seed`.
+        """
+        ids = self._processor.encode(plain(text), enable_sampling=True, nbest_size=-1, alpha=alpha)
+        return [*ids, self._processor.eos_id()]
+
     def decode(self, ids: Sequence[int]) -> str:
         return self._processor.decode([int(id) for id in ids if not self.token(int(id)).special])
 
@@ -108,9 +116,12 @@ class SentencePieceTokenizer:
             raise TokenizerError(f"{cls.file_name} is not a whole sentencepiece model.") from error
 
     @classmethod
-    def train(cls, sentences: Iterable[str], vocab_size: int) -> "SentencePieceTokenizer":
+    def train(
+        cls, sentences: Iterable[str], vocab_size: int, folds_case: bool = False
+    ) -> "SentencePieceTokenizer":
         """Learn a unigram vocabulary: 0 padding, 1 start, 2 end, 3 unknown, then 256 bytes.
 
+        folds_case: whether upper and lower case are one, now and in every text read later.
         Raises TokenizerError where there is too little text for so many pieces.
         """
         model = io.BytesIO()
@@ -120,6 +131,7 @@ class SentencePieceTokenizer:
                 model_writer=model,
                 vocab_size=vocab_size,
                 byte_fallback=True,
+                normalization_rule_name="nmt_nfkc_cf" if folds_case else "nmt_nfkc",
                 character_coverage=0.9998,
                 pad_id=0,
                 bos_id=1,
@@ -134,12 +146,12 @@ class SentencePieceTokenizer:
 
     @classmethod
     def trained_in(
-        cls, folder: Path, sentences: Iterable[str], vocab_size: int
+        cls, folder: Path, sentences: Iterable[str], vocab_size: int, folds_case: bool = False
     ) -> "SentencePieceTokenizer":
         """The vocabulary that a run's folder already has, else a new one, kept there."""
         if (folder / cls.file_name).exists():
             return cls.load(folder, vocab_size)
-        tokenizer = cls.train(sentences, vocab_size)
+        tokenizer = cls.train(sentences, vocab_size, folds_case)
         folder.mkdir(parents=True, exist_ok=True)
         tokenizer.save(folder)
         return tokenizer

@@ -17,7 +17,7 @@ from transformer.tokenizer import (
     TokenizerError,
 )
 from transformer.training.batches import IGNORED, Batch, grouped, pad
-from transformer.training.task import Recipe, Scores, TrainingError
+from transformer.training.task import Recipe, Scores, TrainingError, read_text
 
 LONG_TEXT = "input.txt"
 TRAIN, VALID = "train.txt", "valid.txt"
@@ -25,20 +25,6 @@ HELD_OUT = 0.1
 """The last part of a long text, which is validated on and never trained on."""
 N_VALIDATION = 40
 """Batches of the validation loss while training."""
-
-
-def read_text(data: Path | None, name: str) -> str:
-    """A UTF-8 file of the data folder. Raises TrainingError."""
-    if data is None:
-        raise TrainingError(f"this recipe needs --data DIR, a folder with {name}.")
-    try:
-        return (data / name).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise TrainingError(
-            f"{data / name} is missing: --data must name the folder that holds it."
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{data / name} cannot be read: {error}.") from error
 
 
 def text_batch(rows: Sequence[Sequence[int]], pad_id: int) -> Batch:

@@ -50,3 +50,17 @@ class Recipe:
     """One sentence: how the scores are computed."""
     data: str
     """Markdown: where the data is from and its licence."""
+
+
+def read_text(data: Path | None, name: str) -> str:
+    """A UTF-8 file of the data folder. Raises TrainingError."""
+    if data is None:
+        raise TrainingError(f"this recipe needs --data DIR, a folder with {name}.")
+    try:
+        return (data / name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise TrainingError(
+            f"{data / name} is missing: --data must name the folder that holds it."
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise TrainingError(f"{data / name} cannot be read: {error}.") from error
