@@ -37,6 +37,12 @@ def figure_label(token: Token, dim: str) -> str:
     return text
 
 
+def figure_text(text: str) -> str:
+    """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
+    shown = (character if character == " " else _visible(character) for character in text)
+    return html.escape("".join(shown), quote=False)
+
+
 def _visible(character: str) -> str:
     """Control and formatting characters (which would reorder or hide text) by their number."""
     if character in _NAMED:
