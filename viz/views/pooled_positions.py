@@ -17,7 +17,7 @@ from viz.views.view import Choice, View
 CONTRIBUTION, SHARE = "contribution", "share"
 TOP, BOTTOM, LINE = 44, 40, 15
 """Pixels for the title, for the axis with a title of one line, and for each further line."""
-WRAP = 44
+WRAP = 42
 """Characters of a line of the axis' title: more would not fit a narrow figure."""
 
 
@@ -103,7 +103,7 @@ def _wrapped(found: Classification) -> list[str]:
 def _total(found: Classification) -> str:
     added, bias, _ = effects(found)
     total = float(added.sum())
-    return f"sum {_signed(total)}, bias {_signed(bias)}: together {_signed(total + bias)}"
+    return f"sum {_signed(total)}, bias {_signed(bias)}: {_signed(total + bias)}"
 
 
 def _signed(value: float) -> str:

@@ -84,7 +84,7 @@ def test_contributions_and_bias_are_what_the_axis_says(classified: Recording) ->
         words = f"added to logit({names[best]}) − logit({names[others[0]]}) sum"
     assert text.startswith(words)
     assert abs(sum(figure.data[0].x) + float(bias) - float(expected)) < 1e-5
-    assert text.endswith(f"together {expected:+.3f}".replace("-", "−"))
+    assert text.endswith(f": {expected:+.3f}".replace("-", "−"))
     assert f"{expected:+.3f}".replace("-", "−") in pooled_positions.describe(
         classified, CONTRIBUTION
     )
