@@ -43,6 +43,12 @@ def literal(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^])", r"\\\1", text)
 
 
+def figure_text(text: str) -> str:
+    """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
+    shown = (character if character == " " else _visible(character) for character in text)
+    return html.escape("".join(shown), quote=False)
+
+
 def _visible(character: str) -> str:
     """Control and formatting characters (which would reorder or hide text) by their number."""
     if character in _NAMED:

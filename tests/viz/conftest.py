@@ -1,9 +1,10 @@
-"""A recording of a tiny model with random weights, for everything that draws or exports."""
+"""Recordings of tiny models with random weights, for everything that draws or exports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 import torch
@@ -28,8 +29,27 @@ NASTY = (
 """Pieces that Plotly, Markdown, HTML, LaTeX or CSV would read as something else than text."""
 
 
-@pytest.fixture(scope="session")
-def checkpoint() -> Checkpoint:
+MODELS: dict[str, dict[str, Any]] = {
+    "translator": {},
+    "generator": {"family": "decoder_only", "positions": "learned", "norm_order": "pre"},
+    "projected": {"family": "decoder_only", "positions": "concatenated"},
+    "mean of 2": {"family": "encoder_classifier", "classes": ("bad", "good")},
+    "max of 2": {"family": "encoder_classifier", "classes": ("bad", "good"), "pooling": "max"},
+    "mean of 3": {
+        "family": "encoder_classifier",
+        "classes": ("low", "middle", "high"),
+        "positions": "none",
+    },
+    "max of 3": {
+        "family": "encoder_classifier",
+        "classes": ("low", "middle", "high"),
+        "pooling": "max",
+    },
+}
+"""How each of them differs from the default configuration."""
+
+
+def random_checkpoint(**more: Any) -> Checkpoint:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     config = ModelConfig(
@@ -41,13 +61,19 @@ def checkpoint() -> Checkpoint:
         n_decoder_layers=2,
         max_len=256,
         eos_id=None,
+        **more,
     )
-    family = discover("transformer.models", "FAMILY")["encoder_decoder"]
+    family = discover("transformer.models", "FAMILY")[config.family]
     model = family.build(config).eval().requires_grad_(False)
     about = About("Random", "none", "numbers")
     return Checkpoint(
         Path("random"), about, config, family, model, NumberTokenizer(40), torch.device("cpu")
     )
+
+
+@pytest.fixture(scope="session")
+def checkpoint() -> Checkpoint:
+    return random_checkpoint()
 
 
 @dataclass(frozen=True)
@@ -56,8 +82,12 @@ class Recorder:
 
     def __call__(self, n_source: int, n_target: int) -> Recording:
         numbers = [str(2 + i % 30) for i in range(max(n_source, n_target))]
-        source, target = " ".join(numbers[:n_source]), " ".join(numbers[:n_target])
-        return record(self.checkpoint, source, target)
+        source = " ".join(numbers[:n_source])
+        if not self.checkpoint.family.decodes:
+            return record(self.checkpoint, source)
+        if self.checkpoint.family.reads == "prompt":  # both must fit into one text
+            n_target = min(n_target, self.checkpoint.config.max_len - n_source + 1)
+        return record(self.checkpoint, source, " ".join(numbers[:n_target]))
 
 
 @pytest.fixture(scope="session")
@@ -72,9 +102,32 @@ def recording(recorder: Recorder) -> Recording:
 
 
 @pytest.fixture(scope="session")
+def recorders(checkpoint: Checkpoint) -> dict[str, Recorder]:
+    """One of each model."""
+    others = {name: random_checkpoint(**more) for name, more in MODELS.items() if more}
+    return {name: Recorder(each) for name, each in {"translator": checkpoint, **others}.items()}
+
+
+@pytest.fixture(scope="session")
+def recordings(recorders: dict[str, Recorder]) -> dict[str, Recording]:
+    """One of each model; "prompt" is one of a text that nothing follows yet."""
+    made = {name: recorder(7, 5) for name, recorder in recorders.items()}
+    return made | {"prompt": record(recorders["generator"].checkpoint, "3 7 2 9")}
+
+
+@pytest.fixture(scope="session")
 def nasty(recording: Recording) -> Recording:
-    """The same recording with pieces that must all show literally."""
-    tokens = tuple(Token(i, piece) for i, piece in enumerate(NASTY))
+    return with_nasty_words(recording)
+
+
+@pytest.fixture(scope="session")
+def nasty_recordings(recordings: dict[str, Recording]) -> dict[str, Recording]:
+    return {name: with_nasty_words(recording) for name, recording in recordings.items()}
+
+
+def with_nasty_words(recording: Recording) -> Recording:
+    """The same recording with pieces, and names of classes, that must all show literally."""
+    tokens = tuple(Token(i, NASTY[i % len(NASTY)]) for i in range(20))
     attentions = {
         kind: replace(
             attention,
@@ -88,10 +141,13 @@ def nasty(recording: Recording) -> Recording:
         side: replace(encoding, tokens=tokens[: len(encoding.tokens)])
         for side, encoding in recording.positions.items()
     }
+    found = recording.classification
     return replace(
         recording,
+        source=tokens[: len(recording.source)],
         attentions=MappingProxyType(attentions),
         positions=MappingProxyType(positions),
+        classification=found and replace(found, classes=NASTY[: len(found.classes)]),
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer.tokenizer import Token
-from viz.labels import figure_label, label
+from viz.labels import figure_label, figure_text, label
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_special_tokens_and_space_marks_are_dimmed() -> None:
     dim = '<span style="color:#777777">'
     assert figure_label(Token(2, "</s>", special=True), "#777777") == f"{dim}&lt;/s&gt;</span>"
     assert figure_label(Token(9, "▁it"), "#777777") == f"{dim}▁</span>it"
+
+
+def test_the_name_of_a_class_keeps_its_spaces_and_shows_literally() -> None:
+    assert figure_text("very <b>good") == "very &lt;b&gt;good"
+    assert figure_text("a\u202eb\n") == "aU+202Eb⏎"

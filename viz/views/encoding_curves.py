@@ -77,8 +77,9 @@ VIEW = View(
     name="encoding_curves",
     title="Waves",
     explain=(
-        "Each dimension is a wave over positions: fast ones tell neighbours apart, slow ones tell "
-        "the beginning from the end. The wavelength is measured from the model's own table."
+        "Each dimension of sinusoids is a wave over positions: fast ones tell neighbours apart, "
+        "slow ones the beginning from the end. The wavelength is measured from the model's own "
+        "table; learned embeddings need have none."
     ),
     needs="positions",
     draw=draw,

@@ -15,7 +15,7 @@ def draw(recording: Recording, theme: Theme, side: str, n_positions: int) -> go.
         table,
         Side("position"),
         Side("dimension"),
-        signed_scale(theme, "encoding", max(1.0, float(table.abs().amax()))),
+        signed_scale(theme, "encoding", float(table.abs().amax()) or 1.0),
         theme,
         id=f"encoding_heatmap {side}",
         title=f"<b>Positional encodings</b> of the {side}",
@@ -34,7 +34,7 @@ def describe(recording: Recording, side: str, n_positions: int) -> str:
 VIEW = View(
     name="encoding_heatmap",
     title="Position × dimension",
-    explain="What the model adds to each token for its place. A row is a position.",
+    explain="What tells the model each token's place. A row is a position.",
     needs="positions",
     draw=draw,
     describe=describe,

@@ -1,6 +1,7 @@
 """What the first layer reads: token embeddings, their positional encodings, and the sum."""
 
 import plotly.graph_objects as go
+import torch
 from torch import Tensor
 
 from transformer.recording import PositionalEncoding, Recording
@@ -22,15 +23,23 @@ def draw(recording: Recording, theme: Theme, side: str, part: str) -> go.Figure:
         signed_scale(theme, "value", shared_bound(positions), clipped=True),
         theme,
         id=f"token_vectors {side} {part}",
-        title=f"<b>{part.capitalize()}</b>",
+        title=f"<b>{name_of(positions, part).capitalize()}</b>",
         hover="%{y}, dimension %{x}: %{z:.4f}",
     )
 
 
 def shared_bound(positions: PositionalEncoding) -> float:
-    """The size that 99 % of the sum's values stay below: a few outliers would fade the rest."""
-    sizes = positions.sum.abs().flatten().sort().values
-    return max(1.0, float(sizes[int(0.99 * (len(sizes) - 1))]))
+    """The size that 99 % of each part's values stay below: a few outliers would fade the rest."""
+    sizes = torch.stack([part_of(positions, part).abs().flatten() for part in PARTS])
+    common = sizes.sort().values[:, int(0.99 * (sizes.size(1) - 1))]
+    return float(common.max()) or 1.0
+
+
+def name_of(positions: PositionalEncoding, part: str) -> str:
+    """The part in words: where the two are set side by side and projected there is no sum."""
+    total = positions.embeddings + positions.encodings
+    is_sum = torch.allclose(total, positions.sum, rtol=1e-2, atol=1e-3)  # holds in bfloat16 too
+    return part if part != "sum" or is_sum else "projection of both"
 
 
 def part_of(positions: PositionalEncoding, part: str) -> Tensor:
@@ -43,11 +52,12 @@ def part_of(positions: PositionalEncoding, part: str) -> Tensor:
 
 
 def describe(recording: Recording, side: str, part: str) -> str:
-    values = part_of(recording.positions[side], part)
+    positions = recording.positions[side]
+    values = part_of(positions, part)
     length = float(values.norm(dim=-1).mean())
     return (
-        f"The {part} of {values.size(0)} tokens of the {side} in {values.size(1)} dimensions: "
-        f"the mean length of a row is {length:.1f}."
+        f"The {name_of(positions, part)} of {values.size(0)} tokens of the {side} in "
+        f"{values.size(1)} dimensions: the mean length of a row is {length:.1f}."
     )
 
 
@@ -56,7 +66,7 @@ VIEW = View(
     title="Embedding + encoding",
     explain=(
         "The embedding says which token it is, the encoding where it stands; the model reads "
-        "their sum. One scale for all three."
+        "their sum (or a projection of both). One scale for all three."
     ),
     needs="positions",
     draw=draw,

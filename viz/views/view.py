@@ -55,7 +55,7 @@ class HeadChoice:
 
 @dataclass(frozen=True)
 class SideChoice:
-    """ "source" or "target", as far as the recording has them."""
+    """ "source", "target" or "text", as far as the recording has them."""
 
     name: str = "side"
     title: str = "Side"
@@ -120,8 +120,12 @@ class View:
     name: str
     title: str
     explain: str
-    needs: Literal["attentions", "positions"]
+    needs: Literal["attentions", "positions", "classification"]
     """The part of a recording that must not be empty."""
     draw: Callable[..., Figure]
     describe: Callable[..., str]
     controls: tuple[Control, ...]
+
+    def applies_to(self, recording: Recording) -> bool:
+        """Whether the recording has what this view needs; nothing else may be drawn."""
+        return bool(getattr(recording, self.needs))

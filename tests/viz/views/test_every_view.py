@@ -13,7 +13,27 @@ from viz.theme import DARK, LIGHT, SERIES, Theme
 from viz.views.view import View
 
 VIEWS: dict[str, View] = discover("viz.views", "VIEW")
+HAS = {
+    "translator": {"attentions", "positions"},
+    "generator": {"attentions", "positions"},
+    "projected": {"attentions", "positions"},
+    "prompt": {"attentions", "positions"},
+    "mean of 2": {"attentions", "positions", "classification"},
+    "max of 2": {"attentions", "positions", "classification"},
+    "mean of 3": {"attentions", "classification"},
+    "max of 3": {"attentions", "positions", "classification"},
+}
+"""What the recording of each model has."""
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+
+
+def every_recording(*names: str) -> pytest.MarkDecorator:
+    """Every view with each of these recordings that has what it needs."""
+    pairs = [(view, name) for view in VIEWS.values() for name in names if view.needs in HAS[name]]
+    ids = [f"{view.name} of {name}" for view, name in pairs]
+    return pytest.mark.parametrize(("view", "name"), pairs, ids=ids)
+
+
 both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 
 
@@ -31,28 +51,41 @@ def test_the_views_are_found() -> None:
 
 
 @every_view
-@both_themes
+def test_it_applies_where_there_is_what_it_needs(
+    view: View, recordings: dict[str, Recording]
+) -> None:
+    assert set(recordings) == set(HAS)
+    for name, recording in recordings.items():
+        assert view.applies_to(recording) == (view.needs in HAS[name])
+
+
+@every_recording(*HAS)
 @pytest.mark.parametrize("i", [0, -1])
 def test_it_draws_the_default_and_the_last_option(
-    view: View, theme: Theme, recording: Recording, i: int
+    view: View, name: str, recordings: dict[str, Recording], i: int
 ) -> None:
-    figure = view.draw(recording, theme, **choices(view, recording, i))
+    recording = recordings[name]
+    figure = view.draw(recording, LIGHT, **choices(view, recording, i))
     assert isinstance(figure, go.Figure)
     assert figure.layout.meta["id"].startswith(view.name)
     assert figure.layout.height > 0
     text_of(figure)
 
 
-@every_view
+@every_recording("translator", "generator", "max of 3")
 @both_themes
-def test_its_colours_are_the_themes(view: View, theme: Theme, recording: Recording) -> None:
-    figure = view.draw(recording, theme, **choices(view, recording))
+@pytest.mark.parametrize("i", [0, -1])
+def test_its_colours_are_the_themes(
+    view: View, name: str, theme: Theme, recordings: dict[str, Recording], i: int
+) -> None:
+    recording = recordings[name]
+    figure = view.draw(recording, theme, **choices(view, recording, i))
     layout = figure.layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme.background
     assert layout.font.color == theme.text
     own = {theme.background, theme.surface, theme.text, theme.dim, theme.grid, theme.masked}
-    allowed = own | {*SERIES, *theme.attention_scale, *theme.difference_scale}
-    assert set(colours_in(json.loads(text_of(figure)))) <= allowed
+    own |= {theme.accent, *SERIES, *theme.attention_scale, *theme.difference_scale}
+    assert set(colours_in(json.loads(text_of(figure)))) <= own
 
 
 def colours_in(value: Any) -> list[str]:
@@ -63,49 +96,63 @@ def colours_in(value: Any) -> list[str]:
     return [value] if isinstance(value, str) and value.startswith("#") else []
 
 
-@every_view
-def test_it_is_said_in_a_sentence(view: View, recording: Recording) -> None:
-    sentence = view.describe(recording, **choices(view, recording))
+@every_recording(*HAS)
+@pytest.mark.parametrize("i", [0, -1])
+def test_it_is_said_in_a_sentence(
+    view: View, name: str, recordings: dict[str, Recording], i: int
+) -> None:
+    sentence = view.describe(recordings[name], **choices(view, recordings[name], i))
     assert sentence.endswith(".")
     assert "nan" not in sentence
     assert view.title and view.explain.endswith(".")
 
 
-@every_view
+@every_recording("translator", "generator", "max of 3")
 @pytest.mark.parametrize("size", [(1, 1), (1, 3), (60, 70), (256, 200)])
 def test_it_draws_any_length(
-    view: View, recorder: Callable[[int, int], Recording], size: tuple[int, int]
+    view: View,
+    name: str,
+    recorders: dict[str, Callable[[int, int], Recording]],
+    size: tuple[int, int],
 ) -> None:
-    recording = recorder(*size)
+    recording = recorders[name](*size)
     figure = view.draw(recording, LIGHT, **choices(view, recording))
     assert view.describe(recording, **choices(view, recording))
     assert figure.layout.height < 1150
     assert len(text_of(figure)) < 1_500_000
 
 
-@every_view
+@every_recording("translator", "generator", "max of 3")
 @both_themes
-def test_pieces_show_literally(view: View, theme: Theme, nasty: Recording) -> None:
+def test_pieces_show_literally(
+    view: View, name: str, theme: Theme, nasty_recordings: dict[str, Recording]
+) -> None:
+    nasty = nasty_recordings[name]
     for i in (0, -1):
         text = text_of(view.draw(nasty, theme, **choices(view, nasty, i)))
         assert "<script" not in text and "\\u003cscript" not in text
-        assert "<b>x" not in text
+        assert "<b>x" not in text and "\\u003cb\\u003ex" not in text
         assert "\u202e" not in text
 
 
-@every_view
-def test_the_same_choices_give_the_same_figure(view: View, recording: Recording) -> None:
+@every_recording("translator", "mean of 2")
+def test_the_same_choices_give_the_same_figure(
+    view: View, name: str, recordings: dict[str, Recording]
+) -> None:
+    recording = recordings[name]
     first, second = (
         text_of(view.draw(recording, LIGHT, **choices(view, recording))) for _ in range(2)
     )
     assert first == second
 
 
-@every_view
-def test_controls_have_their_own_names(view: View, recording: Recording) -> None:
+@every_recording("translator", "generator", "mean of 2")
+def test_controls_have_their_own_names(
+    view: View, name: str, recordings: dict[str, Recording]
+) -> None:
     names = [control.name for control in view.controls]
     assert len(set(names)) == len(names)
     for control in view.controls:
-        options = control.options(recording)
+        options = control.options(recordings[name])
         assert len(set(options)) == len(options) > 0
         assert control.title

@@ -100,3 +100,10 @@ def test_heads_of_other_tokens_have_no_difference_and_it_is_said(recording: Reco
     said = head_difference.describe(recording, first, second)
     assert said == head_difference.why_not(recording, first, second)
     assert "7 × 7 and 5 × 7" in said
+
+
+def test_rows_of_a_generator_are_the_tokens_it_read(recordings: dict[str, Recording]) -> None:
+    for name in ("generator", "prompt"):
+        own = recordings[name].attentions["decoder_self"]
+        rows = head_heatmap.row_side(own)
+        assert (rows.title, rows.tokens) == ("query: token read", own.queries)

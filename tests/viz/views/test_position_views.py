@@ -80,3 +80,18 @@ def test_embedding_and_encoding_add_up_on_one_scale(recording: Recording) -> Non
     np.testing.assert_allclose(parts[0].z + parts[1].z, parts[2].z, atol=1e-6)
     assert len({(part.zmin, part.zmax) for part in parts}) == 1
     assert parts[0].zmin == -parts[0].zmax
+
+
+def test_the_scale_ends_at_the_largest_encoding(recordings: dict[str, Recording]) -> None:
+    learned = recordings["generator"]
+    shown = encoding_heatmap.draw(learned, LIGHT, "text", 20).data[0]
+    assert shown.zmax == -shown.zmin == np.abs(shown.z).max() < 0.5
+
+
+def test_vectors_that_are_projected_are_not_called_a_sum(recordings: dict[str, Recording]) -> None:
+    figure = token_vectors.draw(recordings["projected"], LIGHT, "text", "sum")
+    assert figure.layout.title.text == "<b>Projection of both</b>"
+    said = token_vectors.describe(recordings["projected"], "text", "sum")
+    assert said.startswith("The projection of both of 11 tokens of the text")
+    figure = token_vectors.draw(recordings["generator"], LIGHT, "text", "sum")
+    assert figure.layout.title.text == "<b>Sum</b>"
