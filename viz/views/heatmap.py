@@ -124,9 +124,27 @@ def heatmap(
             hoverongaps=False,
         )
     )
-    margin = _margin(values.size(1), rows, columns)
-    height = _plotted(values.size(0), rows) + margin["t"] + margin["b"]
-    axes = _axes(values.shape, rows, columns, theme)
+    return cells_figure(traces, values.shape, rows, columns, theme, id=id, title=title, right=BAR)
+
+
+def cells_figure(
+    traces: list[go.Heatmap],
+    shape: tuple[int, ...],
+    rows: Side,
+    columns: Side,
+    theme: Theme,
+    *,
+    id: str,
+    title: str,
+    right: int,
+) -> go.Figure:
+    """The frame of every heatmap: sheets of cells [Q, K] on labelled axes, row 0 on top.
+
+    right: pixels beside the cells, for a colour bar if there is one.
+    """
+    margin = _margin(shape[1], rows, columns) | {"r": right}
+    height = _plotted(shape[0], rows) + margin["t"] + margin["b"]
+    axes = _axes(shape, rows, columns, theme)
     figure = go.Figure(traces, layout(theme, id, title, height=height, margin=margin, **axes))
     _thin_labels(figure, rows, columns, theme)
     return figure
@@ -162,7 +180,6 @@ def _margin(n_columns: int, rows: Side, columns: Side) -> dict[str, Any]:
         "t": TOP,
         "l": LINE + _widest(rows),
         "b": LINE + (_widest(columns) if upright else LABEL_SPACE[0]),
-        "r": BAR,
         "autoexpand": False,
     }
 
