@@ -43,9 +43,9 @@ class Theme:
         Blue and orange part for every kind of colour-blindness; both together are far from either
         in lightness too.
         """
-        tint = N_STOPS // 2
+        tint = 2 * N_STOPS // 3
         padding, subsequent = (ramp(self.background, SERIES[i])[tint] for i in (0, 1))
-        return self.background, padding, subsequent, self.dim
+        return self.surface, padding, subsequent, self.dim
 
 
 LIGHT = Theme(

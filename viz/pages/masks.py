@@ -14,8 +14,8 @@ from viz.ui.request import answer, make_request
 SECOND, OFFERED = "second", "second_offered"
 """The second sentence, and the example that was offered for it last."""
 CAUSAL = (
-    "Padding stands at the end, where the subsequent mask already hides it from every token before "
-    "it: this implementation therefore leaves the {side}'s padding mask out of decoder "
+    "Padding stands at the end, where the subsequent mask already hides it from every real "
+    "token: this implementation therefore leaves the {side}'s padding mask out of decoder "
     "self-attention, and nothing real depends on it."
 )
 PADDED = (
@@ -57,6 +57,13 @@ def choose_kind(kinds: list[str]) -> str:
     )
 
 
+def padded_side(recording: Recording, kind: str) -> str:
+    """Whose padding it is: a decoder without a memory reads prompt and continuation as one text."""
+    if kind != "decoder_self":
+        return "source"
+    return "target" if "cross" in recording.attentions else "text"
+
+
 shown = current()
 examples = shown.checkpoint.about.examples or (shown.request.text,)
 default = examples[min(1, len(examples) - 1)]
@@ -65,18 +72,19 @@ with field:
     second = record_second(shown.request.checkpoint, second_text(default), default)
 with kinds:
     kind = choose_kind(list(shown.recording.attentions))
-side = "source" if kind != "decoder_self" else "target" if shown.recording.source else "text"
+side = padded_side(shown.recording, kind)
 pad = shown.checkpoint.tokenizer.token(shown.checkpoint.config.pad_id)
 batch = batch_masks([each.attentions[kind] for each in (shown.recording, second)], pad)
 is_causal = batch[0].subsequent is not None
 for number, column in enumerate(st.columns(2, gap="large")):
     with column:
         show_sentence(number + 1, batch[number], kind, side)
-legend(4 if is_causal else 2)
+with st.container(horizontal=True, vertical_alignment="center"):
+    legend(4 if is_causal else 2)
+    download(
+        "Masks as CSV",
+        lambda: masks_csv(batch),
+        f"headscope-masks-{kind}.csv",
+        "Both sentences' masks, a line a cell",
+    )
 st.caption(CAUSAL.format(side=side) if is_causal else PADDED)
-download(
-    "Masks as CSV",
-    lambda: masks_csv(batch),
-    f"headscope-masks-{kind}.csv",
-    "Both sentences' masks, a line a cell",
-)

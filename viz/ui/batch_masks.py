@@ -13,11 +13,11 @@ WIDTHS = (2, 5)
 
 def legend(n_states: int) -> None:
     """What the colours mean, in words."""
-    theme = current_theme()
+    theme, inline = current_theme(), "display:inline-block"
+    square = f"{inline};width:.8em;height:.8em;margin-right:.4em;border:1px solid {theme.dim}"
     entries = (
-        '<span style="margin-right:1.4em;white-space:nowrap"><span style="display:inline-block;'
-        f"width:.8em;height:.8em;margin-right:.4em;background:{colour};"
-        f'border:1px solid {theme.dim}"></span>{words}</span>'
+        f'<span style="{inline};margin-right:1.4em">'
+        f'<span style="{square};background:{colour}"></span>{words}</span>'
         for words, colour in zip(STATES[:n_states], theme.mask_colours, strict=False)
     )
     st.html(f'<div class="mask-legend" style="font-size:.875rem">{"".join(entries)}</div>')

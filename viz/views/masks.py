@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.batch_masks import SentenceMasks
 from viz.theme import Theme, plotly_scale
 from viz.views.heatmap import Side, cells_figure
-from viz.views.layout import SMALL, layout, token_axis
+from viz.views.layout import COMFORTABLE, ROW, SMALL, layout, rows_height, token_axis
 
 Which = Literal["padding", "subsequent", "combined"]
 
@@ -64,15 +64,19 @@ def draw(picture: Picture, theme: Theme) -> go.Figure:
     rows, columns = Side("query", masks.queries), Side("key", masks.keys)
     title = f"{picture.title} · {picture.count}"
     shape = tuple(picture.states.shape)
-    return cells_figure(
+    figure = cells_figure(
         _sheets(picture, theme), shape, rows, columns, theme, id=picture.id, title=title, right=8
     )
+    if shape[0] * ROW <= COMFORTABLE:  # roomy rows may be lower: there is no number to read
+        figure.layout.height -= rows_height(shape[0]) // 4
+    return figure
 
 
 def draw_small(picture: Picture, theme: Theme) -> go.Figure:
     """Small, without labels: they stand beside it, and hovering says them."""
     title = f'{picture.title}<br><span style="font-size:{SMALL}px">{picture.count}</span>'
-    frame = {"showticklabels": False, "showline": True, "mirror": True, "linecolor": theme.grid}
+    frame = {"showticklabels": False, "automargin": False, "showline": True, "mirror": True}
+    frame["linecolor"] = theme.grid
     n_rows, n_columns = picture.states.shape
     across, down = {"range": [-0.5, n_columns - 0.5]}, {"range": [n_rows - 0.5, -0.5]}
     return go.Figure(
