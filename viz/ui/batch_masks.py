@@ -45,4 +45,6 @@ def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str) -> No
 
 def _show(picture: Picture, small: bool = False) -> None:
     figure = (draw_small if small else draw)(picture, current_theme())
-    st.plotly_chart(figure, key=picture.id, theme=None, config=CONFIG, alt=picture.describe())
+    # The buttons of a small figure would lie on its cells.
+    config = CONFIG | {"displayModeBar": False} if small else CONFIG
+    st.plotly_chart(figure, key=picture.id, theme=None, config=config, alt=picture.describe())

@@ -1,7 +1,7 @@
 """The masks of one sentence of a padded batch: each for itself, and what they forbid together."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 from torch import Tensor
@@ -22,6 +22,8 @@ STATES = (
 """What a cell can be, in the order of Theme.mask_colours: the bits of two masks."""
 SEPARATED = 40
 """With more rows or columns than this the gaps between cells would hide them."""
+MOST_COLUMNS = 24
+"""Labels below a picture that shares its row with three others."""
 SMALL_HEIGHT, SMALL_TOP = 176, 46
 """Pixels of a picture without labels, and of the two lines above its cells."""
 
@@ -65,7 +67,15 @@ def draw(picture: Picture, theme: Theme) -> go.Figure:
     title = f"{picture.title} · {picture.count}"
     shape = tuple(picture.states.shape)
     figure = cells_figure(
-        _sheets(picture, theme), shape, rows, columns, theme, id=picture.id, title=title, right=8
+        _sheets(picture, theme),
+        shape,
+        rows,
+        columns,
+        theme,
+        id=picture.id,
+        title=title,
+        right=8,
+        most_columns=MOST_COLUMNS,
     )
     if shape[0] * ROW <= COMFORTABLE:  # roomy rows may be lower: there is no number to read
         figure.layout.height -= rows_height(shape[0]) // 4
@@ -75,8 +85,8 @@ def draw(picture: Picture, theme: Theme) -> go.Figure:
 def draw_small(picture: Picture, theme: Theme) -> go.Figure:
     """Small, without labels: they stand beside it, and hovering says them."""
     title = f'{picture.title}<br><span style="font-size:{SMALL}px">{picture.count}</span>'
-    frame = {"showticklabels": False, "automargin": False, "showline": True, "mirror": True}
-    frame["linecolor"] = theme.grid
+    frame: dict[str, Any] = {"showline": True, "mirror": True, "linecolor": theme.grid}
+    frame |= {"showticklabels": False, "automargin": False}
     n_rows, n_columns = picture.states.shape
     across, down = {"range": [-0.5, n_columns - 0.5]}, {"range": [n_rows - 0.5, -0.5]}
     return go.Figure(

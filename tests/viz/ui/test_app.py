@@ -126,7 +126,7 @@ def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None
     assert not said(app)
     assert len(app.get("plotly_chart")) == 6
     assert "**Sentence 2** · keys: 2 tokens, 5 of padding" in [m.value for m in app.markdown]
-    app.button_group(key="attention").set_value(["cross"]).run()
+    app.button_group(key="attention").set_value("cross").run()
     assert not app.exception
     assert len(app.get("plotly_chart")) == 2
 

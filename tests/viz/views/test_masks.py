@@ -9,7 +9,7 @@ from transformer.batch_masks import SentenceMasks, batch_masks
 from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.theme import DARK, LIGHT, Theme
-from viz.views.masks import STATES, Picture, Which, draw, draw_small
+from viz.views.masks import MOST_COLUMNS, STATES, Picture, Which, draw, draw_small
 
 PAD = Token(0, "<pad>", special=True)
 both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
@@ -76,6 +76,14 @@ def test_pieces_show_literally(nasty: Recording, theme: Theme) -> None:
     masks = batch_masks([nasty.attentions["cross"]], PAD)[0]
     for make in (draw, draw_small):
         assert "<script" not in str(make(picture(masks, "combined"), theme).layout.xaxis.ticktext)
+
+
+def test_a_long_sentence_labels_some_columns_and_hovers_on_all(recorder) -> None:
+    masks = batch_masks([recorder(40, 40).attentions["decoder_self"]], PAD)[0]
+    figure = draw(picture(masks, "combined"), LIGHT)
+    assert len(figure.layout.xaxis.ticktext) == 40 and not figure.layout.xaxis.showticklabels
+    assert len(figure.layout.xaxis2.ticktext) <= MOST_COLUMNS
+    assert figure.layout.yaxis.showticklabels
 
 
 # Machado, Oliveira and Fernandes (2009), severity 1: what the eye makes of linear RGB.
