@@ -11,8 +11,8 @@ import sentencepiece
 
 from transformer.whole_file import write_whole
 
-Side = Literal["source", "target", "prompt", "continuation"]
-"""What a text is for: read to its end or produced; or begun, for a generator to go on with."""
+Side = Literal["source", "target", "text", "prompt", "continuation"]
+"""What a text is for: translated or produced; judged; or begun, for a generator to go on with."""
 
 
 class TokenizerError(ValueError):
@@ -76,18 +76,21 @@ class SentencePieceTokenizer:
         return self._processor.vocab_size()
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        ids = self._processor.encode(plain(text))
+        ids: list[int] = self._processor.encode(plain(text))
         if side == "prompt":
             return [self._processor.bos_id(), *ids]
-        return [*ids, self._processor.eos_id()]
+        return ids if side == "text" else [*ids, self._processor.eos_id()]
 
     def sample(self, text: str, alpha: float) -> list[int]:
         """One of the ways to split a text, drawn at random (Kudo 2018); low alpha: rarer ones.
 
-        The generator is sentencepiece's own: `sentencepiece.set_random_generator_seed`.
+        Without special tokens. The generator is sentencepiece's own:
+        `sentencepiece.set_random_generator_seed`.
         """
-        ids = self._processor.encode(plain(text), enable_sampling=True, nbest_size=-1, alpha=alpha)
-        return [*ids, self._processor.eos_id()]
+        ids: list[int] = self._processor.encode(
+            plain(text), enable_sampling=True, nbest_size=-1, alpha=alpha
+        )
+        return ids
 
     def decode(self, ids: Sequence[int]) -> str:
         return self._processor.decode([int(id) for id in ids if not self.token(int(id)).special])

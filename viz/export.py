@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
+from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
 from transformer.recording import Attention, Recording
@@ -63,6 +64,34 @@ def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
             for j, key in enumerate(attention.keys)
         ),
     )
+
+
+def masks_csv(batch: Sequence[SentenceMasks]) -> bytes:
+    """The masks of a padded batch, a line a cell; sentences and positions are counted from 0.
+
+    padding and subsequent are 1 where that mask forbids the cell, allowed is 1 where neither does.
+    """
+    header = ("sentence", "query_position", "query_piece", "key_position", "key_piece")
+    return _csv(
+        (*header, "padding", "subsequent", "allowed"),
+        (
+            (b, i, query.piece, j, key.piece, *cells[i][j])
+            for b, masks in enumerate(batch)
+            for cells in [_mask_cells(masks)]
+            for i, query in enumerate(masks.queries)
+            for j, key in enumerate(masks.keys)
+        ),
+    )
+
+
+def _mask_cells(masks: SentenceMasks) -> list[list[list[int]]]:
+    """[Q][K][3]: forbidden by padding, forbidden by the subsequent mask, allowed."""
+    none = torch.ones_like(masks.padding)
+    subsequent = none if masks.subsequent is None else masks.subsequent
+    cells: list[list[list[int]]] = (
+        torch.stack([~masks.padding, ~subsequent, masks.combined], -1).int().tolist()
+    )
+    return cells
 
 
 def recording_npz(recording: Recording) -> bytes:

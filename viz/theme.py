@@ -36,6 +36,17 @@ class Theme:
         """From -1 (contrast) over 0 (background) to 1 (ink)."""
         return ramp(self.contrast, self.background)[:-1] + ramp(self.background, self.ink)
 
+    @property
+    def mask_colours(self) -> tuple[str, str, str, str]:
+        """Of a cell that is allowed, or forbidden by padding, by the subsequent mask, by both.
+
+        Blue and orange part for every kind of colour-blindness; both together are far from either
+        in lightness too.
+        """
+        tint = 2 * N_STOPS // 3
+        padding, subsequent = (ramp(self.background, SERIES[i])[tint] for i in (0, 1))
+        return self.surface, padding, subsequent, self.dim
+
 
 LIGHT = Theme(
     name="light",

@@ -8,9 +8,18 @@ import numpy as np
 import pytest
 import torch
 
+from transformer.batch_masks import batch_masks
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.export import attention_csv, decoding_csv, figure_html, recording_npz, rows_csv
+from transformer.tokenizer import Token
+from viz.export import (
+    attention_csv,
+    decoding_csv,
+    figure_html,
+    masks_csv,
+    recording_npz,
+    rows_csv,
+)
 from viz.theme import DARK
 from viz.views.head_heatmap import draw
 from viz.views.view import Selection
@@ -54,6 +63,22 @@ def test_csv_has_every_candidate(decoding: Decoding) -> None:
         assert {row["chosen_piece"] for row in mine} == {step.chosen.token.piece}
         total = sum(float(row["candidate_prob"]) for row in mine) + float(mine[0]["rest"])
         assert total == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_csv_has_every_cell_of_every_mask(nasty: Recording, recorder, kind: str) -> None:
+    pad = Token(99, "<pad>", special=True)  # the nasty tokens are 0, 1, 2, ...
+    batch = batch_masks([each.attentions[kind] for each in (nasty, recorder(3, 2))], pad)
+    rows = rows_of(masks_csv(batch))
+    assert len(rows) == sum(masks.combined.numel() for masks in batch)
+    for row in rows:
+        i, j = int(row["query_position"]), int(row["key_position"])
+        masks = batch[int(row["sentence"])]
+        assert row["query_piece"] == masks.queries[i].piece
+        assert row["key_piece"] == masks.keys[j].piece
+        assert row["padding"] == str(int(row["key_piece"] == "<pad>"))
+        assert row["subsequent"] == str(int(kind == "decoder_self" and j > i))
+        assert row["allowed"] == str(int(row["padding"] == row["subsequent"] == "0"))
 
 
 def test_html_is_one_page_that_asks_nobody(nasty: Recording) -> None:

@@ -13,9 +13,9 @@ class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, is_scaled: bool = True) -> None:
         super().__init__()
         self.scale = math.sqrt(d_model) if is_scaled else 1.0
-        self.weight = nn.Parameter(
-            nn.init.normal_(torch.empty(vocab_size, d_model), std=1 / math.sqrt(d_model))
-        )
+        # Unscaled ones start as small as GPT-2's: large ones learn slowly, being mostly noise.
+        std = 1 / math.sqrt(d_model) if is_scaled else 0.02
+        self.weight = nn.Parameter(nn.init.normal_(torch.empty(vocab_size, d_model), std=std))
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids: [B, T] -> [B, T, D]."""

@@ -1,5 +1,7 @@
 """Masks: which keys a query may attend to. True = may attend, as in torch's fused attention."""
 
+from functools import reduce
+
 import torch
 from torch import Tensor
 
@@ -17,3 +19,8 @@ def subsequent_mask(n_queries: int, n_keys: int | None = None) -> Tensor:
     n_keys = n_queries if n_keys is None else n_keys
     cells = torch.ones(n_queries, n_keys, dtype=torch.bool)
     return cells.tril(n_keys - n_queries)[None, None]
+
+
+def combined_mask(*masks: Tensor) -> Tensor:
+    """Open where all of them are; they need only broadcast to one shape."""
+    return reduce(torch.logical_and, masks)

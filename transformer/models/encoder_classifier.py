@@ -42,4 +42,5 @@ FAMILY = Family(
     attentions={"encoder_self": "encoder.layers.*.self_attention.dot_product"},
     forced_pass=forced_pass,
     target="none",
+    reads="text",
 )

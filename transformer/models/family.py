@@ -48,7 +48,7 @@ class Family:
     target: Literal["needed", "optional", "none"] = "needed"
     """Whether a recording asks for a target."""
     reads: Side = "source"
-    """How its input is tokenized: "prompt" is a text that goes on."""
+    """How its input is tokenized: a "source" ends, a "prompt" goes on, a "text" just stands."""
 
     @property
     def decodes(self) -> bool:

@@ -31,7 +31,9 @@ class TokenModel(nn.Module):
         return dropped
 
     def initialise(self) -> None:
-        """Glorot's uniform weights for every matrix that is not an embedding."""
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1 and not name.endswith(("embedding.weight", "positions.table")):
-                nn.init.xavier_uniform_(parameter)
+        """Glorot's uniform weights for every projection, and no bias at first."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)

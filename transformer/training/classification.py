@@ -79,7 +79,8 @@ class Classification:
         return kept[: self.recipe.model.max_len]
 
     def validation(self) -> list[Batch]:
-        rows = [self.tokenizer.encode(row.text)[: self.recipe.model.max_len] for row in self.valid]
+        max_len = self.recipe.model.max_len
+        rows = [_cut(self.tokenizer, row.text, max_len) for row in self.valid]
         return list(self._grouped(rows, [row.label for row in self.valid], 0))
 
     def _grouped(
@@ -108,7 +109,7 @@ def accuracy(checkpoint: Checkpoint, rows: Sequence[Labelled]) -> float:
 
 
 def _cut(tokenizer: Tokenizer, text: str, max_len: int) -> list[int]:
-    return tokenizer.encode(text)[:max_len]
+    return tokenizer.encode(text, "text")[:max_len]
 
 
 def evaluate(checkpoint: Checkpoint, data: Path | None) -> Scores:

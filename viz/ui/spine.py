@@ -15,7 +15,11 @@ from viz.ui.current import current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
 from viz.ui.request import Answer
 
-TITLES = {"source": ("source", "target"), "prompt": ("prompt", "continuation")}
+TITLES = {
+    "source": ("source", "target"),
+    "prompt": ("prompt", "continuation"),
+    "text": ("text", "target"),
+}
 """What the two lines of tokens are, by how the model reads."""
 
 

@@ -124,11 +124,31 @@ def heatmap(
             hoverongaps=False,
         )
     )
-    margin = _margin(values.size(1), rows, columns)
-    height = _plotted(values.size(0), rows) + margin["t"] + margin["b"]
-    axes = _axes(values.shape, rows, columns, theme)
+    return cells_figure(traces, values.shape, rows, columns, theme, id=id, title=title, right=BAR)
+
+
+def cells_figure(
+    traces: list[go.Heatmap],
+    shape: tuple[int, ...],
+    rows: Side,
+    columns: Side,
+    theme: Theme,
+    *,
+    id: str,
+    title: str,
+    right: int,
+    most_columns: int = MAX_LABELS,
+) -> go.Figure:
+    """The frame of every heatmap: sheets of cells [Q, K] on labelled axes, row 0 on top.
+
+    right: pixels beside the cells, for a colour bar if there is one. most_columns: how many of
+    them get a label; less than usual in a narrow figure.
+    """
+    margin = _margin(shape[1], rows, columns) | {"r": right}
+    height = _plotted(shape[0], rows) + margin["t"] + margin["b"]
+    axes = _axes(shape, rows, columns, theme)
     figure = go.Figure(traces, layout(theme, id, title, height=height, margin=margin, **axes))
-    _thin_labels(figure, rows, columns, theme)
+    _thin_labels(figure, {"x": columns, "y": rows}, {"x": most_columns, "y": MAX_LABELS})
     return figure
 
 
@@ -162,7 +182,6 @@ def _margin(n_columns: int, rows: Side, columns: Side) -> dict[str, Any]:
         "t": TOP,
         "l": LINE + _widest(rows),
         "b": LINE + (_widest(columns) if upright else LABEL_SPACE[0]),
-        "r": BAR,
         "autoexpand": False,
     }
 
@@ -186,18 +205,17 @@ def _under(masked: Tensor, theme: Theme) -> go.Heatmap:
     )
 
 
-def _thin_labels(figure: go.Figure, rows: Side, columns: Side, theme: Theme) -> None:
+def _thin_labels(figure: go.Figure, sides: dict[str, Side], most: dict[str, int]) -> None:
     """Long axes: a second axis on top of the first carries every n-th label.
 
     The first one keeps all its (hidden) labels, because hovering takes its text from them.
     """
-    sides = {"x": columns, "y": rows}
-    long = {name for name, side in sides.items() if len(side.tokens or ()) > MAX_LABELS}
+    long = {name for name, side in sides.items() if len(side.tokens or ()) > most[name]}
     if not long:
         return
     for name in long:
         shown = figure.layout[f"{name}axis"].to_plotly_json()
-        every = -(-len(shown["tickvals"]) // MAX_LABELS)
+        every = -(-len(shown["tickvals"]) // most[name])
         shown |= {
             "tickvals": shown["tickvals"][::every],
             "ticktext": shown["ticktext"][::every],
@@ -206,7 +224,9 @@ def _thin_labels(figure: go.Figure, rows: Side, columns: Side, theme: Theme) -> 
             "matches": name,
             "side": "bottom" if name == "x" else "left",
         }
-        figure.update_layout({f"{name}axis2": shown, f"{name}axis": {"title": None}})
+        figure.update_layout(
+            {f"{name}axis2": shown, f"{name}axis": {"title": None, "showticklabels": False}}
+        )
     # An axis without a trace is not drawn: one point that shows nothing brings it to life.
     figure.add_trace(
         go.Scatter(

@@ -125,3 +125,20 @@ def test_beam_search_judges_as_the_forced_pass(variant: str, family: str) -> Non
         [again] = forced(model, source, target_ids=hypothesis.ids)
         torch.testing.assert_close(hypothesis.log_probs, again.log_probs, **close)
         assert hypothesis.log_prob == pytest.approx(again.log_prob, abs=1e-4)
+
+
+@families
+@pytest.mark.parametrize("norm_order", ["post", "pre"])
+def test_padding_never_reaches_a_batch_norm_s_statistics(family: str, norm_order: str) -> None:
+    """In training, more padding changes neither the real rows nor the running statistics."""
+    config = tiny(config_of("batch", family), norm_order=norm_order)
+    models = [random_model(config).train() for _ in range(2)]
+    text = ids(3, 6)
+    text[1, 4:] = text[2, 1:] = 0
+    wider = torch.cat([text, torch.zeros(3, 4, dtype=torch.long)], dim=1)
+    n_inputs = 2 if family == "encoder_decoder" else 1
+    given, expected = models[0](*[wider] * n_inputs)[:, :6], models[1](*[text] * n_inputs)
+    real = text.ne(0)
+    torch.testing.assert_close(given[real], expected[real], **close)
+    for name, buffer in models[0].named_buffers():
+        torch.testing.assert_close(buffer, models[1].get_buffer(name), **close)

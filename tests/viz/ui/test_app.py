@@ -104,9 +104,45 @@ def test_without_checkpoints_it_says_what_to_do(
     assert "make train" in said(start())
 
 
-@pytest.mark.parametrize("page", ["compare", "decode", "positions", "training"])
+@pytest.mark.parametrize("page", ["compare", "decode", "positions", "masks", "training"])
 def test_every_page_draws(folder: Path, page: str) -> None:
     app = start()
     app.switch_page(f"viz/pages/{page}.py").run()
     assert not app.exception
     assert app.get("plotly_chart") or app.get("bidi_component")
+
+
+def open_masks(**query: str) -> AppTest:
+    app = start(**query)
+    app.switch_page("viz/pages/masks.py").run()
+    assert not app.exception
+    return app
+
+
+def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None:
+    app = open_masks()
+    assert app.text_input(key="second").value == "2 2 2 5 5 5 2"
+    app.text_input(key="second").set_value("4 5").run()
+    assert not said(app)
+    assert len(app.get("plotly_chart")) == 6
+    assert "**Sentence 2** · keys: 2 tokens, 5 of padding" in [m.value for m in app.markdown]
+    app.button_group(key="attention").set_value("cross").run()
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_a_second_sentence_that_cannot_be_read_leaves_the_example(folder: Path) -> None:
+    app = open_masks()
+    app.text_input(key="second").set_value("4 cat").run()
+    assert "“cat”" in said(app) and "2 2 2 5 5 5 2" in said(app)
+    assert len(app.get("plotly_chart")) == 6
+
+
+def test_an_untouched_second_sentence_follows_the_checkpoint(folder: Path) -> None:
+    other = shutil.copytree(folder / "copy", folder / "other") / "config.json"
+    other.write_text(other.read_text().replace("2 2 2 5 5 5 2", "9 9"))
+    app = open_masks()
+    app.selectbox(key="checkpoint").set_value("other").run()
+    app.switch_page("viz/pages/masks.py").run()
+    assert app.text_input(key="second").value == "9 9"
+    assert not said(app)

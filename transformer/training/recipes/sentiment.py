@@ -38,11 +38,11 @@ RECIPE = Recipe(
         classes=("negative", "positive"),
     ),
     training=TrainingConfig(
-        steps=1900,
+        steps=1550,
         tokens_per_batch=2048,
         learning_rate=2e-3,
         warmup_steps=100,
-        decay_fraction=0.95,
+        decay_fraction=1.0,
         weight_decay=0.1,
         average_decay=0.995,
         validate_every=200,

@@ -1,0 +1,81 @@
+"""Each kind of checkpoint in the browser: from the picker to a picture, and what is its own."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import painted
+from tests.browser.test_app import figures, open_app, parameter, row, type_sentence
+
+pytestmark = pytest.mark.browser
+
+FIRST_FIGURE = {
+    "copy": "head_heatmap cross",
+    "en-de-small": "head_heatmap cross",
+    "everyday": "head_heatmap decoder_self",
+    "sentiment": "head_heatmap encoder_self",
+    "shakespeare": "head_heatmap decoder_self",
+}
+
+
+@pytest.mark.parametrize("name", FIRST_FIGURE)
+def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> None:
+    open_app(page, address)
+    page.get_by_role("combobox", name="Checkpoint").click()
+    page.get_by_role("option", name=name, exact=True).click()
+    page.wait_for_function(
+        "(id) => [...document.querySelectorAll('.js-plotly-plot')]"
+        ".some((plot) => plot.layout?.meta?.id.startsWith(id))",
+        arg=FIRST_FIGURE[name],
+    )
+    painted(page)
+    assert parameter(page, "checkpoint") == name
+    assert row(page, "source")
+    page.wait_for_selector(".head-grid[data-nonce]")
+
+
+def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode?checkpoint=shakespeare&seed=3&max_len=60")
+    page.wait_for_selector(".decode-player[data-nonce]")
+    first = row(page, "target")
+    assert len(first) == 60
+    page.evaluate(
+        """() => { window.seen = new Set(); new MutationObserver(() => {
+            const text = document.querySelector('[data-testid="stText"]')?.textContent;
+            if (text) window.seen.add(text);
+        }).observe(document.body, { subtree: true, childList: true, characterData: true }); }"""
+    )
+    type_sentence(page, "JULIET: Good night")
+    expect(page.locator('.token-rows .chip[data-side="source"]').first).to_have_text("J")
+    painted(page)
+    seen = page.evaluate("() => [...window.seen]")
+    assert len(seen) > 2, "the continuation grew before it was finished"
+    assert all(text.startswith("JULIET: Good night") for text in seen)
+    assert page.locator(".decode-player .panel.source").is_hidden()
+    page.locator(".decode-player .next").click()
+    expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
+
+
+def test_the_same_seed_gives_the_same_text(page: Page, address: str) -> None:
+    link = f"{address}/?checkpoint=everyday&text=I+would+like&temperature=1.2&seed=7"
+    texts = []
+    for seed in (7, 8, 7):
+        open_app(page, link.replace("seed=7", f"seed={seed}"))
+        texts.append(row(page, "target"))
+    assert texts[0] == texts[2] != texts[1]
+
+
+def test_a_classifier_shows_what_it_decided_and_from_what(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode?checkpoint=sentiment")
+    assert page.get_by_role("combobox", name="Decoding").count() == 0
+    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 2")
+    names = [id.split()[0] for id in figures(page)]
+    assert names == ["class_probabilities", "pooled_positions"]
+
+
+def test_an_example_can_be_tried(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?checkpoint=sentiment")
+    page.get_by_role("button", name="Try").click()
+    page.get_by_text("The plot is dull and it goes on far too long.").click()
+    field = page.get_by_label("Sentence")
+    expect(field).to_have_value("The plot is dull and it goes on far too long.")
+    expect(page.locator('.token-rows .chip[data-side="source"]').nth(1)).to_have_text("▁plot")

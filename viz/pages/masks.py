@@ -1,0 +1,90 @@
+"""Masks: which cells are forbidden when two sentences of different length are one batch."""
+
+import streamlit as st
+
+from transformer import InputError, Recording
+from transformer.batch_masks import batch_masks
+from viz.export import masks_csv
+from viz.labels import KIND_TITLES
+from viz.ui.batch_masks import legend, show_sentence
+from viz.ui.current import current
+from viz.ui.panel import download
+from viz.ui.request import answer, make_request
+
+SECOND, OFFERED = "second", "second_offered"
+"""The second sentence, and the example that was offered for it last."""
+CAUSAL = (
+    "Padding stands at the end, where the subsequent mask already hides it from every real "
+    "token: this implementation therefore leaves the {side}'s padding mask out of decoder "
+    "self-attention, and nothing real depends on it."
+)
+PADDED = (
+    "Padding makes the sentences of a batch equally long: no query may attend to it. Rows of "
+    "padding are computed like all others, and nothing real depends on them."
+)
+
+
+def second_text(default: str) -> str:
+    """The text input; an example that nobody changed gives way to another checkpoint's."""
+    if SECOND in st.session_state and st.session_state[SECOND] == st.session_state.get(OFFERED):
+        st.session_state[SECOND] = default
+    st.session_state[OFFERED] = default
+    text = st.text_input("Second sentence", default, key=SECOND, bind="query-params")
+    return text or ""
+
+
+def record_second(checkpoint: str, text: str, default: str) -> Recording:
+    """What the model makes of the text; of the default, with a word why, where it cannot."""
+    try:
+        return answer(make_request(checkpoint, text, "greedy")).recording
+    except InputError as error:
+        st.warning(f"Second sentence: {error} Shown: “{default}”.", icon=":material/info:")
+        return answer(make_request(checkpoint, default, "greedy")).recording
+
+
+def choose_kind(kinds: list[str]) -> str:
+    """The decoder first: there two masks meet."""
+    return str(
+        st.segmented_control(
+            "Attention",
+            kinds,
+            default="decoder_self" if "decoder_self" in kinds else kinds[0],
+            format_func=lambda kind: KIND_TITLES.get(kind, kind),
+            key="attention",
+            bind="query-params",
+            required=True,
+        )
+    )
+
+
+def padded_side(recording: Recording, kind: str) -> str:
+    """Whose padding it is: a decoder without a memory reads prompt and continuation as one text."""
+    if kind != "decoder_self":
+        return "source"
+    return "target" if "cross" in recording.attentions else "text"
+
+
+shown = current()
+examples = shown.checkpoint.about.examples or (shown.request.text,)
+default = examples[min(1, len(examples) - 1)]
+field, kinds = st.columns([6, 3.4], vertical_alignment="bottom")
+with field:
+    second = record_second(shown.request.checkpoint, second_text(default), default)
+with kinds:
+    kind = choose_kind(list(shown.recording.attentions))
+side = padded_side(shown.recording, kind)
+pad = shown.checkpoint.tokenizer.token(shown.checkpoint.config.pad_id)
+batch = batch_masks([each.attentions[kind] for each in (shown.recording, second)], pad)
+is_causal = batch[0].subsequent is not None
+for number, column in enumerate(st.columns(2, gap="large")):
+    with column:
+        show_sentence(number + 1, batch[number], kind, side)
+with st.container(horizontal=True, vertical_alignment="center"):
+    legend(4 if is_causal else 2)
+    download(
+        "Masks as CSV",
+        lambda: masks_csv(batch),
+        f"headscope-masks-{kind}.csv",
+        "Both sentences' masks, a line a cell",
+    )
+st.caption(CAUSAL.format(side=side) if is_causal else PADDED)

@@ -1,0 +1,129 @@
+"""The masks of one sentence of a padded batch: each for itself, and what they forbid together."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import plotly.graph_objects as go
+from torch import Tensor
+
+from transformer.batch_masks import SentenceMasks
+from viz.theme import Theme, plotly_scale
+from viz.views.heatmap import Side, cells_figure
+from viz.views.layout import COMFORTABLE, ROW, SMALL, layout, rows_height, token_axis
+
+Which = Literal["padding", "subsequent", "combined"]
+
+STATES = (
+    "allowed",
+    "forbidden by the padding mask",
+    "forbidden by the subsequent mask",
+    "forbidden by both masks",
+)
+"""What a cell can be, in the order of Theme.mask_colours: the bits of two masks."""
+SEPARATED = 40
+"""With more rows or columns than this the gaps between cells would hide them."""
+MOST_COLUMNS = 24
+"""Labels below a picture that shares its row with three others."""
+SMALL_HEIGHT, SMALL_TOP = 176, 46
+"""Pixels of a picture without labels, and of the two lines above its cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One or both masks of a sentence, with a name for people and one for tests."""
+
+    masks: SentenceMasks
+    which: Which
+    title: str
+    id: str
+
+    @property
+    def states(self) -> Tensor:
+        """What each cell is, an index of STATES: [Q, K]."""
+        padding, subsequent = ~self.masks.padding, self.masks.subsequent
+        states = padding.byte() * (self.which != "subsequent")
+        if subsequent is not None and self.which != "padding":
+            states = states + 2 * (~subsequent).byte()
+        return states
+
+    @property
+    def count(self) -> str:
+        """How many cells are forbidden, in words."""
+        states = self.states
+        return f"{int(states.gt(0).sum())} of {states.numel()} cells forbidden"
+
+    def describe(self) -> str:
+        """One true sentence about it, for those who do not see it."""
+        states = self.states
+        parts = [f"{int(states.eq(i).sum())} {STATES[i]}" for i in range(len(STATES))]
+        present = [part for part in parts if not part.startswith("0 ")]
+        return f"{self.title}, {states.numel()} cells: {', '.join(present)}."
+
+
+def draw(picture: Picture, theme: Theme) -> go.Figure:
+    """Large, with a label at every token."""
+    masks = picture.masks
+    rows, columns = Side("query", masks.queries), Side("key", masks.keys)
+    title = f"{picture.title} · {picture.count}"
+    shape = tuple(picture.states.shape)
+    figure = cells_figure(
+        _sheets(picture, theme),
+        shape,
+        rows,
+        columns,
+        theme,
+        id=picture.id,
+        title=title,
+        right=8,
+        most_columns=MOST_COLUMNS,
+    )
+    if shape[0] * ROW <= COMFORTABLE:  # roomy rows may be lower: there is no number to read
+        figure.layout.height -= rows_height(shape[0]) // 4
+    return figure
+
+
+def draw_small(picture: Picture, theme: Theme) -> go.Figure:
+    """Small, without labels: they stand beside it, and hovering says them."""
+    title = f'{picture.title}<br><span style="font-size:{SMALL}px">{picture.count}</span>'
+    frame: dict[str, Any] = {"showline": True, "mirror": True, "linecolor": theme.grid}
+    frame |= {"showticklabels": False, "automargin": False}
+    n_rows, n_columns = picture.states.shape
+    across, down = {"range": [-0.5, n_columns - 0.5]}, {"range": [n_rows - 0.5, -0.5]}
+    return go.Figure(
+        _sheets(picture, theme),
+        layout(
+            theme,
+            picture.id,
+            title,
+            height=SMALL_HEIGHT,
+            margin={"t": SMALL_TOP, "l": 4, "r": 4, "b": 4},
+            xaxis=token_axis(theme, "", picture.masks.keys, **frame | across),
+            yaxis=token_axis(theme, "", picture.masks.queries, **frame | down),
+        ),
+    )
+
+
+def _sheets(picture: Picture, theme: Theme) -> list[go.Heatmap]:
+    """One sheet a state that occurs: so each says its words without a text a cell."""
+    states = picture.states
+    return [
+        _sheet(states.eq(i), STATES[i], theme.mask_colours[i], theme)
+        for i in range(len(STATES))
+        if bool(states.eq(i).any())
+    ]
+
+
+def _sheet(cells: Tensor, words: str, colour: str, theme: Theme) -> go.Heatmap:
+    gap = 1 if max(cells.shape) <= SEPARATED else 0
+    return go.Heatmap(
+        z=cells.float().masked_fill(~cells, float("nan")).numpy(),
+        zmin=0,
+        zmax=1,
+        colorscale=plotly_scale([colour, colour]),
+        showscale=False,
+        xgap=gap,
+        ygap=gap,
+        name=words,
+        hovertemplate=f"%{{y}} → %{{x}}: {words}<extra></extra>",
+        hoverongaps=False,
+    )
