@@ -32,7 +32,7 @@ RECIPE = Recipe(
         dropout=0.1,
     ),
     training=TrainingConfig(
-        steps=17000,
+        steps=16000,
         tokens_per_batch=1400,
         learning_rate=1.2e-3,
         warmup_steps=400,
