@@ -38,7 +38,7 @@ RECIPE = Recipe(
         classes=("negative", "positive"),
     ),
     training=TrainingConfig(
-        steps=1550,
+        steps=2400,
         tokens_per_batch=2048,
         learning_rate=2e-3,
         warmup_steps=100,
