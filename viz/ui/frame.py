@@ -108,7 +108,7 @@ def _open_checkpoint() -> None:
     _start_with_example()
     _start_at_its_head()
     family = _family(st.session_state["checkpoint"])
-    if family is not None and "decoding" in st.session_state:
+    if family is not None and family.decodes and "decoding" in st.session_state:
         st.session_state["decoding"] = DEFAULT_METHODS[family.reads]
 
 
