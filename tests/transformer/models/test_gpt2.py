@@ -42,6 +42,7 @@ def test_equals_hugging_face_gpt2(attention: str, monkeypatch: pytest.MonkeyPatc
     from transformers import GPT2Config, GPT2LMHeadModel
 
     ours = random_model(tiny(PRESETS["gpt2"].config))
+    ours.embedding.weight.mul_(20)  # as small as they start, all logits are nearly equal
     config = GPT2Config(
         vocab_size=20,
         n_positions=16,
