@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--steps", type=_positive, help="train this many steps in all")
 
     command = _command(commands, "decode", _decode, "decode one text")
-    command.add_argument("checkpoint", type=Path)
+    command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
     command.add_argument("text")
     methods = [name for name, method in decoding_methods().items() if not method.needs_target]
     command.add_argument("--method", choices=methods, default="greedy")
@@ -132,12 +132,18 @@ def _parser() -> argparse.ArgumentParser:
     )
 
     command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")
-    command.add_argument("checkpoint", type=Path)
+    command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
     command.add_argument("--data", type=Path, help="folder of the evaluation data")
 
     command = _command(commands, "inspect", _inspect, "say what a checkpoint folder holds")
-    command.add_argument("checkpoint", type=Path)
+    command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
     return parser
+
+
+def _checkpoint(text: str) -> Path:
+    """A folder as it stands, else one of that name among the shipped ones."""
+    shipped = Path("checkpoints") / text
+    return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
 
 
 def _positive(text: str) -> int:

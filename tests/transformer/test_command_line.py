@@ -93,3 +93,8 @@ def test_wrong_usage(arguments: tuple[str, ...], capsys: Output) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert "usage: python -m transformer" in capsys.readouterr().err
+
+
+def test_a_shipped_checkpoint_is_known_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    by_name, by_path = (answer(capsys, "inspect", name) for name in ("copy", "checkpoints/copy"))
+    assert by_name == by_path
