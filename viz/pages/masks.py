@@ -5,7 +5,7 @@ import streamlit as st
 from transformer import InputError, Recording
 from transformer.batch_masks import batch_masks
 from viz.export import masks_csv
-from viz.labels import KIND_TITLES
+from viz.labels import KIND_TITLES, literal
 from viz.ui.batch_masks import legend, show_sentence
 from viz.ui.current import current
 from viz.ui.panel import download
@@ -38,7 +38,8 @@ def record_second(checkpoint: str, text: str, default: str) -> Recording:
     try:
         return answer(make_request(checkpoint, text, "greedy")).recording
     except InputError as error:
-        st.warning(f"Second sentence: {error} Shown: “{default}”.", icon=":material/info:")
+        said = literal(f"{error} Shown: “{default}”.")
+        st.warning(f"Second sentence: {said}", icon=":material/info:")
         return answer(make_request(checkpoint, default, "greedy")).recording
 
 
@@ -58,10 +59,10 @@ def choose_kind(kinds: list[str]) -> str:
 
 
 def padded_side(recording: Recording, kind: str) -> str:
-    """Whose padding it is: a decoder without a memory reads prompt and continuation as one text."""
-    if kind != "decoder_self":
-        return "source"
-    return "target" if "cross" in recording.attentions else "text"
+    """Whose padding it is: where no source meets a target, all that is read is one text."""
+    if "cross" not in recording.attentions:
+        return "text"
+    return "target" if kind == "decoder_self" else "source"
 
 
 shown = current()
