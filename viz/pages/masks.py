@@ -9,7 +9,7 @@ from viz.labels import KIND_TITLES, literal
 from viz.ui.batch_masks import legend, show_sentence
 from viz.ui.current import current
 from viz.ui.panel import download
-from viz.ui.request import answer, make_request
+from viz.ui.request import make_request, recording_of_text
 
 SECOND, OFFERED = "second", "second_offered"
 """The second sentence, and the example that was offered for it last."""
@@ -36,11 +36,11 @@ def second_text(default: str) -> str:
 def record_second(checkpoint: str, text: str, default: str) -> Recording:
     """What the model makes of the text; of the default, with a word why, where it cannot."""
     try:
-        return answer(make_request(checkpoint, text, "greedy")).recording
+        return recording_of_text(make_request(checkpoint, text, "greedy"))
     except InputError as error:
         said = literal(f"{error} Shown: “{default}”.")
         st.warning(f"Second sentence: {said}", icon=":material/info:")
-        return answer(make_request(checkpoint, default, "greedy")).recording
+        return recording_of_text(make_request(checkpoint, default, "greedy"))
 
 
 def choose_kind(kinds: list[str]) -> str:
@@ -71,11 +71,12 @@ default = examples[min(1, len(examples) - 1)]
 field, kinds = st.columns([6, 3.4], vertical_alignment="bottom")
 with field:
     second = record_second(shown.request.checkpoint, second_text(default), default)
+first = recording_of_text(shown.request)
 with kinds:
-    kind = choose_kind(list(shown.recording.attentions))
-side = padded_side(shown.recording, kind)
+    kind = choose_kind(list(first.attentions))
+side = padded_side(first, kind)
 pad = shown.checkpoint.tokenizer.token(shown.checkpoint.config.pad_id)
-batch = batch_masks([each.attentions[kind] for each in (shown.recording, second)], pad)
+batch = batch_masks([each.attentions[kind] for each in (first, second)], pad)
 is_causal = batch[0].subsequent is not None
 for number, column in enumerate(st.columns(2, gap="large")):
     with column:

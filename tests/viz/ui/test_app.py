@@ -199,3 +199,12 @@ def test_an_untouched_second_sentence_follows_the_checkpoint(folder: Path) -> No
     app.switch_page("viz/pages/masks.py").run()
     assert app.text_input(key="second").value == "9 9"
     assert not said(app)
+
+
+def test_the_masks_of_a_generator_are_those_of_the_prompts(families: Path) -> None:
+    app = open_masks(checkpoint="generator", text="the cat sees the sea.")
+    app.text_input(key="second").set_value("the cat").run()
+    assert not app.exception
+    texts = [m.value for m in app.markdown if m.value.startswith("**Sentence")]
+    assert texts[0].endswith(" 0 of padding") and not texts[1].endswith(" 0 of padding")
+    assert "the text's padding mask" in " ".join(caption.value for caption in app.caption)
