@@ -168,11 +168,15 @@ def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Perplexity of held-out sentences: a piece, the end token included, and a character."""
     config, lines = checkpoint.config, _lines(data, VALID)
     rows = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
-    rows = [row[: config.max_len + 1] for row in rows]
+    cut = [row[: config.max_len + 1] for row in rows]
+    n_characters = sum(  # the end counts as one; of a text that is cut only what is read
+        len(line) + 1 if row == whole else len(checkpoint.tokenizer.decode(row))
+        for line, whole, row in zip(lines, rows, cut, strict=True)
+    )
+    rows = cut
     groups = grouped([(len(row),) for row in rows], 2000, 0)
     batches = [text_batch([rows[i] for i in group], config.pad_id) for group in groups]
     total, n = _nats(checkpoint, batches)
-    n_characters = sum(len(line) + 1 for line in lines)  # the end counts as one
     return {
         "held-out sentences, perplexity a piece": math.exp(total / n),
         "held-out sentences, perplexity a character": math.exp(total / n_characters),

@@ -159,3 +159,14 @@ def test_a_text_that_cannot_be_scored_is_named(
         evaluate_sentences(checkpoint, data)
     with pytest.raises(TrainingError, match=r"valid\.txt holds no sentence"):
         sentences[0].prepare(sentences[0], data, data)
+
+
+def test_characters_that_are_cut_off_do_not_count(sentences: tuple[Recipe, Path]) -> None:
+    recipe, data = sentences
+    run = Run(recipe, recipe.prepare(recipe, data, data / "run"), data / "run", "cpu")
+    run.export(data / "run")
+    checkpoint = load_checkpoint(data / "run", "cpu")
+    (data / "valid.txt").write_text(" ".join(LINES[:20]))
+    per_piece, per_character, _ = evaluate_sentences(checkpoint, data).values()
+    read = run.task.tokenizer.decode(run.task.tokenizer.encode(" ".join(LINES[:20]))[:24])
+    assert math.log(per_character) * len(read) == pytest.approx(math.log(per_piece) * 24, 1e-4)
