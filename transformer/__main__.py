@@ -14,6 +14,7 @@ import torch
 
 from transformer.checkpoint import CheckpointError, load_checkpoint
 from transformer.decoding import InputError, decode, decoding_methods
+from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.device import DeviceError
 from transformer.discover import discover
@@ -57,12 +58,14 @@ def _decode(options: argparse.Namespace) -> dict[str, Any]:
         decoding = decode(checkpoint, options.text, method=options.method, **given)
     except ValueError as error:  # an option out of its range
         raise InputError(str(error)) from error
+    sources = [token.id for token in decoding.source]
+    texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
     return {
         "text": decoding.text,
         "target": [token.piece for token in decoding.target],
         "hypotheses": [
-            {"text": checkpoint.tokenizer.decode(h.ids), "log_prob": h.log_prob, "score": h.score}
-            for h in decoding.hypotheses
+            {"text": text, "log_prob": h.log_prob, "score": h.score}
+            for text, h in zip(texts, decoding.hypotheses, strict=True)
         ],
     }
 

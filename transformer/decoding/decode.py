@@ -1,6 +1,6 @@
 """decode(): text in, the chosen target and how it came about out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -44,7 +44,7 @@ def decode(
             raise InputError(f"The method {method} judges a target: give it one.")
         options["target_ids"] = tuple(given)
     if on_token is not None and methods[method].streams:
-        options["on_token"] = _tell(checkpoint, on_token)
+        options["on_token"] = _tell(checkpoint, sources, on_token)
     with torch.inference_mode():
         hypotheses = methods[method].run(
             checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
@@ -52,7 +52,7 @@ def decode(
     best = hypotheses[0]
     token = checkpoint.tokenizer.token
     return Decoding(
-        text=checkpoint.tokenizer.decode(best.ids),
+        text=written_text(checkpoint, sources, best.ids),
         source=tuple(map(token, sources)),
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
@@ -61,11 +61,22 @@ def decode(
     )
 
 
-def _tell(checkpoint: Checkpoint, on_token: Callable[[str], None]) -> OnToken:
+def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
+    """The text of what was written; after a prompt all that follows it, the space included."""
+    text = checkpoint.tokenizer.decode
+    if checkpoint.family.reads != "prompt":
+        return text(ids)
+    begun, whole = text(sources), text([*sources, *ids])
+    return whole.removeprefix(begun) if whole.startswith(begun) else text(ids)
+
+
+def _tell(
+    checkpoint: Checkpoint, sources: Sequence[int], on_token: Callable[[str], None]
+) -> OnToken:
     ids: list[int] = []
 
     def written(id: int) -> None:
         ids.append(id)
-        on_token(checkpoint.tokenizer.decode(ids))
+        on_token(written_text(checkpoint, sources, ids))
 
     return written

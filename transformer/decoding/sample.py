@@ -26,7 +26,7 @@ def sample(
     top_k 0 keeps all. A hypothesis holds the model's own distributions, not the reshaped ones.
     Raises ValueError for a temperature not above 0, a negative top_k or a top_p outside (0, 1].
     """
-    if temperature <= 0 or top_k < 0 or not 0 < top_p <= 1:
+    if not temperature > 0 or top_k < 0 or not 0 < top_p <= 1:
         raise ValueError(
             f"temperature must be above 0, top_k at least 0 and top_p above 0 and at most 1, "
             f"not {temperature}, {top_k} and {top_p}."

@@ -18,7 +18,7 @@ def card(recipe: Recipe, run: Run, scores: Scores, needs_data: bool) -> str:
     command = f"python -m transformer train {recipe.name}" + needs_data * " --data DIR"
     return f"""# {recipe.name}
 
-{recipe.about.title}. {_family(model)} Transformer: {_layers(model)} layers, {model.n_heads} heads,
+{recipe.about.title}. {_family(model)} Transformer: {_layers(model)}, {model.n_heads} heads,
 d_model {model.d_model}, d_ff {model.d_ff}, {model.norm_order}-norm, {model.positions} positions,
 a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in half precision.
 
@@ -55,9 +55,13 @@ def _family(model: ModelConfig) -> str:
 
 
 def _layers(model: ModelConfig) -> str:
-    """ "3+3" of an encoder and a decoder, "4" of one of them."""
-    numbers = (model.n_encoder_layers, model.n_decoder_layers)
-    return "+".join(str(n) for n in numbers if n)
+    """ "3+3 layers" of an encoder and a decoder, "4 layers" of one of them.
+
+    >>> _layers(ModelConfig(n_encoder_layers=1, n_decoder_layers=0))
+    '1 layer'
+    """
+    numbers = [n for n in (model.n_encoder_layers, model.n_decoder_layers) if n]
+    return "+".join(map(str, numbers)) + " layer" + "s" * (sum(numbers) > 1)
 
 
 def _machine(device: torch.device) -> str:

@@ -45,6 +45,7 @@ class Windows:
                 f"{recipe.name} expects {recipe.model.vocab_size - 1}: another text?"
             )
         self.train, self.valid = split(torch.tensor(self.tokenizer.encode(text)))
+        _require_window(self.valid, recipe.model.max_len)
 
     def batches(self, epoch: int) -> Iterator[Batch]:
         """As many random windows as cover the text about once."""
@@ -68,6 +69,14 @@ def split(ids: Tensor) -> tuple[Tensor, Tensor]:
     """The part that is trained on, and the last tenth."""
     cut = round(len(ids) * (1 - HELD_OUT))
     return ids[:cut], ids[cut:]
+
+
+def _require_window(held_out: Tensor, length: int) -> None:
+    if len(held_out) <= length:
+        raise TrainingError(
+            f"{LONG_TEXT} is too short: its last tenth has {len(held_out)} characters, "
+            f"and more than {length} are needed."
+        )
 
 
 def _windows(ids: Tensor, starts: Tensor, length: int) -> Batch:
@@ -109,6 +118,14 @@ def sentence_ids(tokenizer: Tokenizer, bos_id: int, text: str) -> list[int]:
     return [bos_id, *tokenizer.encode(text, "continuation")]
 
 
+def _lines(data: Path | None, name: str) -> list[str]:
+    """A sentence a line, at least one. Raises TrainingError."""
+    lines = read_text(data, name).splitlines()
+    if not lines:
+        raise TrainingError(f"{name} holds no sentence.")
+    return lines
+
+
 def prepare_windows(recipe: Recipe, data: Path | None, work: Path) -> Windows:
     """A long text, its alphabet made of what stands in it."""
     try:
@@ -119,7 +136,7 @@ def prepare_windows(recipe: Recipe, data: Path | None, work: Path) -> Windows:
 
 def prepare_sentences(recipe: Recipe, data: Path | None, work: Path) -> Sentences:
     """A sentence a line; the vocabulary is learnt where there is none yet."""
-    train, valid = (read_text(data, name).splitlines() for name in (TRAIN, VALID))
+    train, valid = (_lines(data, name) for name in (TRAIN, VALID))
     held_out = set(valid)
     train = [line for line in train if line not in held_out]
     try:
@@ -132,8 +149,12 @@ def prepare_sentences(recipe: Recipe, data: Path | None, work: Path) -> Sentence
 def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Nats a character over all of the last tenth, each window read from nothing."""
     text = read_text(data, LONG_TEXT)
-    _, held_out = split(torch.tensor(checkpoint.tokenizer.encode(text)))
+    try:
+        _, held_out = split(torch.tensor(checkpoint.tokenizer.encode(text)))
+    except TokenizerError as error:
+        raise TrainingError(f"{LONG_TEXT}: {error}") from error
     length = checkpoint.config.max_len
+    _require_window(held_out, length)
     starts = torch.arange(0, len(held_out) - length, length)
     batches = [_windows(held_out, some, length) for some in starts.split(16)]
     total, n = _nats(checkpoint, batches)
@@ -145,13 +166,17 @@ def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
 
 def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Perplexity of held-out sentences: a piece, the end token included, and a character."""
-    config, lines = checkpoint.config, read_text(data, VALID).splitlines()
+    config, lines = checkpoint.config, _lines(data, VALID)
     rows = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
-    rows = [row[: config.max_len + 1] for row in rows]
+    cut = [row[: config.max_len + 1] for row in rows]
+    n_characters = sum(  # the end counts as one; of a text that is cut only what is read
+        len(line) + 1 if row == whole else len(checkpoint.tokenizer.decode(row))
+        for line, whole, row in zip(lines, rows, cut, strict=True)
+    )
+    rows = cut
     groups = grouped([(len(row),) for row in rows], 2000, 0)
     batches = [text_batch([rows[i] for i in group], config.pad_id) for group in groups]
     total, n = _nats(checkpoint, batches)
-    n_characters = sum(len(line) + 1 for line in lines)  # the end counts as one
     return {
         "held-out sentences, perplexity a piece": math.exp(total / n),
         "held-out sentences, perplexity a character": math.exp(total / n_characters),

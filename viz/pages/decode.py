@@ -22,7 +22,7 @@ def keep_step(step: int) -> None:
 def shown_step(n_steps: int) -> int:
     """Where the player was left, else what the link says; another sentence starts at 0."""
     named = st.query_params.get(STEP, "")
-    linked = (current().request, int(named) if named.isdecimal() else 0)
+    linked = (current().request, int(named[:9]) if named.isdecimal() else 0)
     request, step = st.session_state.setdefault(KEPT, linked)
     return min(step, n_steps - 1) if request == current().request else 0
 

@@ -5,11 +5,11 @@ import streamlit as st
 from transformer import InputError, Recording
 from transformer.batch_masks import batch_masks
 from viz.export import masks_csv
-from viz.labels import KIND_TITLES
+from viz.labels import KIND_TITLES, literal
 from viz.ui.batch_masks import legend, show_sentence
 from viz.ui.current import current
 from viz.ui.panel import download
-from viz.ui.request import answer, make_request
+from viz.ui.request import make_request, recording_of_text
 
 SECOND, OFFERED = "second", "second_offered"
 """The second sentence, and the example that was offered for it last."""
@@ -36,10 +36,11 @@ def second_text(default: str) -> str:
 def record_second(checkpoint: str, text: str, default: str) -> Recording:
     """What the model makes of the text; of the default, with a word why, where it cannot."""
     try:
-        return answer(make_request(checkpoint, text, "greedy")).recording
+        return recording_of_text(make_request(checkpoint, text, "greedy"))
     except InputError as error:
-        st.warning(f"Second sentence: {error} Shown: “{default}”.", icon=":material/info:")
-        return answer(make_request(checkpoint, default, "greedy")).recording
+        said = literal(f"{error} Shown: “{default}”.")
+        st.warning(f"Second sentence: {said}", icon=":material/info:")
+        return recording_of_text(make_request(checkpoint, default, "greedy"))
 
 
 def choose_kind(kinds: list[str]) -> str:
@@ -58,10 +59,10 @@ def choose_kind(kinds: list[str]) -> str:
 
 
 def padded_side(recording: Recording, kind: str) -> str:
-    """Whose padding it is: a decoder without a memory reads prompt and continuation as one text."""
-    if kind != "decoder_self":
-        return "source"
-    return "target" if "cross" in recording.attentions else "text"
+    """Whose padding it is: where no source meets a target, all that is read is one text."""
+    if "cross" not in recording.attentions:
+        return "text"
+    return "target" if kind == "decoder_self" else "source"
 
 
 shown = current()
@@ -70,11 +71,12 @@ default = examples[min(1, len(examples) - 1)]
 field, kinds = st.columns([6, 3.4], vertical_alignment="bottom")
 with field:
     second = record_second(shown.request.checkpoint, second_text(default), default)
+first = recording_of_text(shown.request)
 with kinds:
-    kind = choose_kind(list(shown.recording.attentions))
-side = padded_side(shown.recording, kind)
+    kind = choose_kind(list(first.attentions))
+side = padded_side(first, kind)
 pad = shown.checkpoint.tokenizer.token(shown.checkpoint.config.pad_id)
-batch = batch_masks([each.attentions[kind] for each in (shown.recording, second)], pad)
+batch = batch_masks([each.attentions[kind] for each in (first, second)], pad)
 is_causal = batch[0].subsequent is not None
 for number, column in enumerate(st.columns(2, gap="large")):
     with column:

@@ -3,6 +3,8 @@
 import streamlit as st
 
 from transformer import Checkpoint
+from transformer.checkpoint import About
+from transformer.models.family import Family
 from viz.theme import Theme, theme
 from viz.ui.request import Answer, answer
 from viz.views.view import Selection
@@ -29,4 +31,11 @@ def current_selection(suffix: str = "") -> Selection:
 
 def default_selection(checkpoint: Checkpoint) -> Selection:
     """The head that a checkpoint opens at."""
-    return Selection(*checkpoint.about.opens_at)
+    return first_head(checkpoint.about, checkpoint.family)
+
+
+def first_head(said: About, family: Family) -> Selection:
+    """The head that a checkpoint names, of a kind that its family has."""
+    kind, layer, head = said.opens_at
+    kinds = list(family.attentions)
+    return Selection(kind if kind in kinds else kinds[0], layer, head)

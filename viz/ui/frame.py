@@ -10,7 +10,7 @@ from transformer.decoding import decoding_methods
 from transformer.models.family import Family
 from viz.labels import literal
 from viz.ui.controls import choose_options
-from viz.ui.current import SHOWN
+from viz.ui.current import SHOWN, first_head
 from viz.ui.request import Request, about, answer, checkpoint_names, make_request, streamed_answer
 from viz.ui.settings import checkpoints_folder
 
@@ -123,10 +123,10 @@ def _start_with_example() -> None:
 def _start_at_its_head() -> None:
     """Another checkpoint has other heads: go to the one that it opens at."""
     try:
-        said, _ = about(st.session_state["checkpoint"])
+        opens_at = first_head(*about(st.session_state["checkpoint"]))
     except CheckpointError:
         return
-    for name, value in zip(("kind", "layer", "head"), said.opens_at, strict=True):
+    for name, value in vars(opens_at).items():
         if name in st.session_state:
             st.session_state[name] = value
 
@@ -166,7 +166,8 @@ def _settle(request: Request) -> None:
         st.error(f"{error} The other checkpoints are not affected.", icon=":material/error:")
     except InputError as error:
         shown = _fallback(request)
-        st.warning(f"{error} Still shown: “{shown.text}”.", icon=":material/info:")
+        still = f" Still shown: “{shown.text}”." if shown else ""
+        st.warning(literal(f"{error}{still}"), icon=":material/info:")
     if SHOWN not in st.session_state:
         st.stop()
 
@@ -183,12 +184,19 @@ def _answer(request: Request) -> None:
     place.empty()
 
 
-def _fallback(request: Request) -> Request:
-    """What stays on screen: the last request of this checkpoint, else its first example."""
+def _fallback(request: Request) -> Request | None:
+    """What stays on screen: the last request of this checkpoint, else its first example.
+
+    Nothing where the checkpoint has no example that can be read.
+    """
     shown: Request | None = st.session_state.get(SHOWN)
     if shown is None or shown.checkpoint != request.checkpoint:
         example = _first_example(request.checkpoint)
         shown = make_request(request.checkpoint, example, request.method)
-        answer(shown)
+        try:
+            answer(shown)
+        except InputError:
+            st.session_state.pop(SHOWN, None)
+            return None
         st.session_state[SHOWN] = shown
     return shown

@@ -109,6 +109,15 @@ def streamed_answer(request: Request, show: Callable[[str], object]) -> Answer:
         return future.result()
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def recording_of_text(request: Request) -> Recording:
+    """What is recorded of a text; of a generator's prompt without what would follow it."""
+    checkpoint = open_checkpoint(request)
+    if checkpoint.family.reads == "prompt":
+        return record(checkpoint, request.text)
+    return answer(request).recording
+
+
 @st.cache_resource(max_entries=128, show_spinner=False)
 def grid_payload(request: Request, kind: str) -> bytes:
     """What the grid of all heads of a kind needs, packed once."""

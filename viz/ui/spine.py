@@ -43,7 +43,7 @@ def _end(shown: Answer) -> str:
     decoding = shown.decoding
     if decoding is None or decoding.is_ended or shown.checkpoint.family.reads == "prompt":
         return ""
-    return f" · stopped at {len(decoding.target)} tokens: the model found no end"
+    return f" · stopped at {len(decoding.target)} tokens, without an end"
 
 
 def _choices(page: str) -> None:

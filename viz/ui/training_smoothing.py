@@ -16,11 +16,11 @@ from viz.views import label_smoothing, smoothing_parts
 from viz.views.smoothing_parts import LARGEST, STEP, Parts
 
 DEFAULT = 0.1
-"""AIAYN's, and that of our recipes."""
+"""AIAYN's, and that of most of our recipes."""
 EXPLAIN = (
     "Label smoothing (AIAYN, section 5.4) asks for a little of every piece: ε is spread evenly "
-    "over all of the vocabulary, the target keeps the rest. This is PyTorch's convention, with "
-    "which our models are trained; the Annotated Transformer leaves out the target and padding. "
+    "over all of the vocabulary, the target keeps the rest. This is PyTorch's convention, and "
+    "that of our training; the Annotated Transformer leaves out the target and padding. "
     "The entropy of the target is the least that the loss can be."
 )
 

@@ -1,17 +1,21 @@
 """Decoding methods against each other, and each step against the forced pass."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
-from tests.conftest import SENTENCES
+from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, InputError, decode, record
+from transformer.decoding.decode import written_text
 from transformer.decoding.forced import forced
 from transformer.discover import discover
 from transformer.inputs import source_ids
+from transformer.presets import PRESETS
+from transformer.tokenizer import SentencePieceTokenizer
 
 METHODS = discover("transformer.decoding", "METHOD")
 
@@ -139,3 +143,15 @@ def test_max_len_is_kept_with_and_without_an_end_token(
 def test_wrong_options(text_checkpoint: Checkpoint, options, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         decode(text_checkpoint, "the cat", **options)
+
+
+def test_prompt_and_continuation_are_one_text(text_tokenizer: SentencePieceTokenizer) -> None:
+    config = tiny(PRESETS["former-generator"].config, vocab_size=text_tokenizer.vocab_size)
+    generator = replace(random_checkpoint(config), tokenizer=text_tokenizer)
+    prompt = source_ids(generator, "the cat")
+    for whole in ("the cat sees the sea.", "the catsees"):
+        ids = text_tokenizer.encode(whole)[len(prompt) - 1 :]
+        assert "the cat" + written_text(generator, prompt, ids) == whole
+    heard: list[str] = []
+    decoding = decode(generator, "the cat", max_len=3, on_token=heard.append)
+    assert heard[-1] == decoding.text

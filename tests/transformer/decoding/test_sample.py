@@ -88,7 +88,14 @@ def test_tokens_are_drawn_as_often_as_they_are_probable() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"temperature": 0.0}, {"temperature": -1.0}, {"top_k": -1}, {"top_p": 0.0}, {"top_p": 1.1}],
+    [
+        {"temperature": 0.0},
+        {"temperature": -1.0},
+        {"temperature": float("nan")},
+        {"top_k": -1},
+        {"top_p": 0.0},
+        {"top_p": 1.1},
+    ],
     ids=str,
 )
 def test_wrong_options(text_checkpoint: Checkpoint, options: dict[str, float]) -> None:

@@ -138,3 +138,35 @@ def test_what_is_missing_or_another_text_is_named(characters: tuple[Recipe, Path
     (data / "input.txt").write_text("only these")
     with pytest.raises(TrainingError, match="another text"):
         recipe.prepare(recipe, data, data)
+
+
+def test_a_text_that_cannot_be_scored_is_named(
+    characters: tuple[Recipe, Path], sentences: tuple[Recipe, Path]
+) -> None:
+    recipe, data = characters
+    task = recipe.prepare(recipe, data, data)
+    run = Run(recipe, task, data / "run", "cpu")
+    run.export(data / "run")
+    checkpoint = load_checkpoint(data / "run", "cpu")
+    (data / "input.txt").write_text("of the play.\n" * 4)
+    with pytest.raises(TrainingError, match="last tenth has 5 characters, and more than 24"):
+        evaluate_windows(checkpoint, data)
+    (data / "input.txt").write_text(TEXT + "€")
+    with pytest.raises(TrainingError, match="never seen the character “€”"):
+        evaluate_windows(checkpoint, data)
+    (data / "valid.txt").write_text("")
+    with pytest.raises(TrainingError, match=r"valid\.txt holds no sentence"):
+        evaluate_sentences(checkpoint, data)
+    with pytest.raises(TrainingError, match=r"valid\.txt holds no sentence"):
+        sentences[0].prepare(sentences[0], data, data)
+
+
+def test_characters_that_are_cut_off_do_not_count(sentences: tuple[Recipe, Path]) -> None:
+    recipe, data = sentences
+    run = Run(recipe, recipe.prepare(recipe, data, data / "run"), data / "run", "cpu")
+    run.export(data / "run")
+    checkpoint = load_checkpoint(data / "run", "cpu")
+    (data / "valid.txt").write_text(" ".join(LINES[:20]))
+    per_piece, per_character, _ = evaluate_sentences(checkpoint, data).values()
+    read = run.task.tokenizer.decode(run.task.tokenizer.encode(" ".join(LINES[:20]))[:24])
+    assert math.log(per_character) * len(read) == pytest.approx(math.log(per_piece) * 24, 1e-4)

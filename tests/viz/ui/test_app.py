@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from transformer.checkpoint import About, save_checkpoint
+from transformer.config import ModelConfig
+from transformer.discover import discover
+from transformer.tokenizer import SentencePieceTokenizer
+
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints" / "copy"
 EXAMPLE = "3 7 2 9 4 11 5"
@@ -112,6 +117,54 @@ def test_every_page_draws(folder: Path, page: str) -> None:
     assert app.get("plotly_chart") or app.get("bidi_component")
 
 
+@pytest.fixture
+def families(folder: Path, text_tokenizer: SentencePieceTokenizer) -> Path:
+    """Beside the translator a classifier, and a generator that names neither examples nor heads."""
+    sizes = {"d_model": 16, "d_ff": 16, "n_heads": 2, "positions": "learned", "max_len": 32}
+    for name, examples, opens_at, more in (
+        ("classifier", ("the cat",), ("encoder_self", 0, 0), {"classes": ("bad", "good")}),
+        ("generator", (), About.opens_at, {}),
+    ):
+        family = {"classifier": "encoder_classifier", "generator": "decoder_only"}[name]
+        config = ModelConfig(family, text_tokenizer.vocab_size, **sizes, **more)
+        weights = discover("transformer.models", "FAMILY")[family].build(config).state_dict()
+        about = About(f"A {name}", "none", "sentencepiece", examples, opens_at)
+        save_checkpoint(folder / name, about, config, weights, text_tokenizer)
+    return folder
+
+
+@pytest.mark.parametrize("page", ["explore", "compare", "decode", "masks"])
+def test_checkpoints_of_every_family_can_follow_each_other(families: Path, page: str) -> None:
+    app = start(text="3 4")
+    app.switch_page(f"viz/pages/{page}.py").run()
+    app.text_input(key="text").set_value("a dog").run()
+    for name in ("classifier", "generator", "copy", "generator", "classifier", "copy"):
+        app.selectbox(key="checkpoint").set_value(name).run()
+        assert not app.exception
+        assert bool(said(app)) == (name == "copy")
+        assert app.get("plotly_chart") or app.get("bidi_component")
+
+
+def test_without_examples_a_text_is_asked_for(families: Path) -> None:
+    app = start(checkpoint="generator")
+    assert "type a sentence" in said(app)
+    assert not app.get("plotly_chart")
+
+
+def test_what_is_still_shown_is_shown_literally(families: Path) -> None:
+    app = start(checkpoint="classifier", text="$5 or $6")
+    app.text_input(key="text").set_value("").run()
+    assert r"“\$5 or \$6”" in said(app)
+
+
+def test_a_link_to_no_step_starts_at_the_first_or_the_last(folder: Path) -> None:
+    for step, shown in (("x", "0"), ("-1", "0"), ("9" * 5000, "6")):
+        app = start(step=step)
+        app.switch_page("viz/pages/decode.py").run()
+        assert not app.exception
+        assert app.query_params["step"] in (shown, [shown])
+
+
 def open_masks(**query: str) -> AppTest:
     app = start(**query)
     app.switch_page("viz/pages/masks.py").run()
@@ -146,3 +199,12 @@ def test_an_untouched_second_sentence_follows_the_checkpoint(folder: Path) -> No
     app.switch_page("viz/pages/masks.py").run()
     assert app.text_input(key="second").value == "9 9"
     assert not said(app)
+
+
+def test_the_masks_of_a_generator_are_those_of_the_prompts(families: Path) -> None:
+    app = open_masks(checkpoint="generator", text="the cat sees the sea.")
+    app.text_input(key="second").set_value("the cat").run()
+    assert not app.exception
+    texts = [m.value for m in app.markdown if m.value.startswith("**Sentence")]
+    assert texts[0].endswith(" 0 of padding") and not texts[1].endswith(" 0 of padding")
+    assert "the text's padding mask" in " ".join(caption.value for caption in app.caption)
