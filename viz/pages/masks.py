@@ -67,7 +67,8 @@ def padded_side(recording: Recording, kind: str) -> str:
 
 shown = current()
 examples = shown.checkpoint.about.examples or (shown.request.text,)
-default = examples[min(1, len(examples) - 1)]
+# The one that pads most: of equal lengths there would be nothing to see.
+default = max(examples, key=lambda example: abs(len(example) - len(shown.request.text)))
 field, kinds = st.columns([6, 3.4], vertical_alignment="bottom")
 with field:
     second = record_second(shown.request.checkpoint, second_text(default), default)

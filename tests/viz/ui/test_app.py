@@ -174,7 +174,7 @@ def open_masks(**query: str) -> AppTest:
 
 def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None:
     app = open_masks()
-    assert app.text_input(key="second").value == "2 2 2 5 5 5 2"
+    assert app.text_input(key="second").value == "11 10 9 8"
     app.text_input(key="second").set_value("4 5").run()
     assert not said(app)
     assert len(app.get("plotly_chart")) == 6
@@ -187,7 +187,7 @@ def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None
 def test_a_second_sentence_that_cannot_be_read_leaves_the_example(folder: Path) -> None:
     app = open_masks()
     app.text_input(key="second").set_value("4 cat").run()
-    assert "“cat”" in said(app) and "2 2 2 5 5 5 2" in said(app)
+    assert "“cat”" in said(app) and "11 10 9 8" in said(app)
     assert len(app.get("plotly_chart")) == 6
 
 
