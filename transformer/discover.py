@@ -11,7 +11,7 @@ def discover(package: str, constant: str) -> dict[str, Any]:
     """name -> declaration, for each module of `package` that has `constant`, sorted by name.
 
     >>> sorted(discover("transformer.models", "FAMILY"))
-    ['encoder_decoder']
+    ['decoder_only', 'encoder_classifier', 'encoder_decoder']
     """
     found = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
