@@ -85,6 +85,8 @@ def _call(
 
 def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
     """Install the hooks, once for the life of the model; a deep copy has them already."""
+    if "is_hooked" in vars(model):
+        return
     with _HOOKING:
         if "is_hooked" in vars(model):
             return
@@ -126,8 +128,12 @@ def _write_down(
     targets: Ids,
     logits: Tensor,
 ) -> Recording:
+    known: dict[int, tuple[Token, ...]] = {}
+
     def tokens(ids: Ids) -> tuple[Token, ...]:
-        return tuple(map(checkpoint.tokenizer.token, ids))
+        if id(ids) not in known:  # most kinds share their rows and columns
+            known[id(ids)] = tuple(map(checkpoint.tokenizer.token, ids))
+        return known[id(ids)]
 
     attentions = {
         kind: Attention(

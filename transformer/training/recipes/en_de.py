@@ -20,7 +20,7 @@ RECIPE = Recipe(
             "I would like a cup of coffee, please.",
             "She didn't come to school yesterday because she was ill.",
         ),
-        opens_at=("cross", 2, 1),
+        opens_at=("cross", 2, 3),
     ),
     model=ModelConfig(
         vocab_size=8000,
