@@ -73,10 +73,10 @@ def test_a_new_sentence_changes_every_picture(page: Page, address: str) -> None:
 
 def test_a_click_in_the_grid_opens_the_head(page: Page, address: str) -> None:
     open_app(page, f"{address}/?kind=Encoder")
-    page.get_by_role("gridcell").nth(1 * 8 + 3).click()
-    wait_for_figure(page, "head_heatmap encoder_self L1 H3")
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "1,3")
-    assert (parameter(page, "layer"), parameter(page, "head")) == ("L1", "H3")
+    page.get_by_role("gridcell").nth(1 * 8 + 4).click()
+    wait_for_figure(page, "head_heatmap encoder_self L1 H4")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "1,4")
+    assert (parameter(page, "layer"), parameter(page, "head")) == ("L1", "H4")
 
 
 def test_the_keyboard_opens_a_head_too(page: Page, address: str) -> None:
