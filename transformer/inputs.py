@@ -35,14 +35,14 @@ def target_ids(
     if checkpoint.family.target == "none":
         raise InputError(f"{checkpoint.name} writes nothing: leave the target out.")
     if isinstance(target, str):
-        side: Side = "continuation" if checkpoint.family.reads == "prompt" else "target"
+        side: Side = "continuation" if checkpoint.family.continues else "target"
         ids = _encode(checkpoint, target, side)
     else:
         ids = [token.id for token in target]
     if not ids:
         raise InputError("The target is empty.")
-    room = n_source - 1 if checkpoint.family.reads == "prompt" else 0
-    return _checked(checkpoint, ids, "target", taken=max(0, room))
+    taken = max(0, n_source - 1) if checkpoint.family.continues else 0
+    return _checked(checkpoint, ids, "target", taken)
 
 
 def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:

@@ -171,6 +171,7 @@ def _positions(
             encoded.float().cpu(),
             table.detach().float().cpu(),
             joined[0].float().cpu(),
+            checkpoint.config.positions,
         )
         for (side, ids), (embedded, encoded, joined) in zip(
             forced.embedded.items(), rows, strict=True

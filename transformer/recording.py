@@ -96,6 +96,13 @@ class PositionalEncoding:
     """The module's encodings of all positions it has [max_len, D]."""
     sum: Tensor
     """What the first layer reads [T, D]: the sum of both, or what they are projected to."""
+    scheme: str
+    """As the configuration names it: "sinusoidal", "learned" or "concatenated"."""
+
+    @property
+    def title(self) -> str:
+        """Encodings are fixed, embeddings learned."""
+        return f"positional {'encodings' if self.scheme == 'sinusoidal' else 'embeddings'}"
 
 
 @dataclass(frozen=True, eq=False)

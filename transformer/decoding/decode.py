@@ -64,7 +64,7 @@ def decode(
 def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
     """The text of what was written; after a prompt all that follows it, the space included."""
     text = checkpoint.tokenizer.decode
-    if checkpoint.family.reads != "prompt":
+    if not checkpoint.family.continues:
         return text(ids)
     begun, whole = text(sources), text([*sources, *ids])
     return whole.removeprefix(begun) if whole.startswith(begun) else text(ids)

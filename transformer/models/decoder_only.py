@@ -1,29 +1,26 @@
 """A generator: the decoder alone, which goes on with a text (GPT; GTransformer of write-up 4)."""
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.layers.blocks import LayerCache
 from transformer.layers.stacks import Decoder, DecoderState
 from transformer.models.family import Family, ForcedPass, Ids, Rows
-from transformer.models.token_model import TokenModel
+from transformer.models.token_model import TokenWriter
 
 
-class DecoderOnly(TokenModel):
+class DecoderOnly(TokenWriter):
     """Causal self-attention over prompt and continuation alike."""
 
     def __init__(self, config: ModelConfig) -> None:
         config.require("n_decoder_layers")
         super().__init__(config)
-        self.output = (
-            nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
-        )
         self.decoder = Decoder(config, has_memory=False)
         self.initialise()
 
     def start(self, source: Tensor) -> DecoderState:
         """Read a prompt [B, S] but for its last token, which `first` hands to decoding."""
-        state = DecoderState([LayerCache() for _ in self.decoder.layers])
+        state = self.nothing_read()
         if source.size(1) > 1:
             self.advance(state, source[:, :-1])
         return state
@@ -36,16 +33,13 @@ class DecoderOnly(TokenModel):
         """How many tokens may follow a prompt of so many: the last one is never read."""
         return self.config.max_len - n_source + 1
 
-    def advance(self, state: DecoderState, target: Tensor) -> Tensor:
-        """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
-        # Only a batch norm asks, and only while training.
-        real = target.ne(self.config.pad_id) if self.training else None
-        x = self.decoder(self.embed(target, state.n_positions), state, real)
-        return self.embedding.logits(x) if self.output is None else self.output(x)
-
     def forward(self, text: Tensor) -> Tensor:
         """The forced pass. text: [B, T], padded at its end -> logits [B, T, V]."""
-        return self.advance(DecoderState([LayerCache() for _ in self.decoder.layers]), text)
+        return self.advance(self.nothing_read(), text)
+
+    def nothing_read(self) -> DecoderState:
+        """The state before the first token."""
+        return DecoderState([LayerCache() for _ in self.decoder.layers])
 
 
 def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedPass:

@@ -32,7 +32,7 @@ class EncoderClassifier(TokenModel):
 def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedPass:
     """There is nothing to force: the text is read once."""
     rows = {"encoder_self": Rows(source, source)}
-    return ForcedPass(inputs=(source,), rows=rows, embedded={"source": source})
+    return ForcedPass(inputs=(source,), rows=rows, embedded={"text": source})
 
 
 FAMILY = Family(

@@ -1,25 +1,22 @@
 """The Transformer of "Attention Is All You Need" (AIAYN, section 3)."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.layers.masks import padding_mask
 from transformer.layers.stacks import Decoder, DecoderState, Encoder
 from transformer.models.family import Family, ForcedPass, Ids, Rows
-from transformer.models.token_model import TokenModel
+from transformer.models.token_model import TokenWriter
 
 
-class EncoderDecoder(TokenModel):
+class EncoderDecoder(TokenWriter):
     """Encoder and decoder; `config.tied` says which embeddings they share (section 3.4)."""
 
     def __init__(self, config: ModelConfig) -> None:
         config.require("n_encoder_layers", "n_decoder_layers")
         super().__init__(config)
         self.source_embedding = None if config.tied == "all" else self.make_embedding()
-        self.output = (
-            nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
-        )
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
         self.initialise()
@@ -44,13 +41,6 @@ class EncoderDecoder(TokenModel):
         if self.config.eos_id is None:
             return n_source
         return min(self.config.max_len, 2 * n_source + 10)
-
-    def advance(self, state: DecoderState, target: Tensor) -> Tensor:
-        """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
-        # Only a batch norm asks, and only while training.
-        real = target.ne(self.config.pad_id) if self.training else None
-        x = self.decoder(self.embed(target, state.n_positions), state, real)
-        return self.embedding.logits(x) if self.output is None else self.output(x)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """The forced pass. source: [B, S], target: [B, T] (both padded) -> logits [B, T, V].

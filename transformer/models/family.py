@@ -31,7 +31,7 @@ class ForcedPass:
     rows: Mapping[str, Rows]
     """kind -> its rows."""
     embedded: Mapping[str, Ids]
-    """Side ("source", "target", "text") -> the ids embedded for it, in the model's order."""
+    """Side ("source", "target"; "text" where there is one) -> ids, in the order of embedding."""
 
 
 @dataclass(frozen=True)
@@ -54,3 +54,8 @@ class Family:
     def decodes(self) -> bool:
         """Whether it writes tokens."""
         return self.target != "none"
+
+    @property
+    def continues(self) -> bool:
+        """Whether what it writes goes on with what it read."""
+        return self.reads == "prompt"

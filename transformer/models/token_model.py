@@ -1,10 +1,11 @@
-"""What every family starts with: token embeddings and positions, and how its weights begin."""
+"""What families share: how tokens become vectors, and how vectors become tokens again."""
 
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
 from transformer.layers.embedding import TokenEmbedding
 from transformer.layers.positions import make_positions
+from transformer.layers.stacks import Decoder, DecoderState
 
 
 class TokenModel(nn.Module):
@@ -37,3 +38,22 @@ class TokenModel(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
+
+
+class TokenWriter(TokenModel):
+    """A module whose decoder writes tokens: `advance` takes it from one to the next."""
+
+    decoder: Decoder
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.output = (
+            nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
+        )
+
+    def advance(self, state: DecoderState, target: Tensor) -> Tensor:
+        """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
+        # Only a batch norm asks, and only while training.
+        real = target.ne(self.config.pad_id) if self.training else None
+        x = self.decoder(self.embed(target, state.n_positions), state, real)
+        return self.embedding.logits(x) if self.output is None else self.output(x)

@@ -11,7 +11,7 @@ import torch
 from transformer.checkpoint import Checkpoint
 from transformer.tokenizer import SentencePieceTokenizer, Tokenizer, TokenizerError
 from transformer.training.batches import Batch, grouped, pad
-from transformer.training.task import Recipe, Scores, TrainingError, read_text
+from transformer.training.task import Recipe, Scores, TrainingError, read_lines
 
 TRAIN, VALID, TEST = "train.tsv", "valid.tsv", "test.tsv"
 SAMPLING = 0.3
@@ -31,7 +31,7 @@ class Labelled:
 def read_labelled(data: Path | None, name: str, n_classes: int) -> list[Labelled]:
     """Rows of a TSV: class number, text. Raises TrainingError."""
     rows = []
-    for i, line in enumerate(read_text(data, name).removesuffix("\n").split("\n"), 1):
+    for i, line in enumerate(read_lines(data, name), 1):
         label, tab, text = line.partition("\t")
         if not (tab and text.strip() and label in map(str, range(n_classes))):
             raise TrainingError(
@@ -67,7 +67,7 @@ class Classification:
         self.train, self.valid = train, valid
 
     def batches(self, epoch: int) -> Iterator[Batch]:
-        seed = self.recipe.training.seed * 1_000_003 + epoch
+        seed = self.recipe.training.seed_of(epoch)
         rng = random.Random(seed)
         sentencepiece.set_random_generator_seed(seed)
         rows = [self._thinned(row.text, rng) for row in self.train]

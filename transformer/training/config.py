@@ -24,3 +24,7 @@ class TrainingConfig:
     snapshots: int = 0
     """How many copies of the averaged weights to keep, log-spaced from step 0 to the last."""
     seed: int = 1
+
+    def seed_of(self, epoch: int) -> int:
+        """What decides the order of an epoch; no two epochs of any two seeds share it."""
+        return self.seed * 1_000_003 + epoch

@@ -17,7 +17,7 @@ from transformer.tokenizer import (
     TokenizerError,
 )
 from transformer.training.batches import IGNORED, Batch, grouped, pad
-from transformer.training.task import Recipe, Scores, TrainingError, read_text
+from transformer.training.task import Recipe, Scores, TrainingError, read_lines, read_text
 
 LONG_TEXT = "input.txt"
 TRAIN, VALID = "train.txt", "valid.txt"
@@ -50,16 +50,14 @@ class Windows:
     def batches(self, epoch: int) -> Iterator[Batch]:
         """As many random windows as cover the text about once."""
         length = self.recipe.model.max_len
-        random = torch.Generator().manual_seed(self.recipe.training.seed * 1_000_003 + epoch)
+        random = torch.Generator().manual_seed(self.recipe.training.seed_of(epoch))
         n = max(1, self.recipe.training.tokens_per_batch // length)
         for _ in range(max(1, len(self.train) // (n * length))):
             starts = torch.randint(len(self.train) - length, (n,), generator=random)
             yield _windows(self.train, starts, length)
 
     def validation(self) -> list[Batch]:
-        length = self.recipe.model.max_len
-        starts = torch.arange(0, len(self.valid) - length, length)
-        return [_windows(self.valid, some, length) for some in starts.split(16)[:N_VALIDATION]]
+        return _in_order(self.valid, self.recipe.model.max_len)[:N_VALIDATION]
 
     def sample_scores(self, checkpoint: Checkpoint) -> Scores:
         return {}
@@ -84,6 +82,12 @@ def _windows(ids: Tensor, starts: Tensor, length: int) -> Batch:
     return Batch((rows[:, :-1],), rows[:, 1:])
 
 
+def _in_order(ids: Tensor, length: int) -> list[Batch]:
+    """One window after the other; what is left at the end, less than a window, is left out."""
+    starts = torch.arange(0, len(ids) - length, length)
+    return [_windows(ids, some, length) for some in starts.split(16)]
+
+
 class Sentences:
     """Single sentences in pieces, each begun with the start token and ended with the end token."""
 
@@ -98,7 +102,7 @@ class Sentences:
         return ids[: self.recipe.model.max_len + 1]
 
     def batches(self, epoch: int) -> Iterator[Batch]:
-        seed = self.recipe.training.seed * 1_000_003 + epoch
+        seed = self.recipe.training.seed_of(epoch)
         yield from self._grouped(self.train, seed)
 
     def validation(self) -> list[Batch]:
@@ -120,7 +124,7 @@ def sentence_ids(tokenizer: Tokenizer, bos_id: int, text: str) -> list[int]:
 
 def _lines(data: Path | None, name: str) -> list[str]:
     """A sentence a line, at least one. Raises TrainingError."""
-    lines = read_text(data, name).splitlines()
+    lines = [line for line in read_lines(data, name) if line]
     if not lines:
         raise TrainingError(f"{name} holds no sentence.")
     return lines
@@ -147,7 +151,7 @@ def prepare_sentences(recipe: Recipe, data: Path | None, work: Path) -> Sentence
 
 
 def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
-    """Nats a character over all of the last tenth, each window read from nothing."""
+    """Nats a character over the whole windows of the last tenth, each read from nothing."""
     text = read_text(data, LONG_TEXT)
     try:
         _, held_out = split(torch.tensor(checkpoint.tokenizer.encode(text)))
@@ -155,9 +159,7 @@ def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
         raise TrainingError(f"{LONG_TEXT}: {error}") from error
     length = checkpoint.config.max_len
     _require_window(held_out, length)
-    starts = torch.arange(0, len(held_out) - length, length)
-    batches = [_windows(held_out, some, length) for some in starts.split(16)]
-    total, n = _nats(checkpoint, batches)
+    total, n = _nats(checkpoint, _in_order(held_out, length))
     return {
         "last tenth, nats a character": total / n,
         "last tenth, bits a character": total / n / math.log(2),
@@ -167,13 +169,12 @@ def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
 def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Perplexity of held-out sentences: a piece, the end token included, and a character."""
     config, lines = checkpoint.config, _lines(data, VALID)
-    rows = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
-    cut = [row[: config.max_len + 1] for row in rows]
+    whole = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
+    rows = [ids[: config.max_len + 1] for ids in whole]
     n_characters = sum(  # the end counts as one; of a text that is cut only what is read
-        len(line) + 1 if row == whole else len(checkpoint.tokenizer.decode(row))
-        for line, whole, row in zip(lines, rows, cut, strict=True)
+        len(line) + 1 if row == ids else len(checkpoint.tokenizer.decode(row))
+        for line, ids, row in zip(lines, whole, rows, strict=True)
     )
-    rows = cut
     groups = grouped([(len(row),) for row in rows], 2000, 0)
     batches = [text_batch([rows[i] for i in group], config.pad_id) for group in groups]
     total, n = _nats(checkpoint, batches)

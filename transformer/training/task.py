@@ -62,5 +62,13 @@ def read_text(data: Path | None, name: str) -> str:
         raise TrainingError(
             f"{data / name} is missing: --data must name the folder that holds it."
         ) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise TrainingError(f"{data / name} is not UTF-8: {error}.") from error
+    except OSError as error:
         raise TrainingError(f"{data / name} cannot be read: {error}.") from error
+
+
+def read_lines(data: Path | None, name: str) -> list[str]:
+    """The lines of such a file, without their ends. Raises TrainingError."""
+    # Not splitlines(), which would also split at the rarer separators within a sentence.
+    return read_text(data, name).removesuffix("\n").split("\n")

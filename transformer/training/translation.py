@@ -10,7 +10,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import decode
 from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair, bucketed
-from transformer.training.task import Recipe, Scores, TrainingError
+from transformer.training.task import Recipe, Scores, TrainingError, read_lines
 
 TRAIN, VALID = "train.tatoeba.tsv", "valid.tatoeba.tsv"
 TESTS = {"Tatoeba test": "test.tatoeba.tsv", "Multi30k test2016": "test_2016_flickr.multi30k.tsv"}
@@ -20,14 +20,7 @@ N_SAMPLE = 150
 
 def read_pairs(file: Path) -> list[list[str]]:
     """Rows of a TSV: source, target, further references. Raises TrainingError."""
-    if not file.is_file():
-        raise TrainingError(f"{file} is missing: --data must name the folder that holds it.")
-    try:
-        text = file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise TrainingError(f"{file} is not UTF-8: {error}.") from error
-    # Not splitlines(), which would also split at the rarer separators within a sentence.
-    rows = [line.split("\t") for line in text.removesuffix("\n").split("\n")]
+    rows = [line.split("\t") for line in read_lines(file.parent, file.name)]
     wrong = next((i for i, row in enumerate(rows, 1) if len(row) < 2), None)
     if wrong is not None:
         raise TrainingError(f"{file}, line {wrong}: a source, a tab and a target are needed.")
@@ -80,8 +73,8 @@ class Translation:
 
     def _bucketed(self, pairs: Sequence[Pair], epoch: int) -> Iterator[Batch]:
         training, model = self.recipe.training, self.recipe.model
-        seed = training.seed * 1_000_003 + epoch
-        return bucketed(pairs, training.tokens_per_batch, model.pad_id, model.bos_id, seed)
+        seed, size = training.seed_of(epoch), training.tokens_per_batch
+        return bucketed(pairs, size, model.pad_id, model.bos_id, seed)
 
     def sample_scores(self, checkpoint: Checkpoint) -> Scores:
         """BLEU and chrF, greedy, of some of the validation sentences."""

@@ -1,14 +1,80 @@
-"""The masks of a batch on the page: a legend, and the pictures of each sentence."""
+"""The masks of a batch on the page: its second sentence, a legend, and each sentence's pictures."""
 
 import streamlit as st
 
+from transformer import InputError, Recording
 from transformer.batch_masks import SentenceMasks
-from viz.export import CONFIG
+from viz.labels import KIND_TITLES, literal
 from viz.ui.current import current_theme
+from viz.ui.panel import plot
+from viz.ui.request import Answer, make_request, recording_of_text
 from viz.views.masks import STATES, Picture, Which, draw, draw_small
 
 WIDTHS = (2, 5)
 """Of the single masks, and of their combination."""
+SECOND, OFFERED = "second", "second_offered"
+"""The second sentence, and the example that was offered for it last."""
+CAUSAL = (
+    "Padding stands at the end, where the subsequent mask already hides it from every real "
+    "token: this implementation therefore leaves the {side}'s padding mask out of decoder "
+    "self-attention, and nothing real depends on it."
+)
+PADDED = (
+    "Padding makes the sentences of a batch equally long: no query may attend to it. Rows of "
+    "padding are computed like all others, and nothing real depends on them."
+)
+
+
+def offered_example(shown: Answer) -> str:
+    """The example that pads most beside what is shown: of equal lengths nothing would be seen."""
+    examples = shown.checkpoint.about.examples or (shown.request.text,)
+    return max(examples, key=lambda example: abs(len(example) - len(shown.request.text)))
+
+
+def second_text(default: str) -> str:
+    """The text input; an example that nobody changed gives way to another checkpoint's."""
+    if SECOND in st.session_state and st.session_state[SECOND] == st.session_state.get(OFFERED):
+        st.session_state[SECOND] = default
+    st.session_state[OFFERED] = default
+    text = st.text_input("Second sentence", default, key=SECOND, bind="query-params")
+    return text or ""
+
+
+def record_second(checkpoint: str, text: str, default: str) -> Recording:
+    """What the model makes of the text; of the default, with a word why, where it cannot."""
+    try:
+        return recording_of_text(make_request(checkpoint, text, "greedy"))
+    except InputError as error:
+        said = literal(f"{error} Shown: “{default}”.")
+        st.warning(f"Second sentence: {said}", icon=":material/info:")
+        return recording_of_text(make_request(checkpoint, default, "greedy"))
+
+
+def choose_kind(kinds: list[str]) -> str:
+    """The decoder first: there two masks meet."""
+    return str(
+        st.segmented_control(
+            "Attention",
+            kinds,
+            default="decoder_self" if "decoder_self" in kinds else kinds[0],
+            format_func=lambda kind: KIND_TITLES.get(kind, kind),
+            key="attention",
+            bind="query-params",
+            required=True,
+        )
+    )
+
+
+def padded_side(recording: Recording, kind: str) -> str:
+    """Whose padding it is: where no source meets a target, all that is read is one text."""
+    if "cross" not in recording.attentions:
+        return "text"
+    return "target" if kind == "decoder_self" else "source"
+
+
+def note(side: str, is_causal: bool) -> str:
+    """What the masks mean for what is real."""
+    return CAUSAL.format(side=side) if is_causal else PADDED
 
 
 def legend(n_states: int) -> None:
@@ -46,5 +112,4 @@ def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str) -> No
 def _show(picture: Picture, small: bool = False) -> None:
     figure = (draw_small if small else draw)(picture, current_theme())
     # The buttons of a small figure would lie on its cells.
-    config = CONFIG | {"displayModeBar": False} if small else CONFIG
-    st.plotly_chart(figure, key=picture.id, theme=None, config=config, alt=picture.describe())
+    plot(figure, picture.describe(), picture.id, displayModeBar=not small and "hover")

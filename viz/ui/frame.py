@@ -7,7 +7,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
-from transformer.models.family import Family
 from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
@@ -61,19 +60,20 @@ def _offer(examples: Sequence[str]) -> None:
 
 def _lines(names: Sequence[str]) -> str:
     """What each checkpoint is for, a line each, in Markdown."""
-    return "\n".join(f"- **{literal(name)}**: {literal(_title(name))}" for name in names)
+    titles = {name: known.said.title if (known := about(name)) else "damaged" for name in names}
+    return "\n".join(f"- **{literal(name)}**: {literal(titles[name])}" for name in names)
 
 
 def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...]]:
     """The method and its options; nothing to choose where nothing is written."""
-    family = _family(checkpoint)
-    if family is None or not family.decodes:
+    known = about(checkpoint)
+    if known is None or not known.family.decodes:
         return "none", ()
     methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
     chosen = st.selectbox(
         "Decoding",
         list(methods),
-        index=list(methods).index(DEFAULT_METHODS[family.reads]),
+        index=list(methods).index(DEFAULT_METHODS[known.family.reads]),
         format_func=lambda method: methods[method].title,
         key="decoding",
         bind="query-params",
@@ -105,28 +105,17 @@ def _take_example() -> None:
 
 
 def _open_checkpoint() -> None:
-    _start_with_example()
-    _start_at_its_head()
-    family = _family(st.session_state["checkpoint"])
-    if family is not None and family.decodes and "decoding" in st.session_state:
-        st.session_state["decoding"] = DEFAULT_METHODS[family.reads]
-
-
-def _start_with_example() -> None:
-    """Another checkpoint speaks another language: put its own example where the old one stood."""
-    examples = {example for name in checkpoint_names() for example in _examples(name)}
-    own_example = _first_example(st.session_state["checkpoint"])
-    if own_example and st.session_state["text"] in examples:
-        st.session_state["text"] = own_example
-
-
-def _start_at_its_head() -> None:
-    """Another checkpoint has other heads: go to the one that it opens at."""
-    try:
-        opens_at = first_head(*about(st.session_state["checkpoint"]))
-    except CheckpointError:
+    """Another checkpoint speaks another language, has other heads and other good methods."""
+    known = about(st.session_state["checkpoint"])
+    if known is None:
         return
-    for name, value in vars(opens_at).items():
+    examples = {example for name in checkpoint_names() for example in _examples(name)}
+    fitting: dict[str, object] = dict(vars(first_head(known.said, known.family)))
+    if known.said.examples and st.session_state["text"] in examples:
+        fitting["text"] = known.said.examples[0]  # in the place of the old one's
+    if known.family.decodes:
+        fitting["decoding"] = DEFAULT_METHODS[known.family.reads]
+    for name, value in fitting.items():
         if name in st.session_state:
             st.session_state[name] = value
 
@@ -136,25 +125,8 @@ def _first_example(checkpoint: str) -> str:
 
 
 def _examples(checkpoint: str) -> tuple[str, ...]:
-    try:
-        return about(checkpoint)[0].examples
-    except CheckpointError:
-        return ()
-
-
-def _family(checkpoint: str) -> Family | None:
-    """None where the folder is damaged."""
-    try:
-        return about(checkpoint)[1]
-    except CheckpointError:
-        return None
-
-
-def _title(checkpoint: str) -> str:
-    try:
-        return about(checkpoint)[0].title
-    except CheckpointError:
-        return "cannot be opened"
+    known = about(checkpoint)
+    return known.said.examples if known else ()
 
 
 def _settle(request: Request) -> None:
@@ -174,9 +146,9 @@ def _settle(request: Request) -> None:
 
 def _answer(request: Request) -> None:
     """Compute what is asked; a text that grows token by token is shown while it does."""
-    family = _family(request.checkpoint)
-    methods = decoding_methods()
-    if family is None or family.reads != "prompt" or not methods[request.method].streams:
+    known = about(request.checkpoint)
+    is_streamed = known and known.family.continues and decoding_methods()[request.method].streams
+    if not is_streamed:
         answer(request)
         return
     place = st.empty()

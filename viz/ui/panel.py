@@ -50,7 +50,7 @@ def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> De
 
     key: unique on the page.
     """
-    st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG, alt=alt)
+    plot(figure, alt, key)
     files = st.container(horizontal=True)
     with files:
         download(
@@ -61,6 +61,11 @@ def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> De
             key=f"html {key}",
         )
     return files
+
+
+def plot(figure: Figure, alt: str, key: str, **config: Any) -> None:
+    """A figure by itself. key: unique on the page; config: beside Plotly's usual options."""
+    st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG | config, alt=alt)
 
 
 def head_files(selection: Selection) -> None:

@@ -13,7 +13,15 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from transformer import Checkpoint, Decoding, Recording, decode, load_checkpoint, record
+from transformer import (
+    Checkpoint,
+    CheckpointError,
+    Decoding,
+    Recording,
+    decode,
+    load_checkpoint,
+    record,
+)
 from transformer.checkpoint import CONFIG, WEIGHTS, About, read_config
 from transformer.models.family import Family
 from viz.components.decode_player import pack_player
@@ -54,17 +62,28 @@ def checkpoint_names() -> list[str]:
     return sorted(found, key=lambda name: name != "en-de")
 
 
-def about(checkpoint: str) -> tuple[About, Family]:
-    """What a checkpoint says of itself. Raises CheckpointError."""
+@dataclass(frozen=True)
+class Known:
+    """What a checkpoint's config.json says, without its weights."""
+
+    said: About
+    family: Family
+
+
+def about(checkpoint: str) -> Known | None:
+    """What is known of a checkpoint before it is opened; None where its folder is damaged."""
     folder = checkpoints_folder() / checkpoint
     file = folder / CONFIG
-    return _about(folder, file.stat().st_mtime_ns if file.exists() else 0)
+    return _known(folder, file.stat().st_mtime_ns if file.exists() else 0)
 
 
 @lru_cache(maxsize=256)
-def _about(folder: Path, version: int) -> tuple[About, Family]:
-    said, _, family = read_config(folder)
-    return said, family
+def _known(folder: Path, version: int) -> Known | None:
+    try:
+        said, _, family = read_config(folder)
+    except CheckpointError:
+        return None
+    return Known(said, family)
 
 
 def make_request(
@@ -113,7 +132,7 @@ def streamed_answer(request: Request, show: Callable[[str], object]) -> Answer:
 def recording_of_text(request: Request) -> Recording:
     """What is recorded of a text; of a generator's prompt without what would follow it."""
     checkpoint = open_checkpoint(request)
-    if checkpoint.family.reads == "prompt":
+    if checkpoint.family.continues:
         return record(checkpoint, request.text)
     return answer(request).recording
 
@@ -122,9 +141,9 @@ def recording_of_text(request: Request) -> Recording:
 def grid_payload(request: Request, kind: str) -> bytes:
     """What the grid of all heads of a kind needs, packed once."""
     answered = answer(request)
-    is_prompt = answered.checkpoint.family.reads == "prompt"
-    n_prompt = len(answered.recording.source) if is_prompt else 0
-    return pack_head_grid(answered.recording.attentions[kind], n_prompt)
+    family, recording = answered.checkpoint.family, answered.recording
+    n_prompt = len(recording.source) if family.continues else 0
+    return pack_head_grid(recording.attentions[kind], n_prompt)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)

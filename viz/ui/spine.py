@@ -41,7 +41,7 @@ def spine(page: str) -> None:
 def _end(shown: Answer) -> str:
     """Said of a translation that found no end; a generator's text seldom has one."""
     decoding = shown.decoding
-    if decoding is None or decoding.is_ended or shown.checkpoint.family.reads == "prompt":
+    if decoding is None or decoding.is_ended or shown.checkpoint.family.continues:
         return ""
     return f" · stopped at {len(decoding.target)} tokens, without an end"
 

@@ -10,7 +10,8 @@ from viz.views.view import Amount, SideChoice, View
 
 def draw(recording: Recording, theme: Theme, side: str, n_positions: int) -> go.Figure:
     """The first n_positions rows of the table [P, D]."""
-    table = recording.positions[side].table[:n_positions].float().cpu()
+    positions = recording.positions[side]
+    table = positions.table[:n_positions].float().cpu()
     return heatmap(
         table,
         Side("position"),
@@ -18,15 +19,17 @@ def draw(recording: Recording, theme: Theme, side: str, n_positions: int) -> go.
         signed_scale(theme, "encoding", float(table.abs().amax()) or 1.0),
         theme,
         id=f"encoding_heatmap {side}",
-        title=f"<b>Positional encodings</b> of the {side}",
+        title=f"<b>{positions.title.capitalize()}</b> of the {side}",
         hover="position %{y}, dimension %{x}: %{z:.4f}",
     )
 
 
 def describe(recording: Recording, side: str, n_positions: int) -> str:
-    table = recording.positions[side].table[:n_positions]
+    positions = recording.positions[side]
+    table = positions.table[:n_positions]
+    n_positions, d_model = table.shape
     return (
-        f"Positional encodings of the {side}: {table.size(0)} positions by {table.size(1)} "
+        f"{positions.title.capitalize()} of the {side}: {n_positions} positions by {d_model} "
         f"dimensions, values from {table.min():.2f} to {table.max():.2f}."
     )
 

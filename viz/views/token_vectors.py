@@ -37,9 +37,8 @@ def shared_bound(positions: PositionalEncoding) -> float:
 
 def name_of(positions: PositionalEncoding, part: str) -> str:
     """The part in words: where the two are set side by side and projected there is no sum."""
-    total = positions.embeddings + positions.encodings
-    is_sum = torch.allclose(total, positions.sum, rtol=1e-2, atol=1e-3)  # holds in bfloat16 too
-    return part if part != "sum" or is_sum else "projection of both"
+    is_projected = part == "sum" and positions.scheme == "concatenated"
+    return "projection of both" if is_projected else part
 
 
 def part_of(positions: PositionalEncoding, part: str) -> Tensor:

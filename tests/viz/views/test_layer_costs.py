@@ -8,7 +8,7 @@ import pytest
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes, Timing
 from viz.export import costs_csv
 from viz.theme import DARK, LIGHT
-from viz.ui.cost_table import cost_table
+from viz.views.cost_table import cost_table
 from viz.views.layer_costs import (
     LONGEST,
     QUANTITIES,
