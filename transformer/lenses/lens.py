@@ -1,0 +1,38 @@
+"""What a lens declares of itself: a way to turn a recorded attention into a map."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from transformer.recording import Recording
+
+
+def always(recording: Recording, kind: str) -> str | None:
+    """The `why_not` of a lens that suits every attention."""
+    return None
+
+
+@dataclass(frozen=True)
+class Lens:
+    """One quantity that each query has for each key.
+
+    compute: (recording, kind, layer) -> float32 on the CPU, [H, Q, K]; or [1, Q, K] where all
+    heads of the layer make one map. Cells that a mask forbids are 0.
+    """
+
+    name: str
+    title: str
+    formula: str
+    """In plain characters, with the symbols of the glossary."""
+    explain: str
+    """What it says; how it treats residual, normalisation and masks; its source."""
+    scale: Literal["share", "size", "signed"]
+    """Values lie in 0..1; in 0..largest; or on both sides of 0."""
+    compute: Callable[[Recording, str, int], Tensor]
+    per_head: bool = True
+    merge: Literal["sum", "max"] = "sum"
+    """What the pieces of a word that is a key make together."""
+    why_not: Callable[[Recording, str], str | None] = always
+    """(recording, kind) -> the sentence that says why it cannot be computed; None: it can."""
