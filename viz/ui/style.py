@@ -14,6 +14,10 @@ _CSS = """
   [data-stale="true"] { opacity: 1 !important; }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
+    /* A popover's icon is enough to see; its name is still read aloud. */
+    .stPopover button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
   }
 </style>
 """
