@@ -7,9 +7,9 @@ function openCanvas(canvas) {
   const ratio = window.devicePixelRatio;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((x) => Math.round(x * ratio));
   if (!width || !height) return null;
-  canvas.width = width; // this empties the canvas
-  canvas.height = height;
   const context = canvas.getContext("2d");
+  if (canvas.width === width && canvas.height === height) context.clearRect(0, 0, width, height);
+  else Object.assign(canvas, { width, height }); // this empties it too
   return Object.assign(context, { ratio, pixelsAcross: width, pixelsDown: height });
 }
 
@@ -38,10 +38,10 @@ function across(context, d, n) {
 }
 
 // layers: [{ values, pale, narrow }], each above the one before; marked: a dimension or null.
-function drawBars(canvas, layers, range, marked, colours) {
+function drawBars(canvas, layers, marked, colours) {
   const context = openCanvas(canvas);
   if (!context) return;
-  const place = downwards(context, range);
+  const place = downwards(context, span(...layers.map(({ values }) => values)));
   const zero = place(0);
   const n = layers[0].values.length;
   markDimension(context, marked, n, colours);
@@ -65,10 +65,10 @@ function drawBars(canvas, layers, range, marked, colours) {
 }
 
 // A line that rises and falls with each dimension, from 0 to a dot at its end.
-function drawSteps(canvas, values, range, marked, colours) {
+function drawSteps(canvas, values, marked, colours) {
   const context = openCanvas(canvas);
   if (!context) return;
-  const place = downwards(context, range);
+  const place = downwards(context, span(values));
   markDimension(context, marked, values.length, colours);
   drawZero(context, place(0), colours);
   const radius = 3 * context.ratio;

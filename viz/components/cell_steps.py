@@ -26,7 +26,7 @@ _COMPONENT = st.components.v2.component(
     "cell_steps",
     html='<div class="headscope cell-steps"></div>',
     css=style("page", "cell_steps"),
-    js=script("unpack", "page", "bars", "cell_steps"),
+    js=script("unpack", "page", "bars", "cell_stages", "competitors", "cell_steps"),
 )
 
 

@@ -1,6 +1,7 @@
 """What is packed for the browser is the Cell, and the sentence says what it holds."""
 
 import math
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -60,6 +61,11 @@ def test_packed_numbers_are_the_cells() -> None:
     assert header["norms"] is None
     assert math.isclose(header["share_sum"], 1.0, abs_tol=1e-6)
     assert header["cell"] == [0, 1]
+
+
+def test_norms_after_the_output_projection_go_along() -> None:
+    header, _ = unpacked(replace(cell_of(), norms=(0.25, 2.0)))
+    assert header["norms"] == [0.25, 2.0]
 
 
 @pytest.mark.parametrize("size", [1.0, 30.0, -30.0, 0.0])
