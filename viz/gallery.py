@@ -112,6 +112,15 @@ _FIGURES = (
         ),
     ),
     Composition(
+        "A pronoun with two candidates",
+        "At ‘weil’, about to write ‘es’, L2 H2 puts 0.98 on ‘Straße’ and 0.01 on ‘Tier’, with "
+        "‘wide’ for ‘tired’ alike: of two nouns the object wins, 0.78 for ‘it’, 0.67 for ‘he’ "
+        "or ‘she’ (16 pairs).",
+        "",
+        _ANIMAL | _head("Decoder", 2, 2) | _arrows((), "q9"),
+        (Fact("decoder_self", 2, 2, 9, 7, "weil", "Straße", 0.97),),
+    ),
+    Composition(
         "Figure 5: two heads, two halves of a phrase",
         "H4 looks ahead to the noun (‘my’ → ‘teacher’ 1.00), H6 back to what opened the phrase "
         "(‘teacher’ → ‘to’ 0.87): an article two words before its noun gives it 0.48 of H4, "
@@ -127,6 +136,15 @@ _FIGURES = (
             Fact("encoder_self", 2, 6, 10, 8, "teacher", "to", 0.85),
             Fact("encoder_self", 2, 6, 9, 8, "my", "to", 0.97),
         ),
+    ),
+    Composition(
+        "It looks like anaphora, and is not",
+        "L1 H3 of the encoder leads from ‘it’ to ‘street’ with 0.98, but with ‘she’ or ‘nobody’ "
+        "in its place nearly as much (0.99, 0.95 and 0.90 on average, 8 sentences): it finds "
+        "the object.",
+        "",
+        _ANIMAL | _head("Encoder", 1, 3) | _arrows((), "q11"),
+        (Fact("encoder_self", 1, 3, 11, 8, "it", "street", 0.97),),
     ),
 )
 
@@ -181,6 +199,17 @@ _TRANSLATOR = (
         (Fact("cross", 2, 0, 3, 4, "nicht", "t", 0.99),),
     ),
     Composition(
+        "‘nicht’ in two layers",
+        "L1 H5 and L2 H0 both write ‘nicht’ from the ‘t’ of ‘didn't’, 1.00 each (0.97 and 0.98 on "
+        "average, 18 sentences).",
+        "compare",
+        _SCHOOL | _head("Cross", 1, 5) | _head("Cross", 2, 0, "_b") | _HEATMAP,
+        (
+            Fact("cross", 1, 5, 3, 4, "nicht", "t", 0.99),
+            Fact("cross", 2, 0, 3, 4, "nicht", "t", 0.99),
+        ),
+    ),
+    Composition(
         "‘who’ and the noun it stands for",
         "L2 H4 of the encoder leads from ‘who’ to ‘girl’ with 1.00 (0.83 on average, 24 "
         "relative clauses; any previous word gets 0.09).",
@@ -189,24 +218,6 @@ _TRANSLATOR = (
         | _head("Encoder", 2, 4)
         | _arrows((), "q4"),
         (Fact("encoder_self", 2, 4, 4, 3, "who", "girl", 0.99),),
-    ),
-    Composition(
-        "It looks like anaphora, and is not",
-        "L1 H3 of the encoder leads from ‘it’ to ‘street’ with 0.98, but with ‘she’ or ‘nobody’ "
-        "in its place nearly as much (0.99, 0.95 and 0.90 on average, 8 sentences): it finds "
-        "the object.",
-        "",
-        _ANIMAL | _head("Encoder", 1, 3) | _arrows((), "q11"),
-        (Fact("encoder_self", 1, 3, 11, 8, "it", "street", 0.97),),
-    ),
-    Composition(
-        "A pronoun with two candidates",
-        "At ‘weil’, about to write ‘es’, L2 H2 puts 0.98 on ‘Straße’ and 0.01 on ‘Tier’, with "
-        "‘wide’ for ‘tired’ alike: of two nouns the object wins, 0.78 for ‘it’, 0.67 for ‘he’ "
-        "or ‘she’ (16 pairs).",
-        "",
-        _ANIMAL | _head("Decoder", 2, 2) | _arrows((), "q9"),
-        (Fact("decoder_self", 2, 2, 9, 7, "weil", "Straße", 0.97),),
     ),
     Composition(
         "From the first word to the last",
@@ -229,6 +240,14 @@ _OTHERS = (
             Fact("cross", 0, 1, 5, 5, "11", "11", 0.99),
             Fact("cross", 0, 1, 0, 0, "3", "3", 0.99),
         ),
+    ),
+    Composition(
+        "What was just read",
+        "L1 H0 of its decoder stays on the token that it has just read, ‘9’ at ‘9’ with 1.00 "
+        "(0.99 on average, 200 sequences).",
+        "",
+        _request("copy", "3 7 2 9 4 11 5", "Greedy") | _head("Decoder", 1, 0) | _HEATMAP,
+        (Fact("decoder_self", 1, 0, 4, 4, "9", "9", 0.96),),
     ),
     Composition(
         "The small translator aligns too",

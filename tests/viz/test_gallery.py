@@ -67,7 +67,8 @@ def test_its_address_says_what_it_shows(composition: Composition) -> None:
     if "head_b" in named:
         overlaid.add(int(named["head_b"][1:]))
     assert {fact.head for fact in composition.facts} == overlaid
-    assert {f"L{fact.layer}" for fact in composition.facts} == {named["layer"]}
+    layers = {named["layer"], named.get("layer_b", named["layer"])}
+    assert {f"L{fact.layer}" for fact in composition.facts} == layers
     if "kind" in named:
         assert {KIND_TITLES[fact.kind] for fact in composition.facts} == {named["kind"]}
     rows = {f"q{fact.query}" for fact in composition.facts}
