@@ -112,15 +112,6 @@ _FIGURES = (
         ),
     ),
     Composition(
-        "A pronoun with two candidates",
-        "At ‘weil’, about to write ‘es’, L2 H2 puts 0.98 on ‘Straße’ and 0.01 on ‘Tier’, with "
-        "‘wide’ for ‘tired’ alike: of two nouns the object wins, 0.78 for ‘it’, 0.67 for ‘he’ "
-        "or ‘she’ (16 pairs).",
-        "",
-        _ANIMAL | _head("Decoder", 2, 2) | _arrows((), "q9"),
-        (Fact("decoder_self", 2, 2, 9, 7, "weil", "Straße", 0.97),),
-    ),
-    Composition(
         "Figure 5: two heads, two halves of a phrase",
         "H4 looks ahead to the noun (‘my’ → ‘teacher’ 1.00), H6 back to what opened the phrase "
         "(‘teacher’ → ‘to’ 0.87): an article two words before its noun gives it 0.48 of H4, "
@@ -136,6 +127,15 @@ _FIGURES = (
             Fact("encoder_self", 2, 6, 10, 8, "teacher", "to", 0.85),
             Fact("encoder_self", 2, 6, 9, 8, "my", "to", 0.97),
         ),
+    ),
+    Composition(
+        "A pronoun with two candidates",
+        "At ‘weil’, about to write ‘es’, L2 H2 puts 0.98 on ‘Straße’ and 0.01 on ‘Tier’, with "
+        "‘wide’ for ‘tired’ alike: of two nouns the object wins, 0.78 for ‘it’, 0.67 for ‘he’ "
+        "or ‘she’ (16 pairs).",
+        "",
+        _ANIMAL | _head("Decoder", 2, 2) | _arrows((), "q9"),
+        (Fact("decoder_self", 2, 2, 9, 7, "weil", "Straße", 0.97),),
     ),
     Composition(
         "It looks like anaphora, and is not",
@@ -243,7 +243,7 @@ _OTHERS = (
     ),
     Composition(
         "What was just read",
-        "L1 H0 of its decoder stays on the token that it has just read, ‘9’ at ‘9’ with 1.00 "
+        "L1 H0 of the copy task's decoder stays on the token just read, ‘9’ on ‘9’ with 1.00 "
         "(0.99 on average, 200 sequences).",
         "",
         _request("copy", "3 7 2 9 4 11 5", "Greedy") | _head("Decoder", 1, 0) | _HEATMAP,
