@@ -13,7 +13,13 @@ def open_head(layer: int, head: int) -> None:
     st.session_state["layer"], st.session_state["head"] = layer, head
 
 
+def keep_view(show: str, sort: str, top: int) -> None:
+    """What the grid shows, as it was chosen within it."""
+    st.session_state["grid_view"] = show, sort, top
+
+
 answer, selection = current(), current_selection()
+show, sort, top = st.session_state.get("grid_view", ("maps", "layer", 0))
 grid, picture = st.columns([5, 6], gap="large")
 with grid:
     head_grid(
@@ -21,7 +27,11 @@ with grid:
         (selection.layer, selection.head),
         current_theme(),
         key="grid",
+        show=show,
+        sort=sort,
+        top=top,
         on_open=open_head,
+        on_change=keep_view,
     )
     attention = selection.attention(answer.recording)
     texts = metric_texts(attention, selection.layer, selection.head)

@@ -24,9 +24,13 @@ from transformer import (
 )
 from transformer.checkpoint import CONFIG, WEIGHTS, About, read_config
 from transformer.models.family import Family
+from transformer.reading import Reading, read
 from viz.components.decode_player import pack_player
 from viz.components.head_grid import pack_head_grid
 from viz.ui.settings import checkpoints_folder, threads
+
+AS_IT_IS = Reading()
+"""The weights, with every token."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +142,12 @@ def recording_of_text(request: Request) -> Recording:
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def grid_payload(request: Request, kind: str) -> bytes:
+def grid_payload(request: Request, kind: str, reading: Reading = AS_IT_IS) -> bytes:
     """What the grid of all heads of a kind needs, packed once."""
     answered = answer(request)
     family, recording = answered.checkpoint.family, answered.recording
     n_prompt = len(recording.source) if family.continues else 0
-    return pack_head_grid(recording.attentions[kind], n_prompt)
+    return pack_head_grid(read(recording, kind, reading), n_prompt)
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
