@@ -31,6 +31,7 @@ function create(root) {
   for (const canvas of [view.cells, view.marks]) canvas.setAttribute("aria-hidden", "true");
   view.tip = element("div", "tip");
   view.tip.setAttribute("aria-hidden", "true"); // the live region says the same
+  view.tip.hidden = true;
   view.stage = createStage(view);
   view.live = element("div", "hidden-text");
   view.live.setAttribute("aria-live", "polite");
@@ -156,7 +157,8 @@ function explain(view) {
   if (view.path) {
     const line = element("span");
     view.pathName = element("span");
-    line.append(element("span", "dash"), view.pathName);
+    view.pathSign = element("span");
+    line.append(view.pathSign, view.pathName);
     parts.push(line);
   }
   view.pooled = element("span");
@@ -217,6 +219,7 @@ function tellState(view) {
     : dense ? "a pixel shows the largest of its cells" : "";
   if (view.path) {
     const shape = isLine(frame, shown) ? "line" : "dots";
+    view.pathSign.className = shape;
     view.pathName.textContent = ` ${shape}: each row's largest ${sentenceCase(map.header.lens.title)}`;
   }
   const { x, y, width: plotWidth, height: plotHeight } = frame.plot;
@@ -296,6 +299,7 @@ function hear(view, token) {
   if (!view.map) return;
   const places = { rows: placeOf(view.map, "rows", token), columns: placeOf(view.map, "columns", token) };
   view.pointed = places.rows < 0 && places.columns < 0 ? null : places;
+  view.root.dataset.pointed = `${places.rows},${places.columns}`;
   if (!view.hover) drawMarks(view);
 }
 

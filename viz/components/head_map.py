@@ -30,7 +30,9 @@ _COMPONENT = st.components.v2.component(
     "head_map",
     html='<div class="headscope head-map"></div>',
     css=style("page", "head_map"),
-    js=script("unpack", "page", "shade", "map_values", "map_frame", "map_paint", "map_zoom", "head_map"),
+    js=script(
+        "unpack", "page", "shade", "map_values", "map_frame", "map_paint", "map_zoom", "head_map"
+    ),
 )
 
 
