@@ -112,10 +112,8 @@ def test_the_map_and_the_token_rows_point_at_each_other(page: Page, maps: str) -
     expect(page.locator('.chip[data-side="target"][data-position="3"]')).to_have_class(
         re.compile("pointed")
     )
-    x, y, width, height = numbers(shown, "plot")
-    box = page.locator(".stage").bounding_box()
-    assert box is not None
-    page.mouse.move(place(page, shown, 0, 6)[0], box["y"] + y + height + 15)
+    x, bottom = place(page, shown, len(translated("cross").rows) - 0.5, 6)
+    page.mouse.move(x, bottom + 15)
     expect(page.locator('.chip[data-side="source"][data-position="6"]')).to_have_class(
         re.compile("pointed")
     )

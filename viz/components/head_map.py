@@ -31,7 +31,8 @@ _COMPONENT = st.components.v2.component(
     html='<div class="headscope head-map"></div>',
     css=style("page", "head_map"),
     js=script(
-        "unpack", "page", "shade", "map_values", "map_frame", "map_paint", "map_zoom", "head_map"
+        *("unpack", "page", "shade", "map_values", "map_frame", "map_paint"),
+        *("map_marks", "map_readout", "map_pointer", "head_map"),
     ),
 )
 
@@ -77,16 +78,16 @@ def pack_head_map(
     n_prompt: of a generator, the length of the source that its rows begin with.
     Arrays: values f4 [R', C'], NaN where masked; largest i4 [R], the column of each row's largest
     value, -1 where all are masked. Where R * C is more than 512 * 512, a value is the largest of a
-    block of cells (masked only where all are), R' and C' are at most 512, and two arrays more
-    follow: which cell of its block it is, u2 [R', C'], and the exact values f4 of the region, which
-    is cut to the map and to 256 x 256.
+    block of cells, or the one furthest from 0 where the scale is signed (masked only where all
+    are), R' and C' are at most 512, and two arrays more follow: which cell of its block it is,
+    u2 [R', C'], and the exact values f4 of the region, which is cut to the map and to 256 x 256.
     """
     values, allowed = map.values(layer, head), map.allowed(layer)[min(head, map.n_heads - 1)]
     block = _block(*values.shape)
-    arrays = [_masked(values, allowed), _largest(values, allowed)]
+    arrays: list[NDArray[Any]] = [_masked(values, allowed), _largest(values, allowed)]
     inside = None
     if block != (1, 1):
-        pooled, places = _pooled(values, allowed, block)
+        pooled, places = _pooled(values, allowed, block, map.lens.scale == "signed")
         inside = _inside(region, *values.shape)
         part = np.s_[inside[0] : inside[1], inside[2] : inside[3]]
         arrays = [pooled, arrays[1], places, np.ascontiguousarray(arrays[0][part])]
@@ -150,17 +151,20 @@ def _largest(values: Tensor, allowed: Tensor) -> NDArray[np.int32]:
 
 
 def _pooled(
-    values: Tensor, allowed: Tensor, block: tuple[int, int]
+    values: Tensor, allowed: Tensor, block: tuple[int, int], signed: bool
 ) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
     """[R, C] -> [R', C']: each block's largest value, NaN where masked, and which cell it is.
 
-    A block's cells are counted row by row; the last blocks may reach over the map's edge.
+    signed: the one furthest from 0. A block's cells are counted row by row; the last blocks may
+    reach over the map's edge.
     """
-    open_values = values.masked_fill(~allowed, -torch.inf)
+    sizes = (values.abs() if signed else values).masked_fill(~allowed, -torch.inf)
     down, across = (-n % size for n, size in zip(values.shape, block, strict=True))
-    padded = F.pad(open_values, (0, across, 0, down), value=-torch.inf)  # [R' * b, C' * b]
+    padded = F.pad(sizes, (0, across, 0, down), value=-torch.inf)  # [R' * b, C' * b]
     largest, at = F.max_pool2d(padded[None], block, return_indices=True)  # [1, R', C']
-    row, column = at // padded.size(1), at % padded.size(1)
+    row, column = at[0] // padded.size(1), at[0] % padded.size(1)
     places = row % block[0] * block[1] + column % block[1]
-    masked = largest.masked_fill(largest == -torch.inf, torch.nan)
-    return masked[0].numpy(), places[0].numpy().astype(np.uint16)
+    masked = F.pad(values, (0, across, 0, down))[row, column].masked_fill(
+        largest[0] == -torch.inf, torch.nan
+    )
+    return masked.numpy(), places.numpy().astype(np.uint16)

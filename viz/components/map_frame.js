@@ -16,12 +16,12 @@ function measureFrame(map, width, context, family) {
   const x = Math.ceil(AXIS_TITLE + rows + LABEL_GAP);
   const across = (width - x - 8) / nColumns;
   const longest = widest(context, header.columns);
-  const level = nColumns <= LEVEL_LABELS && longest < Math.min(across, 3 * LARGEST_CELL) - 4;
+  const level = nColumns <= LEVEL_LABELS && longest < Math.min(across, 3 * LARGEST_CELL) - 12;
   const columns = level ? 16 : Math.min(longest, 112);
   const below = Math.ceil(LABEL_GAP + columns + AXIS_TITLE);
   const down = (MAP_HEIGHT - below - 9) / nRows;
   const smallest = Math.min(across, down, LARGEST_CELL);
-  const broad = level ? Math.max(longest + 4, LABELLED_CELL) : LABELLED_CELL;
+  const broad = level ? Math.max(longest + 12, LABELLED_CELL) : LABELLED_CELL;
   const plot = {
     x,
     y: 9,

@@ -11,12 +11,13 @@ function valueTable(scale, masked) {
 }
 
 // The window's values onto width x height pixels. A pixel that covers several values takes the
-// largest of them, and counts as masked only when all of them are.
+// largest of them (of a signed map the one furthest from 0); masked only when all of them are.
 function paintValues(pixels, width, height, map, window, table) {
   const { values, stride, top, left, block } = sourceOf(map, window);
   const across = valueSpans(window[2], window[3], block[1], left, width);
   const down = valueSpans(window[0], window[1], block[0], top, height);
   const [low, high] = map.header.bounds;
+  const signed = isSigned(map);
   for (let y = 0; y < height; y++) {
     const [first, end] = [down[2 * y], down[2 * y + 1]];
     if (y > 0 && first === down[2 * y - 2] && end === down[2 * y - 1]) {
@@ -24,15 +25,19 @@ function paintValues(pixels, width, height, map, window, table) {
       continue;
     }
     for (let x = 0; x < width; x++) {
-      let best = -Infinity;
+      let best = NaN;
+      let most = -Infinity;
       for (let row = first; row < end; row++) {
         for (let column = across[2 * x]; column < across[2 * x + 1]; column++) {
           const value = values[row * stride + column];
-          if (value > best) best = value; // never NaN
+          const size = signed ? Math.abs(value) : value;
+          if (!(size > most)) continue; // NaN is not
+          best = value;
+          most = size;
         }
       }
       const share = Math.min(1, Math.max(0, (best - low) / (high - low)));
-      pixels[y * width + x] = table[best === -Infinity ? STEPS + 1 : Math.round(STEPS * share)];
+      pixels[y * width + x] = table[Number.isNaN(best) ? STEPS + 1 : Math.round(STEPS * share)];
     }
   }
 }

@@ -15,6 +15,15 @@ function wholeWindow({ nRows, nColumns }) {
   return [0, nRows, 0, nColumns];
 }
 
+// Whether values lie on both sides of 0: then a block shows the one furthest from it.
+function isSigned({ header }) {
+  return header.lens.scale === "signed";
+}
+
+function mostOf(map) {
+  return isSigned(map) ? "furthest from 0" : "largest";
+}
+
 function isPooled({ header }) {
   return Math.max(...header.block) > 1;
 }
@@ -58,6 +67,11 @@ function valueAt(map, window, row, column) {
     rows: [first, Math.min(map.nRows, first + block[0]) - 1],
     columns: [start, Math.min(map.nColumns, start + block[1]) - 1],
   };
+}
+
+// The nearest cell that the map has.
+function inMap({ nRows, nColumns }, row, column) {
+  return [Math.min(nRows - 1, Math.max(0, row)), Math.min(nColumns - 1, Math.max(0, column))];
 }
 
 // The nearest window that the map has; of a pooled map it begins and ends with a block.

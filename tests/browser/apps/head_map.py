@@ -1,4 +1,4 @@
-"""A page with one head map; the address says of which: ?of=cross or ?of=600x600&kind=decoder_self."""
+"""A page with one head map; the address says which: ?of=cross or ?of=600x600&kind=cross."""
 
 import streamlit as st
 

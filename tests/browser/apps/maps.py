@@ -25,7 +25,7 @@ def translated(kind: str) -> AttentionMap:
 
 @cache
 def drawn(n_rows: int, n_columns: int, kind: str = "cross") -> AttentionMap:
-    """Of random queries and keys, 1 layer of 2 heads; each row has a favourite near the diagonal."""
+    """Of random queries and keys, strongest near the diagonal; 1 layer of 2 heads."""
     random = torch.Generator().manual_seed(0)
     at_row, at_column = (torch.linspace(0, 40, n)[:, None] for n in (n_rows, n_columns))
     waves = torch.arange(1, 9).sqrt() / 2

@@ -111,6 +111,20 @@ def test_a_signed_lens_has_its_largest_value_among_negative_ones_and_its_own_bou
     assert header["lens"] == {"title": "Minus", "scale": "signed"}
 
 
+def test_a_signed_map_is_pooled_to_the_values_furthest_from_zero() -> None:
+    def compute(recording: Recording, kind: str, layer: int) -> torch.Tensor:
+        return recording.attentions[kind].calls[layer].scores()
+
+    lens = Lens("score", "Score", "q·k", "For this test.", "signed", compute)
+    map = replace(drawn(520, 520), lens=lens)
+    _, (values, *_) = unpack(pack_head_map(map, 0, 0))
+    blocks = map.values(0, 0).numpy().reshape(260, 2, 260, 2).transpose(0, 2, 1, 3)
+    blocks = blocks.reshape(260, 260, 4)
+    furthest = np.take_along_axis(blocks, np.abs(blocks).argmax(-1)[..., None], -1)[..., 0]
+    np.testing.assert_array_equal(values, furthest)
+    assert (values < 0).any() and (values > 0).any()
+
+
 def test_the_text_names_the_strongest_cell_of_a_row_with_a_choice() -> None:
     map = drawn(20, 20, "decoder_self")
     says = unpack(pack_head_map(map, 0, 0))[0]["says"]

@@ -11,6 +11,32 @@ function pointerMoved(view, event) {
   if (!view.box) point(view, eventPlace(view, event));
 }
 
+// place: as placeAt gives it; null where nothing is pointed at.
+function point(view, place) {
+  if (!view.map || JSON.stringify(place) === JSON.stringify(view.hover)) return;
+  view.hover = place;
+  drawMarks(view);
+  showTip(view, place);
+  tellToken(view, place);
+}
+
+// The token of a row, or of a column's label, is marked in every other picture.
+function tellToken(view, place) {
+  const axis = place?.axis === "columns" ? "columns" : "rows";
+  const token = place && tokenOf(view.map, axis, axis === "rows" ? place.row : place.column);
+  if (token) announceToken(token.side, token.position);
+  else if (view.told) announceToken(view.told.side, null);
+  view.told = token;
+}
+
+function hear(view, token) {
+  if (!view.map) return;
+  const places = { rows: placeOf(view.map, "rows", token), columns: placeOf(view.map, "columns", token) };
+  view.pointed = places.rows < 0 && places.columns < 0 ? null : places;
+  view.root.dataset.pointed = `${places.rows},${places.columns}`;
+  if (!view.hover) drawMarks(view);
+}
+
 // A finger scrolls the page; only a mouse or a pen draws a box.
 function pressed(view, event) {
   view.dragged = false;
