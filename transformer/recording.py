@@ -27,6 +27,18 @@ class AttentionCall:
     """[1 or H, 1 or Q, K], True = may attend; None: no mask beside causality."""
     scale: float
     is_causal: bool
+    projection: Tensor | None = None
+    """W_O as torch keeps it [D, H * d_value], by reference; None: nothing projects the heads."""
+
+    @property
+    def output(self) -> Tensor | None:
+        """The rows of W_O that each head meets: a view [H, d_value, D] in the model's dtype.
+
+        None where the joined heads are what attention gives: as if W_O were the identity.
+        """
+        if self.projection is None:
+            return None
+        return self.projection.detach().mT.unflatten(0, (self.v.size(0), -1))
 
     def allowed(self) -> Tensor:
         """Which cells may be attended to: bool [H, Q, K]."""
