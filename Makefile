@@ -20,6 +20,7 @@ lint: .venv/ready-for-tests
 
 bench: .venv/ready-for-tests
 	sh tests/browser/install.sh
+	sh tests/bench/install.sh
 	$(BIN)/python -m tests.bench
 
 train: .venv/ready

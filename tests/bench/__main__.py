@@ -24,7 +24,8 @@ def main(names: list[str]) -> None:
 def _shown(rows: list[Row]) -> list[Row]:
     for row in rows:
         goal = "" if row.goal is None else f", goal {row.goal:.2f} or less"
-        print(f"{row.name:<36} {row.ratio:6.3f} x  {row.baseline}{goal}", flush=True)
+        ratio = " " * 8 if row.ratio is None else f"{row.ratio:6.3f} x"
+        print(f"{row.name:<36} {ratio}  {row.baseline}{goal}", flush=True)
     return rows
 
 

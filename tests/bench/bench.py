@@ -11,7 +11,8 @@ class Row:
     """One figure: a ratio to a baseline that ran in turn with it."""
 
     name: str
-    ratio: float
+    ratio: float | None
+    """None: there is nothing to compare with, and baseline says why."""
     baseline: str
     goal: float | None = None
     """The ratio that is still good; None: no goal was set."""

@@ -30,6 +30,7 @@ CLOCK = """() => {
     window.facts = {
         shown: () => document.querySelector('#shown')?.textContent,
         grid: () => find('.head-grid')?.dataset.nonce,
+        heads: () => find('.head-view')?.dataset.nonce,
         heatmap: () => document.querySelector('.js-plotly-plot')?.layout.xaxis.ticktext.join(),
     };
     window.measure = (fact) => {

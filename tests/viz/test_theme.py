@@ -22,6 +22,12 @@ def contrast(a: str, b: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def mixed(a: str, b: str, share: float) -> str:
+    """`share` of colour a laid over colour b."""
+    pairs = ((int(a[i : i + 2], 16), int(b[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(share * x + (1 - share) * y):02x}" for x, y in pairs)
+
+
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_streamlit_is_configured_with_the_same_colours(theme: Theme) -> None:
     configured = tomllib.loads(CONFIG.read_text())["theme"][theme.name]
@@ -37,6 +43,8 @@ def test_streamlit_is_configured_with_the_same_colours(theme: Theme) -> None:
 def test_text_is_readable(theme: Theme) -> None:
     for colour in (theme.text, theme.dim, theme.accent):
         assert contrast(colour, theme.background) >= 4.5
+    # Streamlit writes a chosen segment in the accent, on a tenth of it.
+    assert contrast(theme.accent, mixed(theme.accent, theme.background, 0.1)) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

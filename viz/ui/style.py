@@ -2,6 +2,9 @@
 
 import streamlit as st
 
+from viz.theme import Theme
+from viz.ui.current import current_theme
+
 _CSS = """
 <style>
   [data-testid="stMainBlockContainer"] { padding: 3.6rem 2rem 2rem; max-width: 1500px; }
@@ -17,5 +20,15 @@ _CSS = """
 
 
 def style() -> None:
-    """Less padding than Streamlit's own, and digits of one width."""
-    st.html(_CSS)
+    """Less padding than Streamlit's own, digits of one width, and text that can be read."""
+    st.html(_CSS + _readable(current_theme()))
+
+
+def _readable(theme: Theme) -> str:
+    """Colours where Streamlit's own are under 4.5:1: captions, and white on a light accent."""
+    return f"""
+<style>
+  .stMarkdown [data-testid="stCaptionContainer"] {{ color: {theme.dim}; opacity: 1; }}
+  .stMultiSelect [data-tag] {{ color: {theme.background}; }}
+</style>
+"""

@@ -1,0 +1,29 @@
+"""Our views of random attention: "grid 128 3" is the grid of 128 tokens in their third turn."""
+
+import gc
+
+import streamlit as st
+import torch
+
+from tests.bench.attention import HEADS, random_map
+from viz.components.head_grid import head_grid, pack_head_grid
+from viz.components.head_view import head_view, pack_head_view
+from viz.theme import LIGHT
+
+
+@st.cache_resource
+def freeze() -> None:
+    """What the app does after loading a model."""
+    torch.set_num_threads(1)
+    gc.collect()
+    gc.freeze()
+
+
+freeze()
+view, n_tokens, turn = st.text_input("Sentence", "grid 16 0").split()
+attention = random_map(int(n_tokens), int(turn))
+if view == "grid":
+    head_grid(pack_head_grid(attention), (0, 0), LIGHT, "grid")
+else:
+    payload = pack_head_view(attention, 0)
+    head_view(payload, LIGHT, "heads", head=0, heads=tuple(range(HEADS)))

@@ -1,0 +1,89 @@
+"""axe-core finds no serious or critical fault on any page, in light and in dark."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import ROOT, painted
+from tests.browser.test_app import open_app
+from transformer.discover import discover
+from viz.theme import DARK, LIGHT, Theme
+
+pytestmark = pytest.mark.browser
+
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+MENU = [
+    "" if name == "explore" else name
+    for name in re.findall(r'PAGES / "(\w+)\.py"', (ROOT / "app.py").read_text(encoding="utf-8"))
+]
+"""The address of every page."""
+POSITIONS = [
+    f"positions?view={quote(view.title)}"
+    for view in discover("viz.views", "VIEW").values()
+    if view.needs == "positions"
+]
+FURTHER = [
+    *(f"{page}?checkpoint={name}" for page in ("", "decode") for name in ("everyday", "sentiment")),
+    "decode?text=",  # a warning
+    "training?topic=Learning+rate",
+    "training?topic=Loss",
+    *POSITIONS,
+]
+"""What else a page can show: another family, another view."""
+
+
+def faults(page: Page) -> list[str]:
+    """What axe-core calls serious or critical: rule, element, and what is wrong."""
+    options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+    found = Axe().run(page, options=options).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:120]} {node['failureSummary']}"
+        for rule in found
+        for node in rule["nodes"]
+        if node["impact"] in ("serious", "critical")
+    ]
+
+
+def switch(page: Page, theme: Theme) -> None:
+    """Show the page in another theme. Streamlit tells Python of it when the script runs again."""
+    page.emulate_media(color_scheme=theme.name)
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", rgb(theme.background))
+    page.get_by_test_id("stApp").press("r")
+    expect(page.locator(".token-rows")).to_have_css("color", rgb(theme.text))
+    painted(page)
+
+
+def rgb(colour: str) -> str:
+    return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+
+@pytest.mark.parametrize("place", [*(p for p in MENU if p != "positions"), *FURTHER])
+def test_axe_finds_no_serious_fault(page: Page, address: str, place: str) -> None:
+    open_app(page, f"{address}/{place}")
+    page.locator(".token-rows .chip").first.wait_for()
+    assert faults(page) == [], LIGHT.name
+    switch(page, DARK)
+    assert faults(page) == [], DARK.name
+
+
+def test_axe_finds_no_serious_fault_in_what_opens(page: Page, address: str) -> None:
+    open_app(page, address)
+    page.get_by_test_id("stPopoverButton").first.click()
+    page.get_by_test_id("stPopoverBody").wait_for()
+    assert faults(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Try").click()
+    assert faults(page) == []
+
+
+def test_every_figure_has_a_name_that_says_something(page: Page, address: str) -> None:
+    open_app(page, f"{address}/compare")
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 3")
+    names = page.locator('.stPlotlyChart[role="figure"]').evaluate_all(
+        "figures => figures.map(figure => figure.getAttribute('aria-label'))"
+    )
+    assert len(set(names)) == 3
+    assert all(re.search(r"\d", name) and len(name.split()) > 8 for name in names), names
