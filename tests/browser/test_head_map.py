@@ -144,6 +144,7 @@ def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, maps:
     expect(page.locator(".tip")).to_contain_text(f"largest of 2 × 2: {block.max():.4f}")
     expect(page.locator(".tip")).to_contain_text("rows 400–401, columns 300–301")
     drag(page, shown, (350, 320), (389, 359))
+    expect(shown.locator(".waiting")).to_have_text("loading exact values")
     expect(shown).to_have_attribute("data-exact", "true")
     expect(shown.locator(".waiting")).to_be_hidden()
     top, _, left, _ = (int(number) for number in numbers(shown, "window"))

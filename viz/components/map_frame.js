@@ -133,7 +133,8 @@ function drawPiece(context, [label, special], room, align, palette, colour) {
   const x = align === "right" ? -width : -width / 2;
   if (colour) {
     context.fillStyle = palette.background;
-    context.fillRect(x - 3, -8, width + 5, 16);
+    const half = parseInt(context.font) / 2 + 1;
+    context.fillRect(x - 3, -half, width + 5, 2 * half + 1);
   }
   context.fillStyle = colour ?? (special ? palette.dim : palette.text);
   context.globalAlpha = 0.45;

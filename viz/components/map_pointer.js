@@ -2,7 +2,11 @@
 
 function eventPlace(view, event) {
   const { left, top } = view.stage.getBoundingClientRect();
-  return placeAt(view.frame, view.window, event.clientX - left, event.clientY - top);
+  const place = placeAt(view.frame, view.window, event.clientX - left, event.clientY - top);
+  if (place?.axis !== "cell") return place;
+  // Of a block, the cell whose value it shows.
+  const { value, row, column } = valueAt(view.map, view.window, place.row, place.column);
+  return Number.isNaN(value) ? place : { axis: "cell", row, column };
 }
 
 function pointerMoved(view, event) {
