@@ -29,7 +29,16 @@ _COMPONENT = st.components.v2.component(
     "head_view",
     html='<div class="headscope head-view"></div>',
     css=style("page", "head_view"),
-    js=script("unpack", "page", "shade", "head_lines", "head_controls", "head_tokens", "head_words", "head_view"),
+    js=script(
+        "unpack",
+        "page",
+        "shade",
+        "head_lines",
+        "head_controls",
+        "head_tokens",
+        "head_words",
+        "head_view",
+    ),
 )
 
 

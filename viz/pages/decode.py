@@ -19,8 +19,11 @@ DECISION = ("class_probabilities", "pooled_positions")
 
 def shown_step(request: Request, n_steps: int) -> int:
     """Where the player was left, else what the link says; another sentence starts at 0."""
-    step = kept(STEP, request, "0")
-    return min(int(step[:9]), n_steps - 1) if step.isdecimal() else 0
+
+    def legal(step: str) -> str:
+        return str(min(int(step[:9]), n_steps - 1)) if step.isdecimal() else "0"
+
+    return int(kept(STEP, request, "0", legal))
 
 
 def steps(request: Request, decoding: Decoding) -> None:

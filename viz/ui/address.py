@@ -4,20 +4,24 @@ Streamlit binds its own widgets to the address; what a component reports is kept
 belongs to something (a request, a head): once that changes, the default holds again.
 """
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
 
-def kept(name: str, about: Hashable, default: str = "") -> str:
-    """The value of this name for `about`: the session's, at first the address'."""
+def kept(name: str, about: Hashable, default: str = "", legal: Callable[[str], str] = str) -> str:
+    """The value of this name for `about`: the session's, at first the address'.
+
+    legal: makes a value that can be shown of whatever somebody wrote into the address.
+    """
     linked = (about, st.query_params.get(name, default))
     subject, value = st.session_state.setdefault(_key(name), linked)
     if subject != about:
         value = default
         st.session_state[_key(name)] = (about, value)
+    value = legal(value)
     _write(name, value, default)
-    return str(value)
+    return value
 
 
 def keep(name: str, about: Hashable, value: str) -> None:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 from torch import Tensor
-from transformer.cell import inside
 
+from transformer.cell import inside
 from transformer.reading import AttentionMap, Reading, read
 from viz.components.cell_steps import pack_cell
 from viz.components.decode_player import pack_player

@@ -9,10 +9,10 @@ from viz.ui.current import current
 
 ROWS = {"produced": "while producing", "read": "while reading"}
 ROWS_EXPLAINED = (
-    "A row of cross-attention belongs to one step of the decoder: it has just read one token "
-    "and is about to produce the next. *While producing* names the row by the token that the step wrote, "
-    "*while reading* by the token it had read. The numbers are the same, each name is off by one "
-    "from the other: read alignments off *while producing*."
+    "A row of cross-attention is one step of the decoder, which has just read one token and is "
+    "about to produce the next. *While producing* names the row by the token that the step wrote, "
+    "*while reading* by the one it had read. The weights are the same, the names are off by one: "
+    "alignments are read off *while producing*."
 )
 SPECIAL = {"shown": "Shown", "hidden": "Hidden", "renormalised": "Renormalised"}
 SPECIAL_EXPLAINED = (

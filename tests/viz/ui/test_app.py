@@ -162,7 +162,7 @@ def test_a_link_to_no_step_starts_at_the_first_or_the_last(folder: Path) -> None
         app = start(step=step)
         app.switch_page("viz/pages/decode.py").run()
         assert not app.exception
-        assert app.query_params["step"] in (shown, [shown])
+        assert app.query_params.get("step", ["0"]) in (shown, [shown])
 
 
 def open_masks(**query: str) -> AppTest:
