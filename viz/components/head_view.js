@@ -123,7 +123,7 @@ function toggled(list, id) {
 function arrange(view) {
   const { header, nRows, nColumns } = view.map;
   const n = Math.max(nRows, nColumns);
-  const pitch = Math.max(n > 33 ? 16 : 17, Math.min(26, Math.floor(408 / n)));
+  const pitch = Math.max(16, Math.min(26, Math.floor(396 / n)));
   view.pitch = pitch;
   view.stage.style.setProperty("--pitch", `${pitch}px`);
   view.stage.style.setProperty("--height", `${Math.min(BOX, n * pitch)}px`);

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
@@ -29,7 +28,16 @@ _COMPONENT = st.components.v2.component(
     "head_view",
     html='<div class="headscope head-view"></div>',
     css=style("page", "head_view"),
-    js=script("unpack", "page", "shade", "head_lines", "head_controls", "head_tokens", "head_words", "head_view"),
+    js=script(
+        "unpack",
+        "page",
+        "shade",
+        "head_lines",
+        "head_controls",
+        "head_tokens",
+        "head_words",
+        "head_view",
+    ),
 )
 
 

@@ -11,9 +11,7 @@ from transformer.tokenizer import Token
 READING = Reading()
 
 
-def random_map(
-    kind: str, n_heads: int, n_tokens: int, reading: Reading = READING
-) -> AttentionMap:
+def random_map(kind: str, n_heads: int, n_tokens: int, reading: Reading = READING) -> AttentionMap:
     """One layer. Cross-attention has two more keys than queries; a decoder is causal."""
     recording = random_recording(kind, n_heads, n_tokens)
     return read(recording, kind, reading)
