@@ -88,7 +88,7 @@ def test_swatches_toggle_and_isolate(page: Page, app: str) -> None:
     expect(view).to_have_attribute("data-heads", "7")
     page.get_by_role("button", name="H7", exact=True).dblclick()
     expect(view).to_have_attribute("data-heads", ",".join(map(str, range(N_HEADS))))
-    page.get_by_role("button", name="No head").click()
+    page.get_by_role("button", name="none of the heads").click()
     expect(view).to_have_attribute("data-heads", "")
 
 

@@ -125,12 +125,12 @@ function createPaint(width, height, ratio) {
 function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
   const ink = channels(colour).map((channel) => channel / 255);
   const y = (place) => (place + 0.5) * pitch - top - 0.5 + shift;
-  const edge = (THIN + THICKER) * paint.ratio;
+  const isOut = (end) => end < -pitch / 2 || end > paint.height + pitch / 2;
   for (let i = 0; i < lines.values.length; i++) {
     const size = Math.min(1, Math.abs(lines.values[i]) / bound);
     if (size < UNSEEN) continue;
     const [from, to] = [y(lines.rows[i]), y(lines.columns[i])];
-    if (Math.max(from, to) < -edge || Math.min(from, to) > paint.height + edge) continue;
+    if (isOut(from) && isOut(to)) continue; // it would only cross what is seen
     const half = ((THIN + THICKER * size) * paint.ratio) / 2;
     strokeLine(paint, from, to, ink, Math.sqrt(size), half, lines.values[i] < 0);
   }

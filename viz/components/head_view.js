@@ -307,7 +307,7 @@ function isolateTokens(view) {
   markActive(view.tokens, active, view.linked);
   const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
   labelTokens(view.tokens, found, (head) => badge(view, head));
-  read(view, id, found);
+  read(view, view.hovered ? [view.hovered] : view.pins.slice(-N_READ), heads);
   if (!view.paint) return;
   const context = view.overlay.getContext("2d");
   if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.random_attention import random_map
 from transformer.reading import Reading
@@ -66,3 +67,24 @@ def test_signed_values_are_ranked_by_size(monkeypatch: pytest.MonkeyPatch) -> No
     assert columns.tolist() == [[[1, 3]]]
     assert kept.tolist() == [[[-2.0, 1.0]]]
     assert rest.tolist() == [[0.5]]
+
+
+def _app() -> None:
+    import streamlit as st
+
+    from viz.components.head_view import head_view
+    from viz.components.pack import pack
+    from viz.theme import LIGHT
+
+    state = head_view(pack({}), LIGHT, "view", head=2, pins=("q1",))
+    st.write(f"{state.heads} {state.pins}")
+
+
+def test_the_chosen_head_is_shown_until_something_is_done() -> None:
+    app = AppTest.from_function(_app).run()
+    assert not app.exception
+    assert app.markdown[0].value == "(2,) ('q1',)"
+    (component,) = app.get("bidi_component")
+    header, _ = unpack(component.proto.bytes)
+    assert (header["head"], header["heads"], header["pins"]) == (2, [2], ["q1"])
+    assert len(header["colours"]) == 16
