@@ -36,6 +36,7 @@ _COMPONENT = st.components.v2.component(
         "head_controls",
         "head_tokens",
         "head_words",
+        "head_picture",
         "head_view",
     ),
 )
