@@ -33,7 +33,7 @@ function arrangeControls(controls, { nHeads, width, nColumns, header }) {
   const others = ["all", "none"].map((name) => {
     const button = element("button", "plain", name);
     button.dataset.all = name;
-    button.setAttribute("aria-label", name === "all" ? "All heads" : "No head");
+    button.setAttribute("aria-label", `${name} of the heads`);
     return button;
   });
   const nodes = header.per_head
@@ -50,7 +50,7 @@ function arrangeControls(controls, { nHeads, width, nColumns, header }) {
 
 function offerLines(lines, width, nColumns) {
   const before = lines.length && lines.selectedIndex === lines.length - 1 ? width : lines.value;
-  const most = width < nColumns ? `${width}, all that were sent` : "all";
+  const most = width < nColumns ? `${width} (all sent)` : "all";
   const counts = LINES.filter((n) => n < width);
   lines.replaceChildren(...counts.map((n) => new Option(n, n)), new Option(most, width));
   lines.value = [...counts, width].includes(Number(before)) ? before : Math.min(width, FIRST);

@@ -1,10 +1,10 @@
 // Lines between rows and columns: which there are, and how they become pixels.
 
 const MAX_LINES = 6000; // of a head: the strongest; more could not be told apart
-const MAX_POINTED = 480; // of a token, over all heads that are shown: what a frame has time for
+const MAX_POINTED = 240; // of a token, over all heads that are shown: what a frame has time for
 const THIN = 0.7; // CSS pixels of a line of weight 0, and ...
 const THICKER = 1.5; // ... how much thicker one of weight 1 is
-const UNSEEN = 5e-4; // share of the scale below which a line would not show
+const UNSEEN = 1e-3; // share of the scale below which a line would not show
 
 // What pack_head_view packed; `columns` and `rest` are null where every value was sent.
 function openMap(payload) {
@@ -125,12 +125,12 @@ function createPaint(width, height, ratio) {
 function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
   const ink = channels(colour).map((channel) => channel / 255);
   const y = (place) => (place + 0.5) * pitch - top - 0.5 + shift;
-  const edge = (THIN + THICKER) * paint.ratio;
+  const isOut = (end) => end < -pitch / 2 || end > paint.height + pitch / 2;
   for (let i = 0; i < lines.values.length; i++) {
     const size = Math.min(1, Math.abs(lines.values[i]) / bound);
     if (size < UNSEEN) continue;
     const [from, to] = [y(lines.rows[i]), y(lines.columns[i])];
-    if (Math.max(from, to) < -edge || Math.min(from, to) > paint.height + edge) continue;
+    if (isOut(from) && isOut(to)) continue; // it would only cross what is seen
     const half = ((THIN + THICKER * size) * paint.ratio) / 2;
     strokeLine(paint, from, to, ink, Math.sqrt(size), half, lines.values[i] < 0);
   }
@@ -168,8 +168,10 @@ function developed({ width, height, pixels, image }) {
       const opacity = pixels[at + 3];
       if (opacity === 0) continue;
       const full = 255 / opacity;
-      const [red, green] = [pixels[at] * full + 0.5, pixels[at + 1] * full + 0.5];
-      const [blue, alpha] = [pixels[at + 2] * full + 0.5, 255 * opacity + 0.5];
+      const red = pixels[at] * full + 0.5;
+      const green = pixels[at + 1] * full + 0.5;
+      const blue = pixels[at + 2] * full + 0.5;
+      const alpha = 255 * opacity + 0.5;
       target[y * width + x] = (alpha << 24) | (blue << 16) | (green << 8) | red;
     }
   }

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
@@ -37,6 +36,7 @@ _COMPONENT = st.components.v2.component(
         "head_controls",
         "head_tokens",
         "head_words",
+        "head_picture",
         "head_view",
     ),
 )

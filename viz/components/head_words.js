@@ -1,6 +1,7 @@
 // What is said of the picture: the line below it, the legend, and what is spoken.
 
 const N_SPOKEN = 4;
+const N_READ = 3; // pins that are read out below the picture
 
 // The largest of the shown heads' lines.
 function strongestOf({ map }, heads) {
@@ -27,15 +28,25 @@ function strongestLine(map, head) {
   return best;
 }
 
-// The line below the picture: of a token, else the strongest line of all.
-function read(view, id, found) {
+// The lines below the picture: of the token pointed at or the last pins, else the strongest of all.
+function read(view, ids, heads) {
+  if (ids.length) view.readout.replaceChildren(...ids.map((id) => readToken(view, id, heads)));
+  else readStrongest(view);
+}
+
+function readToken(view, id, heads) {
+  const line = element("div");
+  line.append(...named(view, id), element("span", "dim", openToken(id).isRow ? " → " : " ← "));
+  const found = heads.length ? strongestAt(view.map, heads, id) : [];
+  const groups = [...Map.groupBy(found, ({ id: other }) => other)];
+  line.append(...groups.map(([other, labels]) => item(view, other, labels)));
+  return line;
+}
+
+function readStrongest(view) {
   const { header } = view.map;
   const nodes = [];
-  if (id) {
-    nodes.push(...named(view, id), element("span", "dim", openToken(id).isRow ? " → " : " ← "));
-    const groups = [...Map.groupBy(found, ({ id: other }) => other)];
-    nodes.push(...groups.map(([other, labels]) => item(view, other, labels)));
-  } else if (view.strongest) {
+  if (view.strongest) {
     const { head, row, column, value } = view.strongest;
     nodes.push(element("strong", "", headName(view, head)), element("span", "dim", " strongest "));
     nodes.push(value.toFixed(4), ": ", ...named(view, `q${row}`));
@@ -113,12 +124,15 @@ function sentenceOf(view, heads) {
 
 function explain(view, heads) {
   const { header, rest } = view.map;
-  const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}, width: itself`];
+  const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}; width: the ${header.lens.title.toLowerCase()}`];
   if (header.lens.scale === "signed") parts.push(" · dotted: below 0");
   if (heads.length) parts.push(` · ${drawnOf(view, heads)}`);
   if (rest) parts.push(` · of each token the ${view.map.width} strongest keys were sent`);
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   if (pointed < view.map.width) parts.push(` · pointing shows ${pointed} lines a head at most`);
+  if (Math.max(view.map.nRows, view.map.nColumns) * view.pitch > BOX) {
+    parts.push(" · scrolled away: lines with neither end in sight");
+  }
   for (const note of header.notes) parts.push(` · ${note}`);
   const keys = view.map.header.per_head ? "digits toggle heads, Shift shows one alone · " : "";
   view.legend.replaceChildren(
