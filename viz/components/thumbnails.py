@@ -60,27 +60,32 @@ class _Part:
 def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
     """Thumbnails, strongest cells and metrics, each weight computed once."""
     shape = (map.n_layers, map.n_heads)
+    n = map.n_layers * map.n_heads
     block = _block(len(map.rows)), _block(len(map.columns))
+    size = -(-len(map.rows) // block[0]), -(-len(map.columns) // block[1])
     signed = map.lens.scale == "signed"
-    pixels, masked, cells, peaks, numbers = [], [], [], [], []
+    # Made first: small tensors made between large ones would keep the memory of these in pieces.
+    levels, masked = torch.empty(n, *size), torch.zeros(n, *size, dtype=torch.bool)
+    cells, peaks = torch.empty(n, 2, dtype=torch.int32), torch.empty(n)
+    numbers = torch.empty(len(metrics), n)
+    first = 0
     for part in _parts(map, bool(metrics)):
-        pixels.append(_pooled(part.values, block, signed))
-        masked.append(_all_masked(part, block))
-        cell, peak = _strongest(part, signed)
-        cells.append(cell)
-        peaks.append(peak)
+        some = slice(first, first + len(part.values))
+        levels[some] = _pooled(part.values, block, signed)
+        if part.allowed is not None:
+            masked[some] = ~_pool(part.allowed, block)
+        cells[some], peaks[some] = _strongest(part, signed)
         if metrics:
-            numbers.append(computed(metrics, part.weights))
-    levels = torch.cat(pixels)  # [L * H, R', C']
+            numbers[:, some] = computed(metrics, part.weights)
+        first = some.stop
+        del part  # before the next is made
     bound = 1.0 if map.lens.scale == "share" else _largest(levels)
-    levels = _shaded(levels, bound, signed).masked_fill_(torch.cat(masked), MASKED)
+    levels = _shaded(levels, bound, signed).masked_fill_(masked, MASKED)
     return Pictures(
-        levels.to(torch.uint8).view(*shape, *levels.shape[1:]).numpy(),
-        torch.cat(cells).view(*shape, 2).int().numpy(),
-        torch.cat(peaks).view(shape).numpy(),
-        torch.cat(numbers, -1).view(-1, *shape).numpy()
-        if metrics
-        else np.zeros((0, *shape), np.float32),
+        levels.to(torch.uint8).view(*shape, *size).numpy(),
+        cells.view(*shape, 2).numpy(),
+        peaks.view(shape).numpy(),
+        numbers.view(-1, *shape).numpy() if metrics else np.zeros((0, *shape), np.float32),
         bound,
         block,
     )
@@ -203,18 +208,6 @@ def _pool(values: Tensor, block: tuple[int, int]) -> Tensor:
             maxima = torch.cat([maxima, rest], axis)
         values = maxima
     return values
-
-
-def _all_masked(part: _Part, block: tuple[int, int]) -> Tensor:
-    """bool [N, R', C']: pixels all of whose cells are masked."""
-    n_heads = len(part.values)
-    if part.allowed is None:
-        n_rows, n_columns = (
-            -(-n // size) for n, size in zip(part.values.shape[1:], block, strict=True)
-        )
-        return torch.zeros(1, 1, 1, dtype=torch.bool).expand(n_heads, n_rows, n_columns)
-    masked = ~_pool(part.allowed, block)
-    return masked.expand(n_heads, -1, -1)
 
 
 def _shaded(levels: Tensor, bound: float, signed: bool) -> Tensor:
