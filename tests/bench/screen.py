@@ -31,7 +31,7 @@ CLOCK = """() => {
         shown: () => document.querySelector('#shown')?.textContent,
         grid: () => find('.head-grid')?.dataset.nonce,
         heads: () => find('.head-view')?.dataset.nonce,
-        heatmap: () => document.querySelector('.js-plotly-plot')?.layout.xaxis.ticktext.join(),
+        heatmap: () => find('.head-map')?.dataset.nonce,
     };
     window.measure = (fact) => {
         const before = window.facts[fact]();
@@ -91,6 +91,7 @@ def run() -> list[Row]:
         big_checkpoint(Path(folder))
         with serve(HEADSCOPE_CHECKPOINTS=folder) as app:
             browser = launch(playwright)
+            app += "/?picture=Heatmap"
             pages = {name: browser.new_page(viewport=DESKTOP) for name in (empty, app)}
             for address, page in pages.items():
                 page.goto(address)
