@@ -84,13 +84,13 @@ def test_the_part_of_each_head_is_a_view_of_the_layers_weight(watched: Watched) 
             assert not call.output.requires_grad
 
 
-def test_a_deep_copy_has_the_copys_weights(watched: Watched) -> None:
-    copied = replace(watched.checkpoint, model=copy.deepcopy(watched.checkpoint.model))
-    target = TARGET if copied.family.decodes else None
+def test_a_deep_copy_of_a_recorded_model_has_weights_of_its_own() -> None:
+    checkpoint = random_checkpoint(CONFIGS["decoder-only"])
+    record(checkpoint, SOURCE)
+    copied = replace(checkpoint, model=copy.deepcopy(checkpoint.model))
     weights = {parameter.data_ptr() for parameter in copied.model.parameters()}
-    for attention in record(copied, SOURCE, target).attentions.values():
-        for call in attention.calls:
-            assert call.output is None or call.output.data_ptr() in weights
+    for call in record(copied, SOURCE).attentions["decoder_self"].calls:
+        assert call.output is not None and call.output.data_ptr() in weights
 
 
 def test_scores_are_products_times_the_scale(watched: Watched) -> None:
