@@ -3,11 +3,12 @@
 Every picture of heads takes the AttentionMap that this gives, and never asks how it was made.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -176,7 +177,7 @@ def _notes(reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool) -> 
 
 
 def _largest(
-    values: Tensor, is_open: Tensor, rows: Sequence[Group], columns: Sequence[Group]
+    values: Tensor, is_open: Tensor, rows: tuple[Group, ...], columns: tuple[Group, ...]
 ) -> Tensor:
     """Keys by maximum, queries by mean, masked cells left out of both; 0 where all are masked."""
     values = values.masked_fill(~is_open, -torch.inf)  # else a masked 0 would beat what is below 0
@@ -187,25 +188,25 @@ def _largest(
 
 
 def _merge(
-    values: Tensor, groups: Sequence[Group], axis: int, how: Literal["sum", "max", "mean"]
+    values: Tensor, groups: tuple[Group, ...], axis: int, how: Literal["sum", "max", "mean"]
 ) -> Tensor:
-    """One slice for each group of slices along an axis."""
-    members = [i for group in groups for i in group]
-    if members == list(range(values.size(axis))) and len(groups) == len(members):
+    """One slice for each group of slices along an axis: first members, then second ones, ..."""
+    if groups == tuple((i,) for i in range(values.size(axis))):
         return values
-    picked = values.index_select(axis, torch.tensor(members, dtype=torch.long))
-    if len(groups) == len(members):
-        return picked
+    merged = _picked(values, (group[0] for group in groups), axis)
+    for place in range(1, max(map(len, groups), default=0)):
+        longer = [n for n, group in enumerate(groups) if len(group) > place]
+        further = _picked(values, (groups[n][place] for n in longer), axis)
+        so_far = _picked(merged, longer, axis)
+        both = so_far.maximum(further) if how == "max" else so_far + further
+        merged.index_copy_(axis, torch.tensor(longer), both)
+    if how != "mean":
+        return merged
     along = [1] * values.dim()
     along[axis] = -1
-    number = torch.tensor([n for n, group in enumerate(groups) for _ in group]).view(along)
-    shape = list(values.shape)
-    shape[axis] = len(groups)
-    merged = values.new_zeros(shape)
-    if how == "max":
-        return merged.scatter_reduce_(
-            axis, number.expand_as(picked), picked, "amax", include_self=False
-        )
-    merged.scatter_add_(axis, number.expand_as(picked), picked)
-    sizes = torch.tensor([len(group) for group in groups]).view(along)
-    return merged / sizes if how == "mean" else merged
+    return merged / torch.tensor([len(group) for group in groups]).view(along)
+
+
+def _picked(values: Tensor, positions: Iterable[int], axis: int) -> Tensor:
+    """Slices along an axis, in a new tensor: NumPy is ten times as fast at it along the last."""
+    return torch.from_numpy(values.numpy().take(np.array(list(positions), dtype=np.intp), axis))

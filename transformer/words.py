@@ -9,9 +9,9 @@ from itertools import pairwise
 from transformer.tokenizer import Token
 
 RULE = (
-    "A word is a run of letters and digits, with the apostrophes and hyphens inside it and the "
-    "space before it; every other sign, every special token and every number of a model that "
-    "reads numbers is by itself."
+    "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "
+    "inside it and the points and commas between its digits; every other sign, every special "
+    "token and every number of a model that reads numbers is by itself."
 )
 """What `word_groups` does, in a sentence for people."""
 

@@ -1,4 +1,4 @@
-"""Attention flow: how much could pass from a token to an input (Abnar & Zuidema 2020, section 3)."""
+"""Attention flow: how much could pass between two tokens (Abnar & Zuidema 2020, section 3)."""
 
 from weakref import WeakKeyDictionary
 
