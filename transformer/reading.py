@@ -4,7 +4,7 @@ Every picture of heads takes the AttentionMap that this gives, and never asks ho
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -69,9 +69,17 @@ class AttentionMap:
         return self.attention.n_heads if self.lens.per_head else 1
 
     def values(self, layer: int, head: int | None = None) -> Tensor:
-        """[H, R, C], or one head's [R, C]; float32 on the CPU. One map stands for every head."""
-        values = self._arranged(self.lens.compute(self.recording, self.kind, layer), layer)
-        return values if head is None else values[min(head, self.n_heads - 1)]
+        """[H, R, C], or one head's [R, C], at the cost of one; float32 on the CPU."""
+        if head is not None:
+            return self.only(head).values(layer)[0]
+        return self._arranged(self.lens.compute(self.recording, self.kind, layer), layer)
+
+    def only(self, head: int) -> "AttentionMap":
+        """The map of one head, H = 1; a lens with one map a layer has it for every head."""
+        if not self.lens.per_head:
+            return self
+        attentions = {**self.recording.attentions, self.kind: self.attention.only(head)}
+        return replace(self, recording=replace(self.recording, attentions=attentions))
 
     def allowed(self, layer: int) -> Tensor:
         """bool [H, R, C]: a cell is masked only where every cell that it stands for is."""

@@ -163,7 +163,7 @@ _TRANSLATOR = (
         "‘zur’, which it had read: by such labels a name finds itself with 0.01, not 0.95 (98 "
         "names).",
         "",
-        _SCHOOL | _head("Cross", 2, 3) | _HEATMAP | {"rows": "Read"},
+        _SCHOOL | _head("Cross", 2, 3) | _HEATMAP | {"rows": "read"},
         (_SCHOOL_WORD,),
     ),
     Composition(

@@ -82,7 +82,8 @@ def pack_head_map(
     are), R' and C' are at most 512, and two arrays more follow: which cell of its block it is,
     u2 [R', C'], and the exact values f4 of the region, which is cut to the map and to 256 x 256.
     """
-    values, allowed = map.values(layer, head), map.allowed(layer)[min(head, map.n_heads - 1)]
+    one = map.only(head)
+    values, allowed = one.values(layer)[0], one.allowed(layer)[0]
     block = _block(*values.shape)
     arrays: list[NDArray[Any]] = [_masked(values, allowed), _largest(values, allowed)]
     inside = None
@@ -93,7 +94,15 @@ def pack_head_map(
         arrays = [pooled, arrays[1], places, np.ascontiguousarray(arrays[0][part])]
     header = _header(map, layer, head, n_prompt)
     more = {"block": block, "region": inside, "masked": not bool(allowed.all())}
-    return pack(header | more, *arrays)
+    return pack(header | more | {"bounds": _bounds(map, values)}, *arrays)
+
+
+def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
+    """The map's own; but of scores this head's, which say nothing beside those of another."""
+    if map.lens.scale != "signed" or not values.numel():
+        return map.bounds
+    bound = float(values.abs().max()) or 1.0
+    return -bound, bound
 
 
 def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str, Any]:
@@ -113,7 +122,6 @@ def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str
         "titles": [row_title(map.is_produced), "key"],
         "is_produced": map.is_produced,
         "lens": {"title": map.lens.title, "scale": map.lens.scale},
-        "bounds": map.bounds,
         "notes": map.notes,
         "sides": sides(map, n_prompt),
     }

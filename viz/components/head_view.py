@@ -99,7 +99,8 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
     n largest sizes only, largest first: columns u2 [H, R, n], their values f4 [H, R, n], and the
     sum of the sizes that are left out f4 [H, R].
     """
-    values = map.values(layer).masked_fill(~map.allowed(layer), torch.nan)
+    plain = map.values(layer)
+    values = plain.masked_fill(~map.allowed(layer), torch.nan)
     arrays = _dense(values) if 4 * values.numel() <= MAX_DENSE else _ranked(values)
     rows, columns = pieces(map.rows), pieces(map.columns)
     header = {
@@ -111,12 +112,19 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
         "rows": rows,
         "columns": columns,
         "text": digest(repr((map.kind, rows, columns)).encode()),
-        "bound": max(abs(bound) for bound in map.bounds),
+        "bound": _bound(map, plain),
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
         "sides": sides(map, n_prompt),
     }
     return pack(header, *arrays)
+
+
+def _bound(map: AttentionMap, values: Tensor) -> float:
+    """The value of the strongest line; of scores the layer's, elsewhere that of all layers."""
+    if map.lens.scale == "signed" and values.numel():
+        return float(values.abs().max()) or 1.0
+    return map.bounds[1]
 
 
 def _dense(values: Tensor) -> list[NDArray[Any]]:

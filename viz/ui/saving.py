@@ -31,7 +31,16 @@ def save_head(selection: Selection, suffix: str = "") -> None:
     recording = current().recording
     attention = selection.attention(recording)
     place = f"{selection.kind}-L{selection.layer}-H{selection.head}"
-    with st.popover("", icon=":material/download:", help="Save the head or the recording"):
+    files = st.popover(
+        "",
+        icon=":material/download:",
+        help="Save the head or the recording",
+        key="files",
+        on_change="rerun",
+    )
+    if not files.open:  # its contents are no burden while nobody looks at them
+        return
+    with files:
         download(
             "Heat map as HTML",
             lambda: head_figure(selection),
