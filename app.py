@@ -23,6 +23,7 @@ page = st.navigation(
         st.Page(PAGES / "masks.py", title="Masks"),
         st.Page(PAGES / "training.py", title="Training"),
         st.Page(PAGES / "why_attention.py", title="Why attention"),
+        st.Page(PAGES / "gallery.py", title="Gallery"),
     ],
     position="top",
 )

@@ -17,6 +17,9 @@ from transformer.training.task import Recipe
 
 torch.set_num_threads(1)
 
+collect_ignore_glob = ["*/apps/*"]
+"""Streamlit scripts: a server runs them."""
+
 SUBJECTS = ("the cat", "a dog", "my brother", "the old man", "she", "nobody")
 VERBS = ("sees", "likes", "doesn't know", "looks for", "forgets", "has found")
 OBJECTS = ("the house", "a red book", "the sea", "his keys", "this street", "the bread")

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 RANKS = (
     ("transformer",),
     ("viz.theme", "viz.labels"),
-    ("viz.views", "viz.components", "viz.export"),
+    ("viz.gallery", "viz.views", "viz.components", "viz.export"),
     ("viz.ui",),
     ("viz.pages",),
     ("app",),

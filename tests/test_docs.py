@@ -3,12 +3,16 @@
 import re
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import torch
 
+from tests.transformer.lenses.given import recording_of, self_attention
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.lenses.lens import Lens
 from transformer.metrics.metric import Metric
+from transformer.reading import lenses
 
 ROOT = Path(__file__).parents[1]
 README, ARCHITECTURE, GLOSSARY, EXTENDING = (
@@ -35,20 +39,37 @@ def test_paths_in_the_documents_exist() -> None:
 
 def test_every_plug_in_kind_has_its_folder_and_constant() -> None:
     rows = re.findall(r"\| [\w ]+ \| `([\w/]+)/` \| `([A-Z]+)` \|", EXTENDING)
-    assert len(rows) == 5
+    assert len(rows) == 6
     for folder, constant in rows:
         assert discover(folder.replace("/", "."), constant), folder
 
 
-def test_the_example_of_a_metric_works() -> None:
-    code = re.search(r"```python\n(.*?)```", EXTENDING, re.S)
+def example(section: str, constant: str) -> Any:
+    """What the whole file that a section shows declares."""
+    code = re.search(r"```python\n(.*?)```", EXTENDING.split(f"## {section}\n")[1], re.S)
     assert code is not None
     scope: dict[str, object] = {}
     exec(code.group(1), scope)  # our own document
-    metric = scope["METRIC"]
+    return scope[constant]
+
+
+def test_the_example_of_a_metric_works() -> None:
+    metric = example("A head metric", "METRIC")
     assert isinstance(metric, Metric)
     uniform = torch.full((2, 3, 4), 0.25)
     assert metric.compute(uniform).tolist() == [4.0, 4.0]
+
+
+def test_the_example_of_a_lens_works() -> None:
+    lens = example("A lens", "LENS")
+    assert isinstance(lens, Lens)
+    recording = recording_of(encoder_self=self_attention([torch.full((2, 4, 4), 0.25)]))
+    assert lens.compute(recording, "encoder_self", 0).tolist() == [[[0.0] * 4] * 4] * 2
+
+
+def test_the_glossary_names_every_lens() -> None:
+    for word in (*lenses(), "lens", "reading"):
+        assert f"`{word}`" in GLOSSARY, word
 
 
 def test_the_glossary_explains_the_sizes() -> None:

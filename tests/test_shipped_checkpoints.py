@@ -68,3 +68,12 @@ def test_every_view_that_applies_draws(view: View, recording: Recording) -> None
     choices = {control.name: control.options(recording)[0] for control in view.controls}
     assert view.draw(recording, LIGHT, **choices).layout.height > 0
     assert view.describe(recording, **choices).endswith(".")
+
+
+def test_the_copy_task_is_nearly_diagonal() -> None:
+    checkpoint = load_checkpoint(Path("checkpoints/copy"), "cpu")
+    text = "3 7 2 9 4 11 5"
+    recording = record(checkpoint, text, decode(checkpoint, text).target)
+    selection = Selection(*checkpoint.about.opens_at)
+    heaviest = selection.attention(recording).weights(selection.layer, selection.head).argmax(-1)
+    assert int((heaviest == torch.arange(7)).sum()) >= 5

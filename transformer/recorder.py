@@ -37,7 +37,7 @@ class _Observer:
 
     def __init__(self) -> None:
         self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-        """kind -> the arguments of one call a layer, in the order in which the layers run."""
+        """kind -> module and arguments of one call a layer, in the order in which layers run."""
         self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
 
@@ -70,16 +70,18 @@ def record(
 
 
 def _call(
-    scale: float, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
+    module: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
 ) -> AttentionCall:
     """The call's arguments without the batch axis, which has one row."""
+    projection = vars(module)["projection"]
     return AttentionCall(
         q=q.squeeze(0),
         k=k.squeeze(0),
         v=v.squeeze(0),
         mask=None if mask is None else mask.squeeze(0),
-        scale=scale,
+        scale=module.scale,
         is_causal=is_causal,
+        projection=projection.weight if isinstance(projection, nn.Linear) else None,
     )
 
 
@@ -95,6 +97,8 @@ def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
                 module.register_forward_hook(_keep(path))
             for kind, pattern in attentions.items():
                 if fnmatch.fnmatchcase(path, pattern):
+                    beside: Any = model.get_submodule(path.rpartition(".")[0])
+                    vars(module)["projection"] = beside.output  # past nn.Module: not a child
                     module.register_forward_pre_hook(_keep_call(kind))
         vars(model)["is_hooked"] = True
 
@@ -103,7 +107,7 @@ def _keep_call(kind: str) -> Any:
     def keep(module: nn.Module, inputs: Any) -> None:
         observer = _OBSERVER.get()
         if observer is not None:
-            observer.calls[kind].append((module.scale, *inputs))  # made sense of after the pass
+            observer.calls[kind].append((module, *inputs))  # made sense of after the pass
 
     return keep
 

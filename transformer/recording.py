@@ -5,7 +5,7 @@ weights are computed from them when asked: memory grows with T * d, not with L *
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -27,6 +27,32 @@ class AttentionCall:
     """[1 or H, 1 or Q, K], True = may attend; None: no mask beside causality."""
     scale: float
     is_causal: bool
+    projection: Tensor | None = None
+    """W_O as torch keeps it [D, H * d_value], by reference; None: nothing projects the heads."""
+
+    @property
+    def output(self) -> Tensor | None:
+        """The rows of W_O that each head meets: a view [H, d_value, D] in the model's dtype.
+
+        None where the joined heads are what attention gives: as if W_O were the identity.
+        """
+        if self.projection is None:
+            return None
+        return self.projection.detach().mT.unflatten(0, (self.v.size(0), -1))
+
+    def only(self, head: int) -> "AttentionCall":
+        """The same call of one head, H = 1: views, so that what is asked of it costs one head."""
+        part = slice(head, head + 1)
+        d_value = self.v.size(-1)
+        columns = slice(head * d_value, (head + 1) * d_value)
+        return replace(
+            self,
+            q=self.q[part],
+            k=self.k[part],
+            v=self.v[part],
+            mask=self.mask if self.mask is None or self.mask.size(0) == 1 else self.mask[part],
+            projection=None if self.projection is None else self.projection[:, columns],
+        )
 
     def allowed(self) -> Tensor:
         """Which cells may be attended to: bool [H, Q, K]."""
@@ -75,8 +101,13 @@ class Attention:
 
     def weights(self, layer: int, head: int | None = None) -> Tensor:
         """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU."""
-        weights = self.calls[layer].weights().cpu()
-        return weights if head is None else weights[head]
+        if head is None:
+            return self.calls[layer].weights().cpu()
+        return self.calls[layer].only(head).weights()[0].cpu()
+
+    def only(self, head: int) -> "Attention":
+        """The same attention with one head a layer."""
+        return replace(self, calls=tuple(call.only(head) for call in self.calls))
 
     def allowed(self, layer: int) -> Tensor:
         """Which cells the masks leave open: bool [H, Q, K], on the CPU."""

@@ -9,10 +9,36 @@ from tests.browser.server import DESKTOP, PHONE, ROOT, launch, painted, serve
 IMAGES = ROOT / "docs" / "images"
 # name -> address, width, scheme, and what must be on the page before it is taken
 PICTURES = {
-    "explore": ("/", DESKTOP, "light", ".js-plotly-plot .main-svg"),
-    "explore-dark": ("/?kind=Encoder", DESKTOP, "dark", ".js-plotly-plot .main-svg"),
-    "explore-phone": ("/", PHONE, "light", ".head-grid[data-nonce]"),
-    "compare": ("/compare", DESKTOP, "light", ".js-plotly-plot .main-svg"),
+    "explore": ("/", DESKTOP, "light", ".head-view[data-nonce]"),
+    "explore-phone": ("/", PHONE, "light", ".head-view[data-nonce]"),
+    "figure3": (
+        "/?text=Why+doesn%27t+your+brother+eat+the+meat%3F&kind=Encoder&layer=L2&head=H7"
+        "&heads=1,2,3,4,7&pins=q1",
+        DESKTOP,
+        "light",
+        ".head-view[data-nonce]",
+    ),
+    "heatmap-dark": (
+        "/?kind=Encoder&layer=L2&head=H3&picture=Heatmap&path=true",
+        DESKTOP,
+        "dark",
+        ".head-map[data-nonce]",
+    ),
+    "inside": ("/?picture=Inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
+    "metrics": (
+        "/?kind=Encoder&show=previous&sort=previous&top=10&layer=L0&head=H0",
+        DESKTOP,
+        "light",
+        ".head-view[data-nonce]",
+    ),
+    "compare": (
+        "/compare?text=I+have+to+give+the+old+book+back+to+my+teacher.&kind=Encoder&layer=L2"
+        "&head=H4&kind_b=Encoder&layer_b=L2&head_b=H6",
+        DESKTOP,
+        "light",
+        ".js-plotly-plot .main-svg",
+    ),
+    "gallery": ("/gallery", DESKTOP, "light", ".cards img, .cards svg"),
     "decode": ("/decode?step=6", DESKTOP, "light", ".decode-player[data-nonce]"),
     "positions": ("/positions", DESKTOP, "light", ".js-plotly-plot .main-svg"),
 }
@@ -26,7 +52,7 @@ def take(browser: Browser, address: str, name: str) -> Path:
     page.goto(address + path)
     page.wait_for_selector(selector, timeout=60_000)
     painted(page)
-    page.wait_for_timeout(1500)  # Plotly and Streamlit fade in
+    page.wait_for_timeout(2500)  # Plotly and Streamlit fade in, pictures of cards follow
     file = IMAGES / f"{name}.png"
     page.screenshot(path=file)
     context.close()

@@ -8,25 +8,22 @@ from tests.browser.test_app import figures, open_app, parameter, row, type_sente
 
 pytestmark = pytest.mark.browser
 
-FIRST_FIGURE = {
-    "copy": "head_heatmap cross",
-    "en-de-small": "head_heatmap cross",
-    "everyday": "head_heatmap decoder_self",
-    "sentiment": "head_heatmap encoder_self",
-    "shakespeare": "head_heatmap decoder_self",
+FIRST_PICTURE = {
+    "copy": "cross",
+    "en-de-small": "cross",
+    "everyday": "decoder_self",
+    "sentiment": "encoder_self",
+    "shakespeare": "decoder_self",
 }
 
 
-@pytest.mark.parametrize("name", FIRST_FIGURE)
+@pytest.mark.parametrize("name", FIRST_PICTURE)
 def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> None:
-    open_app(page, address)
+    open_app(page, f"{address}/?picture=Heatmap")
     page.get_by_role("combobox", name="Checkpoint").click()
     page.get_by_role("option", name=name, exact=True).click()
-    page.wait_for_function(
-        "(id) => [...document.querySelectorAll('.js-plotly-plot')]"
-        ".some((plot) => plot.layout?.meta?.id.startsWith(id))",
-        arg=FIRST_FIGURE[name],
-    )
+    expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value(name)
+    page.wait_for_selector(f'.head-map[data-id^="{FIRST_PICTURE[name]} "]')
     painted(page)
     assert parameter(page, "checkpoint") == name
     assert row(page, "source")

@@ -1,9 +1,12 @@
 """The colours: one look in Python and in Streamlit's configuration, readable and even."""
 
+import itertools
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from viz.theme import DARK, LIGHT, SERIES, Theme, ramp
 
@@ -63,3 +66,67 @@ def test_the_attention_scale_goes_one_way(theme: Theme) -> None:
 def test_a_ramp_ends_where_it_should() -> None:
     assert ramp("#000000", "#ffffff", 3)[0::2] == ["#000000", "#ffffff"]
     assert len(set(SERIES)) == len(SERIES)
+
+
+MACHADO = {
+    "all cones": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+    "tritanopia": np.array(
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
+    ),
+}
+"""What a reader sees of linear RGB (Machado, Oliveira and Fernandes 2009, severity 1)."""
+LEAST = {"all cones": 0.12, "protanopia": 0.065, "deuteranopia": 0.065, "tritanopia": 0.06}
+"""Distance in OKLab between the two heads most alike; 0.02 can just be told apart."""
+
+
+def seen(colour: str, matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """OKLab (Ottosson 2020) of a colour as it is seen."""
+    srgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    cones = np.array(
+        [
+            [0.4122214708, 0.5363325363, 0.0514459929],
+            [0.2119034982, 0.6806995451, 0.1073969566],
+            [0.0883024619, 0.2817188376, 0.6299787005],
+        ]
+    )
+    lab = np.array(
+        [
+            [0.2104542553, 0.7936177850, -0.0040720468],
+            [1.9779984951, -2.4285922050, 0.4505937099],
+            [0.0259040371, 0.7827717662, -0.8086757660],
+        ]
+    )
+    return lab @ np.cbrt(cones @ np.clip(matrix @ linear, 0, 1))
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("reader", list(MACHADO))
+def test_no_two_heads_look_alike(theme: Theme, reader: str) -> None:
+    colours = [seen(colour, MACHADO[reader]) for colour in theme.head_colours]
+    distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)]
+    assert min(distances) >= LEAST[reader]
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_heads_stand_out_from_the_background(theme: Theme) -> None:
+    assert len(theme.head_colours) == 16
+    assert min(contrast(colour, theme.background) for colour in theme.head_colours) >= 3

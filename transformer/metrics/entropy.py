@@ -1,7 +1,5 @@
 """Entropy: how widely a head looks (Clark et al. 2019, section 3)."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -13,7 +11,9 @@ def entropy(weights: Tensor) -> Tensor:
 
     0 bits: one key a query. log2(K) bits: all keys alike. No smoothing, unlike Clark et al.
     """
-    bits = torch.special.entr(weights).sum(-1) / math.log(2)  # [H, Q]
+    # torch.special.entr takes 4 times as long on a CPU. Below `tiny` a weight adds less than 1e-35.
+    logarithms = weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()
+    bits = (weights * logarithms).sum(-1).abs()  # [H, Q]; no term is above 0, and none gives -0.0
     return mean_over_queries(bits, weights)
 
 

@@ -1,5 +1,8 @@
 """measure(): every metric that says something about an attention."""
 
+from collections.abc import Mapping
+
+import torch
 from torch import Tensor
 
 from transformer.discover import discover
@@ -18,3 +21,8 @@ def measure(attention: Attention, layer: int) -> dict[str, Tensor]:
     """name -> one number a head [H], for the metrics that apply to this attention."""
     weights = attention.weights(layer)
     return {name: metric.compute(weights) for name, metric in metrics_of(attention).items()}
+
+
+def computed(metrics: Mapping[str, Metric], weights: Tensor) -> Tensor:
+    """[M, H]: each metric, in this order, of weights [H, Q, K]; heads may be of several layers."""
+    return torch.stack([metric.compute(weights) for metric in metrics.values()])

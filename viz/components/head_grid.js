@@ -1,13 +1,12 @@
-// All heads as small pictures: rows are layers, columns are heads.
+// All heads at once: small pictures or numbers, by layer or by rank.
 
-const WAIT_FOR_SERVER = 1500; // ms in which an older answer does not take a click back
 const grids = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".head-grid");
   if (!grids.has(root)) grids.set(root, create(root));
   const grid = grids.get(root);
-  grid.open = (cell) => setTriggerValue("open", cell);
+  grid.send = setTriggerValue;
   update(grid, openEnvelope(data));
   return () => {
     grid.dispose();
@@ -17,126 +16,163 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function create(root) {
-  const board = element("div", "board");
-  board.setAttribute("role", "grid");
+  const grid = { root, cells: [], selected: [0, 0], sent: { open: [], view: [] }, served: {} };
+  grid.toolbar = createToolbar((view) => change(grid, view));
+  grid.board = named("div", "board", "grid");
   // One canvas below all cells: the browser composes each canvas anew in every frame.
-  const canvas = element("canvas");
-  const readout = element("div", "readout");
-  const legend = element("div", "legend dim");
-  root.replaceChildren(board, readout, legend);
-  const grid = { root, board, canvas, readout, legend, cells: [], selected: [0, 0], clicked: 0 };
-  const observer = new ResizeObserver(() => draw(grid));
-  observer.observe(board);
+  grid.canvas = element("canvas");
+  grid.readout = element("div", "readout");
+  grid.legend = element("div", "legend dim");
+  root.replaceChildren(grid.toolbar.node, grid.board, grid.readout, grid.legend);
+  const observer = new ResizeObserver(() => resized(grid));
+  observer.observe(grid.board);
   const silence = onToken((token) => markToken(grid, token));
   grid.dispose = () => {
     observer.disconnect();
     silence();
   };
+  listen(grid);
+  return grid;
+}
+
+function listen(grid) {
+  const { board } = grid;
   board.onclick = ({ target }) => choose(grid, target.closest(".cell"));
   board.onkeydown = (event) => onKey(grid, event);
   board.onpointerover = ({ target }) => describe(grid, target.closest(".cell"));
   board.onpointerleave = () => describe(grid, null);
   board.onfocusin = ({ target }) => describe(grid, target.closest(".cell"));
-  return grid;
+  board.onfocusout = () => describe(grid, null);
 }
 
-function update(grid, { nonce, palette, selected, payload }) {
+function update(grid, { nonce, palette, difference, selected, view, payload }) {
   const drawn = `${nonce} ${palette.name}`;
-  if (drawn !== grid.drawn) {
+  const isNew = drawn !== grid.drawn;
+  if (isNew) {
     grid.drawn = drawn;
     const { header, arrays } = unpack(payload);
-    const [thumbnails, strongest, weights] = arrays;
-    Object.assign(grid, { header, thumbnails, strongest, weights, nonce });
-    grid.table = pixelTable(palette);
+    const [thumbnails, strongest, values, metrics, telling] = arrays;
+    Object.assign(grid, { header, thumbnails, strongest, values, metrics, telling, nonce, palette });
+    grid.scale = header.lens.scale === "signed" ? difference : palette.scale;
+    grid.table = pixelTable({ ...palette, scale: grid.scale });
     applyPalette(grid.root, palette);
-    arrange(grid);
-    explain(grid);
-    draw(grid);
+    makeCells(grid);
+    readMetrics(grid);
   }
-  if (Date.now() - grid.clicked > WAIT_FOR_SERVER || same(selected, grid.selected)) {
+  const isMoved = isNews(grid, "view", view);
+  if (isMoved) grid.view = view;
+  if (isNew || isMoved) show(grid);
+  if (isNews(grid, "open", selected) || !grid.cells[indexOf(grid, grid.selected)]) {
     select(grid, selected);
-  }
+  } else if (isNew || isMoved) select(grid, grid.selected);
 }
 
-// One element a head; kept as long as their number stays.
-function arrange(grid) {
-  const [nLayers, nHeads, nRows, nColumns] = grid.thumbnails.shape;
-  const size = `${nLayers}x${nHeads}`;
-  grid.board.style.setProperty("--heads", nHeads);
-  grid.board.style.setProperty("--shape", Math.min(1.5, Math.max(0.6, nColumns / nRows)));
-  grid.board.classList.toggle("dense", nHeads > 8);
-  if (size !== grid.size) {
-    grid.size = size;
-    grid.cells = [];
-    const numbers = Array.from({ length: nHeads }, (_, head) => head);
-    const labels = numbers.map((head) => named("div", "label", "columnheader", `H${head}`));
-    const corner = named("div", "label", "columnheader");
-    corner.append(element("span", "hidden-text", "layer"));
-    const top = line(corner, ...labels);
-    const rows = Array.from({ length: nLayers }, (_, layer) =>
-      line(
-        named("div", "label", "rowheader", `L${layer}`),
-        ...numbers.map((head) => addCell(grid, layer, head)),
-      ),
-    );
-    grid.board.replaceChildren(grid.canvas, top, ...rows);
-    select(grid, [Math.min(grid.selected[0], nLayers - 1), Math.min(grid.selected[1], nHeads - 1)]);
-  }
-  grid.board.setAttribute("aria-label", `${nLayers} layers of ${nHeads} heads`);
-  for (const cell of grid.cells) cell.setAttribute("aria-label", spoken(grid, cell));
+// Whether the server says something new. What only repeats what it knew, or what it was told, is
+// none: the browser may have moved on since.
+function isNews(grid, name, value) {
+  const text = JSON.stringify(value);
+  const at = grid.sent[name].indexOf(text);
+  const isNew = at < 0 && text !== grid.served[name];
+  grid.sent[name].splice(0, isNew ? Infinity : at + 1);
+  grid.served[name] = text;
+  return isNew;
 }
 
-function line(...children) {
-  const row = named("div", "line", "row");
-  row.append(...children);
-  return row;
+function tell(grid, name, value) {
+  grid.sent[name].push(JSON.stringify(value));
+  grid.send(name, value);
 }
 
-function named(tag, className, role, text) {
-  const node = element(tag, className, text);
-  node.setAttribute("role", role);
-  return node;
+// grid.metric(name): its numbers, one a head; grid.ranking(name): indices, the largest first.
+function readMetrics(grid) {
+  const n = grid.cells.length;
+  const rankings = {};
+  grid.metric = (name) => {
+    const i = grid.header.metrics.findIndex((metric) => metric.name === name);
+    return grid.metrics.subarray(i * n, (i + 1) * n);
+  };
+  grid.ranking = (name) => (rankings[name] ??= ranking(grid.metric(name)));
 }
 
-function addCell(grid, layer, head) {
-  const cell = named("div", "cell", "gridcell");
-  cell.layer = layer;
-  cell.head = head;
-  grid.cells.push(cell);
-  return cell;
+// Everything but the selection, as the view wants it.
+function show(grid) {
+  const { header, board, cells } = grid;
+  const shown = (grid.shown = effective(grid.view, header.metrics));
+  grid.byRank = shown.by === null ? cells.map((_, i) => i) : grid.ranking(shown.by);
+  grid.kept = shown.top ? grid.byRank.slice(0, shown.top) : grid.byRank;
+  grid.ranks = new Int32Array(cells.length);
+  grid.byRank.forEach((index, rank) => (grid.ranks[index] = rank));
+  setToolbar(grid.toolbar, header.metrics, shown, grid.view.top);
+  layOut(grid);
+  fillCells(grid);
+  const [nLayers, nHeads] = grid.thumbnails.shape;
+  const what = header.lens.per_head ? `${nLayers} layers of ${nHeads} heads` : `${nLayers} layers`;
+  board.setAttribute("aria-label", `${what}. ${sorted(grid)}`.trim());
+  Object.assign(grid.root.dataset, { show: shown.show, sort: shown.sort, top: shown.top });
+  explain(grid);
+  draw(grid);
+}
+
+function resized(grid) {
+  if (!grid.board.clientWidth || !grid.cells.length) return;
+  layOut(grid); // ranked heads may stand in other rows
+  draw(grid);
 }
 
 function draw(grid) {
   if (!grid.board.clientWidth || !grid.cells.length) return; // not shown; the observer calls again
   const start = performance.now();
-  const { canvas, board } = grid;
+  if (grid.shown.show === "maps") drawMaps(grid);
+  grid.root.dataset.drawMs = (performance.now() - start).toFixed(1);
+  grid.root.dataset.nonce = grid.nonce;
+}
+
+function drawMaps({ canvas, board, thumbnails, cells, order, table, header }) {
   const ratio = window.devicePixelRatio;
   const origin = board.getBoundingClientRect();
   canvas.width = Math.round(origin.width * ratio); // this empties the canvas
   canvas.height = Math.round(origin.height * ratio);
   const context = canvas.getContext("2d");
-  const [, , nRows, nColumns] = grid.thumbnails.shape;
+  const [, , nRows, nColumns] = thumbnails.shape;
   const n = nRows * nColumns;
-  grid.cells.forEach((cell, i) => {
-    const box = cell.getBoundingClientRect();
+  const signed = header.lens.scale === "signed";
+  for (const i of order) {
+    const box = cells[i].getBoundingClientRect();
     const [left, right] = [box.left, box.right].map((x) => Math.round((x - origin.left) * ratio));
     const [top, bottom] = [box.top, box.bottom].map((y) => Math.round((y - origin.top) * ratio));
     const image = new ImageData(right - left, bottom - top);
-    const bytes = grid.thumbnails.subarray(i * n, (i + 1) * n);
+    const bytes = thumbnails.subarray(i * n, (i + 1) * n);
     const pixels = new Uint32Array(image.data.buffer);
-    paintMap(pixels, image.width, image.height, bytes, nRows, nColumns, grid.table);
+    paintMap(pixels, image.width, image.height, bytes, nRows, nColumns, table, signed);
     context.putImageData(image, left, top);
-  });
-  grid.root.dataset.drawMs = (performance.now() - start).toFixed(1);
-  grid.root.dataset.nonce = grid.nonce;
+  }
+}
+
+// The user chose what is shown. A metric that is not on offer here stays wished for.
+function change(grid, chosen) {
+  const { show: now, sort, by } = grid.shown;
+  grid.view = {
+    show: chosen.show === now ? grid.view.show : chosen.show,
+    sort: chosen.sort === sort ? grid.view.sort : chosen.sort,
+    top: by === null ? grid.view.top : chosen.top,
+  };
+  show(grid);
+  select(grid, grid.selected);
+  tell(grid, "view", grid.view);
+}
+
+function indexOf(grid, [layer, head]) {
+  return layer * grid.thumbnails.shape[1] + Math.min(head, grid.thumbnails.shape[1] - 1);
 }
 
 function select(grid, [layer, head]) {
-  grid.selected = [layer, head];
+  const [nLayers] = grid.thumbnails.shape;
+  grid.selected = [Math.min(layer, nLayers - 1), head];
+  const selected = indexOf(grid, grid.selected);
+  const stop = grid.order.includes(selected) ? selected : grid.order[0];
   for (const cell of grid.cells) {
-    const chosen = cell.layer === layer && cell.head === head;
-    cell.setAttribute("aria-selected", String(chosen));
-    cell.tabIndex = chosen ? 0 : -1;
+    cell.setAttribute("aria-selected", String(cell.index === selected));
+    cell.tabIndex = cell.index === stop ? 0 : -1;
   }
   grid.root.dataset.selected = `${layer},${head}`;
   describe(grid, null);
@@ -144,101 +180,43 @@ function select(grid, [layer, head]) {
 
 function choose(grid, cell) {
   if (!cell) return;
-  grid.clicked = Date.now();
-  select(grid, [cell.layer, cell.head]);
-  grid.open([cell.layer, cell.head]);
+  // A map of a whole layer stands for the head that is open.
+  const chosen = [cell.layer, grid.header.lens.per_head ? cell.head : grid.selected[1]];
+  select(grid, chosen);
+  tell(grid, "open", chosen);
 }
 
 function onKey(grid, event) {
   const cell = event.target.closest(".cell");
   if (!cell || event.ctrlKey || event.altKey || event.metaKey) return;
-  const [nLayers, nHeads] = grid.thumbnails.shape;
-  const { layer, head } = cell;
-  const moves = {
-    ArrowLeft: [layer, head - 1],
-    ArrowRight: [layer, head + 1],
-    ArrowUp: [layer - 1, head],
-    ArrowDown: [layer + 1, head],
-    Home: [layer, 0],
-    End: [layer, nHeads - 1],
-  };
+  const { order, columns, cells, shown } = grid;
   if (event.key === "Enter" || event.key === " ") choose(grid, cell);
-  else if (moves[event.key]) {
-    const [toLayer, toHead] = moves[event.key];
-    if (toLayer < 0 || toHead < 0 || toLayer >= nLayers || toHead >= nHeads) return;
-    cell.tabIndex = -1;
-    const next = grid.cells[toLayer * nHeads + toHead];
-    next.tabIndex = 0;
-    next.focus();
+  else if (/^(Arrow|Home$|End$)/.test(event.key)) {
+    const place = order.indexOf(cell.index);
+    const to = placeAfter(event.key, place, order.length, columns, shown.sort !== "layer");
+    if (to !== undefined) {
+      cell.tabIndex = -1;
+      cells[order[to]].tabIndex = 0;
+      cells[order[to]].focus();
+    }
   } else return;
   event.preventDefault();
   event.stopPropagation();
 }
 
-// The line below the grid: of the head pointed at, else of the selected one.
-function describe(grid, cell) {
-  const [, nHeads] = grid.thumbnails.shape;
-  const shown = cell ?? grid.cells[grid.selected[0] * nHeads + grid.selected[1]];
-  if (!shown) return;
-  const { query, key, writes, weight } = strongestOf(grid, shown);
-  const [from, to] = [element("span", "chip"), element("span", "chip")];
-  setPiece(from, query);
-  setPiece(to, key);
-  grid.readout.replaceChildren(
-    element("strong", "", `L${shown.layer} H${shown.head}`),
-    element("span", "dim", ` strongest ${weight}: ${writes ? "writing " : ""}`),
-    from,
-    element("span", "dim", " → "),
-    to,
-  );
-}
-
-function spoken(grid, cell) {
-  const { query, key, writes, weight } = strongestOf(grid, cell);
-  const verb = writes ? "writing " : "";
-  return `L${cell.layer} H${cell.head}: strongest ${verb}${query[0]} → ${key[0]} ${weight}`;
-}
-
-function strongestOf(grid, { layer, head }) {
-  const { header, strongest, weights, thumbnails } = grid;
-  const i = layer * thumbnails.shape[1] + head;
-  const row = strongest[2 * i];
-  return {
-    // A row of cross-attention is known by what it wrote, as in the heatmap beside the grid.
-    query: (header.produced ?? header.queries)[row],
-    key: header.keys[strongest[2 * i + 1]],
-    writes: header.produced !== null,
-    weight: weights[i].toFixed(2),
-  };
-}
-
-function explain(grid) {
-  const { block, masked } = grid.header;
-  const parts = ["0 ", element("span", "ramp"), " 1 · shade: square root of the weight"];
-  if (masked) parts.push(" · ", element("span", "masked"), " masked");
-  if (Math.max(...block) > 1) {
-    parts.push(` · a pixel shows the largest of ${block[0]} × ${block[1]} cells or more`);
-  }
-  grid.legend.replaceChildren(...parts);
-}
-
 // A token pointed at elsewhere: its row or column is marked in every picture.
 function markToken(grid, { side, position }) {
   if (!grid.header) return;
-  const { rows, columns, queries, keys } = grid.header;
-  mark(grid.board, "row", rows, queries.length, side, position);
-  mark(grid.board, "column", columns, keys.length, side, position);
+  const { sides, rows, columns } = grid.header;
+  mark(grid.board, "row", sides.rows[side], rows.length, position);
+  mark(grid.board, "column", sides.columns[side], columns.length, position);
 }
 
-function mark(board, name, offsets, n, side, position) {
-  const place = position === null || !(side in offsets) ? -1 : position + offsets[side];
-  const shown = place >= 0 && place < n;
-  board.classList.toggle(`mark-${name}`, shown);
-  if (!shown) return;
+// places: of each position its row or column, -1 where it has none.
+function mark(board, name, places, n, position) {
+  const place = position === null ? -1 : (places?.[position] ?? -1);
+  board.classList.toggle(`mark-${name}`, place >= 0);
+  if (place < 0) return;
   board.style.setProperty(`--${name}`, `${(100 * place) / n}%`);
   board.style.setProperty(`--${name}-size`, `max(2px, ${100 / n}%)`);
-}
-
-function same(a, b) {
-  return a[0] === b[0] && a[1] === b[1];
 }

@@ -28,8 +28,9 @@ function pixel([r, g, b]) {
 }
 
 // One map of rows x columns bytes onto width x height pixels. Where a pixel covers several cells
-// it takes their largest, and counts as masked only when all of them are.
-function paintMap(pixels, width, height, cells, rows, columns, table) {
+// it takes their largest, or the one farthest from the middle when the scale is signed, and counts
+// as masked only when all of them are.
+function paintMap(pixels, width, height, cells, rows, columns, table, signed = false) {
   const across = spans(columns, width);
   const down = spans(rows, height);
   for (let y = 0; y < height; y++) {
@@ -39,14 +40,18 @@ function paintMap(pixels, width, height, cells, rows, columns, table) {
       continue;
     }
     for (let x = 0; x < width; x++) {
-      let best = -1;
+      let best = MASKED;
+      let most = -1;
       for (let row = top; row < bottom; row++) {
         for (let column = across[2 * x]; column < across[2 * x + 1]; column++) {
           const byte = cells[row * columns + column];
-          if (byte !== MASKED && byte > best) best = byte;
+          const size = signed ? Math.abs(byte - FULL / 2) : byte;
+          if (byte === MASKED || size <= most) continue;
+          best = byte;
+          most = size;
         }
       }
-      pixels[y * width + x] = table[best < 0 ? MASKED : best];
+      pixels[y * width + x] = table[best];
     }
   }
 }
@@ -62,10 +67,14 @@ function spans(nCells, nPixels) {
   return result;
 }
 
-// Background of a chip that shows a weight; its text is black or white, whichever reads better:
-// one of the two has a contrast of at least 4.5 on any colour.
+// Background of a chip that shows a weight.
 function shadeChip(node, weight, palette) {
-  const shade = colourAt(palette.scale, Math.sqrt(weight));
+  paintChip(node, colourAt(palette.scale, Math.sqrt(weight)));
+}
+
+// A background, and text in black or white, whichever reads better: one of the two has a contrast
+// of at least 4.5 on any colour.
+function paintChip(node, shade) {
   const light = luminance(shade);
   node.style.background = `rgb(${shade.join(" ")})`;
   node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000000" : "#ffffff";

@@ -7,6 +7,8 @@ from transformer.metrics.comparison import jensen_shannon, largest_difference
 from viz.labels import KIND_TITLES
 from viz.ui.current import current, current_selection
 from viz.ui.panel import draw_figure, metric_texts
+from viz.ui.picture import ARROWS, HEATMAP, choose_picture, picture
+from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.views.head_difference import why_not
 from viz.views.view import Selection
 
@@ -19,10 +21,15 @@ def title(letter: str, selection: Selection) -> str:
 recording = current().recording
 a, b = current_selection(), current_selection("_b")
 
-for column, letter, selection in zip(st.columns(2, gap="large"), "AB", (a, b), strict=True):
+with st.container(horizontal=True, vertical_alignment="center"):
+    shown = choose_picture((ARROWS, HEATMAP))
+    choose_rows(a.kind)
+    choose_reading()
+sides = zip(st.columns(2, gap="large"), "AB", (a, b), ("", "_b"), strict=True)
+for column, letter, selection, suffix in sides:
     with column:
-        st.markdown(f"**{letter}**")
-        draw_figure("head_heatmap", selection=selection)
+        st.markdown(f"**{letter}** · {selection} {KIND_TITLES.get(selection.kind, selection.kind)}")
+        picture(shown, selection, usable_reading(selection.kind), suffix)
 
 difference, numbers = st.columns(2, gap="large")
 with difference:

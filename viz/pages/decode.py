@@ -5,40 +5,36 @@ import streamlit as st
 from transformer import Decoding
 from viz.components.decode_player import decode_player
 from viz.export import decoding_csv
+from viz.ui.address import keep, kept
 from viz.ui.current import current, current_theme
-from viz.ui.panel import download, panel
-from viz.ui.request import Request, player_payload
+from viz.ui.panel import panel
+from viz.ui.payloads import player_payload
+from viz.ui.request import Request
+from viz.ui.saving import download
 
-STEP, KEPT = "step", "kept_step"
+STEP = "step"
 DECISION = ("class_probabilities", "pooled_positions")
 """Views of a classifier, side by side."""
 
 
-def keep_step(step: int) -> None:
-    """The session remembers where the player stands, for this request."""
-    st.session_state[KEPT] = (current().request, step)
-
-
-def shown_step(n_steps: int) -> int:
+def shown_step(request: Request, n_steps: int) -> int:
     """Where the player was left, else what the link says; another sentence starts at 0."""
-    named = st.query_params.get(STEP, "")
-    linked = (current().request, int(named[:9]) if named.isdecimal() else 0)
-    request, step = st.session_state.setdefault(KEPT, linked)
-    return min(step, n_steps - 1) if request == current().request else 0
+
+    def legal(step: str) -> str:
+        return str(min(int(step[:9]), n_steps - 1)) if step.isdecimal() else "0"
+
+    return int(kept(STEP, request, "0", legal))
 
 
 def steps(request: Request, decoding: Decoding) -> None:
     """The player of a decoding."""
     layer, head, mean = (st.session_state[name] for name in ("layer", "head", "mean"))
-    step = shown_step(len(decoding.steps))
-    if st.query_params.get(STEP, "0") != str(step):
-        st.query_params[STEP] = str(step)
     decode_player(
         player_payload(request, layer, None if mean else head),
-        step,
+        shown_step(request, len(decoding.steps)),
         current_theme(),
         key="player",
-        on_move=keep_step,
+        on_move=lambda step: keep(STEP, request, str(step)),
     )
     download(
         "Steps as CSV",

@@ -1,11 +1,17 @@
-"""Explore: all heads of one kind of attention, and one of them large."""
+"""Explore: all heads of one kind of attention, one of them large, and one of its cells."""
 
 import streamlit as st
 
 from viz.components.head_grid import head_grid
+from viz.ui.address import keep, kept
 from viz.ui.current import current, current_selection, current_theme
-from viz.ui.panel import draw_figure, head_files, metric_texts
-from viz.ui.request import grid_payload
+from viz.ui.payloads import grid_payload
+from viz.ui.picture import HEATMAP, choose_path, choose_picture, picture
+from viz.ui.reading import choose_reading, choose_rows, usable_reading
+from viz.ui.saving import save_head
+
+GRID = "grid"
+"""What the grid's own choices belong to: the page, whatever it shows."""
 
 
 def open_head(layer: int, head: int) -> None:
@@ -13,20 +19,34 @@ def open_head(layer: int, head: int) -> None:
     st.session_state["layer"], st.session_state["head"] = layer, head
 
 
+def keep_order(show: str, sort: str, top: int) -> None:
+    """What each cell of the grid shows, and in which order."""
+    for name, value in {"show": show, "sort": sort, "top": str(top)}.items():
+        keep(name, GRID, value)
+
+
 answer, selection = current(), current_selection()
-grid, picture = st.columns([5, 6], gap="large")
+reading = usable_reading(selection.kind)
+grid, large = st.columns([5, 6], gap="large")
 with grid:
+    top = kept("top", GRID, "0")
     head_grid(
-        grid_payload(answer.request, selection.kind),
+        grid_payload(answer.request, selection.kind, reading),
         (selection.layer, selection.head),
         current_theme(),
         key="grid",
+        show=kept("show", GRID, "maps"),
+        sort=kept("sort", GRID, "layer"),
+        top=int(top[:4]) if top.isdecimal() else 0,
         on_open=open_head,
+        on_change=keep_order,
     )
-    attention = selection.attention(answer.recording)
-    texts = metric_texts(attention, selection.layer, selection.head)
-    st.caption(" · ".join(f"{title} **{text}**" for title, text in texts.items()))
-    with st.container(horizontal=True):
-        head_files(selection)
-with picture:
-    draw_figure("head_heatmap", selection=selection)
+with large:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        shown = choose_picture()
+        choose_rows(selection.kind)
+        if shown == HEATMAP:
+            choose_path()
+        choose_reading()
+        save_head(selection)
+    picture(shown, selection, reading)

@@ -15,8 +15,8 @@ from viz.ui.batch_masks import (
     show_sentence,
 )
 from viz.ui.current import current
-from viz.ui.panel import download
 from viz.ui.request import recording_of_text
+from viz.ui.saving import download
 
 shown = current()
 default = offered_example(shown)

@@ -7,7 +7,8 @@ from viz.export import costs_csv
 from viz.ui.current import current_theme
 from viz.ui.layer_costs import EXPLAIN, choose, choose_length, remarks, show_times
 from viz.ui.layer_times import known_times, measure_button
-from viz.ui.panel import download, plot
+from viz.ui.panel import plot
+from viz.ui.saving import download
 from viz.views.cost_table import cost_table
 from viz.views.layer_costs import QUANTITIES, describe_costs, draw_costs
 

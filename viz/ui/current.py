@@ -6,16 +6,17 @@ from transformer import Checkpoint
 from transformer.checkpoint import About
 from transformer.models.family import Family
 from viz.theme import Theme, theme
-from viz.ui.request import Answer, answer
+from viz.ui.request import Answer
 from viz.views.view import Selection
 
-SHOWN = "shown_request"
-"""Where the frame leaves the request that is shown."""
+SHOWN = "shown_answer"
+"""Where the frame leaves the answer that is shown."""
 
 
 def current() -> Answer:
     """The answer on screen."""
-    return answer(st.session_state[SHOWN])
+    shown: Answer = st.session_state[SHOWN]
+    return shown
 
 
 def current_theme() -> Theme:

@@ -10,7 +10,15 @@ from transformer.decoding import decoding_methods
 from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
-from viz.ui.request import Request, about, answer, checkpoint_names, make_request, streamed_answer
+from viz.ui.request import (
+    Answer,
+    Request,
+    about,
+    answer,
+    checkpoint_names,
+    make_request,
+    streamed_answer,
+)
 from viz.ui.settings import checkpoints_folder
 
 DEFAULT_METHODS = {"source": "beam", "prompt": "sample"}
@@ -130,45 +138,42 @@ def _examples(checkpoint: str) -> tuple[str, ...]:
 
 
 def _settle(request: Request) -> None:
-    """Make `request` the one shown; or say why not, and show the one before or the example."""
+    """Make the answer to `request` the one shown; or say why not, and show the one before."""
     try:
-        _answer(request)
-        st.session_state[SHOWN] = request
+        st.session_state[SHOWN] = _answer(request)
     except CheckpointError as error:
         st.error(f"{error} The other checkpoints are not affected.", icon=":material/error:")
     except InputError as error:
-        shown = _fallback(request)
-        still = f" Still shown: “{shown.text}”." if shown else ""
+        _fall_back(request)
+        shown: Answer | None = st.session_state.get(SHOWN)
+        still = f" Still shown: “{shown.request.text}”." if shown else ""
         st.warning(literal(f"{error}{still}"), icon=":material/info:")
     if SHOWN not in st.session_state:
         st.stop()
 
 
-def _answer(request: Request) -> None:
+def _answer(request: Request) -> Answer:
     """Compute what is asked; a text that grows token by token is shown while it does."""
     known = about(request.checkpoint)
     is_streamed = known and known.family.continues and decoding_methods()[request.method].streams
     if not is_streamed:
-        answer(request)
-        return
+        return answer(request)
     place = st.empty()
-    streamed_answer(request, lambda text: place.text(f"{request.text}{text}"))
+    answered = streamed_answer(request, lambda text: place.text(f"{request.text}{text}"))
     place.empty()
+    return answered
 
 
-def _fallback(request: Request) -> Request | None:
-    """What stays on screen: the last request of this checkpoint, else its first example.
+def _fall_back(request: Request) -> None:
+    """What stays on screen: the last answer of this checkpoint, else its first example.
 
     Nothing where the checkpoint has no example that can be read.
     """
-    shown: Request | None = st.session_state.get(SHOWN)
-    if shown is None or shown.checkpoint != request.checkpoint:
-        example = _first_example(request.checkpoint)
-        shown = make_request(request.checkpoint, example, request.method)
-        try:
-            answer(shown)
-        except InputError:
-            st.session_state.pop(SHOWN, None)
-            return None
-        st.session_state[SHOWN] = shown
-    return shown
+    shown: Answer | None = st.session_state.get(SHOWN)
+    if shown is not None and shown.request.checkpoint == request.checkpoint:
+        return
+    example = make_request(request.checkpoint, _first_example(request.checkpoint), request.method)
+    try:
+        st.session_state[SHOWN] = answer(example)
+    except InputError:
+        st.session_state.pop(SHOWN, None)

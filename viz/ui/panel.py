@@ -1,6 +1,6 @@
 """The panel around a view: its controls, its figure, what it says in words, and its files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Attention
 from transformer.discover import discover
 from transformer.metrics.measure import measure, metrics_of
-from viz.export import CONFIG, attention_csv, figure_html, recording_npz
+from viz.export import CONFIG, figure_html
 from viz.ui.controls import draw_control
 from viz.ui.current import current, current_theme, default_selection
-from viz.views.view import Selection, View
+from viz.ui.saving import download
+from viz.views.view import View
 
 
 def panel(name: str, **given: Any) -> None:
@@ -66,40 +67,6 @@ def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> De
 def plot(figure: Figure, alt: str, key: str, **config: Any) -> None:
     """A figure by itself. key: unique on the page; config: beside Plotly's usual options."""
     st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG | config, alt=alt)
-
-
-def head_files(selection: Selection) -> None:
-    """Download one head's weights, or everything that was recorded."""
-    recording = current().recording
-    attention = selection.attention(recording)
-    download(
-        "Head as CSV",
-        lambda: attention_csv(attention, selection.layer, selection.head),
-        f"headscope-{selection.kind}-L{selection.layer}-H{selection.head}.csv",
-        "This head's weights, a line a cell",
-    )
-    download(
-        "All heads as NPZ",
-        lambda: recording_npz(recording),
-        "headscope-recording.npz",
-        "Every kind, layer and head as NumPy arrays",
-    )
-
-
-def download(
-    title: str, make: Callable[[], bytes], file: str, explain: str, key: str | None = None
-) -> None:
-    """A quiet button; the file is made when it is asked for."""
-    st.download_button(
-        title,
-        make,
-        file,
-        key=key or file,
-        help=explain,
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-    )
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

@@ -11,7 +11,6 @@ from queue import SimpleQueue
 
 import streamlit as st
 import torch
-from torch import Tensor
 
 from transformer import (
     Checkpoint,
@@ -24,8 +23,6 @@ from transformer import (
 )
 from transformer.checkpoint import CONFIG, WEIGHTS, About, read_config
 from transformer.models.family import Family
-from viz.components.decode_player import pack_player
-from viz.components.head_grid import pack_head_grid
 from viz.ui.settings import checkpoints_folder, threads
 
 
@@ -135,33 +132,6 @@ def recording_of_text(request: Request) -> Recording:
     if checkpoint.family.continues:
         return record(checkpoint, request.text)
     return answer(request).recording
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def grid_payload(request: Request, kind: str) -> bytes:
-    """What the grid of all heads of a kind needs, packed once."""
-    answered = answer(request)
-    family, recording = answered.checkpoint.family, answered.recording
-    n_prompt = len(recording.source) if family.continues else 0
-    return pack_head_grid(recording.attentions[kind], n_prompt)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)
-def player_payload(request: Request, layer: int, head: int | None) -> bytes:
-    """What the decode player needs for one head, or for the mean of a layer's heads."""
-    answered = answer(request)
-    assert answered.decoding is not None
-    attentions = answered.recording.attentions
-    chosen = slice(None) if head is None else slice(head, head + 1)
-    n_target = len(answered.decoding.target)
-
-    def rows(kind: str) -> Tensor:
-        """One row a step [T, K]: of a generator's text the last ones."""
-        return attentions[kind].weights(layer)[chosen].mean(0)[-n_target:]
-
-    cross = rows("cross") if "cross" in attentions else None
-    read = attentions["decoder_self"].queries
-    return pack_player(answered.decoding, cross, rows("decoder_self"), read)
 
 
 @st.cache_resource(max_entries=6, show_spinner="Loading the checkpoint")

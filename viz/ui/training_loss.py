@@ -6,7 +6,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer.training.smoothing import entropy, smoothed_target
 from viz.export import rows_csv
 from viz.ui.current import current, current_theme
-from viz.ui.panel import download, show_figure
+from viz.ui.panel import show_figure
+from viz.ui.saving import download
 from viz.ui.training_history import history_of, log_steps, recipe_of
 from viz.views import loss_curve, score_curves
 from viz.views.loss_curve import History

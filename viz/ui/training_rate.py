@@ -7,7 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.export import rows_csv
 from viz.ui.current import current, current_theme
-from viz.ui.panel import download, show_figure
+from viz.ui.panel import show_figure
+from viz.ui.saving import download
 from viz.ui.training_history import history_of, log_steps, recipe_of
 from viz.views import learning_rate
 from viz.views.curve import Curve, saved

@@ -11,7 +11,8 @@ from transformer.training.smoothing import smoothed_target
 from viz.export import rows_csv
 from viz.labels import label
 from viz.ui.current import current, current_theme
-from viz.ui.panel import download, show_figure
+from viz.ui.panel import show_figure
+from viz.ui.saving import download
 from viz.views import label_smoothing, smoothing_parts
 from viz.views.smoothing_parts import LARGEST, STEP, Parts
 

@@ -1,100 +1,174 @@
-"""The grid's thumbnails are the weights they stand for."""
+"""The grid's thumbnails are the values they stand for, and its numbers those of the metrics."""
+
+import math
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from transformer.recording import Attention, AttentionCall
-from transformer.tokenizer import Token
-from viz.components.head_grid import FULL, MASKED, pack_head_grid
+from tests.random_maps import random_map
+from transformer.discover import discover
+from transformer.metrics.measure import measure
+from transformer.reading import AttentionMap, Reading
+from viz.components.head_grid import pack_head_grid, telling
 from viz.components.pack import unpack
+from viz.components.sides import sides
+from viz.components.thumbnails import FULL, MASKED
+
+SCALES = ("share", "size", "signed")
 
 
-def attention(n_layers: int, n_heads: int, n_queries: int, n_keys: int, kind: str) -> Attention:
-    random = torch.Generator().manual_seed(0)
-
-    def call() -> AttentionCall:
-        q = torch.randn(n_heads, n_queries, 4, generator=random) * 3
-        k = torch.randn(n_heads, n_keys, 4, generator=random)
-        return AttentionCall(q, k, k, None, 0.5, is_causal=kind == "decoder_self")
-
-    queries, keys = (tuple(Token(i, f"▁piece{i}") for i in range(n)) for n in (n_queries, n_keys))
-    produced = None if kind == "encoder_self" else queries
-    return Attention(kind, queries, keys, tuple(call() for _ in range(n_layers)), produced)
+def packed(map: AttentionMap) -> tuple[dict[str, Any], list[np.ndarray]]:
+    return unpack(pack_head_grid(map))
 
 
-def expected_byte(weights: np.ndarray, allowed: np.ndarray) -> int:
+def expected_byte(map: AttentionMap, values: np.ndarray, allowed: np.ndarray) -> int:
+    """Of one pixel: the value of its cells that is largest, or farthest from 0."""
     if not allowed.any():
         return MASKED
-    return int(np.round(np.sqrt(np.float32(weights[allowed].max())) * FULL))
+    top = np.float32(map.bounds[1])
+    if map.lens.scale == "signed":
+        cells = values.ravel()
+        return int(np.round(cells[np.abs(cells).argmax()] / top * np.float32(127) + 127))
+    return int(np.round(np.sqrt(values[allowed].max() / top) * np.float32(FULL)))
 
 
+@pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
-@pytest.mark.parametrize(("n", "block"), [(1, 1), (9, 1), (64, 1), (65, 2), (150, 3)])
-def test_every_pixel_is_the_maximum_of_its_cells(kind: str, n: int, block: int) -> None:
-    recorded = attention(2, 2, n, n, kind)
-    header, (thumbnails, _, _) = unpack(pack_head_grid(recorded))
+@pytest.mark.parametrize(("n", "block"), [(1, 1), (9, 1), (65, 2), (150, 3)])
+def test_every_pixel_is_the_maximum_of_its_cells(scale: Any, kind: str, n: int, block: int) -> None:
+    map = random_map(2, 2, n, n, kind, scale)
+    header, (thumbnails, *_) = packed(map)
     side = -(-n // block)
     assert header["block"] == [block, block]
+    assert header["lens"]["bound"] == pytest.approx(map.bounds[1])
     assert thumbnails.shape == (2, 2, side, side)
     for layer in range(2):
-        weights, allowed = recorded.weights(layer).numpy(), recorded.allowed(layer).numpy()
-        for head in range(2):
-            for row in range(side):
-                for column in range(side):
-                    cells = np.s_[
-                        head,
-                        row * block : (row + 1) * block,
-                        column * block : (column + 1) * block,
-                    ]
-                    byte = expected_byte(weights[cells], allowed[cells])
-                    assert thumbnails[layer, head, row, column] == byte
+        values, allowed = map.values(layer).numpy(), map.allowed(layer).numpy()
+        for head, row, column in np.ndindex(2, side, side):
+            rows, columns = (slice(i * block, (i + 1) * block) for i in (row, column))
+            cells = head, rows, columns
+            byte = expected_byte(map, values[cells], allowed[cells])
+            assert thumbnails[layer, head, row, column] == byte
+
+
+def test_large_maps_go_head_by_head_and_small_ones_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    map = random_map(3, 4, 20, 20, "decoder_self")
+    together = pack_head_grid(map)
+    monkeypatch.setattr("viz.components.thumbnails._BATCH", 2 * 20 * 20)
+    _, at_once = unpack(together)
+    _, by_twos = packed(map)
+    for a, b in zip(at_once, by_twos, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
 def test_masked_is_not_zero() -> None:
-    recorded = attention(1, 2, 12, 12, "decoder_self")
-    header, (thumbnails, _, _) = unpack(pack_head_grid(recorded))
+    map = random_map(1, 2, 12, 12, "decoder_self")
+    header, (thumbnails, *_) = packed(map)
     assert header["masked"]
-    np.testing.assert_array_equal(thumbnails[0] == MASKED, ~recorded.allowed(0).numpy())
+    np.testing.assert_array_equal(thumbnails[0] == MASKED, ~map.allowed(0).numpy())
+
+
+def test_each_layer_and_head_may_be_masked_in_its_own_way() -> None:
+    map = random_map(3, 2, 6, 6)
+    mask = torch.rand(3, 2, 1, 6, generator=torch.Generator().manual_seed(1)) > 0.4
+    for call, of_layer in zip(map.attention.calls, mask, strict=True):
+        object.__setattr__(call, "mask", of_layer)
+    _, (thumbnails, *_) = packed(map)
+    np.testing.assert_array_equal(thumbnails == MASKED, ~mask.expand(3, 2, 6, 6).numpy())
 
 
 def test_axes_are_pooled_each_by_itself() -> None:
-    header, (thumbnails, _, _) = unpack(pack_head_grid(attention(1, 1, 10, 130, "cross")))
+    header, (thumbnails, *_) = packed(random_map(1, 1, 10, 130, "cross"))
     assert header["block"] == [1, 3]
     assert thumbnails.shape == (1, 1, 10, 44)
     assert not header["masked"]
 
 
 def test_the_strongest_cell_is_one_of_a_row_with_a_choice() -> None:
-    recorded = attention(2, 3, 7, 7, "decoder_self")
-    _, (_, strongest, weight) = unpack(pack_head_grid(recorded))
-    for layer in range(2):
-        weights = recorded.weights(layer)
-        for head in range(3):
-            query, key = strongest[layer, head]
-            assert query > 0  # row 0 of causal attention can only attend to itself
-            assert weights[head, query, key] == weights[head, 1:].max() == weight[layer, head]
+    map = random_map(2, 3, 7, 7, "decoder_self")
+    _, (_, strongest, value, *_) = packed(map)
+    for layer, head in np.ndindex(2, 3):
+        weights = map.values(layer, head)
+        row, column = strongest[layer, head]
+        assert row > 0  # row 0 of causal attention can only attend to itself
+        assert weights[row, column] == weights[1:].max() == value[layer, head]
+
+
+def test_on_two_sides_the_strongest_cell_is_the_farthest_from_zero() -> None:
+    map = random_map(2, 3, 7, 7, scale="signed")
+    _, (_, strongest, value, *_) = packed(map)
+    for layer, head in np.ndindex(2, 3):
+        values = map.values(layer, head)
+        assert values.abs().max() == abs(value[layer, head])
+        assert values[tuple(strongest[layer, head])] == value[layer, head]
 
 
 def test_a_single_token_has_a_strongest_cell() -> None:
-    _, (_, strongest, weight) = unpack(pack_head_grid(attention(1, 1, 1, 1, "decoder_self")))
+    _, (_, strongest, value, *_) = packed(random_map(1, 1, 1, 1, "decoder_self"))
     assert strongest.ravel().tolist() == [0, 0]
-    assert weight.item() == 1
+    assert value.item() == 1
 
 
-@pytest.mark.parametrize(
-    ("kind", "n_prompt", "rows", "columns"),
-    [
-        ("encoder_self", 0, {"source": 0}, {"source": 0}),
-        ("cross", 0, {"target": 0}, {"source": 0}),
-        ("decoder_self", 0, {"target": 0}, {"target": 1}),
-        ("decoder_self", 2, {"source": -1, "target": 1}, {"source": 0, "target": 2}),
-    ],
-)
-def test_sides(kind: str, n_prompt: int, rows: dict[str, int], columns: dict[str, int]) -> None:
-    header, _ = unpack(pack_head_grid(attention(1, 1, 3, 3, kind), n_prompt))
-    assert (header["rows"], header["columns"]) == (rows, columns)
+@pytest.mark.parametrize("reading", [Reading(), Reading(special="hidden")])
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", ["encoder_self", "cross"])
+def test_metrics_are_those_of_the_weights(kind: str, scale: Any, reading: Reading) -> None:
+    map = random_map(3, 4, 9, 9 + (kind == "cross"), kind, scale, reading=reading)
+    header, (*_, metrics, _) = packed(map)
+    declared = discover("transformer.metrics", "METRIC")
+    for layer in range(3):
+        expected = measure(map.attention, layer)
+        assert [metric["name"] for metric in header["metrics"]] == list(expected)
+        for metric, values in zip(header["metrics"], metrics, strict=True):
+            of_layer = expected[metric["name"]]
+            np.testing.assert_allclose(values[layer], of_layer, rtol=1e-6)
+            texts = [declared[metric["name"]].text(float(value)) for value in values[layer]]
+            assert metric["texts"][4 * layer : 4 * layer + 4] == texts
+
+
+def test_the_telling_metrics_are_the_farthest_from_the_mean_over_heads() -> None:
+    random = np.random.default_rng(0)
+    values = random.random((5, 3, 4), np.float32)
+    values[1, 0] = np.nan  # undefined for a layer
+    values[2] = 0.5  # the same for all: tells nothing
+    found = telling(values)
+    assert found.shape == (3, 4, 3)
+    for layer, head in np.ndindex(3, 4):
+        distances = []
+        for metric in values.astype(np.float64):
+            known = metric[np.isfinite(metric)]
+            z = (metric[layer, head] - known.mean()) / (known.std() or 1)
+            distances.append(-math.inf if math.isnan(z) else abs(z))
+        assert found[layer, head].tolist() == sorted(range(5), key=lambda i: -distances[i])[:3]
+
+
+def test_a_lens_without_heads_has_one_column_and_no_metrics() -> None:
+    header, (thumbnails, _, _, metrics, tells) = packed(random_map(3, 4, 9, 9, per_head=False))
+    assert thumbnails.shape == (3, 1, 9, 9)
+    assert (header["metrics"], metrics.shape, tells.shape) == ([], (0, 3, 1), (3, 1, 0))
+    assert not header["lens"]["per_head"]
+
+
+def test_rows_are_named_as_they_are_read() -> None:
+    wrote = random_map(1, 1, 5, 6, "cross")
+    header, _ = packed(wrote)
+    assert header["produced"] and header["rows"][-1] == ["</s>", 1]
+    assert header["sides"] == sides(wrote)
+    header, _ = packed(random_map(1, 1, 5, 6, "cross", reading=Reading(rows="read")))
+    assert not header["produced"] and header["rows"][0] == ["▁target0", 0]
+
+
+def test_a_map_without_rows_has_nothing_to_show() -> None:
+    map = random_map(2, 2, 1, 1, reading=Reading(special="hidden"))
+    assert not map.rows
+    _, (thumbnails, _, value, *_) = packed(map)
+    assert thumbnails.shape == (2, 2, 0, 0)
+    assert np.isnan(value).all()
 
 
 def test_size_of_144_heads_at_30_tokens() -> None:
-    assert len(pack_head_grid(attention(12, 12, 30, 30, "encoder_self"))) <= 0.2 * 2**20
+    assert len(pack_head_grid(random_map(12, 12, 30, 30))) <= 0.2 * 2**20

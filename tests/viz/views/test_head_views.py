@@ -107,3 +107,9 @@ def test_rows_of_a_generator_are_the_tokens_it_read(recordings: dict[str, Record
         own = recordings[name].attentions["decoder_self"]
         rows = head_heatmap.row_side(own)
         assert (rows.title, rows.tokens) == ("query: token read", own.queries)
+
+
+def test_the_description_leaves_out_rows_without_a_choice(recording: Recording) -> None:
+    weights = recording.attentions["decoder_self"].weights(1, 0)[1:]
+    said = head_heatmap.describe(recording, Selection("decoder_self", 1, 0))
+    assert f"the strongest weight is {weights.max():.2f}" in said  # row 0's is 1 by necessity

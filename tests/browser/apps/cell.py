@@ -1,0 +1,54 @@
+"""A cell of random vectors, of sizes that the address names, drawn by cell_steps alone."""
+
+from types import MappingProxyType
+
+import streamlit as st
+import torch
+
+from transformer.cell import inside
+from transformer.recording import Attention, AttentionCall, Recording
+from transformer.tokenizer import Token
+from viz.components.cell_steps import cell_steps, pack_cell
+from viz.theme import theme
+
+
+def recording(d_key: int, d_value: int, n_keys: int, mask: str) -> Recording:
+    """One head whose scores reach from about -3 to 3; mask: "none", "one" or "all"."""
+    random = torch.Generator().manual_seed(d_key)
+    q, k, v = (torch.randn(1, n_keys, d, generator=random) for d in (d_key, d_key, d_value))
+    allowed = torch.ones(1, n_keys, n_keys, dtype=torch.bool)
+    if mask == "one":
+        allowed[:, :, 1] = False
+    if mask == "all":
+        allowed[:] = False
+    call = AttentionCall(1.5 * q, k, v, allowed, d_key**-0.5, is_causal=False)
+    tokens = tuple(Token(i, f"▁token{i}") for i in range(n_keys))
+    attention = Attention("encoder_self", tokens, tokens, (call,))
+    return Recording(tokens, (), MappingProxyType({"encoder_self": attention}), {}, torch.zeros(1))
+
+
+def number(name: str, default: int) -> int:
+    return int(st.query_params.get(name, default))
+
+
+def choose(query: int, key: int) -> None:
+    st.session_state.chosen = (query, key)
+
+
+def main() -> None:
+    recorded = recording(
+        number("d_key", 16),
+        number("d_value", 24),
+        number("keys", 8),
+        st.query_params.get("mask", "none"),
+    )
+    query, key = st.session_state.get("chosen", (2, number("key", 0)))
+    cell = inside(recorded, "encoder_self", 0, 0, query, key)
+    tokens = recorded.attentions["encoder_self"].keys
+    payload = pack_cell(cell, tokens[query], tokens[key], tokens)
+    asked = cell_steps(payload, theme(st.context.theme.type), key="cell", on_cell=choose)
+    st.html(f'<p id="asked">{asked}</p>')
+
+
+if __name__ == "__main__":  # a test imports what this draws
+    main()

@@ -1,0 +1,52 @@
+"""The grid of all heads alone: ?layers=, heads=, tokens=, kind=, scale=, per_head= say of what.
+
+What the grid tells stands below it, and comes back to it.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from tests.random_maps import random_map
+from viz.components.head_grid import head_grid, pack_head_grid
+from viz.theme import theme
+
+st.set_page_config(layout="wide")
+asked: Any = st.query_params
+n = int(asked.get("tokens", 9))
+map = random_map(
+    int(asked.get("layers", 3)),
+    int(asked.get("heads", 8)),
+    n,
+    n + (asked.get("kind") == "cross"),
+    asked.get("kind", "encoder_self"),
+    asked.get("scale", "share"),
+    asked.get("per_head", "1") == "1",
+)
+state = st.session_state
+state.setdefault("open", (1, 2))
+state.setdefault("view", ("maps", "layer", 0))
+if st.button("From outside"):
+    state["open"], state["view"] = (0, 0), ("distance", "layer", 10)
+
+
+def keep(name: str, *value: Any) -> None:
+    """What the grid told."""
+    state[name] = value
+
+
+left, right = st.columns([5, 6], gap="large")
+show, sort, top = state["view"]
+with left:
+    head_grid(
+        pack_head_grid(map),
+        state["open"],
+        theme(st.context.theme.type),
+        key="grid",
+        show=show,
+        sort=sort,
+        top=top,
+        on_open=lambda *cell: keep("open", *cell),
+        on_change=lambda *view: keep("view", *view),
+    )
+right.write(f"told {tuple(state['open'])} {tuple(state['view'])}")

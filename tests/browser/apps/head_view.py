@@ -1,0 +1,42 @@
+"""A head view of random attention. In the URL: its state, and what size it is.
+
+n: tokens, default 12. heads: of the layer, default 12. kind: default cross. shown, pins: the state.
+"""
+
+import streamlit as st
+
+from tests.browser.apps.random_attention import random_map
+from viz.components.head_view import HeadViewState, head_view, pack_head_view
+from viz.theme import theme
+
+HEAD = 3
+asked = st.query_params
+
+
+def keep(state: HeadViewState) -> None:
+    """The state goes into the URL."""
+    st.query_params["shown"] = ",".join(map(str, state.heads))
+    st.query_params["pins"] = ",".join(state.pins)
+
+
+@st.cache_data
+def payload(kind: str, n_heads: int, n_tokens: int) -> bytes:
+    """Packed once."""
+    return pack_head_view(random_map(kind, n_heads, n_tokens), 0)
+
+
+def listed(name: str) -> list[str]:
+    """A parameter's values; none where it is empty."""
+    return [value for value in asked[name].split(",") if value]
+
+
+state = head_view(
+    payload(asked.get("kind", "cross"), int(asked.get("heads", 12)), int(asked.get("n", 12))),
+    theme(st.context.theme.type),
+    "view",
+    head=HEAD,
+    heads=tuple(map(int, listed("shown"))) if "shown" in asked else None,
+    pins=tuple(listed("pins")) if "pins" in asked else (),
+    on_change=keep,
+)
+st.html(f'<p id="state">{list(state.heads)} {list(state.pins)}</p>')

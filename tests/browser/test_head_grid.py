@@ -1,0 +1,172 @@
+"""The grid of all heads, alone on a page: what it shows, how it sorts, what it tells."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.server import painted, serve
+from tests.random_maps import random_map
+from transformer.metrics.measure import measure, metrics_of
+from transformer.reading import AttentionMap
+
+pytestmark = pytest.mark.browser
+
+MAP = random_map(3, 8, 9, 9)  # as the script makes it
+
+
+@pytest.fixture(scope="module")
+def grid_address() -> Iterator[str]:
+    with serve(Path(__file__).parent / "apps" / "head_grid.py") as address:
+        yield address
+
+
+def open_grid(page: Page, address: str, query: str = "") -> Locator:
+    page.goto(f"{address}/?{query}")
+    page.wait_for_selector(".head-grid[data-nonce]")
+    painted(page)
+    return page.locator(".head-grid")
+
+
+def select(page: Page, name: str, option: str) -> None:
+    page.get_by_label(name, exact=True).select_option(option)
+
+
+def values(map: AttentionMap, name: str) -> list[float]:
+    """A metric of all heads, layer by layer."""
+    return [float(v) for layer in range(map.n_layers) for v in measure(map.attention, layer)[name]]
+
+
+def ranked(map: AttentionMap, name: str) -> list[str]:
+    """The names of all heads, the largest value first."""
+    numbers = values(map, name)
+    order = sorted(range(len(numbers)), key=lambda i: (-numbers[i], i))
+    return [f"L{i // map.n_heads} H{i % map.n_heads}" for i in order]
+
+
+def shown(page: Page) -> list[str]:
+    """The names of the heads, in the order in which they stand."""
+    cells = page.get_by_role("gridcell")
+    labels = cells.evaluate_all("nodes => nodes.map(node => node.getAttribute('aria-label'))")
+    return [label.split(":")[0] for label in labels]
+
+
+def test_a_metric_is_printed_in_each_cell(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address)
+    select(page, "Show", "entropy")
+    metric = metrics_of(MAP.attention)["entropy"]
+    texts = page.locator(".cell .value").all_inner_texts()
+    assert [f"{text} bits" for text in texts] == [metric.text(v) for v in values(MAP, "entropy")]
+    expect(page.locator(".legend")).to_contain_text(metric.text(max(values(MAP, "entropy"))))
+    expect(page.get_by_text("('entropy', 'layer', 0)")).to_be_visible()
+    select(page, "Show", "maps")
+    expect(page.locator(".cell .value")).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["entropy", "previous"])
+def test_sorted_heads_stand_in_the_order_of_the_metric(
+    page: Page, grid_address: str, name: str
+) -> None:
+    open_grid(page, grid_address)
+    select(page, "Sort", name)
+    assert shown(page) == ranked(MAP, name)
+    select(page, "Top", "5")
+    assert shown(page) == ranked(MAP, name)[:5]
+    assert page.locator(".cell .below").all_inner_texts() == ranked(MAP, name)[:5]
+    select(page, "Sort", "layer")
+    assert len(shown(page)) == 24
+
+
+def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address)
+    expect(page.get_by_label("Top", exact=True)).to_be_disabled()  # by what?
+    select(page, "Show", "previous")
+    select(page, "Top", "10")
+    bright = page.locator(".cell:not(.dimmed)")
+    labels = [bright.nth(i).get_attribute("aria-label") or "" for i in range(bright.count())]
+    assert {label.split(":")[0] for label in labels} == set(ranked(MAP, "previous")[:10])
+    assert len(shown(page)) == 24
+
+
+def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> None:
+    grid = open_grid(page, grid_address)
+    select(page, "Sort", "previous")
+    select(page, "Top", "5")
+    layer, head = re.findall(r"\d+", ranked(MAP, "previous")[2])
+    page.get_by_role("gridcell").nth(2).click()
+    expect(page.get_by_text(f"told ({layer}, {head}) ('maps', 'previous', 5)")).to_be_visible()
+    painted(page)
+    expect(grid).to_have_attribute("data-selected", f"{layer},{head}")
+    assert shown(page) == ranked(MAP, "previous")[:5]
+
+
+def test_keys_walk_through_ranks_and_rows(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address)
+    select(page, "Sort", "distance")
+    select(page, "Top", "10")
+    names = ranked(MAP, "distance")
+    page.get_by_role("gridcell").nth(4).focus()
+    page.keyboard.press("ArrowRight")  # on to the next row
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".cell:focus")).to_have_attribute("aria-label", re.compile(f"^{names[9]}:"))
+    layer, head = re.findall(r"\d+", names[9])
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"told ({layer}, {head})")).to_be_visible()
+
+
+def test_the_readout_tells_of_the_head_pointed_at(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address)
+    readout = page.locator(".readout")
+    expect(readout).to_contain_text("L1 H2")
+    height = readout.bounding_box()
+    cell = page.get_by_role("gridcell").nth(8 + 5)
+    cell.hover()
+    weights = MAP.values(1, 5)
+    row, column = divmod(int(weights.argmax()), 9)
+    said = f"▁piece{row} → ▁piece{column}"
+    expect(readout).to_contain_text(f"L1 H5 strongest {weights.max():.4f}: {said}")
+    assert readout.bounding_box() == height
+    label = cell.get_attribute("aria-label") or ""
+    assert label.startswith(f"L1 H5: strongest {said} {weights.max():.4f}")
+    numbers = readout.locator(".telling strong").all_inner_texts()
+    own = {m.title: m.text(values(MAP, m.name)[13]) for m in metrics_of(MAP.attention).values()}
+    assert len(numbers) == 3
+    for part in label.split(", ")[1:]:
+        title, text = re.fullmatch(r"(\D+) (\d.*)", part).groups()  # type: ignore[union-attr]
+        assert own[title] == text and text in numbers
+
+
+def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None:
+    grid = open_grid(page, grid_address)
+    select(page, "Sort", "previous")
+    expect(page.get_by_text("('maps', 'previous', 0)")).to_be_visible()
+    page.get_by_role("button", name="From outside").click()
+    expect(grid).to_have_attribute("data-show", "distance")
+    expect(grid).to_have_attribute("data-selected", "0,0")
+    expect(page.get_by_label("Top", exact=True)).to_have_value("10")
+    expect(page.locator(".cell:not(.dimmed)")).to_have_count(10)
+
+
+def test_a_layer_that_is_one_map_has_one_column(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address, "per_head=0&layers=12")
+    assert shown(page) == [f"L{layer}, all heads" for layer in range(12)]
+    expect(page.get_by_label("Show", exact=True)).to_be_disabled()
+    box = page.get_by_role("gridcell").first.bounding_box()
+    assert box is not None and box["width"] <= 60
+    page.get_by_role("gridcell").nth(3).click()
+    expect(page.get_by_text("told (3, 2)")).to_be_visible()
+
+
+def test_the_toolbar_is_one_line_and_wraps_on_a_phone(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address)
+    toolbar = page.locator(".toolbar")
+    wide = toolbar.bounding_box()
+    page.set_viewport_size({"width": 390, "height": 844})
+    narrow = toolbar.bounding_box()
+    assert wide is not None and narrow is not None
+    assert wide["height"] < 32 < narrow["height"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

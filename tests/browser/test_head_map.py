@@ -1,0 +1,200 @@
+"""The large map in a browser: what it says equals what Python computes, and it can be touched."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.apps.maps import drawn, translated
+from tests.browser.server import painted, serve
+from transformer.reading import AttentionMap
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def maps() -> Iterator[str]:
+    """The address of a page with one map."""
+    with serve(Path(__file__).parent / "apps/head_map.py") as address:
+        yield address
+
+
+def open_map(page: Page, address: str, query: str) -> Locator:
+    page.goto(f"{address}/?{query}")
+    page.wait_for_selector(".head-map[data-nonce]")
+    painted(page)
+    return page.locator(".head-map")
+
+
+def numbers(shown: Locator, name: str) -> list[float]:
+    return [float(number) for number in str(shown.get_attribute(f"data-{name}")).split(",")]
+
+
+def place(page: Page, shown: Locator, row: float, column: float) -> tuple[float, float]:
+    """The middle of a cell, in pixels of the page."""
+    x, y, width, height = numbers(shown, "plot")
+    top, bottom, left, right = numbers(shown, "window")
+    box = page.locator(".stage").bounding_box()
+    assert box is not None
+    return (
+        box["x"] + x + (column - left + 0.5) * width / (right - left),
+        box["y"] + y + (row - top + 0.5) * height / (bottom - top),
+    )
+
+
+def drag(page: Page, shown: Locator, start: tuple[int, int], end: tuple[int, int]) -> None:
+    page.mouse.move(*place(page, shown, *start))
+    page.mouse.down()
+    page.mouse.move(*place(page, shown, *end), steps=4)
+    page.mouse.up()
+
+
+def said(map: AttentionMap, layer: int, head: int, row: int, column: int) -> str:
+    allowed = bool(map.allowed(layer)[head, row, column])
+    value = f"{map.values(layer, head)[row, column]:.4f}" if allowed else "masked"
+    return f"{map.rows[row].piece} → {map.columns[column].piece}: {value}"
+
+
+def test_hovering_says_what_python_computes(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=cross&layer=2&head=3")
+    expect(shown).to_have_attribute("data-id", "cross L2 H3")
+    for row, column in ((0, 0), (1, 1), (3, 6), (9, 9), (13, 16)):
+        page.mouse.move(*place(page, shown, row, column))
+        expect(page.locator(".tip")).to_have_text(said(translated("cross"), 2, 3, row, column))
+
+
+def test_masked_cells_say_so(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=decoder_self&layer=1&head=3")
+    page.mouse.move(*place(page, shown, 2, 7))
+    expect(page.locator(".tip")).to_have_text(re.compile("→.*: masked$"))
+    expect(shown.locator(".legend")).to_contain_text("masked")
+
+
+def test_a_click_chooses_a_cell_and_stays(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=cross")
+    for row, column in ((4, 2), (7, 11)):
+        page.mouse.click(*place(page, shown, row, column))
+        expect(shown).to_have_attribute("data-selected", f"{row},{column}")
+        expect(page.get_by_text(f"chosen ({row}, {column})")).to_be_visible()
+    painted(page)
+    expect(shown).to_have_attribute("data-selected", "7,11")
+
+
+def test_the_keyboard_reads_and_chooses_cells(page: Page, maps: str) -> None:
+    open_map(page, maps, "of=cross&layer=2&head=3")
+    map = translated("cross")
+    stage = page.get_by_role("grid")
+    stage.focus()
+    start = int(map.values(2, 3)[0].argmax())
+    live = page.locator("[aria-live]")
+    for key, row, column in (
+        ("ArrowDown", 1, start),
+        ("ArrowRight", 1, start + 1),
+        ("End", 1, len(map.columns) - 1),
+        ("Home", 1, 0),
+        ("ArrowUp", 0, 0),
+        ("ArrowUp", 0, 0),
+        ("PageDown", len(map.rows) - 1, 0),
+    ):
+        stage.press(key)
+        expect(live).to_have_text(said(map, 2, 3, row, column))
+        expect(page.get_by_role("gridcell")).to_have_text(said(map, 2, 3, row, column))
+    stage.press("Enter")
+    expect(page.get_by_text(f"chosen ({len(map.rows) - 1}, 0)")).to_be_visible()
+
+
+def test_the_map_and_the_token_rows_point_at_each_other(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=cross")
+    page.mouse.move(*place(page, shown, 3, 5))
+    expect(page.locator('.chip[data-side="target"][data-position="3"]')).to_have_class(
+        re.compile("pointed")
+    )
+    x, bottom = place(page, shown, len(translated("cross").rows) - 0.5, 6)
+    page.mouse.move(x, bottom + 15)
+    expect(page.locator('.chip[data-side="source"][data-position="6"]')).to_have_class(
+        re.compile("pointed")
+    )
+    page.locator('.chip[data-side="source"][data-position="4"]').hover()
+    expect(shown).to_have_attribute("data-pointed", "-1,4")
+
+
+def test_a_box_zooms_without_the_server_where_values_are_exact(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=cross")
+    drag(page, shown, (2, 3), (8, 10))
+    expect(shown).to_have_attribute("data-window", "2,9,3,11")
+    expect(shown).to_have_attribute("data-selected", "")
+    page.mouse.move(*place(page, shown, 5, 6))
+    expect(page.locator(".tip")).to_have_text(said(translated("cross"), 0, 0, 5, 6))
+    page.get_by_role("button", name="whole map").click()
+    n_rows, n_columns = len(translated("cross").rows), len(translated("cross").columns)
+    expect(shown).to_have_attribute("data-window", f"0,{n_rows},0,{n_columns}")
+    expect(page.get_by_text("region None")).to_be_visible()
+
+
+def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, maps: str) -> None:
+    map = drawn(700, 650)
+    shown = open_map(page, maps, "of=700x650")
+    expect(shown).to_have_attribute("data-exact", "false")
+    expect(shown.locator(".legend")).to_contain_text("largest of 2 × 2")
+    page.mouse.move(*place(page, shown, 400.5, 300.5))
+    block = map.values(0, 0)[400:402, 300:302]
+    expect(page.locator(".tip")).to_contain_text(f"largest of 2 × 2: {block.max():.4f}")
+    expect(page.locator(".tip")).to_contain_text("rows 400–401, columns 300–301")
+    drag(page, shown, (350, 320), (389, 359))
+    expect(shown.locator(".waiting")).to_have_text("loading exact values")
+    expect(shown).to_have_attribute("data-exact", "true")
+    expect(shown.locator(".waiting")).to_be_hidden()
+    top, _, left, _ = (int(number) for number in numbers(shown, "window"))
+    for row, column in ((top, left), (top + 7, left + 12), (top + 30, left + 30)):
+        page.mouse.move(*place(page, shown, row, column))
+        expect(page.locator(".tip")).to_have_text(said(map, 0, 0, row, column))
+    page.mouse.dblclick(*place(page, shown, top + 3, left + 3))
+    expect(shown).to_have_attribute("data-window", "0,700,0,650")
+
+
+def test_a_click_on_a_pooled_map_chooses_the_largest_of_the_block(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=700x650")
+    page.mouse.click(*place(page, shown, 400.5, 300.5))
+    row, column = divmod(int(drawn(700, 650).values(0, 0)[400:402, 300:302].argmax()), 2)
+    expect(page.get_by_text(f"chosen ({400 + row}, {300 + column})")).to_be_visible()
+
+
+def test_the_keyboard_zooms_to_exact_values(page: Page, maps: str) -> None:
+    map = drawn(700, 650)
+    shown = open_map(page, maps, "of=700x650")
+    stage = page.get_by_role("grid")
+    stage.focus()
+    for _ in range(4):
+        stage.press("+")
+    expect(shown).to_have_attribute("data-exact", "true")
+    top, _, left, _ = (int(number) for number in numbers(shown, "window"))
+    column = int(map.values(0, 0)[0].argmax())
+    stage.press("ArrowDown")
+    expect(page.locator("[aria-live]")).to_have_text(said(map, 0, 0, 1, column))
+    assert top == 0 and left <= column
+    stage.press("0")
+    expect(shown).to_have_attribute("data-window", "0,700,0,650")
+
+
+def test_the_legend_says_what_the_line_is(page: Page, maps: str) -> None:
+    shown = open_map(page, maps, "of=cross&path=1")
+    expect(shown.locator(".legend")).to_contain_text("line: each row's largest weight")
+    shown = open_map(page, maps, "of=700x650&path=1")
+    expect(shown.locator(".legend")).to_contain_text("dots: each row's largest weight")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(browser: Browser, maps: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    shown = open_map(page, maps, "of=decoder_self&path=1")
+    assert "strongest weight is" in str(page.get_by_role("grid").get_attribute("aria-label"))
+    drag(page, shown, (2, 2), (9, 9))
+    expect(page.get_by_role("button", name="whole map")).to_be_visible()
+    page.mouse.move(*place(page, shown, 5, 4))
+    found = Axe().run(page, context=".stBidiComponent, [data-testid='stBidiComponentRegular']")
+    context.close()
+    assert [fault["id"] for fault in found.response["violations"]] == []

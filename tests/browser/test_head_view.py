@@ -1,0 +1,158 @@
+"""The head view in a browser: what it shows is what Python computes, by mouse and by keyboard."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.apps.random_attention import random_map
+from tests.browser.server import ROOT, painted, serve
+
+pytestmark = pytest.mark.browser
+APP = Path(__file__).parent / "apps" / "head_view.py"
+N_HEADS = 12
+
+
+@pytest.fixture(scope="module")
+def app() -> Iterator[str]:
+    with serve(APP, PYTHONPATH=str(ROOT)) as address:
+        yield address
+
+
+def open_view(page: Page, app: str, query: str = "") -> Locator:
+    page.goto(f"{app}/?{query}")
+    painted(page)
+    page.wait_for_selector(".head-view[data-nonce]")
+    return page.locator(".head-view")
+
+
+def token(page: Page, id: str) -> Locator:
+    return page.locator(f'[data-token="{id}"]')
+
+
+def labels(page: Page, side: str) -> dict[int, list[str]]:
+    """Row or column -> what is written beside it."""
+    found: dict[int, list[str]] = {}
+    for node in page.locator(f".{side} .token.partner").all():
+        place = int((node.get_attribute("data-token") or "")[1:])
+        found[place] = node.locator(".label").all_inner_texts()
+    return found
+
+
+@pytest.mark.parametrize("kind", ["cross", "encoder_self", "decoder_self"])
+def test_weights_beside_the_tokens_are_exact(page: Page, app: str, kind: str) -> None:
+    weights = random_map(kind, N_HEADS, 12).values(0)[3]
+    open_view(page, app, f"kind={kind}")
+    for id, values, side in (("q7", weights[7], "columns"), ("k4", weights[:, 4], "rows")):
+        token(page, id).hover()
+        best = values.topk(min(6, int((values > 0).sum())))
+        expected = {
+            int(i): [f"{value:.4f}"] for i, value in zip(best.indices, best.values, strict=True)
+        }
+        assert labels(page, side) == expected
+
+
+def test_several_heads_each_name_their_strongest_key(page: Page, app: str) -> None:
+    weights = random_map("cross", N_HEADS, 12).values(0)[:, 7]
+    open_view(page, app, "shown=1,3")
+    token(page, "q7").hover()
+    for head in (1, 3):
+        value, column = weights[head].max(0)
+        beside = labels(page, "columns")[int(column)]
+        assert f"{head}{value:.4f}" in [text.replace("\n", "") for text in beside]
+
+
+def test_what_is_spoken_is_true(page: Page, app: str) -> None:
+    weights = random_map("cross", N_HEADS, 12).values(0)[3]
+    open_view(page, app)
+    token(page, "q2").hover()
+    value, column = weights[2].max(0)
+    sentence = f"writing word2: {100 * value:.0f} % on key{int(column)} (L0 H3)"
+    expect(page.locator(".head-view [aria-live]")).to_have_text(sentence)
+    row, column = divmod(int(weights.argmax()), weights.size(1))
+    name = page.get_by_role("img").get_attribute("aria-label") or ""
+    assert f"writing word{row}" in name and f"on key{column} (L0 H3)" in name
+
+
+def test_swatches_toggle_and_isolate(page: Page, app: str) -> None:
+    view = open_view(page, app)
+    expect(view).to_have_attribute("data-heads", "3")
+    page.get_by_role("button", name="H5", exact=True).click()
+    expect(view).to_have_attribute("data-heads", "3,5")
+    expect(page.get_by_role("button", name="H5", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.get_by_role("button", name="H7", exact=True).dblclick()
+    expect(view).to_have_attribute("data-heads", "7")
+    page.get_by_role("button", name="H7", exact=True).dblclick()
+    expect(view).to_have_attribute("data-heads", ",".join(map(str, range(N_HEADS))))
+    page.get_by_role("button", name="none of the heads").click()
+    expect(view).to_have_attribute("data-heads", "")
+
+
+def test_pins_and_heads_come_back_after_a_reload(page: Page, app: str) -> None:
+    view = open_view(page, app)
+    for id in ("q5", "k3", "q1"):
+        token(page, id).click()
+    token(page, "q1").click()
+    page.get_by_role("button", name="H0", exact=True).click()
+    expect(page.locator("#state")).to_have_text("[0, 3] ['q5', 'k3']")
+    page.reload()
+    painted(page)
+    expect(view).to_have_attribute("data-pins", "q5,k3")
+    expect(view).to_have_attribute("data-heads", "0,3")
+    expect(token(page, "q5")).to_have_attribute("aria-selected", "true")
+    token(page, "q5").hover()
+    page.keyboard.press("Tab")
+    token(page, "q5").focus()
+    page.keyboard.press("Escape")
+    expect(view).to_have_attribute("data-pins", "")
+    expect(page.locator("#state")).to_have_text("[0, 3] []")
+
+
+def test_everything_by_keyboard(page: Page, app: str) -> None:
+    view = open_view(page, app)
+    token(page, "q0").focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect(token(page, "k3")).to_be_focused()
+    expect(view).to_have_attribute("data-pins", "k3")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    expect(token(page, "q0")).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.press(" ")
+    expect(view).to_have_attribute("data-pins", "k3,q11")
+    page.keyboard.press("6")
+    expect(view).to_have_attribute("data-heads", "3,6")
+    page.keyboard.press("Shift+Digit6")
+    expect(view).to_have_attribute("data-heads", "6")
+    assert page.locator('.token[tabindex="0"]').count() == 1
+
+
+def test_fewer_lines_say_what_they_hold(page: Page, app: str) -> None:
+    weights = random_map("cross", N_HEADS, 12).values(0)[3]
+    open_view(page, app)
+    page.get_by_label("lines a token").select_option("2")
+    share = 100 * weights.topk(2).values.sum() / weights.sum()
+    said = re.search(r"the 2 strongest of 14 keys a token: (\d+) %", page.inner_text(".legend"))
+    assert said and int(said[1]) == round(float(share))
+
+
+def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, app: str) -> None:
+    weights = random_map("encoder_self", 2, 512).values(0)[1]
+    open_view(page, app, "n=512&heads=2&kind=encoder_self&shown=1&pins=q300")
+    expect(token(page, "q300")).to_be_in_viewport()
+    page.locator(".box").hover()
+    expect(page.locator(".legend")).to_contain_text("the 32 strongest keys were sent")
+    token(page, "q300").hover()
+    value, column = weights[300].max(0)
+    assert labels(page, "columns")[int(column)] == [f"{value:.4f}"]
+
+
+def test_up_to_24_tokens_stand_without_scrolling(page: Page, app: str) -> None:
+    view = open_view(page, app, "n=24&kind=encoder_self")
+    assert view.evaluate("node => node.clientHeight") <= 520
+    assert page.locator(".box").evaluate("node => node.scrollHeight - node.clientHeight") == 0

@@ -1,0 +1,84 @@
+"""The small pictures of the gallery: what is drawn is what the recording holds."""
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from transformer import Recording
+from viz.gallery import COMPOSITIONS, Composition, Fact
+from viz.theme import DARK, LIGHT, SERIES
+from viz.views.gallery_cards import Picture, cards
+from viz.views.thumbnail import describe_thumbnail, draw_thumbnail
+
+SVG = "{http://www.w3.org/2000/svg}"
+FACTS = (
+    Fact("cross", 1, 0, 3, 2, "row", "column", 0.0),
+    Fact("cross", 1, 1, 3, 4, "row", "other", 0.0),
+)
+
+
+def composition(facts: tuple[Fact, ...] = FACTS, **parameters: str) -> Composition:
+    return Composition(
+        "A <title>", "Words & numbers.", "", {"checkpoint": "x", **parameters}, facts
+    )
+
+
+def drawn(composition: Composition, recording: Recording) -> ElementTree.Element:
+    return ElementTree.fromstring(draw_thumbnail(composition, recording, LIGHT))
+
+
+def test_a_line_is_a_weight_of_the_pinned_row(recording: Recording) -> None:
+    paths = drawn(composition(pins="q3"), recording).findall(f"{SVG}path")
+    expected = [
+        (SERIES[head], f"{weight:.2f}")
+        for head in (0, 1)
+        for weight in recording.attentions["cross"].weights(1, head)[3].tolist()
+        if weight >= 0.05
+    ]
+    assert expected
+    assert [(p.get("stroke"), p.get("stroke-opacity")) for p in paths] == expected
+
+
+def test_without_a_pin_every_row_is_drawn(recording: Recording) -> None:
+    weights = recording.attentions["cross"].weights(1, 0)
+    paths = drawn(composition(FACTS[:1]), recording).findall(f"{SVG}path")
+    assert len(paths) == int((weights >= 0.05).sum())
+    assert {path.get("stroke") for path in paths} == {LIGHT.ink}
+
+
+def test_a_map_shades_every_cell(recording: Recording) -> None:
+    weights = recording.attentions["cross"].weights(1, 0)
+    picture = drawn(composition(FACTS[:1], picture="Heatmap"), recording)
+    frame, *cells = picture.findall(f"{SVG}rect")
+    side = float(frame.get("width") or 0) / weights.size(1)
+    covered = sum(float(cell.get("width") or 0) for cell in cells) / side
+    shaded = (weights.sqrt() * 16).round() > 0
+    assert round(covered) == int(shaded.sum())
+    assert {cell.get("fill") for cell in cells} <= set(LIGHT.attention_scale)
+
+
+def test_words_are_text_and_never_touch(recording: Recording) -> None:
+    facts = tuple(replace(FACTS[0], key=key, column="<b>&wide words") for key in (0, 1, 2))
+    words = drawn(composition(facts, pins="q3"), recording).findall(f"{SVG}text")
+    assert [word.text for word in words] == ["<b>&wide words", "row"]
+
+
+def test_it_says_the_exact_weights(recording: Recording) -> None:
+    said = describe_thumbnail(composition(), recording)
+    attention = recording.attentions["cross"]
+    numbers = [f"{float(attention.weights(1, f.head)[f.query, f.key]):.4f}" for f in FACTS]
+    assert re.findall(r"\d\.\d{4}", said) == numbers
+    assert said.startswith("Cross L1 H0: ")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_a_card_has_one_link_of_its_own_name(theme: object) -> None:
+    assert theme in (LIGHT, DARK)
+    pictures = [None, *(Picture("<svg/>", 'a "b" <c>') for _ in COMPOSITIONS[1:])]
+    page = cards(COMPOSITIONS, pictures, LIGHT if theme is LIGHT else DARK)
+    names = re.findall(r'<a href="\./[^"]+" aria-label="Open: ([^"]+)">', page)
+    assert len(set(names)) == len(COMPOSITIONS)
+    assert page.count("<img") == len(COMPOSITIONS) - 1
+    assert 'alt="a &quot;b&quot; &lt;c&gt;"' in page

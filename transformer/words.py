@@ -1,0 +1,100 @@
+"""Which pieces make a word, by one rule for every tokenizer, and what such a word reads like."""
+
+import codecs
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+
+from transformer.tokenizer import Token
+
+RULE = (
+    "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "
+    "inside it and the points and commas between its digits; every other sign, every special "
+    "token and every number of a model that reads numbers is by itself."
+)
+"""What `word_groups` does, in a sentence for people."""
+
+_WORD = re.compile(
+    r"""
+    [ ]*                          # the space that begins it, ▁ in sentencepiece
+    (?: [an][anm]*
+        (?: '[an][anm]*           # didn't, well-known
+          | (?<=n),(?=n)[anm]*    # 3.50 and 10,000
+        )*
+      | [^ |]m*                   # a sign
+    )
+    | [ ]+                        # spaces that begin nothing
+    | \|                          # a token by itself
+    """,
+    re.VERBOSE,
+)
+_ALONE = "\0"
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
+    """The positions of each word, in order: every position is in one word.
+
+    A token begins a word where a word of the whole text begins at its first character. Byte
+    pieces are read as the characters that they spell together.
+    """
+    text, starts = _text(tokens)
+    begins = {match.start() for match in _WORD.finditer("".join(map(_class, text)))}
+    firsts = [
+        i for i, start in enumerate(starts) if i == 0 or (start in begins and start > starts[i - 1])
+    ]
+    return tuple(tuple(range(a, b)) for a, b in pairwise([*firsts, len(tokens)]))
+
+
+def word_piece(tokens: Sequence[Token]) -> str:
+    """The pieces of a word joined, bytes as the characters that they spell; one token as it is."""
+    if len(tokens) == 1:
+        return tokens[0].piece
+    return "".join(_characters(tokens))
+
+
+def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
+    """All characters, and where in them each token begins; what stands alone is one."""
+    text, starts = "", []
+    for token, characters in zip(tokens, _characters(tokens), strict=True):
+        starts.append(len(text))
+        text += _ALONE if _is_alone(token) else characters
+    return text, starts
+
+
+def _characters(tokens: Sequence[Token]) -> list[str]:
+    """What each token adds to the text; the last byte of a character adds the whole of it."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    added: list[str] = []
+    for token in tokens:
+        byte = None if token.special else _BYTE.fullmatch(token.piece)
+        if byte:
+            added.append(decoder.decode(bytes.fromhex(byte[1])))
+            continue
+        if added:
+            added[-1] += decoder.decode(b"", final=True)  # a character cut short
+        decoder.reset()
+        added.append(token.piece)
+    if added:
+        added[-1] += decoder.decode(b"", final=True)
+    return added
+
+
+def _is_alone(token: Token) -> bool:
+    """Special tokens, and numbers: their piece is their own id."""
+    return token.special or token.piece == str(token.id)
+
+
+def _class(character: str) -> str:
+    """What a character is to the rule: a letter, n number, m mark, space, and signs."""
+    if character == _ALONE:
+        return "|"
+    if character in " ▁":
+        return " "
+    if character in "'’-‐‑":
+        return "'"
+    if character in ".,":
+        return ","
+    kind = unicodedata.category(character)[0]
+    return {"L": "a", "N": "n", "M": "m"}.get(kind, "!")

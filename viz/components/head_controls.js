@@ -1,0 +1,123 @@
+// Which heads are shown, and how many lines a token: swatches and a choice.
+
+const LINES = [1, 2, 3, 5, 8, 16, 32];
+const FIRST = 5; // lines a token until another number is chosen: a calm picture
+
+// on: { heads(list), lines() }
+function createControls(on) {
+  const bar = element("div", "bar");
+  const swatches = element("div", "swatches");
+  swatches.setAttribute("role", "toolbar");
+  swatches.setAttribute("aria-label", "Heads");
+  const lines = element("select");
+  lines.onchange = () => on.lines();
+  const choice = element("label", "choice dim", "lines a token ");
+  choice.append(lines);
+  bar.append(swatches, choice);
+  const controls = { bar, swatches, lines, on, buttons: [], heads: [] };
+  swatches.onclick = (event) => onSwatch(controls, event);
+  swatches.ondblclick = ({ target }) => isolate(controls, headOf(target));
+  swatches.onkeydown = (event) => moveAlong(swatches, event);
+  return controls;
+}
+
+// One button a head, then "all" and "none"; Tab stops at the group once, arrows go on from there.
+function arrangeControls(controls, { nHeads, width, nColumns, header }) {
+  controls.nHeads = nHeads;
+  controls.buttons = Array.from({ length: nHeads }, (_, head) => {
+    const button = element("button", "swatch", String(head));
+    button.title = `H${head}: click toggles, double click or Shift shows it alone`;
+    button.dataset.head = head;
+    return button;
+  });
+  const others = ["all", "none"].map((name) => {
+    const button = element("button", "plain", name);
+    button.dataset.all = name;
+    button.setAttribute("aria-label", `${name} of the heads`);
+    return button;
+  });
+  const nodes = header.per_head
+    ? [...controls.buttons, ...others]
+    : [element("span", "dim", "one map for all heads")];
+  nodes.forEach((node, i) => {
+    node.type = "button";
+    node.tabIndex = i ? -1 : 0;
+  });
+  if (!header.per_head) nodes[0].removeAttribute("tabindex");
+  controls.swatches.replaceChildren(...nodes);
+  offerLines(controls.lines, width, nColumns);
+}
+
+function offerLines(lines, width, nColumns) {
+  const before = lines.length && lines.selectedIndex === lines.length - 1 ? width : lines.value;
+  const most = width < nColumns ? `${width} (all sent)` : "all";
+  const counts = LINES.filter((n) => n < width);
+  lines.replaceChildren(...counts.map((n) => new Option(n, n)), new Option(most, width));
+  lines.value = [...counts, width].includes(Number(before)) ? before : Math.min(width, FIRST);
+}
+
+function markHeads(controls, heads, chosen, colourOf) {
+  controls.heads = heads;
+  controls.buttons.forEach((button, head) => {
+    const shown = heads.includes(head);
+    const colour = colourOf(head);
+    const light = luminance(channels(colour));
+    button.setAttribute("aria-pressed", String(shown));
+    button.setAttribute("aria-label", `H${head}${head === chosen ? ", the chosen head" : ""}`);
+    button.classList.toggle("chosen", head === chosen);
+    button.style.setProperty("--head", colour);
+    button.style.setProperty("--on-head", contrast(light, 0) > contrast(light, 1) ? "#000" : "#fff");
+  });
+}
+
+function headOf(node) {
+  const button = node.closest("[data-head]");
+  return button ? Number(button.dataset.head) : null;
+}
+
+function onSwatch(controls, { target, shiftKey }) {
+  const all = target.closest("[data-all]")?.dataset.all;
+  if (all) controls.on.heads(all === "all" ? everyHead(controls) : []);
+  else if (shiftKey) isolate(controls, headOf(target));
+  else toggle(controls, headOf(target));
+}
+
+function everyHead({ nHeads }) {
+  return Array.from({ length: nHeads }, (_, head) => head);
+}
+
+function toggle(controls, head) {
+  if (head === null || head >= controls.nHeads) return;
+  const without = controls.heads.filter((other) => other !== head);
+  const shown = without.length < controls.heads.length;
+  controls.on.heads(shown ? without : [...without, head].sort((a, b) => a - b));
+}
+
+// Shows a head alone; where it is already, all of them.
+function isolate(controls, head) {
+  if (head === null || head >= controls.nHeads) return;
+  const alone = controls.heads.length === 1 && controls.heads[0] === head;
+  controls.on.heads(alone ? everyHead(controls) : [head]);
+}
+
+// Digits toggle the heads 0 to 9; with Shift they show one alone. Whether the key was one.
+function onDigit(controls, { code, shiftKey }) {
+  const digit = /^(?:Digit|Numpad)(\d)$/.exec(code)?.[1];
+  if (digit === undefined) return false;
+  (shiftKey ? isolate : toggle)(controls, Number(digit));
+  return true;
+}
+
+function moveAlong(group, event) {
+  const buttons = [...group.querySelectorAll("button")];
+  const at = buttons.indexOf(event.target);
+  const last = buttons.length - 1;
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
+  if (to === undefined || at < 0) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!buttons[to]) return;
+  event.target.tabIndex = -1;
+  buttons[to].tabIndex = 0;
+  buttons[to].focus();
+}

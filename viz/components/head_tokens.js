@@ -1,0 +1,166 @@
+// The two columns of tokens, and what is written beside them and below.
+
+const N_LABELS = 6; // exact weights beside the tokens; more heads: fewer of each
+const NARROW = 520; // px, as in head_view.css: labels stand between the columns then
+
+// on: { point(id or null), pin(id), clear() }
+function createTokens(on) {
+  const tokens = { on, rows: list("rows", "Queries"), columns: list("columns", "Keys"), labelled: [] };
+  for (const node of [tokens.rows, tokens.columns]) {
+    node.onpointerover = ({ target }) => on.point(target.closest(".token")?.dataset.token ?? null);
+    node.onpointerleave = () => on.point(null);
+    node.onclick = ({ target }) => {
+      const id = target.closest(".token")?.dataset.token;
+      if (!id) return;
+      rove(tokens, id);
+      on.pin(id);
+    };
+    node.onkeydown = (event) => onTokenKey(tokens, event);
+    node.onfocusin = ({ target }) => target.matches(":focus-visible") && on.point(target.dataset.token);
+    node.onfocusout = () => on.point(null);
+  }
+  return tokens;
+}
+
+function list(className, title) {
+  const node = element("div", `tokens ${className}`);
+  node.setAttribute("role", "listbox");
+  node.setAttribute("aria-multiselectable", "true");
+  node.setAttribute("aria-label", title);
+  return node;
+}
+
+function arrangeTokens(tokens, { rows, columns }) {
+  tokens.rows.replaceChildren(...rows.map((piece, i) => token(`q${i}`, piece)));
+  tokens.columns.replaceChildren(...columns.map((piece, i) => token(`k${i}`, piece)));
+  tokens.labelled = [];
+  tokens.marked = [];
+  tokens.pinned = [];
+  tokens.widths = null;
+  rove(tokens, nodeOf(tokens, tokens.roving) ? tokens.roving : "q0");
+}
+
+function token(id, piece) {
+  const node = element("div", "token");
+  const text = element("span", "piece");
+  setPiece(text, piece);
+  node.append(text);
+  node.dataset.token = id;
+  node.tabIndex = -1;
+  node.setAttribute("role", "option");
+  node.setAttribute("aria-selected", "false");
+  node.setAttribute("aria-label", bare(piece));
+  return node;
+}
+
+// A piece as it is spoken: without the sign of its space.
+function bare([label]) {
+  return label.replace(/^▁(?=.)/, "");
+}
+
+function nodeOf(tokens, id) {
+  if (!id) return undefined;
+  const { isRow, place } = openToken(id);
+  return tokens[isRow ? "rows" : "columns"].children[place];
+}
+
+// Where Tab stops: one token of both columns.
+function rove(tokens, id) {
+  const [before, node] = [nodeOf(tokens, tokens.roving), nodeOf(tokens, id)];
+  if (before) before.tabIndex = -1;
+  if (node) node.tabIndex = 0;
+  tokens.roving = id;
+}
+
+function onTokenKey(tokens, event) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  const id = event.target.dataset.token;
+  const { isRow, place } = openToken(id);
+  const own = isRow ? tokens.rows : tokens.columns;
+  const other = isRow ? tokens.columns : tokens.rows;
+  const crossing = event.key === (isRow ? "ArrowRight" : "ArrowLeft");
+  const last = own.children.length - 1;
+  const to = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: last }[event.key];
+  if (event.key === "Enter" || event.key === " ") tokens.on.pin(id);
+  else if (crossing) go(tokens, other, Math.min(place, other.children.length - 1));
+  else if (to !== undefined) go(tokens, own, to);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function go(tokens, column, place) {
+  const node = column.children[place];
+  if (!node) return;
+  rove(tokens, node.dataset.token);
+  node.focus();
+}
+
+function markPins(tokens, pins) {
+  for (const node of tokens.pinned) node.setAttribute("aria-selected", "false");
+  tokens.pinned = pins.map((id) => nodeOf(tokens, id));
+  for (const node of tokens.pinned) node.setAttribute("aria-selected", "true");
+}
+
+// Tokens that stand out while the others step back, and those pointed at elsewhere.
+function markActive(tokens, ids, linked) {
+  for (const node of tokens.marked) node.classList.remove("active", "pointed");
+  tokens.marked = ids.map((id) => nodeOf(tokens, id)).filter(Boolean);
+  for (const node of tokens.marked) node.classList.add("active");
+  for (const id of linked) nodeOf(tokens, id)?.classList.add("pointed");
+}
+
+// [{ head, id, value }]: each head's strongest lines at a token, the strongest first.
+function strongestAt(map, heads, id) {
+  const each = Math.max(1, Math.floor(N_LABELS / heads.length));
+  const side = openToken(id).isRow ? "k" : "q";
+  const of = (head) =>
+    partnersOf(map, head, id)
+      .slice(0, each)
+      .map(({ place, value }) => ({ head, id: `${side}${place}`, value }));
+  return heads.flatMap(of).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+}
+
+// Exact weights beside the tokens that they belong to, as many as there is room for.
+function labelTokens(tokens, found, badge) {
+  for (const node of tokens.labelled) {
+    node.classList.remove("partner");
+    node.lastChild.remove();
+  }
+  const groups = [...Map.groupBy(found, ({ id }) => id)];
+  tokens.labelled = groups.map(([id]) => nodeOf(tokens, id));
+  const rooms = tokens.labelled.map((node) => (tokens.widths ? roomBeside(tokens, node) : 0));
+  groups.forEach(([, labels], i) => {
+    const width = badge(labels[0].head) ? 62 : 46;
+    const n = labels.length * width <= rooms[i] ? labels.length : Math.floor((rooms[i] - 20) / width);
+    const box = element("span", "labels");
+    box.setAttribute("aria-hidden", "true");
+    const first = labels.slice(0, Math.max(1, n));
+    box.append(...first.map(({ head, value }) => label(head, value, badge)));
+    if (first.length < labels.length) box.append(`+${labels.length - first.length}`);
+    tokens.labelled[i].classList.add("partner");
+    tokens.labelled[i].append(box);
+  });
+}
+
+// Widths, read once for all: of the columns, and of each piece.
+function measureRooms(tokens) {
+  tokens.whole = tokens.rows.parentElement.clientWidth;
+  tokens.column = tokens.rows.clientWidth;
+  if (tokens.widths) return;
+  const pieces = [...tokens.rows.children, ...tokens.columns.children].map((node) => node.firstChild);
+  tokens.widths = new WeakMap(pieces.map((piece) => [piece.parentElement, piece.offsetWidth]));
+}
+
+// Pixels for the labels of a token.
+function roomBeside({ whole, column, widths }, node) {
+  return whole <= NARROW ? 0.25 * whole : column - widths.get(node) - 8;
+}
+
+function label(head, value, badge) {
+  const node = element("span", "label");
+  const mark = badge(head);
+  if (mark) node.append(mark);
+  node.append(value.toFixed(4));
+  return node;
+}

@@ -1,0 +1,146 @@
+"""One layer's heads as lines between two columns of tokens: a line is a weight."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from transformer.reading import AttentionMap
+from viz.components.browser import digest, envelope, pieces, script, style
+from viz.components.pack import pack
+from viz.components.sides import sides
+from viz.labels import KIND_TITLES
+from viz.theme import Theme
+
+MAX_DENSE = 800_000
+"""Bytes up to which every value is sent: 12 heads of 128 x 128 tokens are."""
+MAX_RANKED = 2_400_000
+"""Bytes up to which the strongest keys of each row are sent, beyond that ..."""
+KEYS = (4, 32)
+"""... but never fewer keys a row than the first of these, nor more than the second."""
+_BYTES_A_KEY = 6
+
+_COMPONENT = st.components.v2.component(
+    "head_view",
+    html='<div class="headscope head-view"></div>',
+    css=style("page", "head_view"),
+    js=script(
+        "unpack",
+        "page",
+        "shade",
+        "head_lines",
+        "head_controls",
+        "head_tokens",
+        "head_words",
+        "head_picture",
+        "head_view",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class HeadViewState:
+    """What a person chose in the view."""
+
+    heads: tuple[int, ...]
+    """The heads that are shown; none is a choice too."""
+    pins: tuple[str, ...]
+    """The tokens that are held: "q5" is row 5, "k3" is column 3."""
+
+
+def head_view(
+    payload: bytes,
+    theme: Theme,
+    key: str,
+    *,
+    head: int,
+    heads: tuple[int, ...] | None = None,
+    pins: tuple[str, ...] = (),
+    on_change: Callable[[HeadViewState], None] | None = None,
+) -> HeadViewState:
+    """Show what `pack_head_view` packed; returns what is shown and pinned.
+
+    head: the chosen one; heads: those shown, `head` alone when left out. The caller keeps heads and
+    pins and hands them in again. The browser draws each change at once and tells of it when the
+    user has rested for 300 ms. on_change is called with it before the script runs.
+    """
+
+    def changed() -> None:
+        if on_change is not None and st.session_state[key].view is not None:
+            on_change(_state(st.session_state[key].view))
+
+    state = HeadViewState((head,) if heads is None else tuple(heads), tuple(pins))
+    data = envelope(
+        payload,
+        theme,
+        head=head,
+        heads=list(state.heads),
+        pins=list(state.pins),
+        ink=theme.ink,
+        colours=theme.head_colours,
+    )
+    result = _COMPONENT(key=key, data=data, on_view_change=changed)
+    return state if result.view is None else _state(result.view)
+
+
+def _state(view: Mapping[str, Any]) -> HeadViewState:
+    return HeadViewState(tuple(int(head) for head in view["heads"]), tuple(view["pins"]))
+
+
+def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
+    """All heads of a layer, with the exact values; a masked cell is not a number (NaN).
+
+    n_prompt: of a generator, the length of the source that its rows begin with.
+    Arrays: values f4 [H, R, C]. Where these would be more than MAX_DENSE bytes: of each row the
+    n largest sizes only, largest first: columns u2 [H, R, n], their values f4 [H, R, n], and the
+    sum of the sizes that are left out f4 [H, R].
+    """
+    plain = map.values(layer)
+    values = plain.masked_fill(~map.allowed(layer), torch.nan)
+    arrays = _dense(values) if 4 * values.numel() <= MAX_DENSE else _ranked(values)
+    rows, columns = pieces(map.rows), pieces(map.columns)
+    header = {
+        "kind": KIND_TITLES[map.kind],
+        "layer": layer,
+        "n_heads": map.n_heads,
+        "per_head": map.lens.per_head,
+        "produced": map.is_produced,
+        "rows": rows,
+        "columns": columns,
+        "text": digest(repr((map.kind, rows, columns)).encode()),
+        "bound": _bound(map, plain),
+        "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
+        "notes": list(map.notes),
+        "sides": sides(map, n_prompt),
+    }
+    return pack(header, *arrays)
+
+
+def _bound(map: AttentionMap, values: Tensor) -> float:
+    """The value of the strongest line; of scores the layer's, elsewhere that of all layers."""
+    if map.lens.scale == "signed" and values.numel():
+        return float(values.abs().max()) or 1.0
+    return map.bounds[1]
+
+
+def _dense(values: Tensor) -> list[NDArray[Any]]:
+    return [values.numpy().astype("<f4")]
+
+
+def _ranked(values: Tensor) -> list[NDArray[Any]]:
+    """Of each row the largest sizes: columns, values, and the sum of the sizes left out."""
+    n_heads, n_rows, n_columns = values.shape
+    few, many = KEYS
+    n = min(n_columns, many, max(few, MAX_RANKED // (_BYTES_A_KEY * n_heads * n_rows)))
+    sizes = values.abs().nan_to_num(-1.0)  # so that masked cells come last
+    columns = sizes.topk(n).indices
+    rest = sizes.clamp_min(0).scatter(-1, columns, 0.0).sum(-1)
+    return [
+        columns.numpy().astype("<u2"),
+        values.gather(-1, columns).numpy().astype("<f4"),
+        rest.numpy().astype("<f4"),
+    ]

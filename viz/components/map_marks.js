@@ -1,0 +1,44 @@
+// What lies over a head map's cells: the path, what is chosen and what is pointed at.
+
+function drawMarks(view) {
+  if (!view.frame) return;
+  const { frame, map, palette, window: shown, hover, selected, cursor, pointed } = view;
+  const context = prepareCanvas(view.marks, frame);
+  if (view.path) drawPath(context, frame, map, shown, palette);
+  const { accent, background, text } = palette;
+  const at = hover ?? (cursor && { axis: "cell", row: cursor[0], column: cursor[1] });
+  if (pointed && !at) {
+    for (const axis of ["rows", "columns"]) {
+      drawBand(context, frame, map, shown, axis, pointed[axis], accent);
+    }
+  }
+  const chosen = selected && String(inMap(map, ...selected)) === String(selected);
+  if (chosen) outline(view, context, ...selected, accent, background);
+  if (at?.axis === "cell") outline(view, context, at.row, at.column, text, background);
+  else if (at) drawBand(context, frame, map, shown, at.axis, at.row + at.column + 1, accent);
+  markLabels(view, context, { selected: chosen && selected, pointed, at });
+  if (view.box) drawBox(context, view.box, palette);
+}
+
+function outline(view, context, row, column, colour, edge) {
+  const { rows, columns } = valueAt(view.map, view.window, ...inMap(view.map, row, column));
+  drawOutline(context, view.frame, view.window, rows, columns, colour, edge);
+}
+
+// The labels of what is chosen and pointed at always show, over their neighbours if need be.
+function markLabels(view, context, { selected, pointed, at }) {
+  const { map, frame, window: shown, palette } = view;
+  const [rows, columns] = [new Set(), new Set()];
+  if (selected) rows.add(selected[0]), columns.add(selected[1]);
+  if (pointed && !at) rows.add(pointed.rows), columns.add(pointed.columns);
+  if (at) rows.add(at.row), columns.add(at.column);
+  drawLabelsOver(context, frame, map, shown, "rows", rows, palette);
+  drawLabelsOver(context, frame, map, shown, "columns", columns, palette);
+}
+
+function drawBox(context, { x, y, toX, toY }, palette) {
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1.5;
+  context.setLineDash([4, 3]);
+  context.strokeRect(Math.min(x, toX), Math.min(y, toY), Math.abs(toX - x), Math.abs(toY - y));
+}

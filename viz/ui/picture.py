@@ -1,0 +1,148 @@
+"""The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from transformer.reading import AttentionMap, Reading
+from viz.components.cell_steps import cell_steps
+from viz.components.head_map import head_map
+from viz.components.head_view import HeadViewState, head_view
+from viz.ui.address import keep, kept
+from viz.ui.current import current, current_theme
+from viz.ui.payloads import arrows_payload, attention_map, cell_payload, map_payload
+from viz.views.view import Selection
+
+ARROWS, HEATMAP, INSIDE = PICTURES = ("Arrows", "Heatmap", "Inside")
+NOTHING = "none"
+"""In the address: no head is shown at all."""
+
+
+def choose_picture(names: tuple[str, ...] = PICTURES) -> str:
+    """Which picture of the chosen head is drawn."""
+    chosen = st.segmented_control(
+        "Picture",
+        names,
+        default=names[0],
+        key="picture",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
+    )
+    return str(chosen)
+
+
+def choose_path() -> None:
+    """Whether the heat map joins the largest weights of its rows."""
+    st.toggle(
+        "Path", key="path", bind="query-params", help="A line through each row's largest value"
+    )
+
+
+def picture(name: str, selection: Selection, reading: Reading, suffix: str = "") -> None:
+    """Draw it. suffix: tells a second picture of the page from the first."""
+    {ARROWS: _arrows, HEATMAP: _heatmap, INSIDE: _inside}[name](selection, reading, suffix)
+
+
+def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
+    request = current().request
+    layer_heads = (request, selection, reading)
+    # Both pictures of a page follow the same pins: "from this word, in both heads".
+    pinned = (request, selection.kind, reading)
+    heads = kept(f"heads{suffix}", layer_heads)
+
+    def changed(state: HeadViewState) -> None:
+        shown = ",".join(map(str, state.heads)) or NOTHING
+        keep(f"heads{suffix}", layer_heads, "" if shown == str(selection.head) else shown)
+        keep("pins", pinned, ",".join(state.pins))
+
+    head_view(
+        arrows_payload(request, selection.kind, selection.layer, reading),
+        current_theme(),
+        f"arrows{suffix}",
+        head=selection.head,
+        heads=_numbers(heads) if heads else (selection.head,),
+        pins=tuple(filter(None, kept("pins", pinned).split(","))),
+        on_change=changed,
+    )
+
+
+def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
+    request = current().request
+    map = attention_map(request, selection.kind, reading)
+    about = (request, selection, reading)
+    chosen = chosen_cell(selection, suffix)
+
+    def open_cell(row: int, column: int) -> None:
+        keep_cell(selection, map.row_groups[row][0], map.column_groups[column][0], suffix)
+        if not suffix:
+            st.session_state["picture"] = INSIDE
+
+    def zoom(*region: int) -> None:
+        st.session_state[f"region{suffix}"] = (about, region)
+
+    asked, region = st.session_state.get(f"region{suffix}", (None, None))
+    head_map(
+        map_payload(request, selection, reading, region if asked == about else None),
+        current_theme(),
+        f"map{suffix}",
+        cell=chosen and place(map, *chosen),
+        path=bool(st.session_state.get("path")),
+        on_cell=open_cell,
+        on_region=zoom,
+    )
+
+
+def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
+    request = current().request
+    query, key = chosen_cell(selection, suffix) or strongest(selection)
+    cell_steps(
+        cell_payload(request, selection, query, key, reading.rows),
+        current_theme(),
+        f"inside{suffix}",
+        on_cell=lambda query, key: keep_cell(selection, query, key, suffix),
+    )
+
+
+def chosen_cell(selection: Selection, suffix: str = "") -> tuple[int, int] | None:
+    """Positions of the chosen query and key; None where no cell is, or none that there is."""
+    attention = selection.attention(current().recording)
+    numbers = _numbers(kept(f"cell{suffix}", _cells(selection)))
+    if (
+        len(numbers) != 2
+        or numbers[0] >= len(attention.queries)
+        or numbers[1] >= len(attention.keys)
+    ):
+        return None
+    return numbers[0], numbers[1]
+
+
+def keep_cell(selection: Selection, query: int, key: int, suffix: str = "") -> None:
+    """Remember which cell is chosen."""
+    keep(f"cell{suffix}", _cells(selection), f"{query},{key}")
+
+
+def _cells(selection: Selection) -> Hashable:
+    """A cell stays chosen while heads of the same kind are looked at."""
+    return (current().request, selection.kind)
+
+
+def strongest(selection: Selection) -> tuple[int, int]:
+    """Query and key of the largest weight, among the queries that had a choice."""
+    attention = selection.attention(current().recording)
+    weights = attention.weights(selection.layer, selection.head)
+    free = attention.allowed(selection.layer)[selection.head].sum(-1, keepdim=True) > 1
+    query, key = divmod(int(weights.masked_fill(~free, 0).argmax()), weights.size(1))
+    return query, key
+
+
+def place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:
+    """The row and column that these positions belong to; None where they are hidden."""
+    rows = [row for row, group in enumerate(map.row_groups) if query in group]
+    columns = [column for column, group in enumerate(map.column_groups) if key in group]
+    return (rows[0], columns[0]) if rows and columns else None
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """ "0,3" -> (0, 3); what is no number is left out."""
+    return tuple(int(part[:9]) for part in text.split(",") if part.isascii() and part.isdecimal())

@@ -1,0 +1,70 @@
+"""The cards of compositions as HTML: a grid of one to three columns, plain links.
+
+Plain links, because Streamlit's own keep the sentence and the checkpoint that the session has.
+"""
+
+import base64
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from viz.gallery import Composition, link
+from viz.theme import Theme
+from viz.views.thumbnail import HEIGHT, WIDTH
+
+_STYLE = f"""
+<style>
+  .cards {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 360px), 1fr));
+            gap: 1rem; list-style: none; }}
+  .cards, .cards li {{ margin: 0 !important; }}  /* Streamlit indents lists. */
+  .cards {{ padding: 0 !important; }}
+  .cards li {{ display: flex; flex-direction: column; gap: 0.6rem; padding: 0.9rem 1rem;
+               border: 1px solid GRID; border-radius: 8px; }}
+  .cards strong {{ font-weight: 600; }}
+  .cards p {{ margin: 0; font-size: 0.9rem; line-height: 1.45; }}
+  .cards .picture {{ width: 100%; aspect-ratio: {WIDTH} / {HEIGHT}; }}
+  .cards .picture img {{ display: block; width: 100%; height: 100%; }}
+  .cards .foot {{ display: flex; justify-content: space-between; gap: 1rem; margin-top: auto;
+                  font-size: 0.85rem; color: DIM; }}
+  .cards a {{ color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }}
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing and what it says."""
+
+    svg: str
+    alt: str
+
+
+def cards(
+    compositions: Sequence[Composition], pictures: Sequence[Picture | None], theme: Theme
+) -> str:
+    """One card each; a picture that is None keeps its place."""
+    style = _STYLE.replace("GRID", theme.grid).replace("DIM", theme.dim)
+    items = map(_card, compositions, pictures)
+    return f'{style.replace("ACCENT", theme.accent)}<ul class="cards">{"".join(items)}</ul>'
+
+
+def _card(composition: Composition, picture: Picture | None) -> str:
+    title, sentence = html.escape(composition.title), html.escape(composition.sentence)
+    named = composition.parameters
+    page = composition.page or "explore"
+    opened = f'<a href="{html.escape(link(composition))}" aria-label="Open: {title}">Open</a>'
+    return (
+        f"<li><strong>{title}</strong>"
+        f'<div class="picture">{_image(picture)}</div>'
+        f"<p>{sentence}</p>"
+        f'<div class="foot">{opened}<span>{html.escape(named["checkpoint"])} · {page}</span></div>'
+        "</li>"
+    )
+
+
+def _image(picture: Picture | None) -> str:
+    """Streamlit takes no SVG elements, but images of them."""
+    if picture is None:
+        return ""
+    source = base64.b64encode(picture.svg.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{source}" alt="{html.escape(picture.alt)}">'

@@ -1,0 +1,136 @@
+"""A composition drawn small, as SVG: the lines of its heads, or the map of one."""
+
+import html
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from torch import Tensor
+
+from transformer.recording import Attention, Recording
+from transformer.tokenizer import Token
+from viz.gallery import Composition, Fact
+from viz.labels import KIND_TITLES, label
+from viz.theme import FONT, SERIES, Theme
+
+WIDTH, HEIGHT = 320, 124
+"""In the units of the drawing."""
+_KEYS, _QUERIES, _MARGIN = 30, 96, 14
+"""Heights of the two rows of dots, keys above; and what is left free at both ends."""
+_LEAST = 0.05
+"""Weights below it are not drawn."""
+_LETTER = 6.6
+"""Width that a letter of a label takes at most, on average."""
+
+
+def draw_thumbnail(composition: Composition, recording: Recording, theme: Theme) -> str:
+    """One SVG with the theme's colours; pieces are escaped."""
+    is_map = composition.parameters.get("picture") == "Heatmap"
+    drawn = (_map if is_map else _lines)(composition, recording, theme)
+    box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    font = html.escape(FONT)
+    style = f'font-family="{font}" font-size="12.5" fill="{theme.text}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>{"".join(drawn)}</svg>'
+
+
+def describe_thumbnail(composition: Composition, recording: Recording) -> str:
+    """The weight of each head's first fact: "Encoder L2 H7: does → eat 0.9999"."""
+    first = {(fact.kind, fact.layer, fact.head): fact for fact in reversed(composition.facts)}
+    return "; ".join(_said(fact, recording) for fact in reversed(first.values()))
+
+
+def _said(fact: Fact, recording: Recording) -> str:
+    attention = recording.attentions[fact.kind]
+    weight = float(attention.weights(fact.layer, fact.head)[fact.query, fact.key])
+    row, column = _word(_rows(attention)[fact.query]), _word(attention.keys[fact.key])
+    return f"{KIND_TITLES[fact.kind]} L{fact.layer} H{fact.head}: {row} → {column} {weight:.4f}"
+
+
+def _rows(attention: Attention) -> Sequence[Token]:
+    """Named as in every picture: by what was written in cross-attention."""
+    is_cross = attention.kind == "cross" and attention.produced is not None
+    return attention.produced or () if is_cross else attention.queries
+
+
+def _word(token: Token) -> str:
+    return label(token).removeprefix("▁") or label(token)
+
+
+def _lines(composition: Composition, recording: Recording, theme: Theme) -> Iterable[str]:
+    """Two rows of dots, keys above queries, and a line a weight."""
+    facts = composition.facts
+    attention = recording.attentions[facts[0].kind]
+    heads = list(dict.fromkeys((fact.layer, fact.head) for fact in facts))
+    only = None if _is_whole(composition) else sorted({fact.query for fact in facts})
+    for i, (layer, head) in enumerate(heads):
+        weights = attention.weights(layer, head)
+        colour = theme.ink if len(heads) == 1 else SERIES[i]
+        shift = 3.5 * (i - (len(heads) - 1) / 2)  # so that heads of one cell stand side by side
+        yield from _head_lines(weights, only, colour, shift)
+    for n, y in ((len(attention.keys), _KEYS), (len(attention.queries), _QUERIES)):
+        dots = "".join(f'<circle cx="{_x(i, n):.1f}" cy="{y}" r="2"/>' for i in range(n))
+        yield f'<g fill="{theme.dim}">{dots}</g>'
+    yield from _labels([(fact.key, fact.column) for fact in facts], len(attention.keys), _KEYS - 10)
+    rows = [(fact.query, fact.row) for fact in facts]
+    yield from _labels(rows, len(attention.queries), _QUERIES + 19)
+
+
+def _is_whole(composition: Composition) -> bool:
+    return not {"pins", "cell", "step"} & set(composition.parameters)
+
+
+def _head_lines(
+    weights: Tensor, only: Sequence[int] | None, colour: str, shift: float
+) -> Iterable[str]:
+    """weights: [Q, K]; of all rows or those of `only`."""
+    n_queries, n_keys = weights.shape
+    middle = (_KEYS + _QUERIES) / 2
+    for query in range(n_queries) if only is None else only:
+        for key, weight in enumerate(weights[query].tolist()):
+            if weight < _LEAST:
+                continue
+            start, end = _x(query, n_queries) + shift, _x(key, n_keys) + shift
+            yield (
+                f'<path d="M{start:.1f} {_QUERIES}C{start:.1f} {middle} {end:.1f} {middle} '
+                f'{end:.1f} {_KEYS}" fill="none" stroke="{colour}" stroke-width="2" '
+                f'stroke-opacity="{weight:.2f}"/>'
+            )
+
+
+def _x(position: int, n: int) -> float:
+    return _MARGIN + (WIDTH - 2 * _MARGIN) * (position + 0.5) / n
+
+
+def _labels(words: Iterable[tuple[int, str]], n: int, y: float) -> Iterable[str]:
+    """Words at their positions, the first ones first; one that would touch another is left out."""
+    taken: list[tuple[float, float]] = []
+    for position, word in dict.fromkeys(words):
+        half = _LETTER * len(word) / 2 + 3
+        x = min(max(_x(position, n), half), WIDTH - half)
+        if any(x - half < end and start < x + half for start, end in taken):
+            continue
+        taken.append((x - half, x + half))
+        yield f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{html.escape(word)}</text>'
+
+
+def _map(composition: Composition, recording: Recording, theme: Theme) -> Iterable[str]:
+    """The head's map, rows downwards; shade: square root of the weight, as in the grid."""
+    fact = composition.facts[0]
+    weights = recording.attentions[fact.kind].weights(fact.layer, fact.head)
+    n_queries, n_keys = weights.shape
+    size = min((HEIGHT - 20) / n_queries, (WIDTH - 2 * _MARGIN) / n_keys)
+    left, top = (WIDTH - size * n_keys) / 2, (HEIGHT - size * n_queries) / 2
+    frame = f'width="{size * n_keys:.1f}" height="{size * n_queries:.1f}"'
+    yield f'<rect x="{left:.1f}" y="{top:.1f}" {frame} fill="none" stroke="{theme.grid}"/>'
+    scale = theme.attention_scale
+    for query, row in enumerate(weights.sqrt().tolist()):
+        y = top + size * query
+        # Neighbours of one shade are one rectangle.
+        shades = [round(value * (len(scale) - 1)) for value in row]
+        for shade, cells in groupby(range(n_keys), key=shades.__getitem__):
+            first, *more = cells
+            if shade:
+                yield (
+                    f'<rect x="{left + size * first:.1f}" y="{y:.1f}" '
+                    f'width="{size * (1 + len(more)):.1f}" height="{size:.1f}" '
+                    f'fill="{scale[shade]}"/>'
+                )
