@@ -10,7 +10,8 @@ PAGES, IMAGES = HERE / "viz" / "pages", HERE / "viz" / "ui"
 st.set_page_config(page_title="Headscope", page_icon=str(IMAGES / "icon.svg"), layout="wide")
 st.logo(str(IMAGES / "logo.svg"), size="large")
 
-from viz.ui.frame import frame  # noqa: E402  (the page's settings must come first)
+from viz.ui.ahead import prepare  # noqa: E402  (the page's settings must come first)
+from viz.ui.frame import frame  # noqa: E402
 from viz.ui.spine import spine  # noqa: E402
 from viz.ui.style import style  # noqa: E402
 
@@ -27,6 +28,7 @@ page = st.navigation(
     ],
     position="top",
 )
+prepare(page.title)
 style()
 frame()
 spine(page.title)

@@ -11,6 +11,7 @@ from viz.components.head_view import HeadViewState, head_view
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_theme
 from viz.ui.payloads import arrows_payload, attention_map, cell_payload, map_payload
+from viz.ui.request import Request
 from viz.views.view import Selection
 
 ARROWS, HEATMAP, INSIDE = PICTURES = ("Arrows", "Heatmap", "Inside")
@@ -42,6 +43,15 @@ def choose_path() -> None:
 def picture(name: str, selection: Selection, reading: Reading, suffix: str = "") -> None:
     """Draw it. suffix: tells a second picture of the page from the first."""
     {ARROWS: _arrows, HEATMAP: _heatmap, INSIDE: _inside}[name](selection, reading, suffix)
+
+
+def prepare_picture(request: Request, selection: Selection, reading: Reading) -> None:
+    """Fill the cache with what the chosen picture of a head needs; one cell costs next to none."""
+    name = st.session_state.get("picture", ARROWS)
+    if name == ARROWS:
+        arrows_payload(request, selection.kind, selection.layer, reading)
+    if name == HEATMAP:
+        map_payload(request, selection, reading, None)
 
 
 def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:

@@ -1,0 +1,59 @@
+"""Work before words: what takes long is computed before the first element is sent.
+
+The browser renders a page anew for every 10 ms in which elements arrive, and each of these costs
+it as much: a script that computes between its elements is painted late. Streamlit hands over what
+was chosen, under the keys of the controls, before the script draws them; so answers and payloads
+can be made, and cached, first.
+"""
+
+from contextlib import suppress
+
+import streamlit as st
+
+from transformer import CheckpointError, InputError
+from transformer.decoding import decoding_methods
+from viz.ui.current import SHOWN
+from viz.ui.payloads import grid_payload
+from viz.ui.picture import prepare_picture
+from viz.ui.reading import current_reading
+from viz.ui.request import Answer, Request, answer, make_request
+from viz.views.view import Selection
+
+PAGE = "Explore"
+"""The page at which sentences are typed, and whose pictures are the largest."""
+
+
+def prepare(page: str) -> None:
+    """Fill the caches with what this page will ask for, as far as it can be foreseen.
+
+    Only the sentence or the head may be new. A wrong guess costs time and changes nothing.
+    """
+    shown: Answer | None = st.session_state.get(SHOWN)
+    if page != PAGE or shown is None or not _is_as_it_was(shown.request):
+        return
+    last, text = shown.request, st.session_state.get("text") or ""
+    request = make_request(last.checkpoint, text, last.method, last.options)
+    with suppress(CheckpointError, InputError, ValueError):  # the frame says what is wrong
+        _fill(request, answer(request))
+
+
+def _is_as_it_was(last: Request) -> bool:
+    """Whether the model and its decoding are the same, and the text comes all at once."""
+    state = st.session_state
+    chosen = {"checkpoint": last.checkpoint, "decoding": last.method, **dict(last.options)}
+    method = decoding_methods().get(last.method)
+    return not (method and method.streams) and all(
+        state.get(name, value) == value for name, value in chosen.items()
+    )
+
+
+def _fill(request: Request, answered: Answer) -> None:
+    """The payloads of the grid and of the large picture."""
+    kind, layer, head = (st.session_state.get(name) for name in ("kind", "layer", "head"))
+    attention = answered.recording.attentions.get(str(kind))
+    if attention is None or layer is None or head is None:
+        return
+    if layer < attention.n_layers and head < attention.n_heads:
+        reading = current_reading()
+        grid_payload(request, attention.kind, reading)
+        prepare_picture(request, Selection(attention.kind, layer, head), reading)
