@@ -55,6 +55,7 @@ function create(root) {
     silence();
     clearTimeout(view.timer);
     clearTimeout(view.rest);
+    cancelAnimationFrame(view.wording);
   };
   return view;
 }
@@ -177,8 +178,6 @@ function redraw(view) {
   view.root.dataset.pins = view.pins.join();
   drawBase(view);
   isolateTokens(view);
-  explain(view, heads);
-  view.wires.setAttribute("aria-label", sentenceOf(view, heads));
   view.root.dataset.drawMs = (performance.now() - start).toFixed(2);
 }
 
@@ -189,7 +188,6 @@ function point(view, id) {
   const before = nameOf(view, view.hovered);
   view.hovered = id;
   isolateTokens(view);
-  view.spoken.textContent = id ? spokenOf(view, id) : "";
   view.root.dataset.hoverMs = (performance.now() - start).toFixed(2);
   const name = nameOf(view, id);
   view.announcing = true;
@@ -217,18 +215,31 @@ function link(view, { side, position }) {
 function isolateTokens(view) {
   const active = [...new Set([...view.pins, ...view.linked, view.hovered ?? []].flat())];
   const heads = shown(view);
-  const id = view.hovered ?? view.pins.at(-1);
   view.stage.classList.toggle("isolated", active.length > 0);
   markActive(view.tokens, active, view.linked);
-  const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
-  labelTokens(view.tokens, found, (head) => badge(view, head));
-  read(view, view.hovered ? [view.hovered] : view.pins.slice(-N_READ), heads);
+  // Words follow a frame later: lines are what a moving pointer waits for.
+  cancelAnimationFrame(view.wording);
+  view.wording = requestAnimationFrame(() => putIntoWords(view, heads));
   if (!view.paint) return;
   const context = view.overlay.getContext("2d");
   if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);
   const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   for (const head of heads) paintHead(view, head, linesAt(view.map, head, active, each));
   context.putImageData(developed(view.paint), 0, 0);
+}
+
+// Labels beside the tokens, the lines of text below, and what is spoken.
+function putIntoWords(view, heads) {
+  const id = view.hovered ?? view.pins.at(-1);
+  const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
+  labelTokens(view.tokens, found, (head) => badge(view, head));
+  read(view, view.hovered ? [view.hovered] : view.pins.slice(-N_READ), heads);
+  view.spoken.textContent = view.hovered ? spokenOf(view, view.hovered) : "";
+  const told = `${view.drawn} ${heads} ${view.controls.lines.value}`;
+  if (told === view.told) return;
+  view.told = told;
+  explain(view, heads);
+  view.wires.setAttribute("aria-label", sentenceOf(view, heads));
 }
 
 function onKey(view, event) {
