@@ -32,7 +32,7 @@ def save_head(selection: Selection, suffix: str = "") -> None:
     attention = selection.attention(recording)
     place = f"{selection.kind}-L{selection.layer}-H{selection.head}"
     files = st.popover(
-        "",
+        "Save",
         icon=":material/download:",
         help="Save the head or the recording",
         key="files",
