@@ -10,7 +10,7 @@ from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 from viz.gallery import Composition, Fact
 from viz.labels import KIND_TITLES, label
-from viz.theme import FONT, SERIES, Theme
+from viz.theme import FONT, Theme
 
 WIDTH, HEIGHT = 320, 124
 """In the units of the drawing."""
@@ -63,7 +63,7 @@ def _lines(composition: Composition, recording: Recording, theme: Theme) -> Iter
     only = None if _is_whole(composition) else sorted({fact.query for fact in facts})
     for i, (layer, head) in enumerate(heads):
         weights = attention.weights(layer, head)
-        colour = theme.ink if len(heads) == 1 else SERIES[i]
+        colour = theme.ink if len(heads) == 1 else theme.head_colours[head]
         shift = 3.5 * (i - (len(heads) - 1) / 2)  # so that heads of one cell stand side by side
         yield from _head_lines(weights, only, colour, shift)
     for n, y in ((len(attention.keys), _KEYS), (len(attention.queries), _QUERIES)):
