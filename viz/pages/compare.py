@@ -21,7 +21,7 @@ def title(letter: str, selection: Selection) -> str:
 recording = current().recording
 a, b = current_selection(), current_selection("_b")
 
-with st.container(horizontal=True, vertical_alignment="center"):
+with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
     shown = choose_picture((ARROWS, HEATMAP))
     choose_rows(a.kind)
     choose_reading()

@@ -42,7 +42,7 @@ with grid:
         on_change=keep_order,
     )
 with large:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         shown = choose_picture()
         choose_rows(selection.kind)
         if shown == HEATMAP:

@@ -8,7 +8,7 @@ import pytest
 
 from transformer import Recording
 from viz.gallery import COMPOSITIONS, Composition, Fact
-from viz.theme import DARK, LIGHT, SERIES
+from viz.theme import DARK, LIGHT
 from viz.views.gallery_cards import Picture, cards
 from viz.views.thumbnail import describe_thumbnail, draw_thumbnail
 
@@ -32,7 +32,7 @@ def drawn(composition: Composition, recording: Recording) -> ElementTree.Element
 def test_a_line_is_a_weight_of_the_pinned_row(recording: Recording) -> None:
     paths = drawn(composition(pins="q3"), recording).findall(f"{SVG}path")
     expected = [
-        (SERIES[head], f"{weight:.2f}")
+        (LIGHT.head_colours[head], f"{weight:.2f}")
         for head in (0, 1)
         for weight in recording.attentions["cross"].weights(1, head)[3].tolist()
         if weight >= 0.05
