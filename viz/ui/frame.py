@@ -89,7 +89,8 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...]]:
     )
     if not methods[chosen].options:
         return chosen, ()
-    with st.popover("", icon=":material/tune:", help=f"Options of {methods[chosen].title}"):
+    help = f"Options of {methods[chosen].title}"
+    with st.popover("Options", icon=":material/tune:", help=help, key="options"):
         return chosen, choose_options(methods[chosen])
 
 

@@ -10,12 +10,12 @@ from transformer.words import RULE
 from viz.ui.address import keep, kept
 from viz.ui.current import current
 
-ROWS = {"produced": "while producing", "read": "while reading"}
+ROWS = {"produced": "producing", "read": "reading"}
 ROWS_EXPLAINED = (
     "A row of cross-attention is one step of the decoder, which has just read one token and is "
-    "about to produce the next. *While producing* names the row by the token that the step wrote, "
-    "*while reading* by the one it had read. The weights are the same, the names are off by one: "
-    "alignments are read off *while producing*."
+    "about to produce the next. *producing* names the row by the token that the step wrote: while "
+    "producing this token, it looked there. *reading* names it by the one it had just read. The "
+    "weights are the same, the names are off by one: alignments are read off *producing*."
 )
 WORDS = {"no": "pieces", "yes": "words"}
 SPECIAL = {"shown": "shown", "hidden": "hidden", "renormalised": "renormalised"}

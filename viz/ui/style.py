@@ -12,12 +12,13 @@ _CSS = """
   [data-testid="stMain"]:focus-visible { outline: none; }
   /* The last result stays as it is until the new one is there. */
   [data-stale="true"] { opacity: 1 !important; }
+  /* Of these popovers the icon is enough to see; their names are still read aloud. */
+  .st-key-options button [data-testid="stMarkdownContainer"],
+  .st-key-files button [data-testid="stMarkdownContainer"] {
+    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
-    /* A popover's icon is enough to see; its name is still read aloud. */
-    .stPopover button [data-testid="stMarkdownContainer"] {
-      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-    }
   }
 </style>
 """
