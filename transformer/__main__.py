@@ -16,7 +16,7 @@ from transformer.checkpoint import CheckpointError, load_checkpoint
 from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
-from transformer.device import DeviceError
+from transformer.device import DeviceError, choose_device
 from transformer.discover import discover
 from transformer.inspection import inspect
 from transformer.training.task import TrainingError
@@ -82,7 +82,8 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _inspect(options: argparse.Namespace) -> dict[str, Any]:
-    return inspect(load_checkpoint(options.checkpoint, options.device))
+    choose_device(options.device)  # nothing runs, yet a wrong name is told
+    return inspect(options.checkpoint)
 
 
 def _value(method: Method, option: str) -> tuple[str, Any]:
@@ -112,6 +113,10 @@ def _readable(result: dict[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, list):
+        # What is said in sentences has a line each; tables are for --json.
+        lines = [each for each in value if isinstance(each, str)] or ["none"] * (not value)
+        return "; ".join(lines) or f"{len(value)} rows, by --json"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 

@@ -1,0 +1,89 @@
+"""The tensors of a safetensors file, read one at a time; and what is wrong with one at sight."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import torch
+from safetensors import safe_open
+from torch import Tensor
+
+from transformer.checkpoint import CheckpointError
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file's header says of one tensor."""
+
+    name: str
+    dtype: str
+    """As safetensors writes it: F32, F16, BF16, I64."""
+    shape: tuple[int, ...]
+
+    @property
+    def n_values(self) -> int:
+        n = 1
+        for size in self.shape:
+            n *= size
+        return n
+
+
+@dataclass(frozen=True)
+class Health:
+    """What can be seen of a tensor without knowing what it is for."""
+
+    n_nan: int
+    n_infinite: int
+    is_zero: bool
+    """Every value is 0."""
+    dead_rows: tuple[int, ...]
+    """Rows of a matrix in which every value is 0, where not all of them are."""
+
+
+@contextmanager
+def open_tensors(file: Path) -> Iterator[Any]:
+    """The file, of which only what is asked for is read. Raises CheckpointError."""
+    where = f"{file.parent.name}: {file.name}"
+    if not file.is_file():
+        raise CheckpointError(f"{where} is missing.")
+    try:
+        with safe_open(file, framework="pt") as opened:
+            yield opened
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
+
+
+def list_tensors(file: Path) -> dict[str, Stored]:
+    """Name -> what the header says; no value is read. Raises CheckpointError."""
+    found = {}
+    with open_tensors(file) as opened:
+        for name in opened.keys():  # noqa: SIM118 (not a mapping)
+            part = opened.get_slice(name)
+            found[name] = Stored(name, part.get_dtype(), tuple(part.get_shape()))
+    return found
+
+
+def read_tensor(file: Path, name: str) -> Tensor:
+    """One tensor as float32 (float64 where saved so). Raises CheckpointError; KeyError: no such."""
+    with open_tensors(file) as opened:
+        if name not in opened.keys():  # noqa: SIM118
+            raise KeyError(name)
+        return floats(opened.get_tensor(name))
+
+
+def health(values: Tensor) -> Health:
+    """values: any shape; a row is an index of the first of two or more axes."""
+    zero = values == 0
+    is_zero = values.numel() > 0 and bool(zero.all())
+    dead: list[int] = []
+    if values.dim() > 1 and values.numel() and not is_zero:
+        dead = zero.flatten(1).all(1).nonzero().flatten().tolist()
+    return Health(int(values.isnan().sum()), int(values.isinf().sum()), is_zero, tuple(dead))
+
+
+def floats(values: Tensor) -> Tensor:
+    """Numbers of any kind in a precision that every computation takes."""
+    return values if values.dtype == torch.float64 else values.float()
