@@ -54,7 +54,7 @@ def run() -> list[Row]:
 
 
 def _row(what: str, view: Locator, selector: str, event: str, own: str) -> Row:
-    """Medians over ROUNDS, without the first, which compile. own: where the script notes its time."""
+    """Medians over ROUNDS, without the first, which compile. own: where it notes its own time."""
     times = view.evaluate(TIME_EACH, [selector, event, own, ROUNDS])[ROUNDS // 4 :]
     painted, script, idle = (statistics.median(each) for each in zip(*times, strict=True))
     size = f"{HEADS} heads, {N_TOKENS} tokens"
