@@ -56,9 +56,10 @@ def prepare_picture(request: Request, selection: Selection, reading: Reading) ->
 
 def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
     request = current().request
-    layer_heads = (request, selection, reading)
-    # Both pictures of a page follow the same pins: "from this word, in both heads".
-    pinned = (request, selection.kind, reading)
+    layer_heads = (request, selection)
+    # Both pictures of a page follow the same pins: "from this word, in both heads". Another lens
+    # or other names of the rows leave every token in its place.
+    pinned = (request, selection.kind, reading.words, reading.special)
     heads = kept(f"heads{suffix}", layer_heads)
 
     def changed(state: HeadViewState) -> None:

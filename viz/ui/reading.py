@@ -61,10 +61,10 @@ def _changes(reading: Reading) -> int:
 def _choose_lens() -> None:
     found = lenses()
     names = ["weight", *(name for name in found if name != "weight")]
+    st.session_state["choose_lens"] = current_reading().lens
     name = st.selectbox(
         "Lens",
         names,
-        index=names.index(current_reading().lens),
         format_func=lambda name: found[name].title,
         key="choose_lens",
         on_change=lambda: keep("lens", READING, st.session_state["choose_lens"]),
@@ -82,10 +82,10 @@ def _choose(
 ) -> None:
     """A switch between named values; the choice is kept like those of the components."""
     key = f"choose_{name}"
+    st.session_state[key] = _value(name, options)
     st.segmented_control(
         title,
         list(options),
-        default=_value(name, options),
         format_func=options.__getitem__,
         key=key,
         required=True,

@@ -10,6 +10,7 @@ import streamlit as st
 
 from viz.components.token_rows import token_rows
 from viz.labels import literal
+from viz.ui.address import open_page
 from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
@@ -25,6 +26,7 @@ TITLES = {
 
 def spine(page: str) -> None:
     """Draw the row for the page of this title."""
+    open_page(page)
     shown = current()
     tokens, choices = st.columns(WIDTHS)
     with tokens:
