@@ -81,8 +81,13 @@ class AttentionMap:
         attentions = {**self.recording.attentions, self.kind: self.attention.only(head)}
         return replace(self, recording=replace(self.recording, attentions=attentions))
 
-    def allowed(self, layer: int) -> Tensor:
-        """bool [H, R, C]: a cell is masked only where every cell that it stands for is."""
+    def allowed(self, layer: int, head: int | None = None) -> Tensor:
+        """bool [H, R, C], or one head's [R, C], at the cost of one.
+
+        A cell is masked only where every cell that it stands for is.
+        """
+        if head is not None:
+            return self.only(head).allowed(layer)[0]
         merged = _merge(self._open(layer).float(), self.column_groups, -1, "max")
         return _merge(merged, self.row_groups, -2, "max") > 0
 

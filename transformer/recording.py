@@ -65,14 +65,16 @@ class AttentionCall:
 
     def scores(self) -> Tensor:
         """q k^T * scale, before mask and softmax: [H, Q, K] in float32."""
-        return self.q.float() @ self.k.float().mT * self.scale
+        return (self.q.float() @ self.k.float().mT).mul_(self.scale)
 
     def weights(self) -> Tensor:
         """softmax(scores + mask) over keys: [H, Q, K] in float32; masked cells are exactly 0."""
         if self.mask is None and not self.is_causal:
             return self.scores().softmax(-1)
         masked = ~self.allowed()
-        weights = self.scores().masked_fill(masked, -torch.inf).softmax(-1)
+        weights = self.scores().masked_fill_(masked, -torch.inf).softmax(-1)
+        if self.mask is None:
+            return weights  # causality leaves a key to every row
         return weights.masked_fill(masked, 0.0)  # a row with every cell masked is 0, as in SDPA
 
 
@@ -109,9 +111,11 @@ class Attention:
         """The same attention with one head a layer."""
         return replace(self, calls=tuple(call.only(head) for call in self.calls))
 
-    def allowed(self, layer: int) -> Tensor:
-        """Which cells the masks leave open: bool [H, Q, K], on the CPU."""
-        return self.calls[layer].allowed().cpu()
+    def allowed(self, layer: int, head: int | None = None) -> Tensor:
+        """Which cells the masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU."""
+        if head is None:
+            return self.calls[layer].allowed().cpu()
+        return self.calls[layer].only(head).allowed()[0].cpu()
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,7 +55,7 @@ def figure_html(figure: go.Figure, title: str) -> bytes:
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
     """One head, a line a cell, row by row. query_piece is the token read, as the model read it."""
     weights = attention.weights(layer, head).tolist()
-    allowed = attention.allowed(layer)[head].tolist()
+    allowed = attention.allowed(layer, head).tolist()
     return _csv(
         ("query_position", "query_piece", "key_position", "key_piece", "weight", "masked"),
         (

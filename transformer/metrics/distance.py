@@ -12,8 +12,8 @@ def distance(weights: Tensor) -> Tensor:
     Rows sum to 1, so this is the mean over queries of sum_j A_ij |i - j|. In cross-attention i
     counts target tokens and j source tokens: 0 then means "keeps the order", not "stays put".
     """
-    queries, keys = (torch.arange(n, device=weights.device) for n in weights.shape[1:])
-    apart = (queries[:, None] - keys).abs().to(weights.dtype)  # [Q, K]
+    queries, keys = (torch.arange(n).to(weights) for n in weights.shape[1:])
+    apart = (queries[:, None] - keys).abs_()  # [Q, K]; in whole numbers it takes 5 times as long
     return mean_over_queries((weights * apart).sum(-1), weights)
 
 

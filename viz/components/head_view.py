@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
@@ -99,9 +100,8 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
     n largest sizes only, largest first: columns u2 [H, R, n], their values f4 [H, R, n], and the
     sum of the sizes that are left out f4 [H, R].
     """
-    plain = map.values(layer)
-    values = plain.masked_fill(~map.allowed(layer), torch.nan)
-    arrays = _dense(values) if 4 * values.numel() <= MAX_DENSE else _ranked(values)
+    n_values = map.n_heads * len(map.rows) * len(map.columns)
+    arrays, largest = (_dense if 4 * n_values <= MAX_DENSE else _ranked)(map, layer)
     rows, columns = pieces(map.rows), pieces(map.columns)
     header = {
         "kind": KIND_TITLES[map.kind],
@@ -112,7 +112,7 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
         "rows": rows,
         "columns": columns,
         "text": digest(repr((map.kind, rows, columns)).encode()),
-        "bound": _bound(map, plain),
+        "bound": (largest or 1.0) if map.lens.scale == "signed" else map.bounds[1],
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
         "sides": sides(map, n_prompt),
@@ -120,27 +120,33 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
     return pack(header, *arrays)
 
 
-def _bound(map: AttentionMap, values: Tensor) -> float:
-    """The value of the strongest line; of scores the layer's, elsewhere that of all layers."""
-    if map.lens.scale == "signed" and values.numel():
-        return float(values.abs().max()) or 1.0
-    return map.bounds[1]
+def _dense(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
+    """All values, and the largest size among them: the strongest line of scores."""
+    plain = map.values(layer)
+    values = plain.masked_fill(~map.allowed(layer), torch.nan)
+    return [values.numpy().astype("<f4")], _largest(plain)
 
 
-def _dense(values: Tensor) -> list[NDArray[Any]]:
-    return [values.numpy().astype("<f4")]
-
-
-def _ranked(values: Tensor) -> list[NDArray[Any]]:
-    """Of each row the largest sizes: columns, values, and the sum of the sizes left out."""
-    n_heads, n_rows, n_columns = values.shape
+def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
+    """Of each row the largest sizes; head by head, as the layers of a long text are large."""
     few, many = KEYS
-    n = min(n_columns, many, max(few, MAX_RANKED // (_BYTES_A_KEY * n_heads * n_rows)))
-    sizes = values.abs().nan_to_num(-1.0)  # so that masked cells come last
-    columns = sizes.topk(n).indices
-    rest = sizes.clamp_min(0).scatter(-1, columns, 0.0).sum(-1)
-    return [
-        columns.numpy().astype("<u2"),
-        values.gather(-1, columns).numpy().astype("<f4"),
-        rest.numpy().astype("<f4"),
-    ]
+    n = max(few, MAX_RANKED // (_BYTES_A_KEY * map.n_heads * len(map.rows)))
+    heads, largest = [], 0.0
+    for head in range(map.n_heads):
+        values = map.values(layer, head)
+        heads.append(_strongest(values, map.allowed(layer, head), min(n, many)))
+        largest = max(largest, _largest(values))
+    return [np.stack(parts) for parts in zip(*heads, strict=True)], largest
+
+
+def _strongest(values: Tensor, allowed: Tensor, n: int) -> tuple[NDArray[Any], ...]:
+    """Of each row of a head [R, C] n columns, their values, and the sum of the sizes left out."""
+    sizes = values.abs().masked_fill_(~allowed, -1.0)  # so that masked cells come last
+    columns = sizes.topk(min(n, values.size(-1))).indices
+    kept = values.gather(-1, columns).masked_fill_(~allowed.gather(-1, columns), torch.nan)
+    rest = sizes.clamp_min_(0).scatter_(-1, columns, 0.0).sum(-1)
+    return columns.numpy().astype("<u2"), kept.numpy().astype("<f4"), rest.numpy().astype("<f4")
+
+
+def _largest(values: Tensor) -> float:
+    return float(values.abs().max()) if values.numel() else 0.0

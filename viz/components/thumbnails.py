@@ -68,13 +68,17 @@ def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
     levels, masked = torch.empty(n, *size), torch.zeros(n, *size, dtype=torch.bool)
     cells, peaks = torch.empty(n, 2, dtype=torch.int32), torch.empty(n)
     numbers = torch.empty(len(metrics), n)
-    first = 0
+    first, mask, closed, free = 0, None, None, None
     for part in _parts(map, bool(metrics)):
         some = slice(first, first + len(part.values))
         levels[some] = _pooled(part.values, block, signed)
-        if part.allowed is not None:
-            masked[some] = ~_pool(part.allowed, block)
-        cells[some], peaks[some] = _strongest(part, signed)
+        if part.allowed is not mask:  # most heads share one
+            mask = part.allowed
+            closed = None if mask is None else ~_pool(mask, block)
+            free = None if mask is None else _free(mask)
+        if closed is not None:
+            masked[some] = closed
+        cells[some], peaks[some] = _strongest(part.values, free, signed)
         if metrics:
             numbers[:, some] = computed(metrics, part.weights)
         first = some.stop
@@ -221,20 +225,28 @@ def _largest(levels: Tensor) -> float:
     return (float(levels.abs().max()) if levels.numel() else 0.0) or 1.0
 
 
-def _strongest(part: _Part, signed: bool) -> tuple[Tensor, Tensor]:
-    """Each head's strongest cell [N, 2] as (row, column), and its value [N].
+def _free(allowed: Tensor) -> Tensor:
+    """Rows among which the strongest cell is looked for: [N, R, C] -> [N, R].
 
     Rows that may attend to one key only are left out: their 1.0 is no finding. Where every row is
     such a row, all count.
     """
-    n_heads = len(part.values)
-    if not part.values[0].numel():
+    free = allowed.sum(-1) > 1
+    return free | ~free.any(1, keepdim=True)
+
+
+def _strongest(values: Tensor, free: Tensor | None, signed: bool) -> tuple[Tensor, Tensor]:
+    """Each head's strongest cell [N, 2] as (row, column), and its value [N].
+
+    values: [N, R, C]. free: as `_free` gives it; None: all rows.
+    """
+    n_heads = len(values)
+    if not values[0].numel():
         return torch.zeros(n_heads, 2, dtype=torch.long), torch.full((n_heads,), torch.nan)
-    sizes = part.values.abs() if signed else part.values
+    sizes = values.abs() if signed else values
     peaks = sizes.amax(-1)  # [N, R]
-    if part.allowed is not None:
-        free = part.allowed.sum(-1) > 1
-        peaks = torch.where(free | ~free.any(1, keepdim=True), peaks, -1.0)
+    if free is not None:
+        peaks = torch.where(free, peaks, -1.0)
     heads, row = torch.arange(n_heads), peaks.argmax(-1)
     column = sizes[heads, row].argmax(-1)
-    return torch.stack([row, column], -1), part.values[heads, row, column]
+    return torch.stack([row, column], -1), values[heads, row, column]

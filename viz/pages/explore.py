@@ -28,6 +28,15 @@ def keep_order(show: str, sort: str, top: int) -> None:
 answer, selection = current(), current_selection()
 reading = usable_reading(selection.kind)
 grid, large = st.columns([5, 6], gap="large")
+with large:  # first: of a long text all heads take much longer than one layer
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        shown = choose_picture()
+        choose_rows(selection.kind)
+        if shown == HEATMAP:
+            choose_path()
+        choose_reading()
+        save_head(selection)
+    picture(shown, selection, reading)
 with grid:
     top = kept("top", GRID, "0")
     head_grid(
@@ -41,12 +50,3 @@ with grid:
         on_open=open_head,
         on_change=keep_order,
     )
-with large:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        shown = choose_picture()
-        choose_rows(selection.kind)
-        if shown == HEATMAP:
-            choose_path()
-        choose_reading()
-        save_head(selection)
-    picture(shown, selection, reading)

@@ -71,8 +71,8 @@ def plot(figure: Figure, alt: str, key: str, **config: Any) -> None:
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:
     """Title -> value with its unit, for every metric that applies to this kind of attention."""
-    values = measure(attention, layer)
+    values = measure(attention.only(head), layer)
     return {
-        metric.title: metric.text(float(values[name][head]))
+        metric.title: metric.text(float(values[name]))
         for name, metric in metrics_of(attention).items()
     }

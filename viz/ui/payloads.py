@@ -57,12 +57,12 @@ def player_payload(request: Request, layer: int, head: int | None) -> bytes:
     answered = answer(request)
     assert answered.decoding is not None
     attentions = answered.recording.attentions
-    chosen = slice(None) if head is None else slice(head, head + 1)
     n_target = len(answered.decoding.target)
 
     def rows(kind: str) -> Tensor:
         """One row a step [T, K]: of a generator's text the last ones."""
-        return attentions[kind].weights(layer)[chosen].mean(0)[-n_target:]
+        weights = attentions[kind].weights(layer, head)
+        return (weights.mean(0) if head is None else weights)[-n_target:]
 
     cross = rows("cross") if "cross" in attentions else None
     read = attentions["decoder_self"].queries

@@ -142,7 +142,7 @@ def strongest(selection: Selection) -> tuple[int, int]:
     """Query and key of the largest weight, among the queries that had a choice."""
     attention = selection.attention(current().recording)
     weights = attention.weights(selection.layer, selection.head)
-    free = attention.allowed(selection.layer)[selection.head].sum(-1, keepdim=True) > 1
+    free = attention.allowed(selection.layer, selection.head).sum(-1, keepdim=True) > 1
     query, key = divmod(int(weights.masked_fill(~free, 0).argmax()), weights.size(1))
     return query, key
 

@@ -1,6 +1,9 @@
 """Two heads of the same tokens: the weights of one minus those of the other."""
 
 import plotly.graph_objects as go
+import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from transformer.metrics.comparison import jensen_shannon, largest_difference
 from transformer.recording import Recording
@@ -9,6 +12,11 @@ from viz.views.head_heatmap import row_side
 from viz.views.heatmap import Side, heatmap, signed_scale
 from viz.views.layout import sentence
 from viz.views.view import HeadChoice, Selection, View
+
+MOST_CELLS = 512**2
+"""A larger difference is drawn in blocks: a browser takes seconds for millions of cells."""
+MOST_BLOCKS = 256
+"""Of a side."""
 
 
 def why_not(recording: Recording, first: Selection, second: Selection) -> str | None:
@@ -30,18 +38,33 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
     if reason is not None:
         return sentence(reason, theme, id, title)
     attention, other = first.attention(recording), second.attention(recording)
-    masked = ~attention.allowed(first.layer)[first.head] & ~other.allowed(second.layer)[second.head]
+    masked = ~attention.allowed(first.layer, first.head)
+    masked &= ~other.allowed(second.layer, second.head)
+    values = attention.weights(first.layer, first.head) - other.weights(second.layer, second.head)
+    rows, columns = row_side(attention), Side("key", attention.keys)
+    hover = "%{y} → %{x}: %{z:+.4f}"
+    if values.numel() > MOST_CELLS:
+        n = -(-max(values.shape) // MOST_BLOCKS)
+        values, masked = pooled(values, n), ~(pooled((~masked).float(), n) > 0)
+        rows, columns = _every(rows, n), _every(columns, n)
+        what = f"the furthest from 0 of {n} × {n} cells"
+        title += f" · each cell is {what}"
+        hover = f"from %{{y}} and %{{x}} on, {what}: %{{z:+.4f}}"
+    scale = signed_scale(theme, "A − B")
     return heatmap(
-        attention.weights(first.layer, first.head) - other.weights(second.layer, second.head),
-        row_side(attention),
-        Side("key", attention.keys),
-        signed_scale(theme, "A − B"),
-        theme,
-        id=id,
-        title=title,
-        hover="%{y} → %{x}: %{z:+.4f}",
-        masked=masked,
+        values, rows, columns, scale, theme, id=id, title=title, hover=hover, masked=masked
     )
+
+
+def pooled(values: Tensor, n: int) -> Tensor:
+    """Of each block of n x n values [Q, K] the one furthest from 0; the last may be smaller."""
+    high, low = (F.max_pool2d(x[None], n, ceil_mode=True)[0] for x in (values, -values))
+    return torch.where(low > high, -low, high)
+
+
+def _every(side: Side, n: int) -> Side:
+    """The first token of each block."""
+    return Side(side.title, side.tokens and side.tokens[::n])
 
 
 def describe(recording: Recording, first: Selection, second: Selection) -> str:

@@ -32,7 +32,7 @@ def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:
         theme,
         id=f"head_heatmap {selection.kind} {selection}",
         title=f"<b>{selection}</b> {KIND_TITLES.get(selection.kind, selection.kind)}",
-        masked=~attention.allowed(selection.layer)[selection.head],
+        masked=~attention.allowed(selection.layer, selection.head),
     )
 
 
@@ -57,7 +57,7 @@ def describe_map(map: AttentionMap, layer: int, head: int) -> str:
     values = map.values(layer, head)
     title = f"{map_name(map, layer, head)}, {KIND_TITLES.get(map.kind, map.kind)}"
     sizes = f"{values.size(0)} queries to {values.size(1)} keys"
-    cell = strongest(values, map.allowed(layer)[min(head, map.n_heads - 1)])
+    cell = strongest(values, map.allowed(layer, head))
     if cell is None:
         return f"{title} from {sizes}: every cell is masked."
     row, column = cell

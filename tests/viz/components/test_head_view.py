@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.random_attention import random_map
 from transformer.reading import Reading
+from viz.components import head_view
 from viz.components.head_view import KEYS, MAX_DENSE, MAX_RANKED, pack_head_view
 from viz.components.pack import unpack
 
@@ -58,15 +59,13 @@ def test_sizes(n: int) -> None:
         assert columns.shape[-1] == 16
 
 
-def test_signed_values_are_ranked_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    from viz.components import head_view
-
-    monkeypatch.setattr(head_view, "KEYS", (2, 2))
-    values = torch.tensor([[[0.5, -2.0, torch.nan, 1.0]]])
-    columns, kept, rest = head_view._ranked(values)
-    assert columns.tolist() == [[[1, 3]]]
-    assert kept.tolist() == [[[-2.0, 1.0]]]
-    assert rest.tolist() == [[0.5]]
+def test_signed_values_are_ranked_by_size() -> None:
+    values = torch.tensor([[0.5, -2.0, 9.0, 1.0]])
+    allowed = torch.tensor([[True, True, False, True]])
+    columns, kept, rest = head_view._strongest(values, allowed, 2)
+    assert columns.tolist() == [[1, 3]]
+    assert kept.tolist() == [[-2.0, 1.0]]
+    assert rest.tolist() == [0.5]
 
 
 def _app() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.random_maps import random_attention, random_recording
 from transformer.metrics.comparison import largest_difference
 from transformer.recording import Recording
 from viz.labels import figure_label
@@ -85,6 +86,23 @@ def test_the_difference_is_exact_and_between_minus_one_and_one(recording: Record
     assert (shown.zmin, shown.zmax) == (-1, 1)
     assert torch.equal(torch.from_numpy(shown.z), a - b)
     assert f"{largest_difference(a, b):.2f}" in head_difference.describe(recording, first, second)
+
+
+def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
+    long = random_recording(random_attention(1, 2, 700, 700, "decoder_self"))
+    first, second = Selection("decoder_self", 0, 0), Selection("decoder_self", 0, 1)
+    figure = head_difference.draw(long, LIGHT, first, second)
+    weights = long.attentions["decoder_self"].weights(0)
+    difference = (weights[0] - weights[1]).numpy()
+    shown = figure.data[1].z
+    assert shown.shape == (234, 234)
+    for row, column in ((0, 0), (5, 2), (120, 119), (233, 0), (233, 233)):
+        block = difference[3 * row : 3 * row + 3, 3 * column : 3 * column + 3]
+        assert abs(shown[row, column]) == np.abs(block).max()
+        assert shown[row, column] in block
+    assert np.isnan(shown[5, 6]) and figure.data[0].z[5, 6] == 1
+    assert "furthest from 0 of 3 × 3 cells" in figure.layout.title.text
+    assert figure.layout.xaxis.ticktext[2].endswith("piece6")
 
 
 def test_a_head_minus_itself_is_nothing(recording: Recording) -> None:
