@@ -125,18 +125,19 @@ def _row(call: AttentionCall, head: int, query: int) -> AttentionCall:
 
     Causality becomes a mask, because the one row left no longer says where it stood.
     """
-    n_heads, n_queries, n_keys = call.q.size(0), call.q.size(1), call.k.size(1)
-    allowed = torch.ones(n_keys, dtype=torch.bool, device=call.q.device)
-    if call.is_causal:
-        allowed = torch.arange(n_keys, device=call.q.device) <= query
-    if call.mask is not None:
-        allowed = allowed & call.mask.expand(n_heads, n_queries, n_keys)[head, query]
+    one = call.only(head)
+    n_queries, n_keys = one.q.size(1), one.k.size(1)
+    allowed = torch.ones(n_keys, dtype=torch.bool, device=one.q.device)
+    if one.is_causal:
+        allowed = torch.arange(n_keys, device=one.q.device) <= query
+    if one.mask is not None:
+        allowed = allowed & one.mask.expand(1, n_queries, n_keys)[0, query]
+    bias = None if one.bias is None else one.bias.expand(1, n_queries, n_keys)[:, query, None]
     return replace(
-        call,
-        q=call.q[head, query][None, None],  # [1, 1, d_key]
-        k=call.k[head][None],  # [1, K, d_key]
-        v=call.v[head][None],  # [1, K, d_value]
+        one,
+        q=one.q[:, query, None],  # [1, 1, d_key]
         mask=allowed[None, None],  # [1, 1, K]
+        bias=bias,  # [1, 1, K]
         is_causal=False,
     )
 
