@@ -7,6 +7,7 @@ where a model computes attention by hand are its weights all that there is.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -112,8 +113,8 @@ class WeightsCall(AttentionCall):
         return False
 
     def heads(self, part: slice) -> "AttentionCall":
-        some = super().heads(part)
-        return replace(some, given=self.given[part])
+        shorter: dict[str, Any] = {"given": self.given[part]}
+        return replace(super().heads(part), **shorter)
 
     def scores(self) -> Tensor:
         """Raises ValueError."""
