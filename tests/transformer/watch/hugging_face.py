@@ -66,7 +66,11 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "ELECTRA": ("ElectraForMaskedLM", "ElectraConfig", {**_SMALL, "embedding_size": 16}),
     "ALBERT": ("AlbertForMaskedLM", "AlbertConfig", {**_SMALL, "embedding_size": 16}),
     "ModernBERT": ("ModernBertForMaskedLM", "ModernBertConfig", _MODERN),
-    "DeBERTa-v2": ("DebertaV2ForMaskedLM", "DebertaV2Config", {**_SMALL, "relative_attention": True}),
+    "DeBERTa-v2": (
+        "DebertaV2ForMaskedLM",
+        "DebertaV2Config",
+        {**_SMALL, "relative_attention": True},
+    ),
     "MPNet": ("MPNetForMaskedLM", "MPNetConfig", _SMALL),
     "FNet": ("FNetForMaskedLM", "FNetConfig", _SMALL),
 }
