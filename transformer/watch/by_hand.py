@@ -160,19 +160,22 @@ def _ordered(
     if equation is None:
         if w.dim() < 2 or v.dim() < 2 or w.size(-1) != n_keys or v.size(-2) != n_keys:
             return None
+        if w.dim() > 4 and v.size(-3) != 1:  # blocks of a sequence, and no groups of heads
+            return None
         return HandMade(mark, weights, scores, v, result)
-    terms, _, out = equation.replace(" ", "").replace(".", "").partition("->")
-    of_w, of_v = terms.split(",")[place], terms.split(",")[1 - place]
-    key, queries = of_w[-1:], [letter for letter in of_w[:-1] if letter not in of_v]
-    if w.size(-1) != n_keys or key not in of_v or key in out or len(queries) != 1:
+    of_w, of_v, out = _letters(equation, w, v, result, place)
+    key, asking = of_w[-1:], [letter for letter in of_w[:-1] if letter not in of_v]
+    if w.size(-1) != n_keys or key not in of_v or key in out or not asking:
         return None
-    if len(of_w) != w.dim() or weights.dim() != w.dim():  # with dots, or reshaped in between
-        return HandMade(mark, weights, scores, None, result)
+    if weights.dim() != w.dim():  # reshaped in between
+        return HandMade(mark, weights, scores, None, result) if weights.dim() < 5 else None
     shared = [letter for letter in of_w[:-1] if letter in of_v]
+    if len(shared) > 2:  # blocks of a sequence
+        return None
     rest = [letter for letter in of_v if letter not in of_w]
-    wanted = [of_w.index(letter) for letter in (*shared, *queries, key)]
+    wanted = [of_w.index(letter) for letter in (*shared, *asking, key)]  # groups, then queries
     order = [of_v.index(letter) for letter in (*shared, key, *rest)]
-    places = [out.find(letter) for letter in (*shared, *queries, *rest)]
+    places = [out.find(letter) for letter in (*shared, *asking, *rest)]
     is_whole = sorted(places) == list(range(result.dim()))
     return HandMade(
         mark,
@@ -180,4 +183,15 @@ def _ordered(
         scores.expand_as(weights).permute(wanted),
         v.permute(order) if len(order) == v.dim() and len(rest) == 1 else None,
         result.permute(places) if is_whole else result,
+    )
+
+
+def _letters(equation: str, w: Tensor, v: Tensor, result: Tensor, place: int) -> tuple[str, ...]:
+    """The axes of weights, values and result in an einsum; those that dots stand for as digits."""
+    terms, _, out = equation.replace(" ", "").partition("->")
+    both = terms.split(",")
+    written = zip((both[place], both[1 - place], out), (w, v, result), strict=True)
+    return tuple(
+        term.replace("...", "0123456789"[10 - tensor.dim() + len(term.replace("...", "")) :])
+        for term, tensor in written
     )

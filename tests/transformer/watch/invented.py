@@ -111,11 +111,28 @@ class TorchLayer(nn.Module):
         return out
 
 
+class Groups(nn.Module):
+    """einsum with dots, and two heads for each group of keys and values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(D, D), nn.Linear(D, D // 2), nn.Linear(D, D // 2)
+        self.o = nn.Linear(D, D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q = self.q(x).unflatten(-1, (2, 2, 3))  # [B, T, groups, heads, d]
+        k, v = self.k(x).unflatten(-1, (2, 3)), self.v(x).unflatten(-1, (2, 3))
+        weights = torch.einsum("...qgrd,...kgd->...grqk", q, k).softmax(-1)
+        self.wanted = weights[0].flatten(0, 1)
+        return self.o(torch.einsum("...grqk, ...kgd -> ...qgrd", weights, v).flatten(-3))
+
+
 STYLES: tuple[Callable[[], nn.Module], ...] = (
     HeadsAsAxis,
     HeadsInBatch,
     Bare,
     Letters,
+    Groups,
     Fused,
     TorchLayer,
 )
