@@ -172,11 +172,12 @@ _PRODUCTS = (
     *(torch.baddbmm, Tensor.baddbmm, torch.einsum),
 )
 _SOFTMAXES = (torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax)
-_LINEARS = (F.linear, torch.addmm, Tensor.addmm)
+_MATRICES = (torch.addmm, Tensor.addmm)
 _WATCHED: dict[Any, Callable[..., None]] = {
     F.scaled_dot_product_attention: Watcher._fused,
     F.multi_head_attention_forward: Watcher._multi_head,
     **dict.fromkeys(_SOFTMAXES, Watcher._softmax),
     **dict.fromkeys(_PRODUCTS, Watcher._product),
-    **dict.fromkeys(_LINEARS, Watcher._linear),
+    **dict.fromkeys(_MATRICES, Watcher._matrix),
+    F.linear: Watcher._linear,
 }

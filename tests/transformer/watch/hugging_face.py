@@ -1,5 +1,6 @@
 """Small models of many Hugging Face families, built from their configurations: no download."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,18 @@ _T5 = {
 }
 _GPT2 = {"vocab_size": 50, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 40}
 _MODERN = {**_SMALL, "local_attention": 4, "global_attn_every_n_layers": 2, "cls_token_id": 3}
+_NEO = {
+    **{"vocab_size": 50, "hidden_size": 16, "num_layers": 2, "num_heads": 4, "window_size": 4},
+    **{"attention_types": [[["global", "local"], 1]], "max_position_embeddings": 40},
+}
+_DEEPSEEK = {
+    **{**_SMALL, "num_key_value_heads": 4, "moe_intermediate_size": 8, "n_routed_experts": 4},
+    **{"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1},
+    **{"q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4},
+    **{"v_head_dim": 6},
+}
+_LONG = {**_SMALL, "attention_window": [4, 4], "sep_token_id": 2}
+_FULL = "original_full"
 _DISTIL = {"vocab_size": 50, "dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim": 20}
 
 FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -72,7 +85,30 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
         {**_SMALL, "relative_attention": True},
     ),
     "MPNet": ("MPNetForMaskedLM", "MPNetConfig", _SMALL),
+    "BigBird": ("BigBirdForMaskedLM", "BigBirdConfig", {**_SMALL, "attention_type": _FULL}),
+    "XLNet": (
+        "XLNetLMHeadModel",
+        "XLNetConfig",
+        {"vocab_size": 50, "d_model": 16, "n_layer": 2, "n_head": 4, "d_inner": 20},
+    ),
+    "Falcon": ("FalconForCausalLM", "FalconConfig", {**_SMALL, "ffn_hidden_size": 20}),
+    "MPT": (
+        "MptForCausalLM",
+        "MptConfig",
+        {"vocab_size": 50, "d_model": 16, "n_layers": 2, "n_heads": 4, "max_seq_len": 40},
+    ),
+    "GPT-Neo": ("GPTNeoForCausalLM", "GPTNeoConfig", _NEO),
+    "CodeGen": ("CodeGenForCausalLM", "CodeGenConfig", {**_GPT2, "rotary_dim": 4}),
+    "Gemma-3": ("Gemma3ForCausalLM", "Gemma3TextConfig", {**_GROUPED, "sliding_window": 4}),
+    "DeepSeek-V3": ("DeepseekV3ForCausalLM", "DeepseekV3Config", _DEEPSEEK),
+    "LongT5": ("LongT5ForConditionalGeneration", "LongT5Config", {**_T5, "local_radius": 3}),
+    "Longformer": ("LongformerForMaskedLM", "LongformerConfig", _LONG),
     "FNet": ("FNetForMaskedLM", "FNetConfig", _SMALL),
+    "Mamba": (
+        "MambaForCausalLM",
+        "MambaConfig",
+        {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "state_size": 4},
+    ),
 }
 """Name in the documents -> model class, configuration class, configuration."""
 
@@ -83,6 +119,13 @@ KINDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+REQUIRED = (
+    *("Marian", "BART", "mBART", "T5", "M2M100", "GPT-2", "GPT-NeoX", "Llama", "Mistral"),
+    *("Qwen2", "Gemma", "Gemma-2", "BERT", "RoBERTa", "DistilBERT", "ELECTRA", "ModernBERT"),
+)
+"""Families whose every kind must be seen."""
+
+
 def build(family: str, attention: str | None = None) -> nn.Module:
     """attention: "eager", or None for what the family does by default."""
     import transformers
@@ -91,7 +134,9 @@ def build(family: str, attention: str | None = None) -> nn.Module:
     torch.manual_seed(0)
     config = getattr(transformers, of_config)(**values)
     more = {} if attention is None else {"attn_implementation": attention}
-    model: nn.Module = getattr(transformers, name)._from_config(config, **more).eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a family says of its defaults is its own affair
+        model: nn.Module = getattr(transformers, name)._from_config(config, **more).eval()
     for parameter in model.parameters():
         if parameter.dim() > 1 and family != "T5":  # fresh ones make weights nearly even
             parameter.data.mul_(6)
@@ -112,9 +157,11 @@ def inputs_of(model: Any, padded: bool = False) -> dict[str, torch.Tensor]:
 
 def expected(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, tuple[torch.Tensor, ...]]:
     """kind -> weights [1, H, Q, K] of each layer, as the library itself gives them."""
-    with torch.no_grad():
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         output = model(**inputs, output_attentions=True)
     if model.config.is_encoder_decoder:
         return {kind: get(output) for kind, get in KINDS.items()}
-    is_causal = type(model).__name__.endswith(("CausalLM", "LMHeadModel"))
+    causal = ("CausalLM", "LMHeadModel")
+    is_causal = type(model).__name__.endswith(causal) and "XLNet" not in type(model).__name__
     return {"decoder_self" if is_causal else "encoder_self": output.attentions}
