@@ -3,10 +3,18 @@
 >>> from transformer import decode, load_checkpoint, record
 """
 
+from collections.abc import Sequence
+from typing import Any, overload
+
+from torch import nn
+
 from transformer.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from transformer.decoding import Decoding, InputError, decode
-from transformer.recorder import record
+from transformer.recorder import record as record_checkpoint
 from transformer.recording import Attention, PositionalEncoding, Recording
+from transformer.tokenizer import Token
+from transformer.watch import record_module
+from transformer.watch.module import Tokens
 
 __all__ = [
     "Attention",
@@ -20,3 +28,20 @@ __all__ = [
     "load_checkpoint",
     "record",
 ]
+
+
+@overload
+def record(
+    checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None = None
+) -> Recording: ...
+@overload
+def record(module: nn.Module, inputs: Any, tokens: Tokens | None = None) -> Recording: ...
+def record(*args: Any, **named: Any) -> Recording:
+    """Run a model once and keep what its attentions saw.
+
+    Of a checkpoint: source and target, text or tokens. Of any torch module: its inputs, a tensor,
+    a tuple or a dict, and optionally the tokens at its positions, as strings. Raises InputError.
+    """
+    if "module" in named or (args and isinstance(args[0], nn.Module)):
+        return record_module(*args, **named)
+    return record_checkpoint(*args, **named)

@@ -32,8 +32,10 @@ class Cell:
     running: Tensor
     """Sum of the products up to and with each dimension [d_key]; the last is q · k."""
     scale: float
+    bias: float
+    """What the model adds to this cell's score for the places of both: a relative bias, ALiBi."""
     scores: Tensor
-    """q · k * scale for every key of this query, before the mask [K]."""
+    """q · k * scale + bias for every key of this query, before the mask [K]."""
     allowed: Tensor
     """bool [K]: False where a mask forbids the key."""
     weights: Tensor
@@ -59,7 +61,7 @@ class Cell:
 
     @property
     def score(self) -> float:
-        """q · k * scale, whether masked or not."""
+        """q · k * scale + bias, whether masked or not."""
         return float(self.scores[self.key])
 
     @property
@@ -89,9 +91,15 @@ class Cell:
 def inside(recording: Recording, kind: str, layer: int, head: int, query: int, key: int) -> Cell:
     """Every stage of one cell. Costs K * (d_key + d_value), whatever the number of queries.
 
-    Raises KeyError for a kind and IndexError for a number that the recording does not have.
+    Raises KeyError for a kind and IndexError for a number that the recording does not have, and
+    ValueError, in a sentence, where a model left nothing but its weights.
     """
     call = recording.attentions[kind].calls[layer]
+    if not call.knows_scores or not call.v.size(-1):
+        raise ValueError(
+            "This model computes attention by hand: its weights are known, its q and k are not, "
+            "so there is nothing to see inside a cell."
+        )
     row = _row(call, head, query)
     q, k, v = row.q[0, 0].float().cpu(), row.k[0].float().cpu(), row.v[0].float().cpu()
     products = q * k[key]  # [d_key]
@@ -109,6 +117,7 @@ def inside(recording: Recording, kind: str, layer: int, head: int, query: int, k
         products=products,
         running=products.cumsum(0),
         scale=call.scale,
+        bias=0.0 if row.bias is None else float(row.bias[0, 0, key]),
         scores=row.scores()[0, 0].cpu(),
         allowed=row.allowed()[0, 0].cpu(),
         weights=weights,
@@ -125,18 +134,19 @@ def _row(call: AttentionCall, head: int, query: int) -> AttentionCall:
 
     Causality becomes a mask, because the one row left no longer says where it stood.
     """
-    n_heads, n_queries, n_keys = call.q.size(0), call.q.size(1), call.k.size(1)
-    allowed = torch.ones(n_keys, dtype=torch.bool, device=call.q.device)
-    if call.is_causal:
-        allowed = torch.arange(n_keys, device=call.q.device) <= query
-    if call.mask is not None:
-        allowed = allowed & call.mask.expand(n_heads, n_queries, n_keys)[head, query]
+    one = call.only(head)
+    n_queries, n_keys = one.q.size(1), one.k.size(1)
+    allowed = torch.ones(n_keys, dtype=torch.bool, device=one.q.device)
+    if one.is_causal:
+        allowed = torch.arange(n_keys, device=one.q.device) <= query
+    if one.mask is not None:
+        allowed = allowed & one.mask.expand(1, n_queries, n_keys)[0, query]
+    bias = None if one.bias is None else one.bias.expand(1, n_queries, n_keys)[:, query, None]
     return replace(
-        call,
-        q=call.q[head, query][None, None],  # [1, 1, d_key]
-        k=call.k[head][None],  # [1, K, d_key]
-        v=call.v[head][None],  # [1, K, d_value]
+        one,
+        q=one.q[:, query, None],  # [1, 1, d_key]
         mask=allowed[None, None],  # [1, 1, K]
+        bias=bias,  # [1, 1, K]
         is_causal=False,
     )
 

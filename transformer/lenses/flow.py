@@ -7,7 +7,7 @@ from torch import Tensor
 
 from transformer.lenses.lens import Lens
 from transformer.lenses.max_flow import largest_flows
-from transformer.lenses.mixing import mixing
+from transformer.lenses.mixing import mixing, why_not_mixed
 from transformer.recording import Attention, Recording
 
 MOST_TOKENS = 24
@@ -44,7 +44,7 @@ def _why_not(recording: Recording, kind: str) -> str | None:
             f"Attention flow is computed for up to {MOST_TOKENS} tokens, and here are {n_tokens}: "
             "shorten the text, or choose rollout."
         )
-    return None
+    return why_not_mixed(recording, kind)
 
 
 LENS = Lens(

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from transformer.recording import AttentionCall
+from transformer.recording import AttentionCall, Recording
 
 
 def head_values(call: AttentionCall, head: int, keys: slice = slice(None)) -> Tensor:
@@ -11,5 +11,16 @@ def head_values(call: AttentionCall, head: int, keys: slice = slice(None)) -> Te
     v_j itself where nothing projects it. v_j has the bias of the value projection already; the
     bias of W_O belongs to no head.
     """
-    values, output = call.v[head, keys].float().cpu(), call.output
-    return values if output is None else values @ output[head].float().cpu()
+    one = call.only(head)
+    values, output = one.v[0, keys].float().cpu(), one.output
+    return values if output is None else values @ output[0].float().cpu()
+
+
+def why_no_values(recording: Recording, kind: str) -> str | None:
+    """The `why_not` of what needs v and W_O of every layer."""
+    calls = recording.attentions[kind].calls
+    if not all(call.v.size(-1) for call in calls):
+        return "The values were not recorded: this model computes its attention by hand."
+    if not all(call.has_output for call in calls):
+        return "What projects the heads was not found in this model, so what they add is unknown."
+    return None

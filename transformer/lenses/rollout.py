@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from transformer.lenses.lens import Lens
-from transformer.lenses.mixing import mixing
+from transformer.lenses.mixing import mixing, why_not_mixed
 from transformer.recording import Attention, Recording
 
 _LATEST: WeakKeyDictionary[Attention, tuple[int, Tensor]] = WeakKeyDictionary()
@@ -37,9 +37,12 @@ def _product(attention: Attention, layer: int) -> Tensor:
 
 
 def _why_not(recording: Recording, kind: str) -> str | None:
-    if kind == "cross" and "encoder_self" not in recording.attentions:
+    if kind != "cross":
+        return why_not_mixed(recording, kind)
+    encoder = recording.attentions.get("encoder_self")
+    if encoder is None or len(encoder.queries) != len(recording.attentions[kind].keys):
         return "Rollout of cross-attention needs the encoder's attention, which is not recorded."
-    return None
+    return why_not_mixed(recording, "encoder_self")
 
 
 LENS = Lens(

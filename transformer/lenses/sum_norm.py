@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer.lenses.head_values import head_values
+from transformer.lenses.head_values import head_values, why_no_values
 from transformer.lenses.lens import Lens
 from transformer.recording import AttentionCall, Recording
 
@@ -30,9 +30,10 @@ def sum_norm(recording: Recording, kind: str, layer: int) -> Tensor:
 
 def _products(call: AttentionCall, keys: slice) -> Tensor:
     """Every head's v_j W_O times every other's, for some keys: [k, H, H] in float64."""
-    n_heads = call.v.size(0)
+    n_heads = call.n_heads
     if call.output is None:  # each head writes where no other does
-        squares = call.v[:, keys].double().cpu().square().sum(-1)  # [H, k]
+        values = call.heads(slice(None)).v[:, keys]
+        squares = values.double().cpu().square().sum(-1)  # [H, k]
         return squares.mT.diag_embed()
     added = torch.stack([head_values(call, head, keys) for head in range(n_heads)], 1).double()
     return added @ added.mT  # [k, H, D] -> [k, H, H]
@@ -50,4 +51,5 @@ LENS = Lens(
     scale="size",
     compute=sum_norm,
     per_head=False,
+    why_not=why_no_values,
 )

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer.lenses.head_values import head_values
+from transformer.lenses.head_values import head_values, why_no_values
 from transformer.lenses.lens import Lens
 from transformer.recording import Recording
 
@@ -29,4 +29,5 @@ LENS = Lens(
     ),
     scale="size",
     compute=value_norm,
+    why_not=why_no_values,
 )

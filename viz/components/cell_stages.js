@@ -55,8 +55,11 @@ function showWhole({ stages, header, q, allowed }) {
   const scale = header.scale_name || "scale";
   const dimensions = `${q.length} dimension${q.length === 1 ? "" : "s"}`;
   stages.vectors.written.replaceChildren(...formula(`q_i, k_j, ${dimensions}`));
-  stages.scale.written.replaceChildren(...formula(`s_{ij} = q_i·k_j × ${scale}`));
-  setNumbers(stages.scale, [`× ${scale}`, "scale", header.scale], ["score", "score", header.score]);
+  const bias = header.bias ? [["+ bias", "bias", header.bias]] : [];
+  const sum = `s_{ij} = q_i·k_j × ${scale}${bias.length ? " + b_{ij}" : ""}`;
+  stages.scale.written.replaceChildren(...formula(sum));
+  const scaled = [`× ${scale}`, "scale", header.scale];
+  setNumbers(stages.scale, scaled, ...bias, ["score", "score", header.score]);
   stages.mask.numbers.replaceChildren(...maskWords(header, allowed));
   stages.projected.node.hidden = !header.norms;
   if (!header.norms) return;

@@ -77,6 +77,7 @@ def pack_cell(
         "dot": cell.dot,
         "scale": cell.scale,
         "scale_name": _scale_name(cell),
+        "bias": cell.bias,
         "score": cell.score,
         "is_masked": cell.is_masked,
         "n_allowed": cell.n_allowed,
@@ -103,7 +104,8 @@ def sentence(cell: Cell, query_token: Token, key_token: Token, is_produced: bool
     """What the picture says, for those who do not see it."""
     row = ("writing " if is_produced else "") + _word(query_token)
     start = f"L{cell.layer} H{cell.head}: {row} asks {_word(key_token)}"
-    dot = f"q·k {_signed(cell.dot)} × {cell.scale:.4f} = {_signed(cell.score)}"
+    bias = f" + bias {_signed(cell.bias)}" if cell.bias else ""
+    dot = f"q·k {_signed(cell.dot)} × {cell.scale:.4f}{bias} = {_signed(cell.score)}"
     if cell.is_masked:
         return f"{start}: {dot}, but the mask forbids this key: weight 0"
     rank = "the largest" if cell.rank == 1 else f"rank {cell.rank}"

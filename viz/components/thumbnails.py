@@ -4,8 +4,8 @@ Layers are taken together while they are small and head by head once they are la
 the time goes into calls, at 2,048 into memory.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -111,7 +111,7 @@ def _parts(map: AttentionMap, with_weights: bool) -> Iterator[_Part]:
             yield from _split(map, run[first : first + n_layers], n_heads, allowed, with_weights)
 
 
-def _runs(calls: tuple[AttentionCall, ...]) -> list[list[int]]:
+def _runs(calls: Sequence[AttentionCall]) -> list[list[int]]:
     """Layers, in order; those that follow each other and mask alike stand together."""
     runs = [[0]]
     for layer in range(1, len(calls)):
@@ -137,7 +137,7 @@ def _allowed(map: AttentionMap, layer: int) -> Tensor | None:
         return None
     alike = call.mask is None or call.mask.size(0) == 1
     if alike and _shows_weights(map):
-        return _some(call, slice(0, 1)).allowed().cpu()
+        return call.only(0).allowed().cpu()
     return map.allowed(layer)[:1] if alike else map.allowed(layer)
 
 
@@ -159,7 +159,7 @@ def _split(
         of_step = some if len(layers) == 1 else slice(None)
         values = None if shown is None else shown[of_step]
         if values is None or with_weights:
-            weights = _joined([_some(call, some).weights().cpu() for call in calls])
+            weights = _joined([call.heads(some).weights().cpu() for call in calls])
             values = weights if values is None else values
         else:
             weights = values
@@ -170,12 +170,6 @@ def _split(
 def _shows_weights(map: AttentionMap) -> bool:
     """Whether the values of a map are the weights as they are: then they are computed once."""
     return map.lens.name == "weight" and map.reading in (Reading(), Reading(rows="read"))
-
-
-def _some(call: AttentionCall, heads: slice) -> AttentionCall:
-    """A call with some of its heads."""
-    mask = call.mask if call.mask is None or call.mask.size(0) == 1 else call.mask[heads]
-    return replace(call, q=call.q[heads], k=call.k[heads], v=call.v[heads], mask=mask)
 
 
 def _joined(parts: list[Tensor]) -> Tensor:

@@ -1,0 +1,197 @@
+"""Attention that a model computes by hand: product, softmax over the keys, product with values.
+
+What tells it from other softmaxes is where its input comes from and where its output goes. The
+input descends from a product of two activations, of which the one that makes the keys is nothing
+learned (a router's or a classifier's logits come from a learned matrix); the output, or what
+dropout and reshaping make of it, is multiplied with values, one for each key.
+"""
+
+import weakref
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.recording import WeightsCall
+from transformer.watch.fused import is_closed
+
+
+@dataclass(eq=False)
+class Softmax:
+    """A softmax whose input came from a product of queries and keys."""
+
+    weights: Tensor
+    scores: Tensor
+    is_used: bool = False
+    """Whether it has met its values."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of two activations, which may become scores."""
+
+    n_keys: int
+
+
+class Marks:
+    """What is known of tensors, for as long as they live and without keeping them alive."""
+
+    def __init__(self) -> None:
+        self._marks: dict[int, tuple[weakref.ref[Tensor], Product | Softmax]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._marks)
+
+    def put(self, tensor: Tensor, mark: Product | Softmax) -> None:
+        key, marks = id(tensor), self._marks
+        marks[key] = (weakref.ref(tensor, lambda _: marks.pop(key, None)), mark)
+
+    def get(self, tensor: Any) -> Product | Softmax | None:
+        known = self._marks.get(id(tensor))
+        return known[1] if known is not None and known[0]() is tensor else None
+
+
+def tensors_in(args: Iterable[Any]) -> Iterator[Tensor]:
+    """The tensors among arguments, in order, and in lists among them."""
+    for argument in args:
+        if isinstance(argument, Tensor):
+            yield argument
+        elif isinstance(argument, list | tuple):
+            yield from (each for each in argument if isinstance(each, Tensor))
+
+
+def inherited(marks: Marks, result: Tensor, args: Iterable[Any]) -> None:
+    """Hand on what is known of an argument to what a function made of it."""
+    for tensor in tensors_in(args):
+        mark = marks.get(tensor)
+        if mark is None:
+            continue
+        if isinstance(mark, Product):
+            marks.put(result, mark)
+            return
+        if result.numel() == tensor.numel():
+            marks.put(result, mark)
+            return
+        if result.shape[:-1] == tensor.shape[:-1] and result.size(-1) == tensor.size(-1) - 1:
+            marks.put(result, _without_sink(mark, result))
+            return
+
+
+def _without_sink(softmax: Softmax, weights: Tensor) -> Softmax:
+    """An attention sink takes part in the softmax as one more key, and is dropped after it."""
+    return Softmax(weights, softmax.scores[..., : weights.size(-1)])
+
+
+@dataclass(frozen=True, eq=False)
+class HandMade:
+    """A product of weights with values, its axes in the order of attention."""
+
+    softmax: Softmax
+    weights: Tensor
+    """[..., Q, K], as the softmax gave them."""
+    scores: Tensor
+    """[..., Q, K], mask and all."""
+    v: Tensor | None
+    """[..., K, d_value]; None where its axes are not understood."""
+    result: Tensor
+    """[..., Q, d_value]"""
+
+    def call(self) -> WeightsCall:
+        """Without the batch axis, for one sequence."""
+        weights = self.weights.flatten(0, -3) if self.weights.dim() > 2 else self.weights[None]
+        n_heads, n_queries, n_keys = weights.shape
+        scores = self.scores.reshape(weights.shape)
+        return WeightsCall(
+            q=weights.new_empty(n_heads, n_queries, 0),
+            k=weights.new_empty(n_heads, n_keys, 0),
+            v=_values(self.v, n_heads, n_keys),
+            mask=_open(scores),
+            scale=1.0,
+            is_causal=False,
+            has_output=False,
+            given=weights,
+        )
+
+
+def _values(v: Tensor | None, n_heads: int, n_keys: int) -> Tensor:
+    """[G, K, d_value]; of no dimensions where they do not go with the heads."""
+    if v is not None:
+        v = v.reshape(-1, *v.shape[-2:])
+        if n_heads % v.size(0) == 0:
+            return v
+    return torch.empty(n_heads, n_keys, 0)
+
+
+def _open(scores: Tensor) -> Tensor | None:
+    """bool [1 or H, Q, K]; None where no cell is closed."""
+    closed = is_closed(scores)
+    if not bool(closed.any()):
+        return None
+    return ~closed[:1] if bool((closed == closed[:1]).all()) else ~closed
+
+
+def met_values(marks: Marks, operands: list[Any], result: Tensor) -> HandMade | None:
+    """The attention that a product ends: operands is (equation, a, b) of an einsum, or (a, b)."""
+    equation = operands[0] if isinstance(operands[0], str) else None
+    tensors = list(tensors_in(operands))
+    if len(tensors) != 2:
+        return None
+    places = (0, 1) if equation is not None else (0,)
+    for place in places:
+        mark, other = marks.get(tensors[place]), tensors[1 - place]
+        if isinstance(mark, Softmax) and not mark.is_used and not _is_softmax(marks, other):
+            made = _ordered(mark, tensors[place], other, result, equation, place)
+            mark.is_used = made is not None
+            return made
+    return None
+
+
+def _is_softmax(marks: Marks, tensor: Tensor) -> bool:
+    return isinstance(marks.get(tensor), Softmax)
+
+
+def _ordered(
+    mark: Softmax, w: Tensor, v: Tensor, result: Tensor, equation: str | None, place: int
+) -> HandMade | None:
+    n_keys = mark.weights.size(-1)
+    weights, scores = mark.weights, mark.scores
+    if equation is None:
+        if w.dim() < 2 or v.dim() < 2 or w.size(-1) != n_keys or v.size(-2) != n_keys:
+            return None
+        if w.dim() > 4 and v.size(-3) != 1:  # blocks of a sequence, and no groups of heads
+            return None
+        return HandMade(mark, weights, scores, v, result)
+    of_w, of_v, out = _letters(equation, w, v, result, place)
+    key, asking = of_w[-1:], [letter for letter in of_w[:-1] if letter not in of_v]
+    if w.size(-1) != n_keys or key not in of_v or key in out or not asking:
+        return None
+    if weights.dim() != w.dim():  # reshaped in between
+        return HandMade(mark, weights, scores, None, result) if weights.dim() < 5 else None
+    shared = [letter for letter in of_w[:-1] if letter in of_v]
+    if len(shared) > 2:  # blocks of a sequence
+        return None
+    rest = [letter for letter in of_v if letter not in of_w]
+    wanted = [of_w.index(letter) for letter in (*shared, *asking, key)]  # groups, then queries
+    order = [of_v.index(letter) for letter in (*shared, key, *rest)]
+    places = [out.find(letter) for letter in (*shared, *asking, *rest)]
+    is_whole = sorted(places) == list(range(result.dim()))
+    return HandMade(
+        mark,
+        weights.permute(wanted),
+        scores.expand_as(weights).permute(wanted),
+        v.permute(order) if len(order) == v.dim() and len(rest) == 1 else None,
+        result.permute(places) if is_whole else result,
+    )
+
+
+def _letters(equation: str, w: Tensor, v: Tensor, result: Tensor, place: int) -> tuple[str, ...]:
+    """The axes of weights, values and result in an einsum; those that dots stand for as digits."""
+    terms, _, out = equation.replace(" ", "").partition("->")
+    both = terms.split(",")
+    written = zip((both[place], both[1 - place], out), (w, v, result), strict=True)
+    return tuple(
+        term.replace("...", "0123456789"[10 - tensor.dim() + len(term.replace("...", "")) :])
+        for term, tensor in written
+    )

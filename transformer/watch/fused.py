@@ -1,0 +1,151 @@
+"""Attention that torch computes in one call: its arguments, as a recording keeps them."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer.recording import AttentionCall
+from transformer.watch.seen import one_of_batch
+
+_CLOSED = -5000.0
+"""Scores are never so low: what is added from here on down is a mask (-10,000, -1e9, -inf)."""
+
+Splits = dict[int, tuple[Tensor, Tensor | None, Tensor | None]]
+"""id of a mask -> itself, so that the id stays its own; and its two parts: layers share them."""
+
+
+def fused_call(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    path: str,
+    splits: Splits,
+) -> AttentionCall:
+    """What `scaled_dot_product_attention` was called with. Raises InputError for a batch."""
+    q, k, v = (one_of_batch(tensor, path) for tensor in (query, key, value))
+    mask, bias = _parts(attn_mask, k.size(1), splits)
+    return AttentionCall(
+        q=q,
+        k=k,
+        v=v,
+        mask=mask,
+        bias=bias,
+        scale=1 / math.sqrt(q.size(-1)) if scale is None else scale,
+        is_causal=is_causal,
+        has_output=False,
+    )
+
+
+def is_closed(scores: Tensor) -> Tensor:
+    """Which cells something like a mask has closed."""
+    return scores <= _CLOSED
+
+
+def split(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """A mask of any sort -> where it is open (None: everywhere), and what else it adds (or None).
+
+    True is open in a mask of bools; another is added to the scores.
+    """
+    if mask.dtype == torch.bool:
+        return (None if bool(mask.all()) else mask), None
+    closed = is_closed(mask)
+    if not bool(closed.any()):
+        return None, (mask if bool(mask.any()) else None)
+    bias = mask.masked_fill(closed, 0.0)
+    return ~closed, (bias if bool(bias.any()) else None)
+
+
+def _parts(mask: Tensor | None, n_keys: int, splits: Splits) -> tuple[Tensor | None, Tensor | None]:
+    if mask is None:
+        return None, None
+    if id(mask) not in splits:
+        spread = mask.expand(*mask.shape[:-1], n_keys)
+        while spread.dim() > 3:  # one sequence: the axis of the batch has one entry
+            spread = spread[0]
+        while spread.dim() < 3:
+            spread = spread[None]
+        splits[id(mask)] = (mask, *split(spread))
+    return splits[id(mask)][1:]
+
+
+def multi_head_call(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    **others: Any,
+) -> tuple[Callable[[], AttentionCall], Tensor | None, tuple[int, int, int]]:
+    """What `multi_head_attention_forward` was called with: how to project it, its mask, H, Q, K.
+
+    query [Q, 1, D] or [Q, D], key and value alike. Projecting costs what the layer's own
+    projections do, so it waits until somebody asks.
+    """
+    extra = int(bias_k is not None) + int(add_zero_attn)
+    n_keys = key.size(0) + extra
+    mask, bias = _merged(attn_mask, key_padding_mask, key.size(0), extra)
+    weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
+    if not use_separate_proj_weight and in_proj_weight is not None:
+        weights = in_proj_weight.chunk(3)
+    biases: Any = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+
+    def make() -> AttentionCall:
+        with torch.no_grad():
+            q, k, v = (
+                F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
+                for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+            )
+            k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
+        q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v))
+        return AttentionCall(q, k, v, mask, 1 / math.sqrt(q.size(-1)), False, out_proj_weight, bias)
+
+    return make, mask, (num_heads, query.size(0), n_keys)
+
+
+def _with_extras(x: Tensor, bias: Tensor | None, add_zero: bool) -> Tensor:
+    """The keys that the module itself adds after those of the sequence."""
+    if bias is not None:
+        x = torch.cat([x, bias.view(1, -1)])
+    return F.pad(x, (0, 0, 0, 1)) if add_zero else x
+
+
+def _merged(
+    attn_mask: Tensor | None, padding: Tensor | None, n_keys: int, extra: int
+) -> tuple[Tensor | None, Tensor | None]:
+    """Both masks of nn.MultiheadAttention, whose True means closed, as one."""
+    total: Tensor | None = None
+    for mask in (attn_mask, None if padding is None else padding.reshape(-1, 1, n_keys)):
+        if mask is not None:
+            if mask.dtype == torch.bool:
+                mask = torch.zeros(mask.shape, device=mask.device).masked_fill(mask, -torch.inf)
+            total = mask if total is None else total + mask
+    if total is None:
+        return None, None
+    spread = total if total.dim() == 3 else total[None]
+    return split(F.pad(spread, (0, extra)))

@@ -1,0 +1,205 @@
+"""record_module(): one pass of any torch module over its inputs -> a Recording."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, overload
+
+import torch
+from torch import Tensor, nn
+
+from transformer.inputs import InputError
+from transformer.recording import Attention, AttentionCall, Recording
+from transformer.tokenizer import Token
+from transformer.watch.kinds import by_kind
+from transformer.watch.seen import Seen
+from transformer.watch.watcher import Watcher
+
+Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
+"""Of the one text that a model reads; or side, "source" or "target", -> of that side."""
+
+_SPECIAL = re.compile(r"</?[a-z_]+>|\[(CLS|SEP|PAD|MASK|UNK|BOS|EOS)\]|<\|.*\|>")
+
+
+def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) -> Recording:
+    """Run a module once, as it is, and keep what its attentions saw.
+
+    inputs: a tensor, a tuple of arguments or a dict of named ones, a batch of one. tokens: what
+    stands at each position; left out, positions are numbered. Put the module in eval() first if
+    dropout should rest. Raises InputError in a sentence.
+    """
+    args, named = _arguments(inputs)
+    watcher = Watcher(module, copies=named.get("past_key_values") is not None)
+    with torch.no_grad(), watcher:
+        output = module(*args, **named)
+    if not watcher.seen:
+        raise InputError(
+            f"No attention was seen in {type(module).__name__}: in this pass it called neither "
+            "scaled_dot_product_attention nor nn.MultiheadAttention, and no softmax over products "
+            "of queries and keys met values."
+        )
+    for call in watcher.seen:
+        _check_batch(call, [*args, *named.values()])
+    kinds = by_kind(watcher.seen)
+    sides = _sides(kinds, tokens)
+    return Recording(
+        source=sides.get("source", ()),
+        target=(),
+        attentions=MappingProxyType(
+            {kind: _attention(kind, calls, kinds, sides) for kind, calls in kinds.items()}
+        ),
+        positions=MappingProxyType({}),
+        logits=_logits(output),
+    )
+
+
+class Calls(Sequence[AttentionCall]):
+    """The calls of one kind, each made when it is first asked for."""
+
+    def __init__(self, makers: Sequence[Callable[[], AttentionCall]]) -> None:
+        self._makers = makers
+        self._made: dict[int, AttentionCall] = {}
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    @overload
+    def __getitem__(self, layer: int) -> AttentionCall: ...
+    @overload
+    def __getitem__(self, layer: slice) -> tuple[AttentionCall, ...]: ...
+    def __getitem__(self, layer: int | slice) -> AttentionCall | tuple[AttentionCall, ...]:
+        if isinstance(layer, slice):
+            return tuple(self[each] for each in range(len(self))[layer])
+        layer = range(len(self))[layer]
+        if layer not in self._made:  # two threads may both make it: the same numbers
+            self._made[layer] = self._makers[layer]()
+        return self._made[layer]
+
+
+def _maker(seen: Seen) -> Callable[[], AttentionCall]:
+    make, projection = seen.make, seen.projection
+
+    def call() -> AttentionCall:
+        made = make()
+        if projection is None:
+            return made
+        return replace(made, projection=projection, has_output=True)
+
+    return call
+
+
+def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    if isinstance(inputs, tuple | list):
+        return tuple(inputs), {}
+    return (inputs,), {}
+
+
+def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
+    """Heads folded into the batch look like a batch: then the inputs tell. Raises InputError."""
+    if not call.is_folded or call.sizes[0] == 1:
+        return
+    n_queries = call.sizes[1]
+    for tensor in inputs:
+        if not isinstance(tensor, Tensor) or tensor.dim() != (3 if _is_float(tensor) else 2):
+            continue
+        sizes = tensor.shape[:2]
+        n_sequences = sizes[0] if sizes[1] == n_queries else sizes[1]
+        if n_queries in sizes and n_sequences > 1:
+            raise InputError(
+                f"The inputs seem to hold {n_sequences} sequences: record one sequence at a time, "
+                "as a batch of one."
+            )
+
+
+def _is_float(tensor: Tensor) -> bool:
+    return tensor.is_floating_point()
+
+
+Sides = Mapping[str, tuple[Token, ...]]
+
+
+def _sides(kinds: Mapping[str, Sequence[Seen]], tokens: Tokens | None) -> Sides:
+    """The tokens of each side that the model has, as given or numbered. Raises InputError."""
+    given = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
+    lengths = dict(_lengths(kinds))
+    unknown = sorted(set(given) - set(lengths))
+    if unknown:
+        raise InputError(
+            f"There are tokens for {', '.join(map(repr, unknown))}, but what this model reads is "
+            f"{' and '.join(map(repr, lengths))}."
+        )
+    for side, named in given.items():
+        n_queries, n_keys = lengths[side]
+        is_cut = n_queries < n_keys < len(named)  # a cache that holds a window only
+        if len(named) not in lengths[side] and not is_cut:
+            sizes = " or ".join(map(str, sorted(set(lengths[side]))))
+            raise InputError(
+                f"There are {len(named)} tokens for the {side}, but the model read {sizes} there."
+            )
+    return {
+        side: _named(given[side]) if side in given else _numbered(sizes[-1])
+        for side, sizes in lengths.items()
+    }
+
+
+def _lengths(kinds: Mapping[str, Sequence[Seen]]) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Side -> its queries and keys in the pass; there are more keys where a cache had some."""
+    own = "target" if "cross" in kinds or "encoder_self" in kinds else "source"
+    _, n_rows, n_keys = kinds["cross"][0].sizes if "cross" in kinds else (0, 0, 0)
+    if "encoder_self" in kinds:
+        yield "source", kinds["encoder_self"][0].sizes[1:]
+    elif "cross" in kinds:
+        yield "source", (n_keys, n_keys)
+    if "decoder_self" in kinds:
+        yield own, kinds["decoder_self"][0].sizes[1:]
+    elif "cross" in kinds:
+        yield "target", (n_rows, n_rows)
+
+
+def _attention(
+    kind: str, seen: Sequence[Seen], kinds: Mapping[str, Sequence[Seen]], sides: Sides
+) -> Attention:
+    """Rows and columns take the tokens of their side where there are as many of them."""
+    _, n_queries, n_keys = seen[0].sizes
+    own = "target" if kind.startswith(("decoder", "cross")) and "target" in sides else "source"
+    of = "source" if kind.startswith("cross") else own
+    return Attention(
+        kind=kind,
+        queries=_last(sides[own], n_queries),
+        keys=_last(sides[of], n_keys),
+        calls=Calls([_maker(call) for call in seen]),
+    )
+
+
+def _last(tokens: tuple[Token, ...], n: int) -> tuple[Token, ...]:
+    """The last n of them: with a cache, queries are the last of the keys."""
+    return tokens[len(tokens) - n :] if n <= len(tokens) else _numbered(n)
+
+
+def _numbered(n: int) -> tuple[Token, ...]:
+    return tuple(Token(i, str(i)) for i in range(n))
+
+
+def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
+    """Equal pieces have equal ids: where each first stood."""
+    firsts: dict[str, int] = {}
+    return tuple(
+        piece
+        if isinstance(piece, Token)
+        else Token(firsts.setdefault(piece, i), piece, bool(_SPECIAL.fullmatch(piece)))
+        for i, piece in enumerate(tokens)
+    )
+
+
+def _logits(output: Any) -> Tensor:
+    """[T, V] or [C], where the output has some; else empty."""
+    found = output.get("logits") if isinstance(output, Mapping) else None
+    found = getattr(output, "logits", output) if found is None else found
+    if not isinstance(found, Tensor) or not found.is_floating_point():
+        return torch.zeros(0)
+    if found.dim() > 1 and found.size(0) == 1:
+        found = found[0]
+    return found.detach() if found.dim() in (1, 2) else torch.zeros(0)

@@ -1,0 +1,55 @@
+"""One call of attention, as a watcher noted it down, and its tensors without the batch axis."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from transformer.inputs import InputError
+from transformer.recording import AttentionCall
+from transformer.watch.place import Place
+
+
+@dataclass(eq=False)
+class Seen:
+    """One call, in the order of calling."""
+
+    place: Place
+    sizes: tuple[int, int, int]
+    """H, Q and K."""
+    make: Callable[[], AttentionCall]
+    """What it was called with, as a recording keeps it: nothing is computed before it is asked."""
+    is_causal: bool
+    """Whether no query may attend to a later key, and some would be later."""
+    reads_another: bool | None = None
+    """Whether the keys come from another sequence; None where the call does not tell."""
+    is_folded: bool = False
+    """Whether its heads may as well be a batch: one axis in front of [Q, d]."""
+    projection: Tensor | None = None
+    """W_O [D, H * d_value], found where the joined heads met a matrix."""
+
+
+def one_of_batch(tensor: Tensor, path: str) -> Tensor:
+    """[1, H, T, d], [H, T, d] or [T, d] -> [H, T, d]; axes between 1 and T all count as heads.
+
+    Raises InputError for a batch of more than one.
+    """
+    if tensor.dim() == 2:
+        return tensor[None]
+    if tensor.dim() == 3:
+        return tensor
+    if tensor.size(0) != 1:
+        raise InputError(
+            f"The attention in {path or 'this module'} reads {tensor.size(0)} sequences at once: "
+            "record one sequence at a time, as a batch of one."
+        )
+    return tensor[0].flatten(0, -3)
+
+
+def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:
+    """Whether a mask [1 or H, 1 or Q, K], True = open, is causal; the queries are the last keys."""
+    if mask is None or n_queries < 2 or n_keys < n_queries:
+        return False
+    if mask.size(1) == 1:
+        return False
+    return not bool(mask.any(0).triu(n_keys - n_queries + 1).any())
