@@ -21,6 +21,7 @@ page = st.navigation(
         st.Page(PAGES / "compare.py", title="Compare"),
         st.Page(PAGES / "decode.py", title="Decode"),
         st.Page(PAGES / "positions.py", title="Positions"),
+        st.Page(PAGES / "inspect.py", title="Inspect"),
         st.Page(PAGES / "masks.py", title="Masks"),
         st.Page(PAGES / "training.py", title="Training"),
         st.Page(PAGES / "why_attention.py", title="Why attention"),

@@ -192,7 +192,7 @@ def _fingerprint(values: Tensor) -> tuple[str, tuple[int, ...], bytes] | None:
     """Equal for equal tensors; None for one number or a constant: equal by chance."""
     if values.numel() < 2 or bool((values == values.flatten()[0]).all()):
         return None
-    content = values.contiguous().flatten().view(torch.uint8).numpy()
+    content = values.contiguous().flatten().view(torch.uint8).numpy().tobytes()
     return str(values.dtype), tuple(values.shape), hashlib.sha256(content).digest()
 
 

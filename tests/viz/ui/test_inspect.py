@@ -1,0 +1,129 @@
+"""The page that inspects a checkpoint, without a browser: whole, damaged, of each family."""
+
+from pathlib import Path
+
+import pytest
+import streamlit as st
+import torch
+from streamlit.testing.v1 import AppTest
+
+from tests.transformer.damaged import damaged
+from transformer.inspection import survey
+from transformer.tensor_statistics import statistics
+from transformer.tensors import read_tensor
+
+ROOT = Path(__file__).parents[3]
+SHIPPED = ROOT / "checkpoints"
+NAME = "encoder.layers.0.feed_forward.inner.weight"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A whole checkpoint, and one with NaN in a tensor that lacks another."""
+
+    def damage(weights: dict[str, torch.Tensor]) -> None:
+        weights[NAME][2, 3] = torch.nan
+        del weights["decoder.layers.0.self_residual.norm.bias"]
+
+    (tmp_path / "copy").symlink_to(SHIPPED / "copy")
+    damaged(SHIPPED / "copy", tmp_path / "work", damage).rename(tmp_path / "damaged")
+    return use(tmp_path, monkeypatch)
+
+
+def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(folder))
+    st.cache_resource.clear()
+    return folder
+
+
+def inspect(part: str = "Modules", **query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run().switch_page("viz/pages/inspect.py").run()
+    app.segmented_control(key="inspect").set_value(part).run()
+    assert not app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    return " ".join(element.value for element in (*app.markdown, *app.info, *app.caption))
+
+
+def test_modules_with_their_shares(folder: Path) -> None:
+    app = inspect()
+    table, found = app.dataframe[0].value, survey(folder / "copy")
+    assert list(table["Parameters"]) == [branch.n_parameters for branch in found.tree]
+    top = table[~table["Module"].str.startswith("\u2003")]
+    assert top["Share"].sum() == pytest.approx(100)
+    assert "Nothing suspicious" in texts(app)
+    assert "is one matrix for source and target embeddings" in texts(app)
+
+
+def test_a_damaged_checkpoint_is_inspected_though_it_cannot_run(folder: Path) -> None:
+    app = inspect()
+    app.selectbox(key="checkpoint").set_value("damaged").run()
+    assert not app.exception
+    said = texts(app).replace("\\", "")
+    assert f"{NAME}: 1 of 8,192 values is NaN." in said
+    assert "self_residual.norm.bias: missing; config.json asks for 64." in said
+    app.segmented_control(key="inspect").set_value("Circuits").run()
+    assert "whole" in app.info[0].value
+    app.segmented_control(key="inspect").set_value("Tensor").run()
+    app.selectbox(key="tensor").set_value(NAME).run()
+    assert not app.exception
+    assert app.table[0].value["value"]["finite values"] == "8,191 of 8,192"
+    assert "not finite" in app.info[0].value
+
+
+def test_a_file_cut_short_ends_in_one_sentence(folder: Path) -> None:
+    file = folder / "damaged" / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-8])
+    app = inspect()
+    app.selectbox(key="checkpoint").set_value("damaged").run()
+    assert not app.exception
+    assert "is not a whole safetensors file" in app.error[-1].value.replace("\\", "")
+
+
+def test_the_numbers_of_a_tensor(folder: Path) -> None:
+    app = inspect("Tensor", tensor=NAME)
+    app.selectbox(key="tensor").set_value(NAME).run()
+    expected = statistics(read_tensor(folder / "copy" / "model.safetensors", NAME))
+    shown = app.table[0].value["value"]
+    assert shown["L2 norm"] == f"{expected.l2:.6g}"
+    assert shown["effective rank"] == f"{expected.effective_rank:.2f} of 64"
+    assert len(app.get("plotly_chart")) == 3
+    app.selectbox(key="tensor").set_value("encoder.layers.0.feed_forward.inner.bias").run()
+    assert not app.exception  # a vector has one row
+
+
+@pytest.mark.parametrize(("kind", "figures"), [("encoder_self", 3), ("cross", 2)])
+def test_circuits_of_numbers(folder: Path, kind: str, figures: int) -> None:
+    app = inspect("Circuits")
+    app.segmented_control(key="kind_circuit").set_value(kind).run()
+    app.text_input(key="words").set_value("3 4 3 5").run()
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == figures
+    assert ("no pure token form" in texts(app)) == (kind == "cross")
+    app.text_input(key="words").set_value("cat").run()
+    assert "“cat”" in app.warning[0].value
+
+
+def test_the_vocabulary_is_searched_and_a_text_splits(folder: Path) -> None:
+    app = inspect("Vocabulary")
+    assert len(app.dataframe[0].value) == 12
+    app.text_input(key="piece").set_value("1").run()
+    assert list(app.dataframe[0].value["Id"]) == [1, 10, 11]
+    app.text_input(key="split").set_value("3 4").run()
+    assert "2 tokens" in texts(app)
+
+
+def test_positions_only_where_they_are_learned(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "no learned positions" in inspect("Positions").info[0].value
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "sentiment").symlink_to(SHIPPED / "sentiment")
+    use(other, monkeypatch)
+    assert len(inspect("Positions").get("plotly_chart")) == 1

@@ -1,0 +1,102 @@
+"""The figures about a checkpoint's tensors: what stands in them."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.viz.conftest import NASTY
+from transformer.tensor_statistics import histogram
+from transformer.tokenizer import Token
+from viz.theme import DARK, LIGHT
+from viz.views import (
+    circuit_heatmap,
+    copying_scores,
+    position_similarity,
+    singular_values,
+    tensor_histogram,
+    tensor_picture,
+)
+from viz.views.split_text import split_text
+
+TOKENS = tuple(Token(i, piece, special=i == 1) for i, piece in enumerate(NASTY))
+
+
+def test_the_histogram_shows_every_bin() -> None:
+    edges, counts = histogram(torch.tensor([0.0, 0.1, 0.9, 1.0]), 4)
+    (bars,) = tensor_histogram.draw(edges, counts, LIGHT).data
+    assert list(bars.y) == [2, 0, 0, 2]
+    assert list(bars.x) == pytest.approx([0.125, 0.375, 0.625, 0.875])
+    assert "4 values from 0.0000 to 1.0000" in tensor_histogram.describe(edges, counts)
+
+
+def test_singular_values_are_counted_from_one() -> None:
+    values = torch.tensor([3.0, 1.0])
+    (curve,) = singular_values.draw(values, DARK).data
+    assert list(curve.x) == [1, 2] and list(curve.y) == [3, 1]
+    assert "fall from 3.0000 to 1.0000" in singular_values.describe(values)
+
+
+def test_a_small_picture_is_exact_and_says_so() -> None:
+    torch.manual_seed(0)
+    matrix = torch.randn(30, 20)
+    shown = tensor_picture.picture(matrix, (10, 30), (5, 20), "mean")
+    (cells,) = tensor_picture.draw(shown, LIGHT).data
+    np.testing.assert_array_equal(cells.z, matrix[10:, 5:].numpy())
+    assert (cells.y[0], cells.x[0], cells.y[-1], cells.x[-1]) == (10, 5, 29, 19)
+    assert cells.zmin == -cells.zmax == -float(matrix[10:, 5:].abs().max())
+    assert shown.says == "A cell is one value."
+    assert "Rows 10 to 29 and columns 5 to 19" in tensor_picture.describe(shown)
+
+
+def test_a_large_picture_is_pooled_and_says_how() -> None:
+    matrix = torch.zeros(401, 100)
+    matrix[3, 7] = -5
+    largest = tensor_picture.picture(matrix, (0, 401), (0, 100), "largest")
+    (cells,) = tensor_picture.draw(largest, LIGHT).data
+    assert cells.z.shape == (134, 100)
+    assert cells.z[1, 7] == -5
+    assert cells.customdata[1, 7].tolist() == [3, 7]
+    assert largest.says.startswith("A cell is a block of 3 × 1 values, shown as its value farthest")
+    mean = tensor_picture.picture(matrix, (0, 401), (0, 100), "mean")
+    assert float(mean.cells[1, 7]) == pytest.approx(5 / 3)
+    (cells,) = tensor_picture.draw(mean, LIGHT).data
+    assert cells.zmin == 0
+
+
+def test_nan_is_a_gap() -> None:
+    shown = tensor_picture.picture(torch.full((2, 2), torch.nan), (0, 2), (0, 2), "largest")
+    assert tensor_picture.draw(shown, LIGHT).data[0].zmax == 1
+    assert "none finite" in tensor_picture.describe(shown)
+
+
+@pytest.mark.parametrize("circuit", ["qk", "ov"])
+def test_circuits_show_pieces_literally(circuit: str) -> None:
+    torch.manual_seed(0)
+    values = torch.randn(len(TOKENS), len(TOKENS), dtype=torch.float64)
+    figure = circuit_heatmap.draw(circuit, values, TOKENS, LIGHT)
+    np.testing.assert_array_equal(figure.data[0].z, values.float().numpy())
+    assert "<script>" not in figure.to_json() and "<b>x" not in figure.to_json()
+    assert f"{float(values.max()):.4f}" in circuit_heatmap.describe(circuit, values, TOKENS)
+
+
+def test_copying_scores_name_the_best_head() -> None:
+    scores = torch.tensor([[0.1, -0.5, 0.2], [0.3, 0.9, 0.0]])
+    figure = copying_scores.draw(scores, LIGHT)
+    assert list(figure.layout.yaxis.ticktext) == ["L0", "L1"]
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
+    assert "0.9000, which is that of L1 H1" in copying_scores.describe(scores)
+
+
+def test_position_similarity_says_the_mean_of_neighbours() -> None:
+    cosines = torch.tensor([[1.0, 0.4, 0.0], [0.4, 1.0, 0.8], [0.0, 0.8, 1.0]])
+    np.testing.assert_array_equal(position_similarity.draw(cosines, LIGHT).data[0].z, cosines)
+    said = position_similarity.describe(cosines)
+    assert "3 learned positions, least 0.0000; neighbours have 0.6000" in said
+
+
+def test_pieces_of_a_text_are_only_text() -> None:
+    shown = split_text(TOKENS, LIGHT)
+    assert "<script>" not in shown and "&lt;script&gt;" in shown
+    assert shown.count("<li") == len(TOKENS)
+    assert shown.count("special") - shown.split("</style>")[0].count("special") == 1
+    assert "U+202E" in shown

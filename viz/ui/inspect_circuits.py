@@ -1,0 +1,94 @@
+"""A head's QK and OV circuits between words of one's choice."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from transformer.circuits import Ends, copying_score, open_ends, open_head, ov, ov_eigenvalues, qk
+from transformer.tokenizer import Token, Tokenizer, TokenizerError
+from viz.labels import literal
+from viz.ui.controls import choose_head
+from viz.ui.current import current, current_theme, default_selection
+from viz.ui.inspected import Key, inspected, scores_of, tokenizer_of
+from viz.ui.panel import plot
+from viz.views import circuit_heatmap, copying_scores
+from viz.views.view import Selection
+
+MOST = 32
+"""Tokens on a side: more could not be read."""
+EXPLAIN = (
+    "W_QK = W_Q W_Kᵀ and W_OV = W_V W_O of this head alone, on token embeddings W_E, scaled as the "
+    "model does (Elhage et al. 2021). QK: W_E W_QK W_Eᵀ times the attention's scale. OV: "
+    "W_E W_OV W_U. Copying score: Σ Re λ / Σ |λ| over the eigenvalues λ of W_E W_OV W_U over the "
+    "whole vocabulary; near 1, attending to a token raises just that token. Left out: layer norms, "
+    "positions, biases, and every other layer and head."
+)
+NO_TOKEN_FORM = (
+    "The QK circuit of a cross head has no pure token form: its queries are states of the decoder, "
+    "its keys those of the encoder."
+)
+CROSS = "Its values are states of the encoder, too: in OV the source embeddings stand in for them. "
+READS_ITSELF = "An encoder writes no tokens: in OV its own embeddings stand in for W_U. "
+
+
+def circuits(key: Key, top: DeltaGenerator) -> None:
+    """Choose a head and words; see what the head makes of them."""
+    if current().request.checkpoint != key[0]:
+        st.info("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
+        return
+    found, answer = inspected(key), current()
+    with top:
+        chosen = choose_head(answer.recording, default_selection(answer.checkpoint), "_circuit")
+    words = st.text_input(
+        "Words", value=" ".join(found.about.examples), key="words", bind="query-params"
+    )
+    try:
+        tokens = distinct(tokenizer_of(key), words)
+    except TokenizerError as error:
+        st.warning(literal(str(error)), icon=":material/info:")
+        return
+    head, ends = open_head(found, chosen.kind, chosen.layer, chosen.head), _ends(key, chosen.kind)
+    ids = [token.id for token in tokens]
+    queries, outputs, copying = st.columns([5, 5, 4], gap="medium")
+    with queries:
+        if ends.queries is None:
+            st.info(NO_TOKEN_FORM)
+        elif tokens:
+            _show("qk", qk(head, ends, ids, found.config), tokens)
+    with outputs:
+        if tokens:
+            _show("ov", ov(head, ends, ids), tokens)
+    with copying:
+        _copying(key, chosen, copying_score(ov_eigenvalues(head, ends)))
+    note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
+    st.caption(literal(note + EXPLAIN))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _ends(key: Key, kind: str) -> Ends:
+    return open_ends(inspected(key), kind)
+
+
+def _copying(key: Key, chosen: Selection, score: float) -> None:
+    """The head's score among those of all heads."""
+    scores = scores_of(key, chosen.kind)
+    figure = copying_scores.draw(scores, current_theme())
+    plot(figure, copying_scores.describe(scores), key=f"copying {chosen.kind}")
+    minus = f"{score:.4f}".replace("-", "−")
+    st.markdown(f"L{chosen.layer} H{chosen.head} has the copying score **{minus}**.")
+
+
+def distinct(tokenizer: Tokenizer, words: str) -> list[Token]:
+    """The tokens of a text, each once, without special ones; the first MOST of them."""
+    ids = dict.fromkeys(tokenizer.encode(words, "text"))
+    return [token for token in map(tokenizer.token, ids) if not token.special][:MOST]
+
+
+def _show(circuit: str, values: Tensor, tokens: Sequence[Token]) -> None:
+    plot(
+        circuit_heatmap.draw(circuit, values, tokens, current_theme()),
+        circuit_heatmap.describe(circuit, values, tokens),
+        key=f"circuit {circuit}",
+    )

@@ -1,0 +1,117 @@
+"""One tensor: numbers, histogram, singular values and a picture."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from transformer.inspection import Inspection
+from transformer.tensor_statistics import LARGEST, Pooling, Statistics, as_matrix, histogram
+from viz.labels import literal
+from viz.ui.current import current_theme
+from viz.ui.inspected import Key, inspected, statistics_of, tensor_of
+from viz.ui.panel import plot, show_figure
+from viz.views import singular_values, tensor_histogram, tensor_picture
+
+POOLINGS: dict[str, Pooling] = {"Largest": "largest", "Mean |x|": "mean"}
+EXPLAIN = (
+    "Effective rank: exp(−Σ p ln p) with p = σ / Σσ (Roy and Vetterli 2007): how many directions "
+    "carry the matrix, from 1 to its rank. The spectral norm is the largest σ. Numbers leave out "
+    "values that are not finite. Of more than two axes the last ones are one."
+)
+
+
+def tensor(key: Key, top: DeltaGenerator) -> None:
+    """Choose a tensor and look at it."""
+    found = inspected(key)
+    names = [each.name for each in found.tensors if each.n_values]
+    if not names:
+        st.info("No tensor here holds a value.")
+        return
+    with top:
+        name = st.selectbox(
+            "Tensor",
+            names,
+            index=_first(found, names),
+            key="tensor",
+            bind="query-params",
+            width=480,
+        )
+    values, numbers = tensor_of(key, name), statistics_of(key, name)
+    table, bars, curve = st.columns([2, 3, 3], gap="medium")
+    with table:
+        st.table(frame(values, numbers))
+    edges, counts = histogram(values)
+    with bars:
+        figure = tensor_histogram.draw(edges, counts, current_theme())
+        plot(figure, tensor_histogram.describe(edges, counts), key=f"histogram {name}")
+    with curve:
+        _curve(name, numbers)
+    _picture(name, as_matrix(values))
+    st.caption(EXPLAIN)
+
+
+def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
+    """The tensor in numbers, a line each."""
+    rank = numbers.effective_rank
+    texts = {
+        "shape": " × ".join(f"{size:,}" for size in values.shape) or "one number",
+        "finite values": f"{numbers.n_finite:,} of {numbers.n_values:,}",
+        "mean": f"{numbers.mean:.6g}",
+        "standard deviation": f"{numbers.std:.6g}",
+        "least": f"{numbers.min:.6g}",
+        "greatest": f"{numbers.max:.6g}",
+        "L1 norm": f"{numbers.l1:.6g}",
+        "L2 norm": f"{numbers.l2:.6g}",
+        "spectral norm": "–" if numbers.spectral is None else f"{numbers.spectral:.6g}",
+        "effective rank": "–" if rank is None else f"{rank:.2f} of {min(as_matrix(values).shape)}",
+    }
+    return pd.DataFrame({"": list(texts), "value": list(texts.values())}).set_index("")
+
+
+def _first(found: Inspection, names: list[str]) -> int:
+    """A matrix rather than a vector, to start with."""
+    matrices = [each.name for each in found.tensors if len(each.shape) > 1 and each.n_values]
+    return names.index(matrices[0]) if matrices else 0
+
+
+def _curve(name: str, numbers: Statistics) -> None:
+    if numbers.singular_values is None:
+        reason = "some values are not finite"
+        if numbers.n_finite == numbers.n_values:
+            reason = f"its smaller side is longer than {LARGEST:,}"
+        st.info(f"No singular values: {reason}.")
+        return
+    figure = singular_values.draw(numbers.singular_values, current_theme())
+    plot(figure, singular_values.describe(numbers.singular_values), key=f"singular {name}")
+
+
+def _picture(name: str, matrix: Tensor) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        rows = _range("Rows", name, matrix.size(0))
+        columns = _range("Columns", name, matrix.size(1))
+        pooling = st.segmented_control(
+            "Pooling",
+            list(POOLINGS),
+            default=next(iter(POOLINGS)),
+            key="pooling",
+            bind="query-params",
+            required=True,
+        )
+    shown = tensor_picture.picture(matrix, rows, columns, POOLINGS[str(pooling)])
+    show_figure(
+        tensor_picture.draw(shown, current_theme()),
+        "tensor",
+        name,
+        f"{name}. {tensor_picture.describe(shown)}",
+        key=f"picture {name}",
+    )
+    st.caption(literal(shown.says))
+
+
+def _range(title: str, name: str, n: int) -> tuple[int, int]:
+    """A part of 0 .. n-1, as where it begins and where it has ended; nothing to choose of one."""
+    if n == 1:
+        return 0, 1
+    first, last = st.slider(title, 0, n - 1, (0, n - 1), key=f"{title} {name}", width=300)
+    return first, last + 1
