@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -37,7 +38,8 @@ def place_of(frame: FrameType | None, paths: Mapping[nn.Module, str], d_head: in
 
     d_head: of the call, to tell tensors that are split into heads from those that are not.
     """
-    found = [(module, each) for module, each in _running(frame) if module in paths]
+    known = ((module, each) for module, each in _running(frame) if module in paths)
+    found = list(islice(known, 2))  # reading a frame's variables costs: no more than are needed
     if not found:
         return Place("", None, None)
     module = found[0][0]
@@ -45,7 +47,7 @@ def place_of(frame: FrameType | None, paths: Mapping[nn.Module, str], d_head: in
     return Place(
         paths[module],
         is_causal if isinstance(is_causal, bool) else None,
-        next((reads for _, each in found[:2] for reads in _reads_another(each, d_head)), None),
+        next((reads for _, each in found for reads in _reads_another(each, d_head)), None),
     )
 
 

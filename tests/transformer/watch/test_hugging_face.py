@@ -17,6 +17,7 @@ from tests.transformer.watch.hugging_face import (
 )
 from tests.transformer.watch.models_table import DOCUMENT, HEAD, recorded, row
 from transformer import Recording, record
+from transformer.cell import inside
 from transformer.recording import AttentionCall, WeightsCall
 
 families = pytest.mark.parametrize("family", FAMILIES)
@@ -184,3 +185,20 @@ def test_soft_capped_scores_are_seen_as_weights() -> None:
     recording = recorded("Gemma-2")
     assert recording is not None
     assert all(type(call) is WeightsCall for call in recording.attentions["decoder_self"].calls)
+
+
+def test_a_cell_adds_its_bias_to_its_score() -> None:
+    recording = recorded("T5")
+    assert recording is not None
+    weights = recording.attentions["decoder_self"].weights(1)
+    cell = inside(recording, "decoder_self", 1, 2, 4, 3)
+    assert cell.bias != 0
+    assert cell.score == pytest.approx(cell.dot * cell.scale + cell.bias, abs=1e-5)
+    assert cell.weight == pytest.approx(float(weights[2, 4, 3]), abs=1e-6)
+
+
+def test_weights_alone_have_no_inside() -> None:
+    recording = recorded("Gemma-2")
+    assert recording is not None
+    with pytest.raises(ValueError, match="computes attention by hand"):
+        inside(recording, "decoder_self", 0, 0, 1, 0)
