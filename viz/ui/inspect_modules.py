@@ -25,6 +25,7 @@ def modules(key: Key, top: DeltaGenerator) -> None:
             hide_index=True,
             height=HEIGHT,
             column_config={
+                "Shape": st.column_config.Column(width=105),
                 "Parameters": st.column_config.NumberColumn(format="localized"),
                 "Share": st.column_config.ProgressColumn(format="%.3f %%", max_value=100),
             },

@@ -17,7 +17,7 @@ POOLINGS: dict[str, Pooling] = {"Largest": "largest", "Mean |x|": "mean"}
 EXPLAIN = (
     "Effective rank: exp(−Σ p ln p) with p = σ / Σσ (Roy and Vetterli 2007): how many directions "
     "carry the matrix, from 1 to its rank. The spectral norm is the largest σ. Numbers leave out "
-    "values that are not finite. Of more than two axes the last ones are one."
+    "values that are not finite. Of more than two axes the first gives the rows."
 )
 
 
@@ -66,7 +66,8 @@ def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
         "spectral norm": "–" if numbers.spectral is None else f"{numbers.spectral:.6g}",
         "effective rank": "–" if rank is None else f"{rank:.2f} of {min(as_matrix(values).shape)}",
     }
-    return pd.DataFrame({"": list(texts), "value": list(texts.values())}).set_index("")
+    values_said = [text.replace("-", "−") for text in texts.values()]
+    return pd.DataFrame({"": list(texts), "value": values_said}).set_index("")
 
 
 def _first(found: Inspection, names: list[str]) -> int:

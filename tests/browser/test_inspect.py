@@ -1,0 +1,54 @@
+"""Inspect in a browser: every part is legible to axe-core and shows what Python computes."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_accessibility import faults
+from tests.browser.test_app import open_app
+from transformer.circuits import copying_score, open_ends, open_head, ov_eigenvalues
+from transformer.inspection import survey
+from transformer.tensor_statistics import statistics
+from transformer.tensors import read_tensor
+
+pytestmark = pytest.mark.browser
+
+COPY = Path(__file__).parents[2] / "checkpoints" / "copy"
+PARTS = ("Modules", "Tensor", "Circuits", "Vocabulary", "Positions")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_says_what_python_computes(page: Page, address: str, part: str) -> None:
+    open_app(page, f"{address}/inspect?checkpoint=copy&inspect={part}")
+    expect(page.get_by_text(_said(part))).to_be_visible()
+    assert faults(page) == []
+
+
+def test_a_part_is_chosen_and_stands_in_the_address(page: Page, address: str) -> None:
+    open_app(page, f"{address}/inspect?checkpoint=copy")
+    expect(page.get_by_text("Nothing suspicious.")).to_be_visible()
+    page.get_by_role("radio", name="Vocabulary", exact=True).click()
+    page.get_by_label("Search the vocabulary").fill("1")
+    page.get_by_label("Search the vocabulary").press("Enter")
+    expect(page.get_by_text("3 of 12 pieces")).to_be_visible()
+    assert "inspect=Vocabulary" in page.url and "piece=1" in page.url
+
+
+def _said(part: str) -> str:
+    """A text that only the right numbers make."""
+    found = survey(COPY)
+    tensor = statistics(read_tensor(found.file, "embedding.weight"))
+    return {
+        "Modules": f"{found.n_parameters:,} parameters",
+        "Tensor": f"{tensor.effective_rank:.2f} of 12",
+        "Circuits": f"L0 H1 has the copying score {_score()}.",
+        "Vocabulary": "12 of 12 pieces",
+        "Positions": "This model has no learned positions.",
+    }[part]
+
+
+def _score() -> str:
+    found = survey(COPY)
+    head = open_head(found, "cross", 0, 1)
+    return f"{copying_score(ov_eigenvalues(head, open_ends(found, 'cross'))):.4f}".replace("-", "−")
