@@ -21,6 +21,8 @@ from viz.views.view import Selection
 
 PAGE = "Explore"
 """The page at which sentences are typed, and whose pictures are the largest."""
+MOST_CELLS = 2**26
+"""Of all heads: 144 heads of 680 tokens. Beyond, the browser shows each picture once it is made."""
 
 
 def prepare(page: str) -> None:
@@ -52,6 +54,9 @@ def _fill(request: Request, answered: Answer) -> None:
     kind, layer, head = (st.session_state.get(name) for name in ("kind", "layer", "head"))
     attention = answered.recording.attentions.get(str(kind))
     if attention is None or layer is None or head is None:
+        return
+    n_heads = attention.n_layers * attention.n_heads
+    if n_heads * len(attention.queries) * len(attention.keys) > MOST_CELLS:
         return
     if layer < attention.n_layers and head < attention.n_heads:
         reading = current_reading()
