@@ -27,7 +27,7 @@ def keep_order(show: str, sort: str, top: int) -> None:
 
 answer, selection = current(), current_selection()
 reading = usable_reading(selection.kind)
-grid, large = st.columns([5, 6], gap="large")
+grid, large = st.columns([5, 6.4], gap="large")
 with grid:
     top = kept("top", GRID, "0")
     head_grid(
@@ -42,7 +42,7 @@ with grid:
         on_change=keep_order,
     )
 with large:
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         shown = choose_picture()
         choose_rows(selection.kind)
         if shown == HEATMAP:
