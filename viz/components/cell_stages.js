@@ -118,15 +118,9 @@ function figure(label, name, x) {
 }
 
 function value(name, x) {
-  const node = element("span", "value", number(x));
+  const node = element("span", "value", decimals(x));
   node.dataset.number = name;
   return node;
-}
-
-// Four decimals, with a real minus sign, and none before zero.
-function number(x) {
-  const text = x.toFixed(4);
-  return Number(text) === 0 ? "0.0000" : text.replace("-", "−");
 }
 
 function norm(vector) {

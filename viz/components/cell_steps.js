@@ -153,7 +153,7 @@ function spoken(cell, group, d) {
     group === "key"
       ? { q: q[d], k: k[d], product: products[d], "sum so far": running[d] }
       : { v: v[d], "weight times v": part[d], output: output[d] };
-  const numbers = Object.entries(said).map(([name, x]) => `${name} ${number(x)}`);
+  const numbers = Object.entries(said).map(([name, x]) => `${name} ${decimals(x)}`);
   return `dimension ${d}: ${numbers.join(", ")}`;
 }
 

@@ -14,12 +14,12 @@ function showSoftmax(cell) {
 }
 
 function showEquation({ equation, header, weights }) {
-  const shifted = (s) => (header.shift ? `${s} − ${number(header.shift)}` : s);
+  const shifted = (s) => (header.shift ? `${s} − ${decimals(header.shift)}` : s);
   const terms = element("span");
   if (header.n_allowed === 0) {
     terms.append("every key is masked: all weights are ", value("weight", header.weight));
   } else {
-    const own = header.is_masked ? "−∞" : shifted(number(header.score));
+    const own = header.is_masked ? "−∞" : shifted(decimals(header.score));
     terms.append(...formula(`e^{${own}} / Σ e^{${shifted("s")}} = `));
     terms.append(value("exp", header.exp), " / ", value("exp-sum", header.exp_sum));
     terms.append(" = ", value("weight", header.weight));
@@ -36,8 +36,8 @@ function competitor(cell, label, key, largest) {
   node.dataset.key = key;
   node.tabIndex = chosen ? 0 : -1; // one stop for all; arrow keys go on from there
   if (chosen) node.setAttribute("aria-current", "true");
-  const score = cell.allowed[key] ? number(cell.scores[key]) : "masked";
-  const weight = number(cell.weights[key]);
+  const score = cell.allowed[key] ? decimals(cell.scores[key]) : "masked";
+  const weight = decimals(cell.weights[key]);
   node.setAttribute("aria-label", `${label[0]}: score ${score}, weight ${weight}`);
   fillCompetitor(node, label, score, weight, cell.weights[key] / largest);
   return node;
@@ -45,7 +45,7 @@ function competitor(cell, label, key, largest) {
 
 function restBar(n, weight, largest) {
   const node = element("div", "competitor rest");
-  fillCompetitor(node, [`${n.toLocaleString("en")} others`, 1], "", number(weight), weight / largest);
+  fillCompetitor(node, [`${n.toLocaleString("en")} others`, 1], "", decimals(weight), weight / largest);
   return node;
 }
 

@@ -8,9 +8,9 @@ function describe(grid, cell) {
   first.append(element("strong", "", nameOf(grid, shown)), ...strongestParts(grid, shown));
   const second = element("div", "telling dim");
   tellingOf(grid, shown).forEach(([title, text], i) => {
-    const part = element("span", "", `${i ? " · " : ""}${title} `);
+    const part = element("span", "", `${title} `);
     part.append(element("strong", "", text));
-    second.append(part);
+    second.append(i ? " · " : "", part); // a narrow screen breaks the line between them
   });
   if (!grid.header.metrics.length) second.append("One map of a whole layer; metrics are of heads");
   grid.readout.replaceChildren(first, second);
@@ -49,7 +49,7 @@ function strongestOf({ header, strongest, values }, { index }) {
   return {
     row: header.rows[strongest[2 * index]],
     column: header.columns[strongest[2 * index + 1]],
-    value: values[index].toFixed(4),
+    value: decimals(values[index]),
   };
 }
 
@@ -106,9 +106,4 @@ function ramp(scale) {
   const node = element("span", "ramp");
   node.style.background = `linear-gradient(to right, ${scale.join(", ")})`;
   return node;
-}
-
-// A number of a scale's end.
-function short(value) {
-  return String(Number(value.toPrecision(3)));
 }

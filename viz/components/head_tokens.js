@@ -161,6 +161,6 @@ function label(head, value, badge) {
   const node = element("span", "label");
   const mark = badge(head);
   if (mark) node.append(mark);
-  node.append(value.toFixed(4));
+  node.append(decimals(value));
   return node;
 }

@@ -49,7 +49,7 @@ function readStrongest(view) {
   if (view.strongest) {
     const { head, row, column, value } = view.strongest;
     nodes.push(element("strong", "", headName(view, head)), element("span", "dim", " strongest "));
-    nodes.push(value.toFixed(4), ": ", ...named(view, `q${row}`));
+    nodes.push(decimals(value), ": ", ...named(view, `q${row}`));
     nodes.push(element("span", "dim", " → "), chipOf(header.columns[column]));
   } else nodes.push(element("span", "dim", "no head is shown: choose one above"));
   view.readout.replaceChildren(...nodes);
@@ -85,7 +85,7 @@ function headName({ map }, head) {
 }
 
 function amount({ map }, value) {
-  if (map.header.lens.scale !== "share") return value.toFixed(4);
+  if (map.header.lens.scale !== "share") return decimals(value);
   return value < 0.01 ? "less than 1 %" : `${Math.round(100 * value)} %`;
 }
 

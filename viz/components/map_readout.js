@@ -42,7 +42,7 @@ function span([first, last]) {
 }
 
 function read({ value }) {
-  return Number.isNaN(value) ? "masked" : value.toFixed(4).replace("-", "−");
+  return Number.isNaN(value) ? "masked" : decimals(value);
 }
 
 function pieceNode(piece) {
@@ -98,7 +98,7 @@ function sentenceCase(title) {
 
 function tick(value) {
   if (value === 0.5) return "½";
-  return String(Number(value.toPrecision(3))).replace("-", "−");
+  return short(value);
 }
 
 // What the window shows, in words and for tests.

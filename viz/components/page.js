@@ -24,6 +24,17 @@ function setPiece(node, [label, special]) {
   node.append(spaced ? label.slice(1) : label);
 }
 
+// As every picture writes a number: four decimals, a real minus sign, and none before zero.
+function decimals(value) {
+  const text = value.toFixed(4);
+  return Number(text) === 0 ? "0.0000" : text.replace("-", "−");
+}
+
+// A number of a scale's end.
+function short(value) {
+  return String(Number(value.toPrecision(3))).replace("-", "−");
+}
+
 const TOKEN_EVENT = "headscope:token";
 
 // position: of the token in its side, "source" or "target"; null when none is pointed at.

@@ -1,10 +1,11 @@
 """The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import streamlit as st
 
-from transformer.reading import AttentionMap, Reading
+from transformer.reading import AttentionMap, Group, Reading
 from viz.components.cell_steps import cell_steps
 from viz.components.head_map import head_map
 from viz.components.head_view import HeadViewState, head_view
@@ -17,6 +18,13 @@ from viz.views.view import Selection
 ARROWS, HEATMAP, INSIDE = PICTURES = ("Arrows", "Heatmap", "Inside")
 NOTHING = "none"
 """In the address: no head is shown at all."""
+
+PLAIN = (
+    "Inside are always the plain weights of one query piece and one key piece: "
+    "lens, words and special tokens as chosen under *Reading* play no part here."
+)
+
+NOTHING_LEFT = "Nothing is left to draw: without special tokens there is no row or no column."
 
 
 def choose_picture(names: tuple[str, ...] = PICTURES) -> str:
@@ -35,13 +43,15 @@ def choose_picture(names: tuple[str, ...] = PICTURES) -> str:
 
 def choose_path() -> None:
     """Whether the heat map joins the largest weights of its rows."""
-    st.toggle(
-        "Path", key="path", bind="query-params", help="A line through each row's largest value"
-    )
+    st.toggle("Path", key="path", bind="query-params")
 
 
 def picture(name: str, selection: Selection, reading: Reading, suffix: str = "") -> None:
     """Draw it. suffix: tells a second picture of the page from the first."""
+    map = attention_map(current().request, selection.kind, reading)
+    if name != INSIDE and not (map.rows and map.columns):
+        st.info(NOTHING_LEFT, icon=":material/info:")
+        return
     {ARROWS: _arrows, HEATMAP: _heatmap, INSIDE: _inside}[name](selection, reading, suffix)
 
 
@@ -60,7 +70,13 @@ def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
     # Both pictures of a page follow the same pins: "from this word, in both heads". Another lens
     # or other names of the rows leave every token in its place.
     pinned = (request, selection.kind, reading.words, reading.special)
-    heads = kept(f"heads{suffix}", layer_heads)
+    n_heads = selection.attention(current().recording).n_heads
+
+    def legal(heads: str) -> str:
+        numbers = [head for head in _numbers(heads) if head < n_heads]
+        return NOTHING if heads == NOTHING else ",".join(map(str, numbers))
+
+    heads = kept(f"heads{suffix}", layer_heads, legal=legal)
 
     def changed(state: HeadViewState) -> None:
         shown = ",".join(map(str, state.heads)) or NOTHING
@@ -85,7 +101,9 @@ def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
     chosen = chosen_cell(selection, suffix)
 
     def open_cell(row: int, column: int) -> None:
-        keep_cell(selection, map.row_groups[row][0], map.column_groups[column][0], suffix)
+        keep_cell(
+            selection, *strongest(selection, map.row_groups[row], map.column_groups[column]), suffix
+        )
         if not suffix:
             st.session_state["picture"] = INSIDE
 
@@ -107,6 +125,8 @@ def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
 def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
     request = current().request
     query, key = chosen_cell(selection, suffix) or strongest(selection)
+    if replace(reading, rows="produced") != Reading():
+        st.caption(PLAIN)
     cell_steps(
         cell_payload(request, selection, query, key, reading.rows),
         current_theme(),
@@ -138,13 +158,27 @@ def _cells(selection: Selection) -> Hashable:
     return (current().request, selection.kind)
 
 
-def strongest(selection: Selection) -> tuple[int, int]:
-    """Query and key of the largest weight, among the queries that had a choice."""
+def strongest(
+    selection: Selection, queries: Group | None = None, keys: Group | None = None
+) -> tuple[int, int]:
+    """Query and key of the largest weight, among the queries that had a choice.
+
+    queries, keys: the positions looked at, such as those of two words; all when left out.
+    """
     attention = selection.attention(current().recording)
+    queries = tuple(range(len(attention.queries))) if queries is None else queries
+    keys = tuple(range(len(attention.keys))) if keys is None else keys
     weights = attention.weights(selection.layer, selection.head)
+<<<<<<< HEAD
     free = attention.allowed(selection.layer, selection.head).sum(-1, keepdim=True) > 1
     query, key = divmod(int(weights.masked_fill(~free, 0).argmax()), weights.size(1))
     return query, key
+=======
+    free = attention.allowed(selection.layer)[selection.head].sum(-1, keepdim=True) > 1
+    some = weights.masked_fill(~free, 0)[list(queries)][:, list(keys)]
+    query, key = divmod(int(some.argmax()), len(keys))
+    return queries[query], keys[key]
+>>>>>>> helper-eyes
 
 
 def place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:

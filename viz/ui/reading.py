@@ -35,11 +35,9 @@ def choose_rows(kind: str) -> None:
 
 
 def choose_reading() -> None:
-    """Lens, words and special tokens, behind one button that tells how many are not as usual."""
-    n_changes = _changes(current_reading())
-    title = f"Reading · {n_changes}" if n_changes else "Reading"
+    """Lens, words and special tokens, behind one button; every picture says what is chosen."""
     box = st.popover(
-        title,
+        "Reading",  # always: under another name it would be another one, and closed
         icon=":material/visibility:",
         help="Through which lens, and which rows and columns",
         key=READING,
@@ -51,11 +49,6 @@ def choose_reading() -> None:
         _choose_lens()
         _choose("words", "Tokens as", WORDS, RULE)
         _choose("special", "Special tokens", SPECIAL, SPECIAL_EXPLAINED)
-
-
-def _changes(reading: Reading) -> int:
-    """In how many ways this differs from the plain weights of all tokens."""
-    return sum((reading.lens != "weight", reading.words, reading.special != "shown"))
 
 
 def _choose_lens() -> None:

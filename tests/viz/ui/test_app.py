@@ -10,6 +10,7 @@ from transformer.checkpoint import About, save_checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.tokenizer import SentencePieceTokenizer
+from viz.ui.picture import NOTHING_LEFT
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints" / "copy"
@@ -208,3 +209,15 @@ def test_the_masks_of_a_generator_are_those_of_the_prompts(families: Path) -> No
     texts = [m.value for m in app.markdown if m.value.startswith("**Sentence")]
     assert texts[0].endswith(" 0 of padding") and not texts[1].endswith(" 0 of padding")
     assert "the text's padding mask" in " ".join(caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("picture", ["Arrows", "Heatmap", "Inside"])
+def test_a_map_without_rows_is_said_to_be_empty(folder: Path, picture: str) -> None:
+    app = start(text="3", kind="Decoder", special="hidden", picture=picture)
+    told = [info.value for info in app.info]
+    assert told == ([] if picture == "Inside" else [NOTHING_LEFT])
+
+
+def test_heads_that_there_are_not_leave_the_address(folder: Path) -> None:
+    app = start(heads="1,99")
+    assert "".join(app.query_params["heads"]) == "1"

@@ -1,0 +1,68 @@
+"""What is chosen stays chosen, can be taken back, and means the same in every picture."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import painted
+from tests.browser.test_app import open_app, wait_for_map
+from transformer import load_checkpoint, record
+
+pytestmark = pytest.mark.browser
+
+
+def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
+    open_app(page, address)
+    view = page.locator(".head-view[data-nonce]")
+    page.get_by_role("radio", name="while reading").click()
+    page.wait_for_url("**/?rows=read")
+    view.locator("[data-token=q5]").click()
+    page.wait_for_url("**/?rows=read&pins=q5")
+    painted(page)
+    page.go_back()
+    expect(view).to_have_attribute("data-pins", "")
+    expect(page.get_by_role("radio", name="while reading")).to_be_checked()
+    page.go_back()
+    expect(page.get_by_role("radio", name="while producing")).to_be_checked()
+    assert page.url == f"{address}/"
+
+
+def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?heads=1,2&pins=q5")
+    page.get_by_role("radio", name="while reading").click()
+    view = page.locator(".head-view[data-nonce]")
+    expect(view).to_contain_text("<s>")  # the first that is read
+    expect(view).to_have_attribute("data-heads", "1,2")
+    expect(view).to_have_attribute("data-pins", "q5")
+
+
+def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?picture=Heatmap")
+    page.get_by_role("button", name="Reading").click()
+    page.get_by_role("radio", name="words", exact=True).click()
+    page.get_by_role("radio", name="hidden", exact=True).click()
+    title = page.locator(".head-map .title")
+    expect(title).to_contain_text("words: sum over key pieces")
+    expect(title).to_contain_text("special tokens hidden")
+
+
+def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) -> None:
+    text = "A gorgeous, witty and moving film."
+    open_app(page, f"{address}/?checkpoint=sentiment&text={text}&words=yes&picture=Heatmap")
+    wait_for_map(page, "encoder_self L0 H0")
+    recording = record(load_checkpoint("checkpoints/sentiment"), text)
+    attention = recording.attentions["encoder_self"]
+    pieces = [token.piece for token in attention.keys]
+    first = pieces.index("▁witt")  # the word "witty" has two pieces
+    weights = attention.weights(0, 0)[first : first + 2, first : first + 2]
+    row, column = divmod(int(weights.argmax()), 2)
+    stage = page.locator(".head-map .stage")
+    stage.focus()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("Home")
+    for _ in range(first):
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    steps = page.locator(".cell-steps")
+    expect(steps).to_contain_text(f"weight {weights[row, column]:.4f}")
+    expect(page.get_by_text("Inside are always the plain weights")).to_be_visible()
