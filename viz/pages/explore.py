@@ -27,8 +27,7 @@ def keep_order(show: str, sort: str, top: int) -> None:
 
 answer, selection = current(), current_selection()
 reading = usable_reading(selection.kind)
-<<<<<<< HEAD
-grid, large = st.columns([5, 6], gap="large")
+grid, large = st.columns([5, 6.4], gap="large")
 with large:  # first: of a long text all heads take much longer than one layer
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         shown = choose_picture()
@@ -38,9 +37,6 @@ with large:  # first: of a long text all heads take much longer than one layer
         choose_reading()
         save_head(selection)
     picture(shown, selection, reading)
-=======
-grid, large = st.columns([5, 6.4], gap="large")
->>>>>>> helper-eyes
 with grid:
     top = kept("top", GRID, "0")
     head_grid(
@@ -54,15 +50,3 @@ with grid:
         on_open=open_head,
         on_change=keep_order,
     )
-<<<<<<< HEAD
-=======
-with large:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        shown = choose_picture()
-        choose_rows(selection.kind)
-        if shown == HEATMAP:
-            choose_path()
-        choose_reading()
-        save_head(selection)
-    picture(shown, selection, reading)
->>>>>>> helper-eyes

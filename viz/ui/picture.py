@@ -169,16 +169,10 @@ def strongest(
     queries = tuple(range(len(attention.queries))) if queries is None else queries
     keys = tuple(range(len(attention.keys))) if keys is None else keys
     weights = attention.weights(selection.layer, selection.head)
-<<<<<<< HEAD
     free = attention.allowed(selection.layer, selection.head).sum(-1, keepdim=True) > 1
-    query, key = divmod(int(weights.masked_fill(~free, 0).argmax()), weights.size(1))
-    return query, key
-=======
-    free = attention.allowed(selection.layer)[selection.head].sum(-1, keepdim=True) > 1
     some = weights.masked_fill(~free, 0)[list(queries)][:, list(keys)]
     query, key = divmod(int(some.argmax()), len(keys))
     return queries[query], keys[key]
->>>>>>> helper-eyes
 
 
 def place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:
