@@ -104,7 +104,7 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
     arrays, largest = (_dense if 4 * n_values <= MAX_DENSE else _ranked)(map, layer)
     rows, columns = pieces(map.rows), pieces(map.columns)
     header = {
-        "kind": KIND_TITLES[map.kind],
+        "kind": KIND_TITLES.get(map.kind, map.kind),
         "layer": layer,
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
