@@ -6,7 +6,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".head-grid");
   if (!grids.has(root)) grids.set(root, create(root));
   const grid = grids.get(root);
-  grid.send = setTriggerValue;
+  grid.send = (news) => setTriggerValue("news", news);
   update(grid, openEnvelope(data));
   return () => {
     grid.dispose();
@@ -78,9 +78,12 @@ function isNews(grid, name, value) {
   return isNew;
 }
 
+// Of two messages that come while the server is busy it may hear the last alone: so each says all
+// that has not been answered.
 function tell(grid, name, value) {
   grid.sent[name].push(JSON.stringify(value));
-  grid.send(name, value);
+  const latest = Object.entries(grid.sent).map(([each, texts]) => [each, texts.at(-1) ?? null]);
+  grid.send(Object.fromEntries(latest.map(([each, text]) => [each, JSON.parse(text)])));
 }
 
 // grid.metric(name): its numbers, one a head; grid.ranking(name): indices, the largest first.

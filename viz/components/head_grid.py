@@ -56,23 +56,22 @@ def head_grid(
     top), before the script runs: the place to set the state of other widgets.
     """
 
-    def opened() -> None:
-        if on_open is not None and st.session_state[key].open:
-            on_open(*st.session_state[key].open)
-
-    def changed() -> None:
-        if on_change is not None and st.session_state[key].view:
-            view = st.session_state[key].view
+    def told() -> None:
+        news = st.session_state[key].news or {}
+        if on_open is not None and news.get("open"):
+            on_open(*map(int, news["open"]))
+        if on_change is not None and news.get("view"):
+            view = news["view"]
             on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
 
     state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
     result = _COMPONENT(
         key=key,
         data=envelope(payload, theme, difference=theme.difference_scale, **state),
-        on_open_change=opened,
-        on_view_change=changed,
+        on_news_change=told,
     )
-    return None if result.open is None else (int(result.open[0]), int(result.open[1]))
+    opened = (result.news or {}).get("open")
+    return None if opened is None else (int(opened[0]), int(opened[1]))
 
 
 def pack_head_grid(map: AttentionMap, n_prompt: int = 0) -> bytes:
