@@ -13,22 +13,22 @@ pytestmark = pytest.mark.browser
 def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     open_app(page, address)
     view = page.locator(".head-view[data-nonce]")
-    page.get_by_role("radio", name="while reading").click()
+    page.get_by_role("radio", name="reading").click()
     page.wait_for_url("**/?rows=read")
     view.locator("[data-token=q5]").click()
     page.wait_for_url("**/?rows=read&pins=q5")
     painted(page)
     page.go_back()
     expect(view).to_have_attribute("data-pins", "")
-    expect(page.get_by_role("radio", name="while reading")).to_be_checked()
+    expect(page.get_by_role("radio", name="reading")).to_be_checked()
     page.go_back()
-    expect(page.get_by_role("radio", name="while producing")).to_be_checked()
+    expect(page.get_by_role("radio", name="producing")).to_be_checked()
     assert page.url == f"{address}/"
 
 
 def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -> None:
     open_app(page, f"{address}/?heads=1,2&pins=q5")
-    page.get_by_role("radio", name="while reading").click()
+    page.get_by_role("radio", name="reading").click()
     view = page.locator(".head-view[data-nonce]")
     expect(view).to_contain_text("<s>")  # the first that is read
     expect(view).to_have_attribute("data-heads", "1,2")
