@@ -37,7 +37,16 @@ PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[rol
 
 
 def faults(page: Page) -> list[str]:
-    """What axe-core calls serious or critical: rule, element, and what is wrong."""
+    """What axe-core calls serious or critical, once the page has settled."""
+    page.evaluate("Promise.allSettled(document.getAnimations().map(each => each.finished))")
+    if not _faults(page):
+        return []
+    page.wait_for_timeout(2000)  # what fades in, or waits for its style, is not there yet
+    return _faults(page)
+
+
+def _faults(page: Page) -> list[str]:
+    """Rule, element, and what is wrong."""
     options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options).response["violations"]
     return [

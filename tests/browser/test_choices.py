@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import painted
 from tests.browser.test_app import open_app, wait_for_map
 from transformer import load_checkpoint, record
+from viz.ui.address import HEARD
 
 pytestmark = pytest.mark.browser
 
@@ -18,9 +19,11 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     view.locator("[data-token=q5]").click()
     page.wait_for_url("**/?rows=read&pins=q5")
     painted(page)
+    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
     expect(view).to_have_attribute("data-pins", "")
     expect(page.get_by_role("radio", name="reading")).to_be_checked()
+    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
     expect(page.get_by_role("radio", name="producing")).to_be_checked()
     assert page.url == f"{address}/"

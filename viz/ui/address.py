@@ -5,11 +5,14 @@ belongs to something (a request, a head): once that changes, the default holds a
 browser itself changes the address (Back, Forward), the address is right.
 """
 
+import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 import streamlit as st
 
+HEARD = 1.0
+"""Seconds in which an old address means a busy browser; later somebody went back to it."""
 _KEPT, _PAGE = "kept_", "kept_page"
 
 
@@ -19,6 +22,14 @@ class _Kept:
     value: str
     seen: str | None
     """What the address said of it in the last run; None: the session knows better than it."""
+    written: float = 0.0
+    """When the address was last written, by the clock of `time.monotonic`; 0: never."""
+    before: tuple[str, ...] = ()
+    """What it said then: a browser that was busy may say so once more."""
+
+    def is_unheard(self, said: str) -> bool:
+        """Whether the browser had not heard of what was written when it said this."""
+        return said in self.before and time.monotonic() - self.written < HEARD
 
 
 def open_page(page: str) -> None:
@@ -38,19 +49,25 @@ def kept(name: str, about: Hashable, default: str = "", legal: Callable[[str], s
     """
     said = st.query_params.get(name, default)
     known = st.session_state.get(_KEPT + name) or _Kept(about, said, said)
-    if known.seen not in (None, said):
+    is_unheard = known.is_unheard(said)
+    if known.seen not in (None, said) and not is_unheard:
         value = said
     else:
         value = known.value if known.about == about else default
     value = legal(value)
-    st.session_state[_KEPT + name] = _Kept(about, value, value)
-    _write(name, value, default)
+    kept = _Kept(about, value, value, known.written, known.before)
+    if value != said:
+        before = (*known.before, said) if is_unheard else (said,)
+        kept = replace(kept, written=time.monotonic(), before=before)
+        _write(name, value, default)
+    st.session_state[_KEPT + name] = kept
     return value
 
 
 def keep(name: str, about: Hashable, value: str) -> None:
     """Remember a value; the next run of the script writes it into the address."""
-    st.session_state[_KEPT + name] = _Kept(about, value, None)
+    known = st.session_state.get(_KEPT + name) or _Kept(about, value, None)
+    st.session_state[_KEPT + name] = replace(known, about=about, value=value, seen=None)
 
 
 def _write(name: str, value: str, default: str) -> None:

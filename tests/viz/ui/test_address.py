@@ -1,5 +1,6 @@
 """What components keep in the address: the session's choices, and the browser's Back."""
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 
@@ -47,12 +48,19 @@ def test_a_link_is_followed_and_nonsense_in_it_is_not() -> None:
     assert (nonsense.text[0].value, addressed(nonsense)) == ("", "")
 
 
-def test_back_and_forward_are_followed() -> None:
+def test_back_and_forward_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     app = pinned()
+    monkeypatch.setattr("viz.ui.address.HEARD", 0.0)  # as if some time had passed
     del app.query_params["pins"]
     assert (app.run().text[0].value, addressed(app)) == ("", "")
     app.query_params["pins"] = "q5"
     assert app.run().text[0].value == "q5"
+
+
+def test_a_busy_browser_that_repeats_the_old_address_takes_nothing_back() -> None:
+    app = pinned()
+    del app.query_params["pins"]
+    assert (app.run().text[0].value, addressed(app)) == ("q5", "q5")
 
 
 def test_a_choice_made_while_the_address_is_still_the_old_one_stays() -> None:
