@@ -7,9 +7,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, Playwright
 
@@ -61,6 +62,14 @@ def launch(playwright: Playwright) -> Browser:
     """Headless Chromium. Raises playwright's Error where there is none."""
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
     return playwright.chromium.launch(executable_path=browser_path(), args=arguments)
+
+
+def becomes(read: Callable[[], Any], expected: object) -> None:
+    """Assert that what is read is what is expected, soon: a browser draws when it gets to it."""
+    deadline = time.monotonic() + 10
+    while (found := read()) != expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert found == expected
 
 
 def painted(page: Page) -> None:

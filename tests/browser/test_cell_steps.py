@@ -116,7 +116,7 @@ def test_the_softmax_adds_up(page: Page, script: str) -> None:
     assert math.isclose(shown(root, "exp"), math.exp(shown(root, "score")), rel_tol=2 * HALF)
     assert abs(shown(root, "exp") / shown(root, "exp-sum") - shown(root, "weight")) <= 2 * HALF
     assert weights[5] == shown(root, "weight")
-    assert root.locator("[data-number=share]").inner_text() == texts(cell.share)
+    expect(root.locator("[data-number=share]")).to_have_text(texts(cell.share))
     assert shown(root, "share-sum") == 1
 
 
@@ -162,14 +162,14 @@ def test_a_competitor_opens_its_cell(page: Page, script: str) -> None:
     expect(page.locator("#asked")).to_have_text("(2, 5)")
     expect(chosen).to_have_attribute("data-key", "5")
     expect(chosen).to_be_focused()
-    assert root.locator('button[tabindex="0"]').count() == 1
+    expect(root.locator('button[tabindex="0"]')).to_have_count(1)
 
 
 def test_masked_cells_say_so(page: Page, script: str) -> None:
     root = open_cell(page, script, d_key=16, d_value=24, key=1, mask="one")
     expect(root).to_contain_text("forbidden: weight 0")
     expect(root).to_contain_text("7 of 8 keys allowed")
-    assert root.locator("[aria-current] .score").inner_text() == "masked"
+    expect(root.locator("[aria-current] .score")).to_have_text("masked")
     assert (shown(root, "weight"), shown(root, "share"), shown(root, "weight-sum")) == (0, 0, 1)
     root = open_cell(page, script, d_key=16, d_value=24, mask="all")
     expect(root).to_contain_text("every key is masked: all weights are 0.0000")

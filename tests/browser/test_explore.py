@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.server import ROOT, painted
+from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import SENTENCE, open_app, parameter, type_sentence, wait_for_map
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place, said
@@ -82,7 +82,7 @@ def test_a_head_of_the_grid_moves_every_picture(page: Page, address: str) -> Non
     shown = open_picture(page, address, f"kind=Encoder&{HEATMAP}", "head-map")
     page.get_by_role("gridcell", name="L0 H6:").click()
     wait_for_map(page, "encoder_self L0 H6")
-    assert (parameter(page, "layer"), parameter(page, "head")) == ("L0", "H6")
+    becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("L0", "H6"))
     choose_picture(page, "Arrows")
     expect(page.locator(".head-view")).to_have_attribute("data-heads", "6")
     page.get_by_role("gridcell", name="L1 H2:").click()
@@ -103,7 +103,7 @@ def test_a_cell_of_the_heat_map_opens_inside(
     weight = page.locator('[data-number="weight"]').first
     expect(weight).to_have_text(f"{weights[4, 9]:.4f}")
     page.wait_for_url(re.compile("cell=4%2C9"))
-    assert parameter(page, "picture") == "Inside"
+    becomes(lambda: parameter(page, "picture"), "Inside")
     page.locator('.competitor[data-key="7"]').click()
     expect(weight).to_have_text(f"{weights[4, 7]:.4f}")
     page.wait_for_url(re.compile("cell=4%2C7"))
@@ -134,7 +134,7 @@ def test_heads_and_pins_stand_in_the_address(page: Page, address: str) -> None:
     token(page, "q5").click()
     token(page, "k3").click()
     page.wait_for_url(re.compile("pins=q5%2Ck3"))
-    assert parameter(page, "heads") == "2,6"
+    becomes(lambda: parameter(page, "heads"), "2,6")
     page.reload()
     expect(view).to_have_attribute("data-heads", "2,6")
     expect(view).to_have_attribute("data-pins", "q5,k3")
@@ -178,7 +178,7 @@ def test_special_tokens_are_left_out(
     for side in ("rows", "columns"):
         assert tokens(page, side) == pieces(map, side)
         assert "</s>" not in tokens(page, side)
-    assert parameter(page, "special") == special
+    becomes(lambda: parameter(page, "special"), special)
     choose_picture(page, "Heatmap")
     wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map .title")).to_contain_text(words)
@@ -190,7 +190,7 @@ def test_pieces_are_merged_to_words(page: Page, address: str, recording: Recordi
     shown = open_picture(page, address, f"kind=Encoder&layer=L1&head=H4&{HEATMAP}", "head-map")
     choose_reading(page, "words")
     expect(shown).to_contain_text("words: sum over key pieces, mean over query pieces")
-    assert parameter(page, "words") == "yes"
+    becomes(lambda: parameter(page, "words"), "yes")
     assert map.columns[2].piece == "▁didn't"
     hovered(page, map, 1, 4, (2, 2), (0, 2), (2, 6), (12, 12))
 
@@ -245,4 +245,4 @@ def test_a_new_sentence_has_no_cell_and_no_pins(page: Page, address: str) -> Non
     expect(page.locator(".head-view .columns")).to_contain_text("brother")
     expect(view).to_have_attribute("data-pins", "")
     painted(page)
-    assert (parameter(page, "cell"), parameter(page, "pins")) == (None, None)
+    becomes(lambda: (parameter(page, "cell"), parameter(page, "pins")), (None, None))

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import painted
+from tests.browser.server import becomes, painted
 from tests.browser.test_app import figures, open_app, parameter, row, type_sentence
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,7 @@ def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> No
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value(name)
     page.wait_for_selector(f'.head-map[data-id^="{FIRST_PICTURE[name]} "]')
     painted(page)
-    assert parameter(page, "checkpoint") == name
+    becomes(lambda: parameter(page, "checkpoint"), name)
     assert row(page, "source")
     page.wait_for_selector(".head-grid[data-nonce]")
 
@@ -47,7 +47,7 @@ def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: st
     seen = page.evaluate("() => [...window.seen]")
     assert len(seen) > 2, "the continuation grew before it was finished"
     assert all(text.startswith("JULIET: Good night") for text in seen)
-    assert page.locator(".decode-player .panel.source").is_hidden()
+    expect(page.locator(".decode-player .panel.source")).to_be_hidden()
     page.locator(".decode-player .next").click()
     expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
 
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_text(page: Page, address: str) -> None:
 
 def test_a_classifier_shows_what_it_decided_and_from_what(page: Page, address: str) -> None:
     open_app(page, f"{address}/decode?checkpoint=sentiment")
-    assert page.get_by_role("combobox", name="Decoding").count() == 0
+    expect(page.get_by_role("combobox", name="Decoding")).to_have_count(0)
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 2")
     names = [id.split()[0] for id in figures(page)]
     assert names == ["class_probabilities", "pooled_positions"]

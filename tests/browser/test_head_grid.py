@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.server import painted, serve
+from tests.browser.server import becomes, painted, serve
 from tests.random_maps import random_map
 from transformer.metrics.measure import measure, metrics_of
 from transformer.reading import AttentionMap
@@ -57,8 +57,8 @@ def test_a_metric_is_printed_in_each_cell(page: Page, grid_address: str) -> None
     open_grid(page, grid_address)
     select(page, "Show", "entropy")
     metric = metrics_of(MAP.attention)["entropy"]
-    texts = page.locator(".cell .value").all_inner_texts()
-    assert [f"{text} bits" for text in texts] == [metric.text(v) for v in values(MAP, "entropy")]
+    texts = [metric.text(v).removesuffix(" bits") for v in values(MAP, "entropy")]
+    expect(page.locator(".cell .value")).to_have_text(texts)
     expect(page.locator(".legend")).to_contain_text(metric.text(max(values(MAP, "entropy"))))
     expect(page.get_by_text("('entropy', 'layer', 0)")).to_be_visible()
     select(page, "Show", "maps")
@@ -71,12 +71,12 @@ def test_sorted_heads_stand_in_the_order_of_the_metric(
 ) -> None:
     open_grid(page, grid_address)
     select(page, "Sort", name)
-    assert shown(page) == ranked(MAP, name)
+    becomes(lambda: shown(page), ranked(MAP, name))
     select(page, "Top", "5")
-    assert shown(page) == ranked(MAP, name)[:5]
-    assert page.locator(".cell .below").all_inner_texts() == ranked(MAP, name)[:5]
+    becomes(lambda: shown(page), ranked(MAP, name)[:5])
+    expect(page.locator(".cell .below")).to_have_text(ranked(MAP, name)[:5])
     select(page, "Sort", "layer")
-    assert len(shown(page)) == 24
+    becomes(lambda: len(shown(page)), 24)
 
 
 def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_address: str) -> None:
@@ -87,7 +87,7 @@ def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_addr
     bright = page.locator(".cell:not(.dimmed)")
     labels = [bright.nth(i).get_attribute("aria-label") or "" for i in range(bright.count())]
     assert {label.split(":")[0] for label in labels} == set(ranked(MAP, "previous")[:10])
-    assert len(shown(page)) == 24
+    becomes(lambda: len(shown(page)), 24)
 
 
 def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> None:

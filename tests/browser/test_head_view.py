@@ -1,6 +1,5 @@
 """The head view in a browser: what it shows is what Python computes, by mouse and by keyboard."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.random_attention import random_map
-from tests.browser.server import ROOT, painted, serve
+from tests.browser.server import ROOT, becomes, painted, serve
 
 pytestmark = pytest.mark.browser
 APP = Path(__file__).parent / "apps" / "head_view.py"
@@ -51,7 +50,7 @@ def test_weights_beside_the_tokens_are_exact(page: Page, app: str, kind: str) ->
         expected = {
             int(i): [f"{value:.4f}"] for i, value in zip(best.indices, best.values, strict=True)
         }
-        assert labels(page, side) == expected
+        becomes(lambda side=side: labels(page, side), expected)
 
 
 def test_several_heads_each_name_their_strongest_key(page: Page, app: str) -> None:
@@ -60,8 +59,8 @@ def test_several_heads_each_name_their_strongest_key(page: Page, app: str) -> No
     token(page, "q7").hover()
     for head in (1, 3):
         value, column = weights[head].max(0)
-        beside = labels(page, "columns")[int(column)]
-        assert f"{head}{value:.4f}" in [text.replace("\n", "") for text in beside]
+        said = page.locator(f'.columns .token.partner[data-token="k{int(column)}"] .label')
+        expect(said.filter(has_text=f"{head}{value:.4f}")).to_have_count(1)
 
 
 def test_what_is_spoken_is_true(page: Page, app: str) -> None:
@@ -129,7 +128,7 @@ def test_everything_by_keyboard(page: Page, app: str) -> None:
     expect(view).to_have_attribute("data-heads", "3,6")
     page.keyboard.press("Shift+Digit6")
     expect(view).to_have_attribute("data-heads", "6")
-    assert page.locator('.token[tabindex="0"]').count() == 1
+    expect(page.locator('.token[tabindex="0"]')).to_have_count(1)
 
 
 def test_fewer_lines_say_what_they_hold(page: Page, app: str) -> None:
@@ -137,8 +136,8 @@ def test_fewer_lines_say_what_they_hold(page: Page, app: str) -> None:
     open_view(page, app)
     page.get_by_label("lines a token").select_option("2")
     share = 100 * weights.topk(2).values.sum() / weights.sum()
-    said = re.search(r"the 2 strongest of 14 keys a token: (\d+) %", page.inner_text(".legend"))
-    assert said and int(said[1]) == round(float(share))
+    said = f"the 2 strongest of 14 keys a token: {share:.0f} %"
+    expect(page.locator(".legend")).to_contain_text(said)
 
 
 def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, app: str) -> None:
@@ -149,7 +148,7 @@ def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, app: str) ->
     expect(page.locator(".legend")).to_contain_text("the 32 strongest keys were sent")
     token(page, "q300").hover()
     value, column = weights[300].max(0)
-    assert labels(page, "columns")[int(column)] == [f"{value:.4f}"]
+    becomes(lambda: labels(page, "columns").get(int(column)), [f"{value:.4f}"])
 
 
 def test_up_to_24_tokens_stand_without_scrolling(page: Page, app: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import painted
+from tests.browser.server import becomes, painted
 from tests.browser.test_app import figures, open_app, parameter, wait_for_figure
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ def test_training_shows_labels_rates_and_losses(page: Page, address: str) -> Non
     page.get_by_role("slider").press("ArrowRight")
     expect(table).not_to_contain_text("0.5262")
     painted(page)
-    assert parameter(page, "epsilon") == "0.11"
+    becomes(lambda: parameter(page, "epsilon"), "0.11")
 
     page.get_by_role("radio", name="Learning rate").click()
     wait_for_figure(page, "learning_rate")
