@@ -39,7 +39,7 @@ def test_paths_in_the_documents_exist() -> None:
 
 def test_every_plug_in_kind_has_its_folder_and_constant() -> None:
     rows = re.findall(r"\| [\w ]+ \| `([\w/]+)/` \| `([A-Z]+)` \|", EXTENDING)
-    assert len(rows) == 6
+    assert len(rows) == 7
     for folder, constant in rows:
         assert discover(folder.replace("/", "."), constant), folder
 

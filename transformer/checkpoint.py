@@ -1,24 +1,26 @@
-"""A checkpoint folder: config.json, model.safetensors, a tokenizer, card.md, snapshots/.
+"""A trained model, opened: what it is made of, what its folder says, and how it is saved.
 
-Weights are read from safetensors only: nothing in a folder is ever executed.
+How one is read is up to its format, `transformer/formats/`: one way of keeping models a file.
 """
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-import safetensors
 import torch
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 
-from transformer.config import ConfigError, ModelConfig
-from transformer.device import choose_device, inference_dtype
+from transformer.config import ModelConfig
+from transformer.device import choose_device
 from transformer.discover import discover
 from transformer.models.family import Family
-from transformer.tokenizer import Tokenizer, TokenizerError, load_tokenizer
+from transformer.tokenizer import Tokenizer
 from transformer.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from transformer.formats.format import Format
 
 CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
     "config.json",
@@ -45,13 +47,40 @@ class About:
     """The kind, layer and head that are shown first."""
 
 
+class Config(Protocol):
+    """What is asked of any model's configuration; a ModelConfig says more."""
+
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def max_len(self) -> int:
+        """The longest source and the longest target, in tokens."""
+
+    @property
+    def pad_id(self) -> int: ...
+    @property
+    def eos_id(self) -> int | None: ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values, for people to read."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of a checkpoint before its weights are read."""
+
+    about: About
+    config: Config
+    family: Family
+
+
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
     """A model ready to run, with its tokenizer. Shared between sessions: never changed."""
 
     path: Path
     about: About
-    config: ModelConfig
+    config: Config
     family: Family
     model: nn.Module
     tokenizer: Tokenizer
@@ -63,58 +92,34 @@ class Checkpoint:
 
 
 def load_checkpoint(
-    path: str | Path, device: str | None = None, weights: str = WEIGHTS
+    path: str | Path, device: str | None = None, weights: str | None = None
 ) -> Checkpoint:
-    """Open a checkpoint folder.
+    """Open a checkpoint of any format: a folder of ours, of Hugging Face's, a file of weights.
 
     device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
     the folder, such as "snapshots/000100.safetensors". Raises CheckpointError, or DeviceError for
     a device that is not here.
     """
-    path = Path(path).absolute()  # so that "." has a name too
-    chosen = choose_device(device)
-    about, config, family = read_config(path)
-    try:
-        tokenizer = load_tokenizer(about.tokenizer, path, config.vocab_size)
-    except TokenizerError as error:
-        raise CheckpointError(f"{path.name}: {error}") from error
-    try:
-        model = family.build(config)
-    except ConfigError as error:
-        raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
-    _fill(model, path / weights, f"{path.name}: {weights}")
-    model.requires_grad_(False).eval().to(chosen, inference_dtype(chosen))
-    return Checkpoint(path, about, config, family, model, tokenizer, chosen)
+    path, chosen = Path(path).absolute(), choose_device(device)  # so that "." has a name too
+    path = path / weights if weights else path
+    return format_of(path).load(path, chosen)
 
 
-def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
-    """Read config.json alone: what a list of checkpoints needs. Raises CheckpointError."""
-    file = path / CONFIG
-    try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-        config = ModelConfig.from_dict(values["model"])
-        about = About(
-            title=str(values["title"]),
-            recipe=str(values["recipe"]),
-            tokenizer=str(values["tokenizer"]),
-            examples=tuple(map(str, values["examples"])),
-            opens_at=_opens_at(values.get("opens_at", About.opens_at)),
-        )
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} is missing.") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} cannot be read: {error}.") from error
-    except KeyError as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} lacks the field {error}.") from error
-    except ConfigError as error:
-        raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} has a wrong value: {error}.") from error
-    families = discover("transformer.models", "FAMILY")
-    if config.family not in families:
-        known = ", ".join(families)
-        raise CheckpointError(f"{path.name}: {CONFIG}: unknown family {config.family!r} ({known}).")
-    return about, config, families[config.family]
+def describe_checkpoint(path: Path) -> Description:
+    """What is known of it before its weights are read. Raises CheckpointError."""
+    return format_of(path).describe(path)
+
+
+def format_of(path: Path) -> "Format":
+    """The format that a path is in. Raises CheckpointError where it is none that is known."""
+    formats: dict[str, Format] = discover("transformer.formats", "FORMAT")
+    fitting = (each for each in formats.values() if each.fits(path))
+    found = next(fitting, None)
+    if found is None:
+        known = "; ".join(each.title for each in formats.values())
+        what = "is no checkpoint" if path.exists() else "is not there"
+        raise CheckpointError(f"{path.name} {what}. What opens: {known}.")
+    return found
 
 
 def read_history(path: Path) -> list[dict[str, float]]:
@@ -160,39 +165,8 @@ def save_weights(file: Path, weights: dict[str, Tensor]) -> None:
     write_whole(file, save({name: tensor.contiguous() for name, tensor in half.items()}))
 
 
-def _opens_at(value: Any) -> tuple[str, int, int]:
-    kind, layer, head = value
-    return str(kind), int(layer), int(head)
-
-
 def _is_history_row(row: Any) -> bool:
     """Numbers by name; a loss may be NaN where a run went astray, a step may not."""
     if not isinstance(row, dict) or not isinstance(row.get("step"), int):
         return False
     return all(isinstance(value, int | float) for value in row.values())
-
-
-def _fill(model: nn.Module, file: Path, where: str) -> None:
-    """Load weights into the model; names and shapes must be exactly the model's."""
-    if not file.is_file():
-        raise CheckpointError(f"{where} is missing.")
-    try:
-        weights = load_file(file)
-    except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
-    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    for name, shape in expected.items():
-        if name not in found:
-            raise CheckpointError(f"{where} has no tensor {name}, which config.json asks for.")
-        if found[name] != shape:
-            raise CheckpointError(
-                f"{where}: {name} is {list(found[name])}, config.json says {list(shape)}."
-            )
-    unexpected = sorted(set(found) - set(expected))
-    if unexpected:
-        raise CheckpointError(f"{where} has tensors the model lacks: {', '.join(unexpected[:3])}.")
-    for name, tensor in weights.items():
-        if not bool(tensor.isfinite().all()):
-            raise CheckpointError(f"{where}: {name} holds NaN or infinite values.")
-    model.load_state_dict(weights)

@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import CONFIG, WEIGHTS, About, CheckpointError, read_config
+from transformer.checkpoint import CONFIG, WEIGHTS, About, CheckpointError
 from transformer.config import ConfigError, ModelConfig
+from transformer.formats.headscope import read_config
 from transformer.models.family import Family
 from transformer.module_tree import Branch, module_tree
 from transformer.tensors import Health, Stored, floats, health, list_tensors, open_tensors

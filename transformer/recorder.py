@@ -165,6 +165,7 @@ def _positions(
     """What each side's embedding layer put together; nothing where there are no positions."""
     if not observer.outputs["positions"]:
         return {}
+    config: Any = checkpoint.config
     table: Any = checkpoint.model.get_submodule("positions").table
     names = ("embedding", "positions", "join")
     rows = zip(*(observer.outputs[name] for name in names), strict=True)
@@ -175,7 +176,7 @@ def _positions(
             encoded.float().cpu(),
             table.detach().float().cpu(),
             joined[0].float().cpu(),
-            checkpoint.config.positions,
+            config.positions,
         )
         for (side, ids), (embedded, encoded, joined) in zip(
             forced.embedded.items(), rows, strict=True
@@ -191,11 +192,12 @@ def _classification(
         return None
     ((outputs, _),) = observer.inputs["pool"]
     classify: Any = checkpoint.model.get_submodule("classify")
+    config: Any = checkpoint.config
     weight, bias = classify.weight.detach(), classify.bias.detach()
     return Classification(
-        classes=checkpoint.config.classes,
+        classes=config.classes,
         logits=logits.float().cpu(),
-        pooling=checkpoint.config.pooling,
+        pooling=config.pooling,
         outputs=outputs[0].float().cpu(),
         weight=weight.float().cpu(),
         bias=bias.float().cpu(),

@@ -196,6 +196,38 @@ class NumberTokenizer:
         return cls(vocab_size)
 
 
+class IdTokenizer:
+    """For a model that came without a vocabulary: its tokens are typed as their numbers."""
+
+    kind = "ids"
+
+    def __init__(self, vocab_size: int) -> None:
+        self.vocab_size = vocab_size
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        words = text.replace(",", " ").split()
+        for word in words:
+            if not (word.isascii() and word.isdigit() and int(word[:9]) < self.vocab_size):
+                raise TokenizerError(
+                    f"This checkpoint has no vocabulary, so it reads token ids, from 0 to "
+                    f"{self.vocab_size - 1}; “{word[:40]}” is not one of them."
+                )
+        return [int(word) for word in words]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return " ".join(str(int(id)) for id in ids)
+
+    def token(self, id: int) -> Token:
+        return Token(id, str(id))
+
+    def save(self, folder: Path) -> None:
+        pass
+
+    @classmethod
+    def load(cls, folder: Path, vocab_size: int) -> "IdTokenizer":
+        return cls(vocab_size)
+
+
 class CharacterTokenizer:
     """One token a character, 0 being padding."""
 
@@ -246,7 +278,10 @@ class CharacterTokenizer:
         return cls("".join(sorted(set(plain(text)))))
 
 
-_KINDS = {cls.kind: cls for cls in (SentencePieceTokenizer, NumberTokenizer, CharacterTokenizer)}
+_KINDS = {
+    cls.kind: cls
+    for cls in (SentencePieceTokenizer, NumberTokenizer, CharacterTokenizer, IdTokenizer)
+}
 
 
 def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:

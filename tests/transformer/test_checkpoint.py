@@ -43,7 +43,7 @@ def test_weights_are_stored_in_half_precision(folder: Path) -> None:
     assert {tensor.dtype for tensor in weights.values()} == {torch.float16}
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.model"])
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model"])
 def test_a_missing_file(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(CheckpointError, match=rf"^mine: {name} is missing\.$"):
@@ -51,8 +51,14 @@ def test_a_missing_file(folder: Path, name: str) -> None:
 
 
 def test_a_missing_folder_and_a_missing_snapshot(folder: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"^nowhere: config\.json is missing\.$"):
+    with pytest.raises(CheckpointError, match=r"^nowhere is not there\. What opens: "):
         load_checkpoint(folder / "nowhere")
+    (folder / "config.json").unlink()
+    with pytest.raises(CheckpointError, match=r"^mine is no checkpoint\. What opens: "):
+        load_checkpoint(folder)
+
+
+def test_a_missing_snapshot(folder: Path) -> None:
     with pytest.raises(CheckpointError, match=r"^mine: snapshots/000001\.safetensors is missing"):
         load_checkpoint(folder, weights="snapshots/000001.safetensors")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from torch import nn
 
@@ -43,7 +43,7 @@ class Family:
     build: Callable[[ModelConfig], nn.Module]
     attentions: Mapping[str, str]
     """kind -> the module paths of its layers, `*` standing for the layer."""
-    forced_pass: Callable[[ModelConfig, Ids, Ids | None], ForcedPass]
+    forced_pass: Callable[[Any, Ids, Ids | None], ForcedPass]
     """(config, source ids, target ids or None) -> what to run."""
     target: Literal["needed", "optional", "none"] = "needed"
     """Whether a recording asks for a target."""

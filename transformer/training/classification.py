@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import sentencepiece
 import torch
@@ -114,7 +115,8 @@ def _cut(tokenizer: Tokenizer, text: str, max_len: int) -> list[int]:
 
 def evaluate(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Accuracy on the validation and the test split, in per cent."""
-    n_classes = len(checkpoint.config.classes)
+    config: Any = checkpoint.config
+    n_classes = len(config.classes)
     return {
         f"{title}, accuracy, %": accuracy(checkpoint, read_labelled(data, name, n_classes))
         for title, name in (("validation", VALID), ("test", TEST))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -168,7 +169,8 @@ def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
 
 def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Perplexity of held-out sentences: a piece, the end token included, and a character."""
-    config, lines = checkpoint.config, _lines(data, VALID)
+    config: Any = checkpoint.config
+    lines = _lines(data, VALID)
     whole = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
     rows = [ids[: config.max_len + 1] for ids in whole]
     n_characters = sum(  # the end counts as one; of a text that is cut only what is read

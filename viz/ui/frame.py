@@ -68,7 +68,7 @@ def _offer(examples: Sequence[str]) -> None:
 
 def _lines(names: Sequence[str]) -> str:
     """What each checkpoint is for, a line each, in Markdown."""
-    titles = {name: known.said.title if (known := about(name)) else "damaged" for name in names}
+    titles = {name: known.about.title if (known := about(name)) else "damaged" for name in names}
     return "\n".join(f"- **{literal(name)}**: {literal(titles[name])}" for name in names)
 
 
@@ -119,9 +119,9 @@ def _open_checkpoint() -> None:
     if known is None:
         return
     examples = {example for name in checkpoint_names() for example in _examples(name)}
-    fitting: dict[str, object] = dict(vars(first_head(known.said, known.family)))
-    if known.said.examples and st.session_state["text"] in examples:
-        fitting["text"] = known.said.examples[0]  # in the place of the old one's
+    fitting: dict[str, object] = dict(vars(first_head(known.about, known.family)))
+    if known.about.examples and st.session_state["text"] in examples:
+        fitting["text"] = known.about.examples[0]  # in the place of the old one's
     if known.family.decodes:
         fitting["decoding"] = DEFAULT_METHODS[known.family.reads]
     for name, value in fitting.items():
@@ -135,7 +135,7 @@ def _first_example(checkpoint: str) -> str:
 
 def _examples(checkpoint: str) -> tuple[str, ...]:
     known = about(checkpoint)
-    return known.said.examples if known else ()
+    return known.about.examples if known else ()
 
 
 def _settle(request: Request) -> None:

@@ -21,8 +21,7 @@ from transformer import (
     load_checkpoint,
     record,
 )
-from transformer.checkpoint import CONFIG, WEIGHTS, About, read_config
-from transformer.models.family import Family
+from transformer.checkpoint import CONFIG, Description, describe_checkpoint, format_of
 from viz.ui.settings import checkpoints_folder, threads
 
 
@@ -59,36 +58,34 @@ def checkpoint_names() -> list[str]:
     return sorted(found, key=lambda name: name != "en-de")
 
 
-@dataclass(frozen=True)
-class Known:
-    """What a checkpoint's config.json says, without its weights."""
-
-    said: About
-    family: Family
-
-
-def about(checkpoint: str) -> Known | None:
-    """What is known of a checkpoint before it is opened; None where its folder is damaged."""
-    folder = checkpoints_folder() / checkpoint
-    file = folder / CONFIG
-    return _known(folder, file.stat().st_mtime_ns if file.exists() else 0)
+def about(checkpoint: str) -> Description | None:
+    """What is known of a checkpoint before it is opened; None where it is damaged."""
+    path = checkpoints_folder() / checkpoint
+    return _described(path, version_of(path))
 
 
 @lru_cache(maxsize=256)
-def _known(folder: Path, version: int) -> Known | None:
+def _described(path: Path, version: int) -> Description | None:
     try:
-        said, _, family = read_config(folder)
+        return describe_checkpoint(path)
     except CheckpointError:
         return None
-    return Known(said, family)
+
+
+def version_of(path: Path) -> int:
+    """When the files of a checkpoint were written last, in ns; 0 where there are none."""
+    try:
+        files = format_of(path).files(path)
+    except CheckpointError:
+        return 0
+    return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
 
 
 def make_request(
     checkpoint: str, text: str, method: str, options: tuple[tuple[str, float], ...] = ()
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
-    weights = checkpoints_folder() / checkpoint / WEIGHTS
-    version = weights.stat().st_mtime_ns if weights.exists() else 0
+    version = version_of(checkpoints_folder() / checkpoint)
     return Request(checkpoint, version, text.strip(), method, options)
 
 

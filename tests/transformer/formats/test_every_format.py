@@ -1,0 +1,22 @@
+"""What holds for every checkpoint format."""
+
+from pathlib import Path
+
+import pytest
+
+from transformer.checkpoint import CheckpointError, format_of
+from transformer.discover import discover
+from transformer.formats.format import Format
+
+FORMATS: dict[str, Format] = discover("transformer.formats", "FORMAT")
+
+
+@pytest.mark.parametrize("format", FORMATS.values(), ids=list(FORMATS))
+def test_it_declares_itself_and_takes_nothing_that_is_not_there(
+    format: Format, tmp_path: Path
+) -> None:
+    assert format.name.isidentifier() and format.title
+    for path in (tmp_path / "nowhere", tmp_path):
+        assert not format.fits(path)
+        with pytest.raises(CheckpointError, match=rf"^{path.name} is"):
+            format_of(path)

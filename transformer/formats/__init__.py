@@ -1,0 +1,1 @@
+"""Formats of checkpoints, one a file; each declares itself with a constant FORMAT."""

@@ -1,0 +1,25 @@
+"""What a checkpoint format declares of itself: how to tell it, describe it, and open it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from transformer.checkpoint import Checkpoint, Description
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way in which people keep trained models: a folder, or a file."""
+
+    name: str
+    title: str
+    fits: Callable[[Path], bool]
+    """Whether a path looks like one, by the names of its files and a small configuration."""
+    describe: Callable[[Path], Description]
+    """What is known before weights are read. Raises CheckpointError."""
+    load: Callable[[Path, torch.device], Checkpoint]
+    """Open it, ready to run. Raises CheckpointError; whatever it holds, none of it is executed."""
+    files: Callable[[Path], Sequence[Path]]
+    """What it is read from: once one of these changes, it is another checkpoint."""

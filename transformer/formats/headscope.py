@@ -1,0 +1,149 @@
+"""Our own folders: config.json, model.safetensors, a tokenizer, card.md, history.json, snapshots/.
+
+Weights are read from safetensors only: nothing in a folder is ever executed. A file of snapshots/
+is the same model at an earlier step.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from transformer.checkpoint import (
+    CONFIG,
+    SNAPSHOTS,
+    WEIGHTS,
+    About,
+    Checkpoint,
+    CheckpointError,
+    Description,
+)
+from transformer.config import ConfigError, ModelConfig
+from transformer.device import inference_dtype
+from transformer.discover import discover
+from transformer.formats.format import Format
+from transformer.models.family import Family
+from transformer.tokenizer import TokenizerError, load_tokenizer
+
+
+def fits(path: Path) -> bool:
+    """A folder with a config.json that is nobody else's, or one of its snapshots."""
+    folder, _ = _parts(path)
+    if not (folder / CONFIG).is_file():
+        return False
+    try:
+        values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return True  # damaged: opening it says how
+    return not isinstance(values, dict) or "model" in values or "model_type" not in values
+
+
+def describe(path: Path) -> Description:
+    """What config.json says."""
+    return Description(*read_config(_parts(path)[0]))
+
+
+def load(path: Path, device: torch.device) -> Checkpoint:
+    """Build the model that config.json describes and fill it."""
+    folder, weights = _parts(path)
+    about, config, family = read_config(folder)
+    try:
+        tokenizer = load_tokenizer(about.tokenizer, folder, config.vocab_size)
+    except TokenizerError as error:
+        raise CheckpointError(f"{folder.name}: {error}") from error
+    try:
+        model = family.build(config)
+    except ConfigError as error:
+        raise CheckpointError(f"{folder.name}: {CONFIG}: {error}") from error
+    _fill(model, folder / weights, f"{folder.name}: {weights}")
+    model.requires_grad_(False).eval().to(device, inference_dtype(device))
+    return Checkpoint(path, about, config, family, model, tokenizer, device)
+
+
+def files(path: Path) -> Sequence[Path]:
+    """The configuration and the weights."""
+    folder, weights = _parts(path)
+    return folder / CONFIG, folder / weights
+
+
+def _parts(path: Path) -> tuple[Path, str]:
+    """The folder, and which of its files holds the weights."""
+    if path.suffix == ".safetensors" and path.parent.name == SNAPSHOTS:
+        return path.parent.parent, f"{SNAPSHOTS}/{path.name}"
+    return path, WEIGHTS
+
+
+def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
+    """Read config.json alone: what a list of checkpoints needs. Raises CheckpointError."""
+    file = path / CONFIG
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+        config = ModelConfig.from_dict(values["model"])
+        about = About(
+            title=str(values["title"]),
+            recipe=str(values["recipe"]),
+            tokenizer=str(values["tokenizer"]),
+            examples=tuple(map(str, values["examples"])),
+            opens_at=_opens_at(values.get("opens_at", About.opens_at)),
+        )
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path.name}: {CONFIG} is missing.") from error
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise CheckpointError(f"{path.name}: {CONFIG} cannot be read: {error}.") from error
+    except KeyError as error:
+        raise CheckpointError(f"{path.name}: {CONFIG} lacks the field {error}.") from error
+    except ConfigError as error:
+        raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{path.name}: {CONFIG} has a wrong value: {error}.") from error
+    families = discover("transformer.models", "FAMILY")
+    if config.family not in families:
+        known = ", ".join(families)
+        raise CheckpointError(f"{path.name}: {CONFIG}: unknown family {config.family!r} ({known}).")
+    return about, config, families[config.family]
+
+
+def _opens_at(value: Any) -> tuple[str, int, int]:
+    kind, layer, head = value
+    return str(kind), int(layer), int(head)
+
+
+def _fill(model: nn.Module, file: Path, where: str) -> None:
+    """Load weights into the model; names and shapes must be exactly the model's."""
+    if not file.is_file():
+        raise CheckpointError(f"{where} is missing.")
+    try:
+        weights = load_file(file)
+    except (safetensors.SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
+    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    for name, shape in expected.items():
+        if name not in found:
+            raise CheckpointError(f"{where} has no tensor {name}, which config.json asks for.")
+        if found[name] != shape:
+            raise CheckpointError(
+                f"{where}: {name} is {list(found[name])}, config.json says {list(shape)}."
+            )
+    unexpected = sorted(set(found) - set(expected))
+    if unexpected:
+        raise CheckpointError(f"{where} has tensors the model lacks: {', '.join(unexpected[:3])}.")
+    for name, tensor in weights.items():
+        if not bool(tensor.isfinite().all()):
+            raise CheckpointError(f"{where}: {name} holds NaN or infinite values.")
+    model.load_state_dict(weights)
+
+
+FORMAT = Format(
+    name="headscope",
+    title="a folder that `python -m transformer train` saved",
+    fits=fits,
+    describe=describe,
+    load=load,
+    files=files,
+)
