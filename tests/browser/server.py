@@ -26,6 +26,7 @@ def serve(script: Path = ROOT / "app.py", **environment: str) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1"]
     process = subprocess.Popen(
         [*command, "--server.port", str(port)],
         cwd=ROOT,

@@ -22,6 +22,7 @@ from transformer import (
     record,
 )
 from transformer.checkpoint import CONFIG, Description, describe_checkpoint, format_of
+from transformer.formats.format import Format
 from viz.ui.settings import checkpoints_folder, threads
 
 
@@ -30,7 +31,7 @@ class Request:
     """The cache's key: small and frozen."""
 
     checkpoint: str
-    """The folder's name."""
+    """The folder's name; of one that was opened by path, the path."""
     version: int
     """When its weights were written: a retrained checkpoint is another one."""
     text: str
@@ -52,12 +53,6 @@ class Answer:
     """Decoding and recording together, when it was computed."""
 
 
-def checkpoint_names() -> list[str]:
-    """The folders on offer, whole or damaged, the first one being the default."""
-    found = sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{CONFIG}"))
-    return sorted(found, key=lambda name: name != "en-de")
-
-
 def about(checkpoint: str) -> Description | None:
     """What is known of a checkpoint before it is opened; None where it is damaged."""
     path = checkpoints_folder() / checkpoint
@@ -74,11 +69,19 @@ def _described(path: Path, version: int) -> Description | None:
 
 def version_of(path: Path) -> int:
     """When the files of a checkpoint were written last, in ns; 0 where there are none."""
-    try:
-        files = format_of(path).files(path)
-    except CheckpointError:
-        return 0
+    file = path / CONFIG
+    format = _format(path, file.stat().st_mtime_ns if file.is_file() else 0)
+    files = format.files(path) if format else ()
     return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
+
+
+@lru_cache(maxsize=256)
+def _format(path: Path, configured: int) -> Format | None:
+    """The format of a path, whose configuration was written then: this is asked at every rerun."""
+    try:
+        return format_of(path)
+    except CheckpointError:
+        return None
 
 
 def make_request(
