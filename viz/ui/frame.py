@@ -10,6 +10,7 @@ from transformer.decoding import decoding_methods
 from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
+from viz.ui.defaults import DEFAULT_METHODS
 from viz.ui.opened import (
     at_start,
     checkpoint_names,
@@ -29,8 +30,6 @@ from viz.ui.request import (
 from viz.ui.settings import checkpoints_folder
 from viz.ui.sidebar import sidebar
 
-DEFAULT_METHODS = {"source": "beam", "prompt": "sample"}
-"""What is chosen first: the best translations, and texts that do not repeat themselves."""
 WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 

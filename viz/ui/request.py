@@ -38,6 +38,8 @@ class Request:
     method: str
     options: tuple[tuple[str, float], ...] = ()
     """Of the method, as (name, value) pairs."""
+    follows: "Request | None" = None
+    """Whose writing the model is made to read; None: it writes by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,9 @@ def answer(request: Request, _on_token: Callable[[str], None] | None = None) -> 
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
     decoding, target = None, None
-    if checkpoint.family.decodes:
+    if request.follows is not None:
+        target = answer(request.follows).recording.target
+    elif checkpoint.family.decodes:
         options = dict(request.options)
         decoding = decode(checkpoint, request.text, request.method, _on_token, **options)
         target = decoding.target

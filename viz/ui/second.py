@@ -1,0 +1,90 @@
+"""The second checkpoint of Compare: which it is, and what it makes of the same sentence."""
+
+import streamlit as st
+
+from transformer import Checkpoint, CheckpointError, InputError, Recording
+from viz.labels import literal
+from viz.ui.current import SHOWN, current
+from viz.ui.defaults import DEFAULT_METHODS
+from viz.ui.opened import checkpoint_names, title
+from viz.ui.request import Answer, Request, answer, make_request, open_checkpoint
+
+SAME, SUFFIX = "same checkpoint", "_b"
+
+
+def choose_second() -> None:
+    """Draw the picker and settle what B is; nothing but another head of A, where it is the same."""
+    names = [name for name in checkpoint_names() if name != current().request.checkpoint]
+    chosen = st.selectbox(
+        "Checkpoint of B",
+        [SAME, *names],
+        key="checkpoint_b",
+        bind="query-params",
+        on_change=_follow,
+        format_func=title,
+        label_visibility="collapsed",
+    )
+    st.session_state.pop(SHOWN + SUFFIX, None)
+    if chosen == SAME:
+        return
+    try:
+        st.session_state[SHOWN + SUFFIX] = _second_answer(current(), str(chosen))
+    except (CheckpointError, InputError) as error:
+        st.warning(literal(f"B cannot be shown: {error}"), icon=":material/info:")
+
+
+def has_second() -> bool:
+    """Whether B is of another checkpoint."""
+    return SHOWN + SUFFIX in st.session_state
+
+
+def follows() -> bool:
+    """Whether B was made to read what A wrote."""
+    return current(SUFFIX).request.follows is not None
+
+
+def beside(first: Recording, second: Recording) -> Recording:
+    """One recording that holds the attentions of both, B's under names of their own."""
+    renamed = {f"{kind}{SUFFIX}": each for kind, each in second.attentions.items()}
+    return Recording(
+        source=first.source,
+        target=first.target,
+        attentions={**first.attentions, **renamed},
+        positions={},
+        logits=first.logits,
+    )
+
+
+def _follow() -> None:
+    """Another checkpoint is first looked at where A is."""
+    for name in ("kind", "layer", "head"):
+        if name in st.session_state:
+            st.session_state[f"{name}{SUFFIX}"] = st.session_state[name]
+
+
+def _second_answer(first: Answer, name: str) -> Answer:
+    own = _own_request(first, name)
+    if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
+        return answer(own)
+    request = first.request
+    return answer(Request(own.checkpoint, own.version, request.text, "none", (), request))
+
+
+def _own_request(first: Answer, name: str) -> Request:
+    """What B would be asked by itself: the same, or what suits it where it is of another sort."""
+    checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
+    reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
+    if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
+        return make_request(name, first.request.text, first.request.method, first.request.options)
+    return make_request(name, first.request.text, DEFAULT_METHODS[reads] if decodes else "none")
+
+
+def _reads_alike(first: Answer, second: Checkpoint) -> bool:
+    """Whether both split this text and what was written into the same tokens."""
+    family = second.family
+    if not family.decodes or family.reads != first.checkpoint.family.reads:
+        return False
+    tokens = (*first.recording.source, *first.recording.target)
+    if max(token.id for token in tokens) >= second.config.vocab_size:
+        return False
+    return all(second.tokenizer.token(token.id) == token for token in tokens)
