@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from transformer import CheckpointError
-from transformer.checkpoint import CONFIG
+from transformer.checkpoint import CONFIG, SNAPSHOTS
 from viz.ui.opening import find, find_at_start, is_checkpoint
 from viz.ui.settings import checkpoints_folder, opened_at_start
 
@@ -46,6 +46,8 @@ def title(name: str) -> str:
     path = Path(name)
     if not path.is_absolute():
         return name
+    if path.parent.name == SNAPSHOTS:
+        return f"{path.parent.parent.name} step {path.stem.lstrip('0') or '0'}"
     names = [Path(each).name for each in checkpoint_names()]
     return path.name if names.count(path.name) == 1 else f"{path.parent.name}/{path.name}"
 

@@ -15,15 +15,18 @@ SAME, SUFFIX = "same checkpoint", "_b"
 def choose_second() -> None:
     """Draw the picker and settle what B is; nothing but another head of A, where it is the same."""
     names = [name for name in checkpoint_names() if name != current().request.checkpoint]
-    chosen = st.selectbox(
-        "Checkpoint of B",
-        [SAME, *names],
-        key="checkpoint_b",
-        bind="query-params",
-        on_change=_follow,
-        format_func=title,
-        label_visibility="collapsed",
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("**B** is of", width="content")
+        chosen = st.selectbox(
+            "Checkpoint of B",
+            [SAME, *names],
+            format_func=title,
+            key="checkpoint_b",
+            bind="query-params",
+            on_change=_follow,
+            label_visibility="collapsed",
+            width=260,
+        )
     st.session_state.pop(SHOWN + SUFFIX, None)
     if chosen == SAME:
         return

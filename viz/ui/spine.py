@@ -34,6 +34,8 @@ def spine(page: str) -> None:
     with tokens:
         recording, titles = shown.recording, TITLES[shown.checkpoint.family.reads]
         token_rows(recording.source, recording.target, current_theme(), "tokens", titles)
+        if page == "Compare":
+            choose_second()
     with choices:
         _choices(page)
         title = literal(shown.checkpoint.about.title)
@@ -52,14 +54,11 @@ def _end(shown: Answer) -> str:
 
 def _choose_b(first: Selection) -> None:
     """Another checkpoint's head of the same place, or the head beside it."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
-        st.markdown("**B**", width=18)
-        choose_second()
     recording = current(SUFFIX).recording
     kind = first.kind if first.kind in recording.attentions else next(iter(recording.attentions))
     n_heads = recording.attentions[kind].n_heads
     head = first.head if has_second() else first.head + 1
-    choose_head(recording, replace(first, kind=kind, head=head % n_heads), SUFFIX)
+    choose_head(recording, replace(first, kind=kind, head=head % n_heads), SUFFIX, "B")
 
 
 def _choices(page: str) -> None:
