@@ -67,7 +67,7 @@ def launch(playwright: Playwright) -> Browser:
 
 def becomes(read: Callable[[], Any], expected: object) -> None:
     """Assert that what is read is what is expected, soon: a browser draws when it gets to it."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
     while (found := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.05)
     assert found == expected

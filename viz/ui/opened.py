@@ -60,25 +60,28 @@ def keep_opened(paths: Sequence[Path]) -> str:
     return str(paths[0])
 
 
-def open_from_address() -> str | None:
+def open_from_address(suffix: str = "") -> str | None:
     """Open what a link names, once. The name of it; None where there is nothing new.
 
-    Raises CheckpointError. A link fetches nothing from the hub: only a person does.
+    suffix: of a second checkpoint on the page. Raises CheckpointError. A link fetches nothing
+    from the hub: only a person does.
     """
-    said = st.query_params.get(ADDRESS)
-    if not said or st.session_state.get("opened_by_address") == said or said in checkpoint_names():
+    said = st.query_params.get(ADDRESS + suffix)
+    once = f"opened_by_address{suffix}"
+    if not said or st.session_state.get(once) == said or said in checkpoint_names():
         return None
-    st.session_state["opened_by_address"] = said
+    st.session_state[once] = said
     return keep_opened(find(said, may_fetch=False))
 
 
-def write_address(name: str) -> None:
+def write_address(name: str, suffix: str = "") -> None:
     """Name the path of the chosen checkpoint in the address, where its name is not enough."""
+    key = ADDRESS + suffix
     if not Path(name).is_absolute():
-        if ADDRESS in st.query_params:
-            del st.query_params[ADDRESS]
-    elif st.query_params.get(ADDRESS) != name:
-        st.query_params[ADDRESS] = name
+        if key in st.query_params:
+            del st.query_params[key]
+    elif st.query_params.get(key) != name:
+        st.query_params[key] = name
 
 
 @lru_cache(maxsize=1)

@@ -6,14 +6,22 @@ from transformer import Checkpoint, CheckpointError, InputError, Recording
 from viz.labels import literal
 from viz.ui.current import SHOWN, current
 from viz.ui.defaults import DEFAULT_METHODS
-from viz.ui.opened import checkpoint_names, title
+from viz.ui.opened import checkpoint_names, open_from_address, title, write_address
 from viz.ui.request import Answer, Request, answer, make_request, open_checkpoint
 
 SAME, SUFFIX = "same checkpoint", "_b"
+PICKER = f"checkpoint{SUFFIX}"
 
 
 def choose_second() -> None:
     """Draw the picker and settle what B is; nothing but another head of A, where it is the same."""
+    problem = None
+    try:
+        linked = open_from_address(SUFFIX)
+        if linked and PICKER not in st.session_state:
+            st.session_state[PICKER] = linked
+    except CheckpointError as error:
+        problem = str(error)
     names = [name for name in checkpoint_names() if name != current().request.checkpoint]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("**B** is of", width="content")
@@ -21,19 +29,21 @@ def choose_second() -> None:
             "Checkpoint of B",
             [SAME, *names],
             format_func=title,
-            key="checkpoint_b",
+            key=PICKER,
             bind="query-params",
             on_change=_follow,
             label_visibility="collapsed",
             width=260,
         )
+    write_address(str(chosen), SUFFIX)
     st.session_state.pop(SHOWN + SUFFIX, None)
-    if chosen == SAME:
-        return
     try:
-        st.session_state[SHOWN + SUFFIX] = _second_answer(current(), str(chosen))
+        if chosen != SAME:
+            st.session_state[SHOWN + SUFFIX] = _second_answer(current(), str(chosen))
     except (CheckpointError, InputError) as error:
-        st.warning(literal(f"B cannot be shown: {error}"), icon=":material/info:")
+        problem = str(error)
+    if problem:
+        st.warning(literal(f"B cannot be shown: {problem}"), icon=":material/info:")
 
 
 def has_second() -> bool:
