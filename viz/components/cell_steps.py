@@ -70,7 +70,7 @@ def pack_cell(
     Arrays: q, k, products, running f4 [d_key]; value, part, output f4 [d_value]; scores, weights
     f4 [K]; allowed u1 [K]; shown i4: the keys that stand by themselves in the softmax.
     """
-    shown = _shown(cell)
+    shown = shown_keys(cell)
     shift = _shift(cell)
     header = {
         "place": f"L{cell.layer} H{cell.head}",
@@ -120,7 +120,7 @@ def sentence(cell: Cell, query_token: Token, key_token: Token, is_produced: bool
     return f"{start}: {dot}, {place}, weight {cell.weight:.4f}, {share}"
 
 
-def _shown(cell: Cell) -> list[int]:
+def shown_keys(cell: Cell) -> list[int]:
     """The keys that the softmax names, in their order: allowed ones, and this one in any case."""
     competitors = cell.allowed.nonzero().flatten().tolist()
     if len(competitors) > N_COMPETITORS + 1:

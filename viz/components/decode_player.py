@@ -46,9 +46,14 @@ def decode_player(
             on_move(int(st.session_state[key].step))
 
     result = _COMPONENT(
-        key=key, data=envelope(payload, theme, step=int(step)), on_step_change=moved
+        key=key, data=decode_player_data(payload, theme, step), on_step_change=moved
     )
     return int(step) if result.step is None else int(result.step)
+
+
+def decode_player_data(payload: bytes, theme: Theme, step: int = 0) -> bytes:
+    """What the browser is given: a payload with the step that is shown."""
+    return envelope(payload, theme, step=int(step))
 
 
 def pack_decoding(

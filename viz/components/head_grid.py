@@ -66,14 +66,14 @@ def head_grid(
             view = news["view"]
             on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
 
-    data = head_grid_data(payload, selected, theme, show, sort, top)
+    data = head_grid_data(payload, theme, selected, show, sort, top)
     result = _COMPONENT(key=key, data=data, on_news_change=told)
     opened = (result.news or {}).get("open")
     return None if opened is None else (int(opened[0]), int(opened[1]))
 
 
 def head_grid_data(
-    payload: bytes, selected: tuple[int, int], theme: Theme, show: str, sort: str, top: int
+    payload: bytes, theme: Theme, selected: tuple[int, int], show: str, sort: str, top: int
 ) -> bytes:
     """What the browser is given: a payload with what is shown of it."""
     state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}

@@ -97,7 +97,7 @@ def pack_head_map(
     """
     one = map.only(head)
     values, allowed = one.values(layer)[0], one.allowed(layer)[0]
-    block = _block(*values.shape, max_cells)
+    block = _block(max_cells, *values.shape)
     arrays: list[NDArray[Any]] = [_masked(values, allowed), _largest(values, allowed)]
     inside = None
     if block != (1, 1):
@@ -140,7 +140,7 @@ def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str
     }
 
 
-def _block(n_rows: int, n_columns: int, max_cells: int) -> tuple[int, int]:
+def _block(max_cells: int, n_rows: int, n_columns: int) -> tuple[int, int]:
     """How many cells of each axis one value stands for."""
     if n_rows * n_columns <= max_cells**2:
         return 1, 1
