@@ -21,7 +21,10 @@ HEIGHT = 640
 """Of a picture's frame, in pixels, until the page has measured itself where it may."""
 _SHIM = Path(__file__).with_name("stand_alone.js")
 _ANY_HEIGHT = 'data-fits=""'
-_STYLE = "main { display: flow-root; padding: 8px; }"
+_STYLE = """
+h1 { margin: 0; padding: 8px 8px 0; font: 600 14px/1.45 system-ui, sans-serif; }
+main { display: flow-root; padding: 8px; }
+"""
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,14 @@ def picture(
     data: Data,
     payload: bytes,
     *,
+    is_titled: bool = True,
     answers: Mapping[tuple[str, Any], bytes] | None = None,
     theme: ThemeName = "auto",
     height: int | None = None,
 ) -> Picture:
     """A component that shows a payload.
 
+    is_titled: whether the title stands above; some components say themselves what they are.
     answers: (what the component asks, with which value) -> the payload that it then shows; what is
     not among them stays a matter of the page. theme: "auto" is as light or dark as the notebook
     around it, else as the system. Raises ValueError.
@@ -78,7 +83,9 @@ def picture(
             for asked, answer in (answers or {}).items()
         },
     }
-    return Picture(title, page_html(title, _body(component, content), "transparent"), height)
+    heading = f"<h1>{html.escape(title)}</h1>\n" if is_titled else ""
+    body = _body(component, heading, content)
+    return Picture(title, page_html(title, body, "transparent"), height)
 
 
 def _themes(name: str) -> tuple[Theme, ...]:
@@ -98,13 +105,13 @@ def _given(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, A
     return {"heads": heads, "payload": _base64(payload)}
 
 
-def _body(component: Component, content: Mapping[str, Any]) -> str:
+def _body(component: Component, heading: str, content: Mapping[str, Any]) -> str:
     # No text that is a page's may end its element: JSON may write "<" as a number instead.
     text = json.dumps(content).replace("<", "\\u003c")
     module = component.js.replace("export default function", "const drawInto = function")
     start = 'standAlone(drawInto, JSON.parse(document.querySelector("#content").textContent));'
     return (
-        f"<style>{_STYLE}</style>\n<main></main>\n"
+        f"<style>{_STYLE}</style>\n{heading}<main></main>\n"
         f'<script type="application/json" id="content">{text}</script>\n'
         f"<script>\n{_inline(_SHIM.read_text(encoding='utf-8'))}</script>\n"
         f'<script type="module">\n{_inline(module)}\n{start}\n</script>'

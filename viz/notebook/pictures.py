@@ -9,16 +9,15 @@ from functools import partial
 
 from transformer.cell import inside
 from transformer.decoding import Decoding
-from transformer.discover import discover
+from transformer.metrics.measure import metrics_of
 from transformer.reading import AttentionMap, Reading, lenses, read
 from transformer.recording import Recording
-from viz.components.browser import Component
 from viz.components.cell_steps import CELL_STEPS, cell_steps_data, pack_cell, shown_keys
 from viz.components.decode_player import DECODE_PLAYER, decode_player_data, pack_decoding
 from viz.components.head_grid import HEAD_GRID, head_grid_data, pack_head_grid
 from viz.components.head_map import HEAD_MAP, head_map_data, pack_head_map
 from viz.components.head_view import HEAD_VIEW, head_view_data, pack_head_view
-from viz.notebook.picture import Data, Picture, ThemeName, picture
+from viz.notebook.picture import Picture, ThemeName, picture
 from viz.views.head_heatmap import KIND_TITLES, map_name
 
 EXACT = 1024
@@ -37,16 +36,17 @@ def head_view(
 ) -> Picture:
     """The heads of a layer as lines between two columns of tokens.
 
-    kind: the first that there is when left out; heads: those shown at first, all when left out.
+    kind: the first that there is when left out; heads: those shown at first, H0 when left out.
     """
     map = _map(recording, kind, lens)
     _check("layer", layer, map.n_layers, map.kind)
-    shown = tuple(range(map.attention.n_heads) if heads is None else heads)
+    shown = (0,) if heads is None else tuple(heads)
     for head in shown:
         _check("head", head, map.attention.n_heads, map.kind)
     payload = pack_head_view(map, layer, _n_prompt(recording))
     data = partial(head_view_data, head=-1, heads=shown)  # no head is chosen before the others
-    return _picture(HEAD_VIEW, map, f"L{layer}", data, payload, theme, height)
+    title = _title(map, f"L{layer}")
+    return picture(HEAD_VIEW, title, data, payload, theme=theme, height=height)
 
 
 def head_grid(
@@ -61,12 +61,13 @@ def head_grid(
 ) -> Picture:
     """All layers and heads of a kind. show: "maps" or a metric; sort: by "layer" or a metric."""
     map = _map(recording, kind, lens)
-    metrics = list(discover("transformer.metrics", "METRIC"))
+    metrics = list(metrics_of(map.attention))
     _check_name("thing to show", show, ["maps", *metrics])
     _check_name("order", sort, ["layer", *metrics])
     payload = pack_head_grid(map, _n_prompt(recording))
     data = partial(head_grid_data, selected=(0, 0), show=show, sort=sort, top=0)
-    return _picture(HEAD_GRID, map, "all heads", data, payload, theme, height)
+    title = _title(map, "all heads")
+    return picture(HEAD_GRID, title, data, payload, theme=theme, height=height)
 
 
 def head_map(
@@ -89,7 +90,8 @@ def head_map(
     _check("head", head, map.attention.n_heads, map.kind)
     payload = pack_head_map(map, layer, head, n_prompt=_n_prompt(recording), max_cells=EXACT)
     data = partial(head_map_data, cell=None, path=path, asks=False)
-    return _picture(HEAD_MAP, map, map_name(map, layer, head), data, payload, theme, height)
+    title = _title(map, map_name(map, layer, head))
+    return picture(HEAD_MAP, title, data, payload, is_titled=False, theme=theme, height=height)
 
 
 def cell_steps(
@@ -125,6 +127,7 @@ def cell_steps(
         title,
         cell_steps_data,
         pack(key),
+        is_titled=False,
         answers=answers,
         theme=theme,
         height=height,
@@ -160,18 +163,6 @@ def decode_player(
     return picture(DECODE_PLAYER, title, decode_player_data, payload, theme=theme, height=height)
 
 
-def _picture(
-    component: Component,
-    map: AttentionMap,
-    what: str,
-    data: Data,
-    payload: bytes,
-    theme: ThemeName,
-    height: int | None,
-) -> Picture:
-    return picture(component, _title(map, what), data, payload, theme=theme, height=height)
-
-
 def _title(map: AttentionMap, what: str) -> str:
     return f"{KIND_TITLES.get(map.kind, map.kind).capitalize()}, {what}"
 
@@ -192,8 +183,8 @@ def _map(recording: Recording, kind: str | None, lens: str | Reading) -> Attenti
 
 def _check(what: str, number: int, n: int, kind: str) -> None:
     if number not in range(n):
-        which = f"{what} 0 alone" if n == 1 else f"{what}s 0 to {n - 1}"
-        raise ValueError(f"There is no {what} {number!r}: {kind} has {which}.")
+        there = "0 alone" if n == 1 else f"0 to {n - 1}"
+        raise ValueError(f"There is no {what} {number!r}: {kind} has {there}.")
 
 
 def _check_name(what: str, name: str, known: list[str]) -> None:

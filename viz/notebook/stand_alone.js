@@ -22,7 +22,7 @@ function standAlone(component, { className, css, themes, first, answers }) {
     if (answer) setTimeout(() => show(answer));
   }
   show(first);
-  fitFrame(main);
+  fitFrame();
 }
 
 function bytesOf(base64) {
@@ -47,14 +47,15 @@ function chosenTheme(names) {
 }
 
 // A frame without a height of its own becomes as high as what it shows, and never jumps back.
-function fitFrame(main) {
+function fitFrame() {
   const frame = window.frameElement;
   if (!frame?.hasAttribute("data-fits")) return;
   let [width, height] = [0, 0];
   new ResizeObserver(() => {
-    if (!main.offsetWidth) return; // not shown yet
-    if (main.offsetWidth !== width) [width, height] = [main.offsetWidth, 0];
-    height = Math.max(height, main.offsetHeight);
+    const { offsetWidth, offsetHeight } = document.body;
+    if (!offsetWidth) return; // not shown yet
+    if (offsetWidth !== width) [width, height] = [offsetWidth, 0];
+    height = Math.max(height, offsetHeight);
     frame.style.height = `${height}px`;
-  }).observe(main);
+  }).observe(document.body);
 }
