@@ -1,4 +1,8 @@
-"""figure(): any view of a recording as a Plotly figure, which Jupyter shows by itself."""
+"""figure(): any view of a recording as a Plotly figure.
+
+JupyterLab, Notebook and VS Code show one by themselves; where none of them runs, as in a page that
+nbconvert made, `viz.export.figure_html` gives a page of its own.
+"""
 
 from typing import Any
 
