@@ -26,7 +26,10 @@ function standAlone(component, { className, css, themes, first, answers }) {
 }
 
 function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 function joined(head, payload) {
@@ -41,7 +44,9 @@ function chosenTheme(names) {
   if (names.length === 1) return names[0];
   const frame = window.frameElement; // null where there is none, or none of the same origin
   const colour = frame ? getComputedStyle(frame).color : "";
-  if (!colour.startsWith("rgb")) return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  if (!colour.startsWith("rgb")) {
+    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  }
   const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
   return 0.3 * red + 0.6 * green + 0.1 * blue > 128 ? "dark" : "light";
 }
