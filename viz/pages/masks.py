@@ -5,6 +5,7 @@ import streamlit as st
 from transformer.batch_masks import batch_masks
 from viz.export import masks_csv
 from viz.ui.batch_masks import (
+    NOTE_ON_OTHERS,
     choose_kind,
     legend,
     note,
@@ -41,4 +42,5 @@ with st.container(horizontal=True, vertical_alignment="center"):
         f"headscope-masks-{kind}.csv",
         "Both sentences' masks, a line a cell",
     )
-st.caption(note(side, is_causal))
+is_ours = not shown.checkpoint.family.is_watched
+st.caption(note(side, is_causal) if is_ours else NOTE_ON_OTHERS)

@@ -24,6 +24,11 @@ PADDED = (
     "padding are computed like all others, and nothing real depends on them."
 )
 
+NOTE_ON_OTHERS = (
+    "These are the masks that a batch of both texts needs, padded at its end; how this model "
+    "itself masks is up to the library that it comes from."
+)
+
 
 def offered_example(shown: Answer) -> str:
     """The example that pads most beside what is shown: of equal lengths nothing would be seen."""
