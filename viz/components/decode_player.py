@@ -18,7 +18,7 @@ from viz.theme import Theme
 _COMPONENT = st.components.v2.component(
     "decode_player",
     html='<div class="headscope decode-player"></div>',
-    css=style("page", "decode_player"),
+    css=style("page", "playback", "decode_player"),
     js=script("unpack", "page", "shade", "overview", "playback", "decode_player"),
 )
 

@@ -15,6 +15,7 @@ from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
 from viz.ui.request import Answer
+from viz.ui.training_heads import is_open
 
 TITLES = {
     "source": ("source", "target"),
@@ -51,7 +52,7 @@ def _end(shown: Answer) -> str:
 def _choices(page: str) -> None:
     shown = current()
     default = default_selection(shown.checkpoint)
-    if page == "Explore":
+    if page == "Explore" or (page == "Training" and is_open()):
         choose_head(shown.recording, default)
     if page == "Compare":
         n_heads = default.attention(shown.recording).n_heads
