@@ -20,7 +20,7 @@ function stepScale(steps) {
 
 // Values from 0 to `most` -> pixel rows, with a few round numbers.
 function valueScale(most, height, top) {
-  const rough = (most || 1) / Math.max(2, Math.floor(height / 50));
+  const rough = (most || 1) / Math.max(2, Math.floor(height / 40));
   const ten = 10 ** Math.floor(Math.log10(rough));
   const tick = [1, 2, 2.5, 5, 10].map((n) => n * ten).find((n) => n >= rough);
   const room = height - top - PLOT.bottom;

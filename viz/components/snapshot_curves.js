@@ -75,16 +75,17 @@ function drawMetric(plot, { header, numbers }, curves, width, hasLabels) {
   const known = [...numbers, metric.even ?? 0].filter((value) => !Number.isNaN(value));
   const write = (value) => (metric.unit === "share" ? `${Math.round(100 * value)} %` : String(value));
   const { root, y } = startPlot(plot, width, 1.06 * Math.max(...known), curves, hasLabels, write);
-  if (metric.even !== null) root.append(...evenLine(metric, width, y));
+  if (metric.even !== null) root.append(evenLine(metric, width, y));
   const at = (i, place) => numbers[place * heads.length + i];
   const curve = (i) => linePath(steps.map((step, place) => [curves.x(step), y(at(i, place))]));
+  plot.paths = heads.map((_, i) => svg("path", { class: i === chosen ? "chosen" : "other", d: curve(i) }));
   heads.forEach((_, i) => {
     if (i === chosen) return;
-    root.append(svg("path", { class: "other", d: curve(i) }));
+    root.append(plot.paths[i]);
     if (roles[i] >= 0) root.append(dot("role", curves.x(steps[roles[i]]), y(at(i, roles[i])), 2.5));
   });
   if (roles[chosen] >= 0) root.append(...roleMark(header, curves, width, chosen));
-  root.append(plot.cursor, svg("path", { class: "chosen", d: curve(chosen) }));
+  root.append(plot.cursor, plot.paths[chosen]);
   steps.forEach((step, place) => {
     if (!Number.isNaN(at(chosen, place))) root.append(dot("point", curves.x(step), y(at(chosen, place)), 2.5));
   });
@@ -98,13 +99,10 @@ function dot(name, cx, cy, r) {
   return svg("circle", { class: name, cx, cy, r });
 }
 
+// What a head would have that tells no key from another.
 function evenLine(metric, width, y) {
   const at = y(metric.even);
-  const text = `evenly spread: ${metricText(metric, metric.even)}`;
-  return [
-    svg("line", { class: "even", x1: PLOT.left, x2: width - PLOT.right, y1: at, y2: at }),
-    svg("text", { class: "tick halo", x: width - PLOT.right - 8, y: at - 5, "text-anchor": "end" }, text),
-  ];
+  return svg("line", { class: "even", x1: PLOT.left, x2: width - PLOT.right, y1: at, y2: at });
 }
 
 // A flag in the strip above the lines, which no curve reaches.
@@ -168,8 +166,15 @@ function showCurves(curves, data, place) {
   metric.ring.setAttribute("cx", at);
   metric.ring.setAttribute("cy", Number.isNaN(value) ? -99 : metric.y(value));
   const named = element("strong", "", metricText(header.metric, value));
-  metric.title.replaceChildren(`${header.metric.title} of ${header.name}: `, named, ` at step ${count(step)}`);
+  const { title, even } = header.metric;
+  const dotted = even === null ? "" : ` · dotted: evenly spread, ${metricText(header.metric, even)}`;
+  metric.title.replaceChildren(`${title} of ${header.name}: `, named, ` at step ${count(step)}${dotted}`);
   if (!loss.box.hidden) loss.title.textContent = lossAt(loss.losses, step);
+}
+
+// The curve of one head, or of none (-1), stands out.
+function pointCurve({ plots: [metric] }, head) {
+  metric.paths?.forEach((path, i) => path.classList.toggle("pointed", i === head));
 }
 
 // The training loss where it was logged nearest to a step.

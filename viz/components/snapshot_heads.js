@@ -2,8 +2,8 @@
 
 const LARGEST_SIDE = 44; // px of a small picture
 
-// choose([layer, head])
-function createHeads(choose) {
+// choose([layer, head]); pointed(i): the pointer or the focus is at the picture i, -1: at none.
+function createHeads(choose, pointed) {
   const node = element("section", "small");
   const title = element("h3");
   const list = element("div", "layers");
@@ -12,7 +12,11 @@ function createHeads(choose) {
     const button = target.closest("button");
     if (button) choose(button.place);
   };
-  return { node, title, list, buttons: [] };
+  const heads = { node, title, list, buttons: [] };
+  const at = ({ target }) => pointed(heads.buttons.indexOf(target.closest("button")));
+  for (const came of ["pointerover", "focusin"]) list.addEventListener(came, at);
+  for (const left of ["pointerleave", "focusout"]) list.addEventListener(left, () => pointed(-1));
+  return heads;
 }
 
 function drawHeads(heads, { header, thumbnails }, palette) {

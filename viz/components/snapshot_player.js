@@ -23,7 +23,10 @@ function create(root) {
   );
   player.playback = playback;
   player.map = createStepMap(root);
-  player.heads = createHeads((head) => player.send("head", head));
+  player.heads = createHeads(
+    (head) => player.send("head", head),
+    (head) => pointCurve(player.curves, head),
+  );
   player.curves = createCurves((place) => move(playback, place));
   player.spoken = element("div", "hidden-text");
   player.spoken.setAttribute("aria-live", "polite");

@@ -130,13 +130,14 @@ def _offer_others(name: str) -> None:
     st.info(NONE.format(name=literal(name)))
     folder = checkpoints_folder()
     having = [each for each in checkpoint_names() if len(list_snapshots(folder / each)) > 1]
-    for other in sorted(having, key=lambda each: each != "en-de-small"):
-        st.page_link(
-            "viz/pages/training.py",
-            label=f"Open {literal(other)}",
-            icon=":material/arrow_forward:",
-            query_params={"checkpoint": other, TOPIC: TITLE},
-        )
+    with st.container(horizontal=True):
+        for other in sorted(having, key=lambda each: each != "en-de-small"):
+            st.page_link(
+                "viz/pages/training.py",
+                label=f"Open {literal(other)}, which has some",
+                icon=":material/arrow_forward:",
+                query_params={"checkpoint": other, TOPIC: TITLE},
+            )
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
