@@ -17,7 +17,7 @@ from transformer.snapshots import (
     training_rows,
     watch,
 )
-from viz.components.snapshot_player import pack_snapshots, snapshot_player
+from viz.components.snapshot_player import MAX_CELLS, pack_snapshots, snapshot_player
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.ui.address import keep, kept
@@ -36,8 +36,9 @@ NONE = (
     "Face’s Trainer keeps folders `checkpoint-500`, `checkpoint-1000`, … with `save_steps`."
 )
 EXPLAIN = (
-    "Every snapshot reads the same sentence and the tokens that the finished model wrote, so a "
-    "cell is the same pair of tokens at each step; weights are exact, 0 to 1. A head takes on its "
+    "Every snapshot reads the same sentence{target}: a cell is the same pair of tokens at each "
+    "step. Weights are exact, on the scale 0 to 1; of a map of more than {cells} × {cells} cells, "
+    "each is the largest of a block. A head takes on its "
     "role at the first snapshot from which on its metric stays nearer to its final value than to "
     "its first one (a dot on each curve); a metric that changes by less than {least} tells of no "
     "role. “Evenly spread” is the metric of a head that tells no key from another."
@@ -72,7 +73,7 @@ def heads_over_steps(top: DeltaGenerator) -> None:
     st.caption(_explain(course, metric))
     download(
         "Metrics as CSV",
-        lambda: rows_csv(_rows(course)),
+        lambda: rows_csv(metric_rows(course)),
         "headscope-heads-over-steps.csv",
         "Every metric of every head at every snapshot",
     )
@@ -120,7 +121,9 @@ def _choose_metric(selection: Selection) -> Metric:
 
 
 def _explain(course: Course, metric: Metric) -> str:
-    text = EXPLAIN.format(least=metric.text(least_change(metric)))
+    wrote = " and the tokens that the finished model wrote" if course.recordings[-1].target else ""
+    least = metric.text(least_change(metric))
+    text = EXPLAIN.format(target=wrote, cells=MAX_CELLS, least=least)
     n = len(course.steps)
     return f"{n} of {n + course.n_left_out} snapshots. {text}" if course.n_left_out else text
 
@@ -159,7 +162,7 @@ def _payload(
     return pack_snapshots(_course, selection, found, history, n_prompt)
 
 
-def _rows(course: Course) -> list[dict[str, Any]]:
+def metric_rows(course: Course) -> list[dict[str, Any]]:
     """A row for each step, kind, layer and head, with every metric that applies."""
     rows: list[dict[str, Any]] = []
     for kind in course.recordings[-1].attentions:
