@@ -46,6 +46,7 @@ function create(root) {
     stop(playback);
     observer.disconnect();
     silence();
+    if (player.map.told) announceToken(player.map.told.side, null);
     window.removeEventListener("keydown", onKeyDown);
   };
   return player;

@@ -1,8 +1,10 @@
 """Heads over steps: one head at every snapshot of a training, and what became of all the others."""
 
+import html
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -133,14 +135,14 @@ def _offer_others(name: str) -> None:
     st.info(NONE.format(name=literal(name)))
     folder = checkpoints_folder()
     having = [each for each in checkpoint_names() if len(list_snapshots(folder / each)) > 1]
-    with st.container(horizontal=True):
-        for other in sorted(having, key=lambda each: each != "en-de-small"):
-            st.page_link(
-                "viz/pages/training.py",
-                label=f"Open {literal(other)}, which has some",
-                icon=":material/arrow_forward:",
-                query_params={"checkpoint": other, TOPIC: TITLE},
-            )
+    others = sorted(having, key=lambda each: each != "en-de-small")
+    st.html(" · ".join(map(_link, others)))
+
+
+def _link(checkpoint: str) -> str:
+    """A link that starts anew: whatever is chosen for this checkpoint may not fit another one."""
+    address = f"training?{urlencode({'checkpoint': checkpoint, TOPIC: TITLE})}"
+    return f'<a href="{html.escape(address)}">Open {html.escape(checkpoint)}, which has some</a>'
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -52,8 +52,9 @@ def test_without_snapshots_it_says_how_to_get_them_and_who_has_some(folder: Path
     shutil.rmtree(folder / "bare" / "snapshots")
     app = opened(checkpoint="bare")
     assert app.info[0].value.startswith("bare has no snapshots")
-    links = [link.proto.label for link in app.get("page_link")]
-    assert links == ["Open copy, which has some"]
+    (links,) = (each.proto.body for each in app.get("html") if "<a " in each.proto.body)
+    address = "training?checkpoint=copy&amp;topic=Heads+over+steps"
+    assert links == f'<a href="{address}">Open copy, which has some</a>'
     assert "snapshot_player" not in components(app)
 
 
