@@ -6,10 +6,12 @@ import random
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Recording, decode, load_checkpoint, record
 from transformer.metrics.measure import measure, metrics_of
 from transformer.snapshots import (
@@ -80,6 +82,23 @@ def test_folders_of_trainer_are_listed_in_order_and_run(tmp_path: Path) -> None:
     assert (ran.steps, ran.problems) == ((20, 200, 2000), ())
     direct = record(load_checkpoint(expected[1].path, "cpu"), text, final.target)
     assert torch.equal(ran.weights("cross", 1, 2)[1], direct.attentions["cross"].weights(1, 2))
+
+
+def test_a_training_by_the_trainer_itself_is_run(tmp_path: Path) -> None:
+    model: Any = build("GPT-2")
+    for step in (1000, 500):  # as save_pretrained keeps them
+        model.save_pretrained(tmp_path / f"checkpoint-{step}")
+        for parameter in model.parameters():
+            parameter.data.mul_(1.5)
+    checkpoint, ids = load_checkpoint(tmp_path / "checkpoint-1000", "cpu"), "5 9 12 7"
+    final = record(checkpoint, ids, decode(checkpoint, ids).target)
+    ran = watch(checkpoint, ids, final, list_snapshots(checkpoint.path))
+    assert (ran.steps, ran.problems) == ((500, 1000), ())
+    earlier = record(load_checkpoint(tmp_path / "checkpoint-500", "cpu"), ids, final.target)
+    weights = ran.weights("decoder_self", 1, 1)
+    assert torch.equal(weights[0], earlier.attentions["decoder_self"].weights(1, 1))
+    assert torch.equal(weights[1], final.attentions["decoder_self"].weights(1, 1))
+    assert not torch.equal(weights[0], weights[1])
 
 
 def test_a_link_out_of_the_folder_is_no_snapshot(tmp_path: Path) -> None:

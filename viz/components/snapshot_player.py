@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from transformer.metrics.metric import Metric
 from transformer.reading import AttentionMap, read
 from transformer.snapshots import Course, even_value, least_change, roles
-from viz.components.browser import digest, envelope, pieces, script, style
+from viz.components.browser import Component, digest, envelope, pieces, script, style
 from viz.components.pack import pack
 from viz.components.sides import sides
 from viz.components.thumbnails import pictures
@@ -30,15 +30,20 @@ MAX_HEADS = 48
 LOSSES = {"loss": "training loss", "validation_loss": "validation loss"}
 """What is drawn below the metric, of all that training logged."""
 
-_COMPONENT = st.components.v2.component(
+SNAPSHOT_PLAYER = Component(
     "snapshot_player",
-    html='<div class="headscope snapshot-player"></div>',
     css=style("page", "playback", "head_map", "snapshot_player"),
     js=script(
         *("unpack", "page", "shade", "map_values", "map_frame", "map_paint", "map_marks"),
         *("map_readout", "map_pointer", "playback", "snapshot_map", "snapshot_heads"),
         *("snapshot_axis", "snapshot_curves", "snapshot_player"),
     ),
+)
+_COMPONENT = st.components.v2.component(
+    SNAPSHOT_PLAYER.name,
+    html=SNAPSHOT_PLAYER.html,
+    css=SNAPSHOT_PLAYER.css,
+    js=SNAPSHOT_PLAYER.js,
 )
 
 

@@ -3,12 +3,15 @@
 import html
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer import CheckpointError
+from transformer.checkpoint import format_of
 from transformer.metrics.measure import metrics_of
 from transformer.metrics.metric import Metric
 from transformer.snapshots import (
@@ -24,7 +27,9 @@ from viz.export import rows_csv
 from viz.labels import literal
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_selection, current_theme
-from viz.ui.request import Request, answer, checkpoint_names, version_of
+from viz.ui.opened import at_start, shipped_names
+from viz.ui.opening import check_allowed
+from viz.ui.request import Request, answer, version_of
 from viz.ui.saving import download
 from viz.ui.settings import checkpoints_folder
 from viz.views.view import Selection
@@ -55,7 +60,7 @@ def is_open() -> bool:
 def heads_over_steps(top: DeltaGenerator) -> None:
     """The player of the chosen head, or how a checkpoint comes to have snapshots."""
     shown = current()
-    snapshots = list_snapshots(shown.checkpoint.path)
+    snapshots = allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
     if len(snapshots) < 2:
         _offer_others(shown.checkpoint.name)
         return
@@ -79,6 +84,22 @@ def heads_over_steps(top: DeltaGenerator) -> None:
         "headscope-heads-over-steps.csv",
         "Every metric of every head at every snapshot",
     )
+
+
+def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
+    """Those that may be opened: of a checkpoint that somebody opened, its neighbours may not."""
+    path = Path(checkpoint)
+    if not path.is_absolute() or path in at_start()[0]:
+        return list(snapshots)
+    return [each for each in snapshots if _is_allowed(each.path)]
+
+
+def _is_allowed(path: Path) -> bool:
+    try:
+        check_allowed([path, *format_of(path).files(path)])
+    except CheckpointError:
+        return False
+    return True
 
 
 def _player(course: Course, version: int, selection: Selection, metric: Metric) -> None:
@@ -134,7 +155,7 @@ def _offer_others(name: str) -> None:
     """What to do for snapshots, and the checkpoints that have some."""
     st.info(NONE.format(name=literal(name)))
     folder = checkpoints_folder()
-    having = [each for each in checkpoint_names() if len(list_snapshots(folder / each)) > 1]
+    having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
     others = sorted(having, key=lambda each: each != "en-de-small")
     st.html(" · ".join(map(_link, others)))
 

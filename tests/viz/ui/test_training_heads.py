@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import components, said
 from transformer import load_checkpoint, record
 from transformer.snapshots import list_snapshots, watch
-from viz.ui.training_heads import TITLE, metric_rows
+from viz.ui.training_heads import TITLE, allowed, metric_rows
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,6 +63,23 @@ def test_a_damaged_snapshot_is_named_beside_the_player(folder: Path) -> None:
     app = opened()
     assert len(app.warning) == 1 and "000050" in app.warning[0].value
     assert "snapshot_player" in components(app)
+
+
+def test_neighbours_outside_the_allowed_folders_are_not_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = list(list_snapshots(folder / "copy"))
+    opened_by_path = str(folder / "copy")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder / "copy"))
+    assert allowed(snapshots, opened_by_path) == allowed(snapshots, "copy") == snapshots
+    (folder / "copy/snapshots/000050.safetensors").unlink()
+    (folder / "copy/snapshots/000050.safetensors").symlink_to(ROOT / "README.md")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder / "elsewhere"))
+    assert allowed(snapshots, opened_by_path) == []
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder / "copy"))
+    assert [each.step for each in snapshots if each not in allowed(snapshots, opened_by_path)] == [
+        50
+    ]
 
 
 def test_the_table_has_every_head_at_every_step() -> None:
