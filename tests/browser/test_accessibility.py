@@ -30,6 +30,7 @@ FURTHER = [
     "decode?text=",  # a warning
     "training?topic=Learning+rate",
     "training?topic=Loss",
+    "training?topic=Heads+over+steps&checkpoint=copy",
     *POSITIONS,
 ]
 """What else a page can show: another family, another view."""

@@ -17,10 +17,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
 }
 
 function create(root) {
-  const player = { root, sent: [] };
+  const player = { root };
   const playback = createPlayback(
     (step) => show(player, step),
-    (step) => rested(player, step),
+    (step) => player.send(step),
   );
   const overview = createOverview((step) => move(playback, step));
   Object.assign(player, { playback, overview });
@@ -51,8 +51,7 @@ function create(root) {
     if (chip?.dataset.side === "target") move(playback, Number(chip.dataset.position));
   };
   player.dispose = () => {
-    pause(playback);
-    clearTimeout(playback.timer);
+    stop(playback);
     silence();
     window.removeEventListener("keydown", onKeyDown);
   };
@@ -86,29 +85,9 @@ function update(player, { nonce, palette, step, payload }) {
     const entropies = header.steps.map((s) => s.entropy);
     drawOverview(player.overview, cross ?? player.own, entropies, palette);
   }
-  playback.n = player.header.steps.length;
-  if (player.header.decoding !== decoding) {
-    pause(playback);
-    clearTimeout(playback.timer); // a step of the decoding before
-    player.sent = [];
-    goTo(playback, step);
-  } else goTo(playback, answered(player, step) ? playback.step : step);
-  player.served = step;
+  const isOther = player.header.decoding !== decoding;
+  follow(playback, player.header.steps.length, step, isOther);
   player.root.dataset.nonce = nonce;
-}
-
-// Whether a step from the server only repeats what it knew or what was sent to it: then the
-// browser, which may have moved on since, is right.
-function answered(player, step) {
-  const at = player.sent.indexOf(step);
-  if (at >= 0) player.sent.splice(0, at + 1);
-  return at >= 0 || step === player.served;
-}
-
-function rested(player, step) {
-  if (step === (player.sent.at(-1) ?? player.served)) return;
-  player.sent.push(step);
-  player.send(step);
 }
 
 function arrange(player) {

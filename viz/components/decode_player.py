@@ -19,7 +19,7 @@ from viz.theme import Theme
 
 DECODE_PLAYER = Component(
     "decode_player",
-    css=style("page", "decode_player"),
+    css=style("page", "playback", "decode_player"),
     js=script("unpack", "page", "shade", "overview", "playback", "decode_player"),
 )
 _COMPONENT = st.components.v2.component(

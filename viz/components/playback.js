@@ -13,8 +13,9 @@ const ICONS = {
 // Where keys belong to what has the focus.
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role]";
 
-// show(step) draws; rested(step) is called when the user stopped moving, never while playing.
-function createPlayback(show, rested) {
+// show(step) draws; send(step) tells the server of a new step once the user stopped moving, never
+// while playing.
+function createPlayback(show, send) {
   const bar = element("div", "controls");
   const slider = element("input", "slider");
   Object.assign(slider, { type: "range", min: 0, step: 1 });
@@ -23,7 +24,7 @@ function createPlayback(show, rested) {
   speed.setAttribute("aria-label", "Speed");
   speed.append(...SPEEDS.map((n) => new Option(`${n}×`, n, n === 1, n === 1)));
   const place = element("span", "place");
-  const playback = { bar, slider, speed, place, show, rested, step: 0, n: 0, playing: false };
+  const playback = { bar, slider, speed, place, show, send, step: 0, n: 0, sent: [], playing: false };
   const actions = {
     first: ["First step", () => move(playback, 0)],
     previous: ["Previous step", () => move(playback, playback.step - 1)],
@@ -78,7 +79,40 @@ function goTo(playback, step) {
 
 function rest(playback) {
   clearTimeout(playback.timer);
-  playback.timer = setTimeout(() => playback.rested(playback.step), 300);
+  playback.timer = setTimeout(() => tell(playback), 300);
+}
+
+function tell(playback) {
+  const { step, sent } = playback;
+  if (step === (sent.at(-1) ?? playback.served)) return;
+  sent.push(step);
+  playback.send(step);
+}
+
+// The server's word on n steps and the one to show; other steps than before begin anew.
+function follow(playback, n, step, isOther) {
+  playback.n = n;
+  if (isOther) {
+    playback.step = Math.min(playback.step, n - 1);
+    stop(playback);
+    playback.sent = [];
+    goTo(playback, step);
+  } else goTo(playback, answered(playback, step) ? playback.step : step);
+  playback.served = step;
+}
+
+// Whether a step from the server only repeats what it knew or what was sent to it: then the
+// browser, which may have moved on since, is right.
+function answered(playback, step) {
+  const at = playback.sent.indexOf(step);
+  if (at >= 0) playback.sent.splice(0, at + 1);
+  return at >= 0 || step === playback.served;
+}
+
+// No clock runs on: the steps, or the player itself, are gone.
+function stop(playback) {
+  pause(playback);
+  clearTimeout(playback.timer);
 }
 
 function play(playback) {

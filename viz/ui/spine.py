@@ -16,6 +16,7 @@ from viz.ui.current import current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
 from viz.ui.request import Answer
 from viz.ui.second import SUFFIX, choose_second, has_second
+from viz.ui.training_heads import is_open
 from viz.views.view import Selection
 
 TITLES = {
@@ -64,7 +65,7 @@ def _choose_b(first: Selection) -> None:
 def _choices(page: str) -> None:
     shown = current()
     default = default_selection(shown.checkpoint)
-    if page == "Explore":
+    if page == "Explore" or (page == "Training" and is_open()):
         choose_head(shown.recording, default)
     if page == "Compare":
         choose_head(shown.recording, default, title="A")

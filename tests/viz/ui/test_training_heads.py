@@ -1,0 +1,95 @@
+"""Heads over steps without a browser: what the page shows and says for a checkpoint."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.ui.test_app import components, said
+from transformer import load_checkpoint, record
+from transformer.snapshots import list_snapshots, watch
+from viz.ui.training_heads import TITLE, allowed, metric_rows
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    st.cache_resource.clear()  # an answer of another test's folder names that folder's files
+    return tmp_path
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.run().switch_page("viz/pages/training.py")
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    app.segmented_control(key="topic").set_value(TITLE).run()
+    assert not app.exception
+    return app
+
+
+def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
+    app = opened()
+    assert "snapshot_player" in components(app)
+    app.segmented_control(key="kind").set_value("decoder_self").run()
+    assert app.selectbox(key="metric").value == "entropy"
+    app.selectbox(key="metric").set_value("previous").run()
+    app.segmented_control(key="kind").set_value("cross").run()  # there is no previous token here
+    assert app.selectbox(key="metric").value != "previous"
+    assert not app.exception and not said(app)
+    app.segmented_control(key="topic").set_value("Loss").run()
+    assert not [each for each in app.segmented_control if each.key == "kind"]
+
+
+def test_without_snapshots_it_says_how_to_get_them_and_who_has_some(folder: Path) -> None:
+    shutil.copytree(folder / "copy", folder / "bare")
+    shutil.rmtree(folder / "bare" / "snapshots")
+    app = opened(checkpoint="bare")
+    assert app.info[0].value.startswith("bare has no snapshots")
+    (links,) = (each.proto.body for each in app.get("html") if "<a " in each.proto.body)
+    address = "training?checkpoint=copy&amp;topic=Heads+over+steps"
+    assert links == f'<a href="{address}">Open copy, which has some</a>'
+    assert "snapshot_player" not in components(app)
+
+
+def test_a_damaged_snapshot_is_named_beside_the_player(folder: Path) -> None:
+    (folder / "copy/snapshots/000050.safetensors").write_bytes(b"{")
+    app = opened()
+    assert len(app.warning) == 1 and "000050" in app.warning[0].value
+    assert "snapshot_player" in components(app)
+
+
+def test_neighbours_outside_the_allowed_folders_are_not_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = list(list_snapshots(folder / "copy"))
+    opened_by_path = str(folder / "copy")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder / "copy"))
+    assert allowed(snapshots, opened_by_path) == allowed(snapshots, "copy") == snapshots
+    (folder / "copy/snapshots/000050.safetensors").unlink()
+    (folder / "copy/snapshots/000050.safetensors").symlink_to(ROOT / "README.md")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder / "elsewhere"))
+    assert allowed(snapshots, opened_by_path) == []
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(folder / "copy"))
+    assert [each.step for each in snapshots if each not in allowed(snapshots, opened_by_path)] == [
+        50
+    ]
+
+
+def test_the_table_has_every_head_at_every_step() -> None:
+    path = ROOT / "checkpoints" / "copy"
+    checkpoint = load_checkpoint(path, "cpu")
+    some = list_snapshots(path)[::6]
+    course = watch(checkpoint, "3 7", record(checkpoint, "3 7", "3 7"), some)
+    rows = metric_rows(course)
+    assert len(rows) == 2 * 3 * 2 * 4  # steps, kinds, layers, heads
+    for row in rows:
+        values = course.measured(row["kind"])["entropy"]
+        place = course.steps.index(row["step"])
+        assert row["entropy"] == float(values[place, row["layer"], row["head"]])

@@ -1,0 +1,198 @@
+"""Heads over steps: one head at every snapshot of a training, and what became of all the others."""
+
+import html
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import CheckpointError
+from transformer.checkpoint import format_of
+from transformer.metrics.measure import metrics_of
+from transformer.metrics.metric import Metric
+from transformer.snapshots import (
+    Course,
+    Snapshot,
+    least_change,
+    list_snapshots,
+    training_rows,
+    watch,
+)
+from viz.components.snapshot_player import MAX_CELLS, pack_snapshots, snapshot_player
+from viz.export import rows_csv
+from viz.labels import literal
+from viz.ui.address import keep, kept
+from viz.ui.current import current, current_selection, current_theme
+from viz.ui.opened import at_start, shipped_names
+from viz.ui.opening import check_allowed
+from viz.ui.request import Request, answer, version_of
+from viz.ui.saving import download
+from viz.ui.settings import checkpoints_folder
+from viz.views.view import Selection
+
+TITLE, TOPIC = "Heads over steps", "topic"
+"""The topic of the page Training, and what its choice is called in the address."""
+STEP, METRIC = "step", "entropy"
+NONE = (
+    "{name} has no snapshots, so how its heads came about cannot be shown. `python -m transformer "
+    "train` keeps them in `snapshots/NNNNNN.safetensors` where a recipe sets `snapshots`; Hugging "
+    "Face’s Trainer keeps folders `checkpoint-500`, `checkpoint-1000`, … with `save_steps`."
+)
+EXPLAIN = (
+    "Every snapshot reads the same sentence{target}: a cell is the same pair of tokens at each "
+    "step. Weights are exact, on the scale 0 to 1; of a map of more than {cells} × {cells} cells, "
+    "each is the largest of a block. A head takes on its "
+    "role at the first snapshot from which on its metric stays nearer to its final value than to "
+    "its first one (a dot on each curve); a metric that changes by less than {least} tells of no "
+    "role. “Evenly spread” is the metric of a head that tells no key from another."
+)
+
+
+def is_open() -> bool:
+    """Whether this topic is the one that is about to run."""
+    return bool(st.session_state.get(TOPIC, st.query_params.get(TOPIC)) == TITLE)
+
+
+def heads_over_steps(top: DeltaGenerator) -> None:
+    """The player of the chosen head, or how a checkpoint comes to have snapshots."""
+    shown = current()
+    snapshots = allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
+    if len(snapshots) < 2:
+        _offer_others(shown.checkpoint.name)
+        return
+    selection, request = current_selection(), shown.request
+    with top:
+        metric = _choose_metric(selection)
+    version = hash(tuple((each.step, version_of(each.path)) for each in snapshots))
+    name = literal(shown.checkpoint.name)
+    with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
+        course = _course(request, version, snapshots)
+    for problem in course.problems:
+        st.warning(literal(problem), icon=":material/info:")
+    if len(course.steps) < 2:
+        st.info("Fewer than two snapshots can be shown.")
+        return
+    _player(course, version, selection, metric)
+    st.caption(_explain(course, metric))
+    download(
+        "Metrics as CSV",
+        lambda: rows_csv(metric_rows(course)),
+        "headscope-heads-over-steps.csv",
+        "Every metric of every head at every snapshot",
+    )
+
+
+def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
+    """Those that may be opened: of a checkpoint that somebody opened, its neighbours may not."""
+    path = Path(checkpoint)
+    if not path.is_absolute() or path in at_start()[0]:
+        return list(snapshots)
+    return [each for each in snapshots if _is_allowed(each.path)]
+
+
+def _is_allowed(path: Path) -> bool:
+    try:
+        check_allowed([path, *format_of(path).files(path)])
+    except CheckpointError:
+        return False
+    return True
+
+
+def _player(course: Course, version: int, selection: Selection, metric: Metric) -> None:
+    request, steps = current().request, course.steps
+    about = (request, version)
+
+    def legal(step: str) -> str:
+        """The nearest step that was kept; the last one where no number is asked for."""
+        wanted = int(step[:12]) if step.isascii() and step.isdecimal() else steps[-1]
+        return str(min(steps, key=lambda each: abs(each - wanted)))
+
+    step = int(kept(STEP, about, str(steps[-1]), legal))
+    snapshot_player(
+        _payload(request, version, selection, metric.name, course),
+        steps.index(step),
+        current_theme(),
+        key="snapshots",
+        on_move=lambda place: keep(STEP, about, str(steps[min(place, len(steps) - 1)])),
+        on_head=_open_head,
+    )
+
+
+def _open_head(layer: int, head: int) -> None:
+    """A small picture was pressed: the controls above follow."""
+    st.session_state["layer"], st.session_state["head"] = layer, head
+
+
+def _choose_metric(selection: Selection) -> Metric:
+    metrics = metrics_of(selection.attention(current().recording))
+    names = list(metrics)
+    chosen = st.selectbox(
+        "Metric",
+        names,
+        index=names.index(METRIC) if METRIC in names else 0,
+        format_func=lambda name: metrics[name].title,
+        key="metric",
+        bind="query-params",
+        help="\n".join(f"- **{each.title}**: {each.explain}" for each in metrics.values()),
+        width=180,
+    )
+    return metrics[chosen]
+
+
+def _explain(course: Course, metric: Metric) -> str:
+    wrote = " and the tokens that the finished model wrote" if course.recordings[-1].target else ""
+    least = metric.text(least_change(metric))
+    text = EXPLAIN.format(target=wrote, cells=MAX_CELLS, least=least)
+    n = len(course.steps)
+    return f"{n} of {n + course.n_left_out} snapshots. {text}" if course.n_left_out else text
+
+
+def _offer_others(name: str) -> None:
+    """What to do for snapshots, and the checkpoints that have some."""
+    st.info(NONE.format(name=literal(name)))
+    folder = checkpoints_folder()
+    having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
+    others = sorted(having, key=lambda each: each != "en-de-small")
+    st.html(" · ".join(map(_link, others)))
+
+
+def _link(checkpoint: str) -> str:
+    """A link that starts anew: whatever is chosen for this checkpoint may not fit another one."""
+    address = f"training?{urlencode({'checkpoint': checkpoint, TOPIC: TITLE})}"
+    return f'<a href="{html.escape(address)}">Open {html.escape(checkpoint)}, which has some</a>'
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _course(request: Request, version: int, _snapshots: Sequence[Snapshot]) -> Course:
+    """version: of the snapshots, which it stands for in the key; at most 128 MiB are kept each."""
+    answered = answer(request)
+    return watch(answered.checkpoint, request.text, answered.recording, _snapshots)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _payload(
+    request: Request, version: int, selection: Selection, metric: str, _course: Course
+) -> bytes:
+    answered = answer(request)
+    found = metrics_of(selection.attention(answered.recording))[metric]
+    snapshots = list_snapshots(answered.checkpoint.path)
+    history = training_rows(answered.checkpoint.path, snapshots)
+    n_prompt = len(answered.recording.source) if answered.checkpoint.family.continues else 0
+    return pack_snapshots(_course, selection, found, history, n_prompt)
+
+
+def metric_rows(course: Course) -> list[dict[str, Any]]:
+    """A row for each step, kind, layer and head, with every metric that applies."""
+    rows: list[dict[str, Any]] = []
+    for kind in course.recordings[-1].attentions:
+        measured = course.measured(kind)
+        n_steps, n_layers, n_heads = next(iter(measured.values())).shape
+        for place, layer, head in product(range(n_steps), range(n_layers), range(n_heads)):
+            row = {"step": course.steps[place], "kind": kind, "layer": layer, "head": head}
+            values = {name: float(of[place, layer, head]) for name, of in measured.items()}
+            rows.append(row | values)
+    return rows
