@@ -14,7 +14,7 @@ run: .venv/ready
 
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
