@@ -64,6 +64,15 @@ class Expected:
     """Name -> shape, of all that is saved."""
     buffers: frozenset[str]
     """Of these, the ones that training does not change by gradient."""
+    computed: int
+    """Values of tables that are computed and not saved, such as sinusoids."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why no model can be built, though what is saved may fit."""
+        if self.computed <= LARGEST_TABLE:
+            return None
+        return f"asks for tables of {self.computed:,} values that no file holds"
 
 
 def our_contents(
@@ -82,7 +91,8 @@ def our_contents(
         said = {CONFIG: str(error).rstrip(".")}
         return Contents(known, tensors, fit, heads, read_tokenizer, faults=said)
     fit = compare(tensors.stored, expected)
-    return Contents(known, tensors, fit, heads, read_tokenizer, shared_roles(config))
+    said = {CONFIG: expected.problem} if expected.problem else {}
+    return Contents(known, tensors, fit, heads, read_tokenizer, shared_roles(config), said)
 
 
 def expect(config: ModelConfig, family: Family, stored: Mapping[str, Stored]) -> Expected:
@@ -100,9 +110,8 @@ def expect(config: ModelConfig, family: Family, stored: Mapping[str, Stored]) ->
         computed = sum(b.numel() for name, b in model.named_buffers() if name not in shapes)
     except (RuntimeError, OverflowError) as error:  # sizes beyond what 64 bits count
         raise ConfigError("asks for tensors of impossible sizes.") from error
-    if computed > LARGEST_TABLE:
-        raise ConfigError(f"asks for tables of {computed:,} values that no file holds.")
-    return Expected(shapes, frozenset(shapes) - {name for name, _ in model.named_parameters()})
+    buffers = frozenset(shapes) - {name for name, _ in model.named_parameters()}
+    return Expected(shapes, buffers, computed)
 
 
 def compare(stored: Mapping[str, Stored], expected: Expected) -> Fit:

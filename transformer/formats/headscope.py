@@ -127,7 +127,10 @@ def _opens_at(value: Any) -> tuple[str, int, int]:
 def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Module:
     """The model with its weights; before any is allocated, the file's header must fit it."""
     stored = list_tensors(file, where)
-    require_fit(compare(stored, expect(config, family, stored)), stored, where)
+    expected = expect(config, family, stored)
+    require_fit(compare(stored, expected), stored, where)
+    if expected.problem:
+        raise ConfigError(f"{expected.problem}.")
     try:
         weights = load_file(file)
     except (safetensors.SafetensorError, OSError, ValueError) as error:

@@ -44,9 +44,11 @@ def build_skeleton(path: Path, config: Any, stored: Mapping[str, Stored]) -> Ske
     unexpected = {name for name in stored if renamed[name] in loaded.unexpected_keys}
     ignored = {n for n in stored if renamed[n] not in shapes and n not in unexpected}
     misfits = {name: tuple(wanted) for name, _, wanted in loaded.mismatched_keys}
+    # One that is tied to what is missing is not missed for itself.
+    missing = {n for n in loaded.missing_keys if tied.get(n) not in loaded.missing_keys}
     fit = Fit(
         order=sorted(stored, key=lambda name: position.get(renamed[name], len(position))),
-        missing={name: shapes[name] for name in shapes if name in loaded.missing_keys},
+        missing={name: shapes[name] for name in shapes if name in missing},
         unexpected=frozenset(unexpected),
         misfits={n: misfits[renamed[n]] for n in stored if renamed[n] in misfits},
         uncounted=frozenset({n for n in stored if renamed[n] in buffers} | ignored),
