@@ -10,7 +10,7 @@ from transformer.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from viz.labels import literal
 from viz.ui.controls import choose_head
-from viz.ui.current import current, current_theme, default_selection
+from viz.ui.current import SHOWN, current, current_theme, default_selection
 from viz.ui.inspected import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.ui.panel import plot
 from viz.views import circuit_heatmap, copying_scores
@@ -35,7 +35,7 @@ READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings st
 
 def circuits(key: Key, top: DeltaGenerator) -> None:
     """Choose a head and words; see what the head makes of them."""
-    if current().request.checkpoint != key[0]:
+    if SHOWN not in st.session_state or current().request.checkpoint != key[0]:
         st.info("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
         return
     found, answer = inspected(key), current()
