@@ -36,6 +36,6 @@ page = st.navigation(
 )
 prepare(page.title)
 style()
-frame()
+frame(needs_answer=page.title != "Inspect")
 spine(page.title)
 page.run()

@@ -117,7 +117,9 @@ def _shown(value: object) -> str:
         # What is said in sentences has a line each; tables are for --json.
         lines = [each for each in value if isinstance(each, str)] or ["none"] * (not value)
         return "; ".join(lines) or f"{len(value)} rows, by --json"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2f}" if abs(value) >= 0.01 or not value else f"{value:g}"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,18 +8,22 @@ other layers are left out.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from transformer.config import ModelConfig
-from transformer.inspection import Inspection
-from transformer.tensors import open_tensors
+CHUNK = 8192
+"""Tokens of a vocabulary that are in double precision at once."""
+
+
+class CircuitError(Exception):
+    """A head whose matrices are not to be had; the message says in a sentence why."""
 
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """The four matrices of one head, without biases."""
+    """The four matrices of one head, without biases, in double precision."""
 
     q: Tensor
     """[D, d_key]"""
@@ -29,78 +33,102 @@ class Head:
     """[D, d_value]"""
     o: Tensor
     """[d_value, D]"""
+    scale: float
+    """What q·k is multiplied by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A vector of size D for every token."""
+
+    values: Tensor
+    """[V, E], as they were saved."""
+    scale: float = 1.0
+    project: Tensor | None = None
+    """[E, D], where E is not D."""
+
+    def rows(self, ids: Sequence[int] | slice) -> Tensor:
+        """Of these tokens, in double precision: [N, D]. Raises CircuitError for one beyond them."""
+        if not isinstance(ids, slice) and max(ids, default=0) >= len(self.values):
+            raise CircuitError(f"Token {max(ids)} is beyond the {len(self.values):,} embeddings.")
+        chosen = self.values[ids].double() * self.scale
+        return chosen if self.project is None else chosen @ self.project
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
     """What a kind of attention reads and what its output is read by."""
 
-    queries: Tensor | None
-    """W_E of the queries [V, D]; None where they meet keys that are no embeddings (cross)."""
-    keys: Tensor
-    """W_E of the keys and values [V, D]."""
-    output: Tensor
-    """W_U [D, V]."""
+    queries: Table | None
+    """W_E of the queries; None where they meet keys that are no embeddings (cross)."""
+    keys: Table
+    """W_E of the keys and values."""
+    output: Table
+    """W_U transposed."""
     reads_itself: bool
     """Whether W_U is W_E transposed, because an encoder writes no tokens."""
 
 
-def open_head(found: Inspection, kind: str, layer: int, head: int) -> Head:
-    """One head's weights from the file. Raises KeyError where the file lacks one."""
-    config = found.config
-    pattern = found.family.attentions[kind] or ""
-    place = pattern.replace("*", str(layer)).removesuffix(".dot_product")
-    keys = slice(head * config.d_head, (head + 1) * config.d_head)
-    values = slice(head * config.d_head_value, (head + 1) * config.d_head_value)
-    if not config.projections:  # the heads split the input itself
-        own = torch.eye(config.d_model, dtype=torch.float64)
-        return Head(own[:, keys], own[:, keys], own[:, values], own[values])
-    q, k, v, o = _read(found, *(f"{place}.{n}.weight" for n in ("query", "key", "value", "output")))
-    # A linear layer's weight is [out, in].
-    return Head(q[keys].mT, k[keys].mT, v[values].mT, o[:, values].mT)
+class Heads(Protocol):
+    """Where a checkpoint keeps what circuits are made of. Raises CircuitError where it does not."""
+
+    def n_layers(self, kind: str) -> int:
+        """How many layers have this kind of attention."""
+
+    def layer(self, kind: str, layer: int) -> Sequence[Head]:
+        """Every head of a layer, in order."""
+
+    def ends(self, kind: str) -> Ends:
+        """The embeddings as the model reads them, scale included, and the output's matrix."""
 
 
-def open_ends(found: Inspection, kind: str) -> Ends:
-    """The embeddings as the model reads them, scale included, and the output's matrix."""
-    (own,) = _read(found, "embedding.weight")
-    source = own
-    if "source_embedding.weight" in found.expected:
-        (source,) = _read(found, "source_embedding.weight")
-    if kind == "encoder_self":
-        read = _embedded(found, source)
-        return Ends(read, read, source.mT, reads_itself=True)
-    output = own.mT
-    if "output.weight" in found.expected:
-        output = _read(found, "output.weight")[0].mT
-    is_cross = kind == "cross"
-    keys = _embedded(found, source if is_cross else own)
-    queries = None if is_cross else keys
-    return Ends(queries, keys, output, reads_itself=False)
+class NoHeads:
+    """Of a checkpoint that keeps none that could be read."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def n_layers(self, kind: str) -> int:
+        return 0
+
+    def layer(self, kind: str, layer: int) -> Sequence[Head]:
+        raise CircuitError(self._why)
+
+    def ends(self, kind: str) -> Ends:
+        raise CircuitError(self._why)
 
 
-def qk(head: Head, ends: Ends, ids: Sequence[int], config: ModelConfig) -> Tensor:
-    """Scores of tokens with each other [N, N], queries in rows. Raises ValueError for cross."""
+def qk(head: Head, ends: Ends, ids: Sequence[int]) -> Tensor:
+    """Scores of tokens with each other [N, N], queries in rows. Raises CircuitError for cross."""
     if ends.queries is None:
-        raise ValueError("a cross head's queries and keys are of two stacks: no token form.")
-    scale = 1.0 if config.attention_scale == "none" else config.d_head**-0.5
-    chosen = list(ids)
-    scores: Tensor = (ends.queries[chosen] @ head.q) @ (ends.keys[chosen] @ head.k).mT * scale
-    return scores
+        raise CircuitError("A cross head's queries and keys are of two stacks: no token form.")
+    return (ends.queries.rows(ids) @ head.q) @ (ends.keys.rows(ids) @ head.k).mT * head.scale
 
 
 def ov(head: Head, ends: Ends, ids: Sequence[int]) -> Tensor:
     """What attending to a token (row) adds to the logit of another (column): [N, N]."""
-    chosen = list(ids)
-    return (ends.keys[chosen] @ head.v) @ (head.o @ ends.output[:, chosen])
+    return (ends.keys.rows(ids) @ head.v) @ (head.o @ ends.output.rows(ids).mT)
 
 
-def ov_eigenvalues(head: Head, ends: Ends) -> Tensor:
+def through_vocabulary(ends: Ends) -> Tensor:
+    """W_U W_E, in which the vocabulary is summed over once: [D, D]."""
+    n = len(ends.keys.values)
+    if n != len(ends.output.values):
+        raise CircuitError("What is read and what is written are two vocabularies here.")
+    found = torch.zeros((), dtype=torch.float64)
+    for start in range(0, n, CHUNK):
+        part = slice(start, start + CHUNK)
+        found = found + ends.output.rows(part).mT @ ends.keys.rows(part)
+    return found
+
+
+def ov_eigenvalues(head: Head, through: Tensor) -> Tensor:
     """The d_value eigenvalues of W_E W_OV W_U [V, V] that need not be 0: complex [d_value].
 
     A product's order does not change its eigenvalues but for zeros, so the small
-    W_O W_U W_E W_V [d_value, d_value] has them.
+    W_O W_U W_E W_V [d_value, d_value] has them. through: W_U W_E [D, D].
     """
-    return torch.linalg.eigvals((head.o @ ends.output) @ (ends.keys @ head.v))
+    return torch.linalg.eigvals(head.o @ through @ head.v)
 
 
 def copying_score(eigenvalues: Tensor) -> float:
@@ -112,42 +140,11 @@ def copying_score(eigenvalues: Tensor) -> float:
     return float(eigenvalues.real.sum()) / size if size else 0.0
 
 
-def copying_scores(found: Inspection, kind: str) -> Tensor:
+def copying_scores(heads: Heads, kind: str) -> Tensor:
     """The score of every head of a kind: [L, H]."""
-    config, ends = found.config, open_ends(found, kind)
-    n_layers = layers_of(config, kind)
-    # The vocabulary is summed over once: W_U W_E is [D, D].
-    through = ends.output @ ends.keys
-    scores = torch.zeros(n_layers, config.n_heads, dtype=torch.float64)
-    for layer in range(n_layers):
-        for number in range(config.n_heads):
-            head = open_head(found, kind, layer, number)
-            eigenvalues = torch.linalg.eigvals(head.o @ through @ head.v)
-            scores[layer, number] = copying_score(eigenvalues)
-    return scores
-
-
-def layers_of(config: ModelConfig, kind: str) -> int:
-    """How many layers have this kind of attention."""
-    return config.n_encoder_layers if kind == "encoder_self" else config.n_decoder_layers
-
-
-def _embedded(found: Inspection, table: Tensor) -> Tensor:
-    """Token embeddings as they enter the first layer, positions left out."""
-    config = found.config
-    if config.scaled_embeddings:
-        table = table * config.d_model**0.5
-    if config.positions == "concatenated":  # [embedding; position] times a matrix
-        (project,) = _read(found, "join.project.weight")
-        table = table @ project[:, : config.d_model].mT
-    return table
-
-
-def _read(found: Inspection, *names: str) -> list[Tensor]:
-    """Tensors in double precision. Raises KeyError for one that the file lacks."""
-    there = {each.name for each in found.tensors}
-    for name in names:
-        if name not in there:
-            raise KeyError(name)
-    with open_tensors(found.file) as file:
-        return [file.get_tensor(name).double() for name in names]
+    through = through_vocabulary(heads.ends(kind))
+    layers = [heads.layer(kind, layer) for layer in range(heads.n_layers(kind))]
+    return torch.tensor(
+        [[copying_score(ov_eigenvalues(head, through)) for head in layer] for layer in layers],
+        dtype=torch.float64,
+    )

@@ -1,4 +1,4 @@
-"""What a checkpoint folder holds, read from its files: no model runs, and none has to."""
+"""What a checkpoint holds, read from its files: no model runs, and none has to."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import CONFIG, WEIGHTS, About, CheckpointError
-from transformer.config import ConfigError, ModelConfig
-from transformer.formats.headscope import read_config
+from transformer.checkpoint import CONFIG, About, Config, format_of
+from transformer.circuits import Heads
+from transformer.formats.contents import Contents, our_contents
 from transformer.models.family import Family
 from transformer.module_tree import Branch, module_tree
-from transformer.tensors import Health, Stored, floats, health, list_tensors, open_tensors
+from transformer.tensor_files import LoadedTensors
+from transformer.tensors import Health, Stored, health
 
 NAMED = 6
 """How many rows a sentence names at most."""
@@ -34,26 +35,48 @@ class Inspection:
     """A checkpoint's tensors beside what its configuration asks for. Never changed."""
 
     path: Path
-    about: About
-    config: ModelConfig
-    family: Family
-    tensors: tuple[Stored, ...]
-    """In the order of the model; those that it lacks come last."""
-    expected: dict[str, tuple[int, ...]]
-    """Name -> shape, of everything that config.json asks for."""
-    buffers: frozenset[str]
-    """Of these, the ones that training does not change by gradient."""
+    contents: Contents
     healths: dict[str, Health]
     identical: tuple[tuple[str, ...], ...]
     """Groups of tensors with the same values: tied once, and saved under each name."""
 
     @property
-    def file(self) -> Path:
-        return self.path / WEIGHTS
+    def about(self) -> About:
+        return self.contents.description.about
+
+    @property
+    def config(self) -> Config:
+        return self.contents.description.config
+
+    @property
+    def family(self) -> Family:
+        return self.contents.description.family
+
+    @property
+    def heads(self) -> Heads:
+        """What circuits are made of."""
+        return self.contents.heads
+
+    @cached_property
+    def tensors(self) -> tuple[Stored, ...]:
+        """In the order of the model; those that it lacks come last."""
+        return tuple(self.contents.tensors.stored[name] for name in self.contents.fit.order)
+
+    def read(self, name: str) -> Tensor:
+        """A tensor's values. Raises CheckpointError; KeyError for one that is not there."""
+        (values,) = self.contents.tensors.read(name)
+        return values
 
     @cached_property
     def tree(self) -> list[Branch]:
-        return module_tree(self.tensors, self.buffers)
+        """Parameters that are saved under several names count once."""
+        fit = self.contents.fit
+        again = {
+            name
+            for name, first in fit.tied.items()
+            if any(name in group and first in group for group in self.identical)
+        }
+        return module_tree(self.tensors, fit.uncounted | again)
 
     @property
     def n_parameters(self) -> int:
@@ -63,71 +86,76 @@ class Inspection:
     @cached_property
     def findings(self) -> list[Finding]:
         """Whatever is suspicious; nothing where the list is empty."""
-        found = {each.name: each for each in self.tensors}
-        missing = [
-            Finding(name, f"missing; {CONFIG} asks for {_shape(shape)}")
-            for name, shape in self.expected.items()
-            if name not in found
-        ]
-        return missing + [
-            Finding(name, problem)
-            for name, each in found.items()
-            for problem in (*self._misfit(each), *_illness(each, self.healths[name]))
+        contents = self.contents
+        faults = {**contents.faults, **contents.tensors.faults}
+        return [
+            *(Finding(name, problem) for name, problem in faults.items()),
+            *(
+                Finding(name, f"missing; {CONFIG} asks for {_shape(shape)}")
+                for name, shape in contents.fit.missing.items()
+            ),
+            *(
+                Finding(each.name, problem)
+                for each in self.tensors
+                for problem in (*self._misfit(each), *_illness(each, self.healths[each.name]))
+            ),
         ]
 
     @property
     def ties(self) -> list[str]:
         """Which tensors do more than one thing, in sentences."""
         same = [f"{' and '.join(group)} hold the same values." for group in self.identical]
-        return [*_shared_roles(self.config), *same]
+        return [*self.contents.ties, *same]
 
     def _misfit(self, found: Stored) -> list[str]:
-        wanted = self.expected.get(found.name)
-        if wanted is None:
+        fit = self.contents.fit
+        if found.name in fit.unexpected:
             return [f"unexpected; no part of the model that {CONFIG} describes"]
-        if wanted != found.shape:
-            return [f"is {_shape(found.shape)}; {CONFIG} says {_shape(wanted)}"]
+        if found.name in fit.misfits:
+            wanted = _shape(fit.misfits[found.name])
+            return [f"is {_shape(found.shape)}; {CONFIG} says {wanted}"]
         return []
 
 
 def survey(path: Path) -> Inspection:
-    """Read a folder's configuration and every tensor once. Raises CheckpointError."""
+    """Read what there is and every tensor once. Raises CheckpointError."""
     path = Path(path).absolute()
-    about, config, family = read_config(path)
-    stored = list_tensors(path / WEIGHTS)
-    expected, buffers = _expected(path, config, family)
-    order = [name for name in expected if name in stored]
-    order += [name for name in stored if name not in expected]
+    contents = open_contents(path)
+    order = contents.fit.order
     healths, prints = {}, {}
-    with open_tensors(path / WEIGHTS) as file:
-        for name in order:
-            values = floats(file.get_tensor(name))
-            healths[name] = health(values)
-            prints[name] = _fingerprint(values)
-    return Inspection(
-        path=path,
-        about=about,
-        config=config,
-        family=family,
-        tensors=tuple(stored[name] for name in order),
-        expected=expected,
-        buffers=buffers,
-        healths=healths,
-        identical=_groups(prints),
-    )
+    for name, values in zip(order, contents.tensors.read(*order), strict=True):
+        healths[name] = health(values)
+        prints[name] = _fingerprint(values)
+    return Inspection(path, contents, healths, _groups(prints))
+
+
+def open_contents(path: Path) -> Contents:
+    """What inspecting it needs; of a format that says nothing of it, what opening it makes.
+
+    Raises CheckpointError.
+    """
+    format = format_of(path)
+    if format.contents is not None:
+        return format.contents(path)
+    opened = format.load(path, torch.device("cpu"))
+    tensors = LoadedTensors(opened.model.state_dict())
+    return our_contents(format.describe(path), tensors, lambda: opened.tokenizer)
 
 
 def inspect(path: Path) -> dict[str, Any]:
-    """Everything about a folder as JSON values. Raises CheckpointError."""
+    """Everything about a checkpoint as JSON values. Raises CheckpointError."""
     found = survey(path)
     parts = {each.path: each.n_parameters for each in found.tree if each.depth == 0}
-    return {
+    said: dict[str, Any] = {
         "checkpoint": found.path.name,
         "title": found.about.title,
         "family": found.family.title,
         "parameters": found.n_parameters,
         **{f"parameters of {part}": count for part, count in parts.items() if count},
-        **found.config.to_dict(),
+    }
+    return {
+        **said,
+        **{name: value for name, value in found.config.to_dict().items() if name not in said},
         "tied tensors": found.ties,
         "suspicious": [f"{each.tensor}: {each.problem}." for each in found.findings],
         "modules": [_branch(branch, found) for branch in found.tree],
@@ -153,18 +181,6 @@ def _branch(branch: Branch, found: Inspection) -> dict[str, Any]:
     }
 
 
-def _expected(
-    path: Path, config: ModelConfig, family: Family
-) -> tuple[dict[str, tuple[int, ...]], frozenset[str]]:
-    """Name -> shape of what the configuration asks for, and which of these are buffers."""
-    try:
-        model = family.build(config)
-    except ConfigError as error:
-        raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
-    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    return shapes, frozenset(shapes) - {name for name, _ in model.named_parameters()}
-
-
 def _illness(found: Stored, state: Health) -> list[str]:
     said = []
     for n, what in ((state.n_nan, "NaN"), (state.n_infinite, "infinite")):
@@ -178,23 +194,12 @@ def _illness(found: Stored, state: Health) -> list[str]:
     return said
 
 
-def _shared_roles(config: ModelConfig) -> list[str]:
-    """What the configuration ties: one matrix, saved once (AIAYN, section 3.4)."""
-    one = "embedding.weight is one matrix for"
-    if config.family == "encoder_decoder" and config.tied != "none":
-        read = "source and target embeddings" if config.tied == "all" else "target embeddings"
-        return [f"{one} {read} and the output projection."]
-    if config.family == "decoder_only" and config.tied != "none":
-        return [f"{one} the embeddings and the output projection."]
-    return []
-
-
 def _fingerprint(values: Tensor) -> tuple[str, tuple[int, ...], bytes] | None:
     """Equal for equal tensors; None for one number or a constant: equal by chance."""
     if values.numel() < 2 or bool((values == values.flatten()[0]).all()):
         return None
-    content = values.contiguous().flatten().view(torch.uint8).numpy().tobytes()
-    return str(values.dtype), tuple(values.shape), hashlib.sha256(content).digest()
+    content = values.contiguous().flatten().view(torch.uint8).numpy()
+    return str(values.dtype), tuple(values.shape), hashlib.sha256(content.data).digest()
 
 
 def _groups(prints: dict[str, Any]) -> tuple[tuple[str, ...], ...]:

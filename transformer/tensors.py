@@ -1,10 +1,10 @@
-"""The tensors of a safetensors file, read one at a time; and what is wrong with one at sight."""
+"""The tensors of a checkpoint's files, read one at a time; and what is wrong with one at sight."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import safetensors
 import torch
@@ -31,6 +31,24 @@ class Stored:
         return n
 
 
+class TensorSource(Protocol):
+    """Tensors by name, wherever they are kept."""
+
+    @property
+    def stored(self) -> Mapping[str, Stored]:
+        """Name -> what is known of it without reading its values."""
+
+    @property
+    def faults(self) -> Mapping[str, str]:
+        """File -> why its tensors are not among these."""
+
+    def read(self, *names: str) -> Iterator[Tensor]:
+        """In this order, as float32 (float64 where saved so).
+
+        Raises CheckpointError; KeyError for a name that is not there.
+        """
+
+
 @dataclass(frozen=True)
 class Health:
     """What can be seen of a tensor without knowing what it is for."""
@@ -44,9 +62,12 @@ class Health:
 
 
 @contextmanager
-def open_tensors(file: Path) -> Iterator[Any]:
-    """The file, of which only what is asked for is read. Raises CheckpointError."""
-    where = f"{file.parent.name}: {file.name}"
+def open_tensors(file: Path, where: str = "") -> Iterator[Any]:
+    """The file, of which only what is asked for is read. Raises CheckpointError.
+
+    where: what a sentence calls it; by default its folder and its name.
+    """
+    where = where or f"{file.parent.name}: {file.name}"
     if not file.is_file():
         raise CheckpointError(f"{where} is missing.")
     try:
@@ -56,10 +77,10 @@ def open_tensors(file: Path) -> Iterator[Any]:
         raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
 
 
-def list_tensors(file: Path) -> dict[str, Stored]:
+def list_tensors(file: Path, where: str = "") -> dict[str, Stored]:
     """Name -> what the header says; no value is read. Raises CheckpointError."""
     found = {}
-    with open_tensors(file) as opened:
+    with open_tensors(file, where) as opened:
         for name in opened.keys():  # noqa: SIM118 (not a mapping)
             part = opened.get_slice(name)
             found[name] = Stored(name, part.get_dtype(), tuple(part.get_shape()))

@@ -48,7 +48,8 @@ def row(page: Page, side: str) -> list[str]:
 
 
 def parameter(page: Page, name: str) -> str | None:
-    return parse_qs(urlparse(page.url).query).get(name, [None])[0]
+    here = page.evaluate("location.href")  # page.url hears of a change only while it is waited for
+    return parse_qs(urlparse(here).query).get(name, [None])[0]
 
 
 def test_the_first_screen_shows_a_finished_example(page: Page, address: str) -> None:

@@ -8,10 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_accessibility import faults
 from tests.browser.test_app import open_app
-from transformer.circuits import copying_score, open_ends, open_head, ov_eigenvalues
+from transformer.circuits import copying_scores
 from transformer.inspection import survey
 from transformer.tensor_statistics import statistics
-from transformer.tensors import read_tensor
 
 pytestmark = pytest.mark.browser
 
@@ -39,7 +38,7 @@ def test_a_part_is_chosen_and_stands_in_the_address(page: Page, address: str) ->
 def _said(part: str) -> str:
     """A text that only the right numbers make."""
     found = survey(COPY)
-    tensor = statistics(read_tensor(found.file, "embedding.weight"))
+    tensor = statistics(found.read("embedding.weight"))
     return {
         "Modules": f"{found.n_parameters:,} parameters",
         "Tensor": f"{tensor.effective_rank:.2f} of 12",
@@ -50,6 +49,5 @@ def _said(part: str) -> str:
 
 
 def _score() -> str:
-    found = survey(COPY)
-    head = open_head(found, "cross", 0, 1)
-    return f"{copying_score(ov_eigenvalues(head, open_ends(found, 'cross'))):.4f}".replace("-", "−")
+    score = float(copying_scores(survey(COPY).heads, "cross")[0, 1])
+    return f"{score:.4f}".replace("-", "−")

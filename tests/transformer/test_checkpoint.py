@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
 from transformer.checkpoint import read_history, save_weights
 from transformer.device import DeviceError
+from transformer.inspection import survey
 from transformer.whole_file import write_whole
 
 
@@ -153,6 +155,30 @@ def test_wrong_values(folder: Path, changes: dict[str, object], message: str) ->
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
     with pytest.raises(CheckpointError, match=rf"^mine: .*{message}"):
         load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"n_encoder_layers": 10**9}, r"asks for 1,000,000,002 layers, and there are \d+ tensors"),
+        ({"d_model": 2**30}, r"config\.json says \[\d+, 1073741824\]"),
+        ({"d_model": 2**31 - 2, "d_ff": 2**31 - 1}, "asks for tensors of impossible sizes"),
+        ({"max_len": 2**30}, "asks for tables of 34,359,738,368 values that no file holds"),
+    ],
+)
+def test_absurd_sizes_are_refused_before_anything_is_allocated(
+    folder: Path, sizes: dict[str, int], message: str
+) -> None:
+    file = folder / "config.json"
+    values = json.loads(file.read_text())
+    values["model"] |= {"d_key": 8, "d_value": 8} | sizes
+    file.write_text(json.dumps(values))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CheckpointError, match=rf"^mine: .*{message}"):
+        load_checkpoint(folder)
+    found = survey(folder)  # which says it of the configuration, and shows what there is
+    assert found.findings and found.n_parameters
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**18  # KiB
 
 
 def test_a_lacking_field(folder: Path) -> None:

@@ -10,13 +10,15 @@ import torch
 from tests.conftest import random_model, tiny
 from transformer.checkpoint import About, save_checkpoint
 from transformer.circuits import (
+    CircuitError,
+    Ends,
+    Table,
     copying_score,
     copying_scores,
-    open_ends,
-    open_head,
     ov,
     ov_eigenvalues,
     qk,
+    through_vocabulary,
 )
 from transformer.config import ModelConfig
 from transformer.inspection import Inspection, survey
@@ -74,12 +76,12 @@ def test_tables_are_what_the_models_own_attention_computes(
     model, found = model_and_survey(name, tmp_path)
     stack = model.encoder if kind == "encoder_self" else model.decoder
     attention = stack.layers[1].self_attention
-    head, ends = open_head(found, kind, 1, 1), open_ends(found, kind)
+    head, ends = found.heads.layer(kind, 1)[1], found.heads.ends(kind)
     x = embedded(model, kind)[IDS]
     q = attention.split(attention.query(x[None]))[0, 1]
     k, v = (each[0, 1] for each in attention.keys_values(x[None]))
     scale = attention.dot_product.scale
-    torch.testing.assert_close(qk(head, ends, IDS, found.config), q @ k.mT * scale)
+    torch.testing.assert_close(qk(head, ends, IDS), q @ k.mT * scale)
 
     written = torch.zeros(1, len(IDS), attention.n_heads, v.size(-1), dtype=torch.float64)
     written[0, :, 1] = v
@@ -94,15 +96,17 @@ def test_tables_are_what_the_models_own_attention_computes(
 @pytest.mark.parametrize(("name", "kind"), [*CASES, ("translator", "cross")])
 def test_copying_scores_are_those_of_the_full_product(name: str, kind: str, tmp_path: Path) -> None:
     _, found = model_and_survey(name, tmp_path)
-    scores = copying_scores(found, kind)
+    scores = copying_scores(found.heads, kind)
     assert scores.shape == (2, 2)
-    ends = open_ends(found, kind)
+    ends = found.heads.ends(kind)
+    keys, output = ends.keys.rows(slice(None)), ends.output.rows(slice(None)).mT
+    through = through_vocabulary(ends)
     for layer in range(2):
         for number in range(2):
-            head = open_head(found, kind, layer, number)
-            full = torch.linalg.eigvals(ends.keys @ head.v @ head.o @ ends.output)  # V of them
+            head = found.heads.layer(kind, layer)[number]
+            full = torch.linalg.eigvals(keys @ head.v @ head.o @ output)  # V of them
             expected = float(full.real.sum() / full.abs().sum())
-            assert copying_score(ov_eigenvalues(head, ends)) == pytest.approx(expected, abs=1e-8)
+            assert copying_score(ov_eigenvalues(head, through)) == pytest.approx(expected, abs=1e-8)
             assert float(scores[layer, number]) == pytest.approx(expected, abs=1e-8)
 
 
@@ -115,9 +119,17 @@ def test_a_head_that_copies_scores_one() -> None:
 
 def test_a_cross_head_has_no_scores_between_tokens(tmp_path: Path) -> None:
     _, found = model_and_survey("other sizes", tmp_path)
-    head, ends = open_head(found, "cross", 0, 0), open_ends(found, "cross")
+    head, ends = found.heads.layer("cross", 0)[0], found.heads.ends("cross")
     assert ends.queries is None
-    with pytest.raises(ValueError, match="no token form"):
-        qk(head, ends, IDS, found.config)
+    with pytest.raises(CircuitError, match="no token form"):
+        qk(head, ends, IDS)
     assert ov(head, ends, IDS).shape == (4, 4)
-    assert not torch.equal(ends.keys.mT, ends.output)  # source embeddings, not the output's
+    assert not torch.equal(ends.keys.values, ends.output.values)  # the source's, not the output's
+
+
+def test_two_vocabularies_have_no_copying_score() -> None:
+    ends = Ends(None, Table(torch.ones(5, 3)), Table(torch.ones(4, 3)), reads_itself=False)
+    with pytest.raises(CircuitError, match="two vocabularies"):
+        through_vocabulary(ends)
+    with pytest.raises(CircuitError, match="Token 7 is beyond the 5 embeddings"):
+        ends.keys.rows([1, 7])

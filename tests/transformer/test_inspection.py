@@ -1,12 +1,20 @@
 """Inspecting a folder: its tree, its ties, and every kind of damage found in a copy of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from tests.transformer.damaged import Weights, damaged
-from transformer.checkpoint import WEIGHTS, Checkpoint, CheckpointError, load_checkpoint
+from transformer.checkpoint import (
+    WEIGHTS,
+    Checkpoint,
+    CheckpointError,
+    format_of,
+    load_checkpoint,
+)
+from transformer.circuits import copying_scores
 from transformer.inspection import Finding, inspect, survey
 
 NAME = "encoder.layers.0.feed_forward.inner.weight"
@@ -95,6 +103,20 @@ def test_inspecting_opens_what_running_refuses(text_folder: Path, tmp_path: Path
     with pytest.raises(CheckpointError, match="NaN"):
         load_checkpoint(folder)
     assert Finding(NAME, "2,048 of 2,048 values are NaN") in survey(folder).findings
+
+
+def test_a_format_that_says_nothing_of_contents_shows_what_it_loads(
+    text_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = replace(format_of(text_folder), contents=None)
+    monkeypatch.setattr("transformer.inspection.format_of", lambda path: silent)
+    found = survey(text_folder)
+    monkeypatch.undo()
+    whole = survey(text_folder)
+    assert [each.name for each in found.tensors] == [each.name for each in whole.tensors]
+    assert found.findings == whole.findings and found.ties == whole.ties
+    assert torch.equal(copying_scores(found.heads, "cross"), copying_scores(whole.heads, "cross"))
+    assert found.contents.read_tokenizer().vocab_size == found.config.vocab_size
 
 
 def test_a_file_that_is_cut_short_ends_in_the_loaders_sentence(

@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from transformer.checkpoint import Checkpoint, Description
+from transformer.formats.contents import Contents
 
 
 @dataclass(frozen=True)
@@ -23,3 +24,8 @@ class Format:
     """Open it, ready to run. Raises CheckpointError; whatever it holds, none of it is executed."""
     files: Callable[[Path], Sequence[Path]]
     """What it is read from: once one of these changes, it is another checkpoint."""
+    contents: Callable[[Path], Contents] | None = None
+    """All that can be read of it, whole or damaged, for inspecting. Raises CheckpointError.
+
+    None: what `load` makes of it, for a format whose models have a ModelConfig.
+    """

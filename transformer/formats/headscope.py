@@ -26,8 +26,11 @@ from transformer.checkpoint import (
 from transformer.config import ConfigError, ModelConfig
 from transformer.device import inference_dtype
 from transformer.discover import discover
+from transformer.formats.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.formats.format import Format
 from transformer.models.family import Family
+from transformer.tensor_files import SafetensorsFiles
+from transformer.tensors import list_tensors
 from transformer.tokenizer import TokenizerError, load_tokenizer
 
 
@@ -57,12 +60,20 @@ def load(path: Path, device: torch.device) -> Checkpoint:
     except TokenizerError as error:
         raise CheckpointError(f"{folder.name}: {error}") from error
     try:
-        model = family.build(config)
+        model = _fill(config, family, folder / weights, f"{folder.name}: {weights}")
     except ConfigError as error:
         raise CheckpointError(f"{folder.name}: {CONFIG}: {error}") from error
-    _fill(model, folder / weights, f"{folder.name}: {weights}")
     model.requires_grad_(False).eval().to(device, inference_dtype(device))
     return Checkpoint(path, about, config, family, model, tokenizer, device)
+
+
+def contents(path: Path) -> Contents:
+    """What config.json and the weights' file hold, fitting or not."""
+    folder, weights = _parts(path)
+    known = describe(path)
+    tensors = SafetensorsFiles(folder, [weights])
+    kind, size = known.about.tokenizer, known.config.vocab_size
+    return our_contents(known, tensors, lambda: load_tokenizer(kind, folder, size))
 
 
 def files(path: Path) -> Sequence[Path]:
@@ -113,30 +124,23 @@ def _opens_at(value: Any) -> tuple[str, int, int]:
     return str(kind), int(layer), int(head)
 
 
-def _fill(model: nn.Module, file: Path, where: str) -> None:
-    """Load weights into the model; names and shapes must be exactly the model's."""
-    if not file.is_file():
-        raise CheckpointError(f"{where} is missing.")
+def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Module:
+    """The model with its weights; before any is allocated, the file's header must fit it."""
+    stored = list_tensors(file, where)
+    expected = expect(config, family, stored)
+    require_fit(compare(stored, expected), stored, where)
+    if expected.problem:
+        raise ConfigError(f"{expected.problem}.")
     try:
         weights = load_file(file)
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
-    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    for name, shape in expected.items():
-        if name not in found:
-            raise CheckpointError(f"{where} has no tensor {name}, which config.json asks for.")
-        if found[name] != shape:
-            raise CheckpointError(
-                f"{where}: {name} is {list(found[name])}, config.json says {list(shape)}."
-            )
-    unexpected = sorted(set(found) - set(expected))
-    if unexpected:
-        raise CheckpointError(f"{where} has tensors the model lacks: {', '.join(unexpected[:3])}.")
     for name, tensor in weights.items():
         if not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{where}: {name} holds NaN or infinite values.")
+    model = family.build(config)
     model.load_state_dict(weights)
+    return model
 
 
 FORMAT = Format(
@@ -146,4 +150,5 @@ FORMAT = Format(
     describe=describe,
     load=load,
     files=files,
+    contents=contents,
 )

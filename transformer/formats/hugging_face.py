@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from transformer.checkpoint import CONFIG, About, Checkpoint, Description
+from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.circuits import Heads, NoHeads
+from transformer.formats.contents import Contents, Fit
 from transformer.formats.format import Format
 from transformer.models.family import Family
 from transformer.models.hugging_face import (
@@ -24,7 +27,10 @@ from transformer.models.hugging_face_files import (
     open_model,
     open_tokenizer,
 )
+from transformer.models.hugging_face_fit import build_skeleton
+from transformer.models.hugging_face_heads import HuggingFaceHeads
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
+from transformer.models.hugging_face_weights import open_weights
 from transformer.tokenizer import IdTokenizer
 
 LARGEST_CONFIG = 2**24
@@ -70,6 +76,26 @@ def load(path: Path, device: torch.device) -> Checkpoint:
     known = _described(path, given, tokenizer)
     model = HuggingFaceModel(open_model(path, given, device), known.config)  # type: ignore[arg-type]
     return Checkpoint(path, known.about, known.config, known.family, model, tokenizer, device)
+
+
+def contents(path: Path) -> Contents:
+    """Its tensors, beside what the library's class asks for; damaged parts are told."""
+    given = open_config(path)
+    read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(given)))
+    try:
+        known = _described(path, given, read_tokenizer())
+    except CheckpointError:  # told where the vocabulary is shown
+        known = _described(path, given, IdTokenizer(_vocab_size(given)))
+    tensors = open_weights(path)
+    heads: Heads
+    try:
+        skeleton = build_skeleton(path, given, tensors.stored)
+    except CheckpointError as error:
+        why = str(error).removeprefix(f"{path.name}: {CONFIG} ").rstrip(".")
+        fit, heads = Fit(list(tensors.stored)), NoHeads(f"No circuits: {CONFIG} {why}.")
+        return Contents(known, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
+    heads = HuggingFaceHeads(tensors, skeleton, list(known.family.attentions))
+    return Contents(known, tensors, skeleton.fit, heads, read_tokenizer, skeleton.ties)
 
 
 def files(path: Path) -> Sequence[Path]:
@@ -168,4 +194,5 @@ FORMAT = Format(
     describe=describe,
     load=load,
     files=files,
+    contents=contents,
 )

@@ -21,7 +21,8 @@ from transformer.tokenizer import IdTokenizer
 
 WEIGHTS = ("*.safetensors", "*.bin")
 LARGEST = {
-    "num_hidden_layers": 1_000,
+    **dict.fromkeys(("num_hidden_layers", "encoder_layers", "decoder_layers"), 1_000),
+    **dict.fromkeys(("num_decoder_layers", "num_local_experts", "n_routed_experts"), 1_000),
     "hidden_size": 2**17,
     "vocab_size": 2**24,
     "max_position_embeddings": 2**24,
@@ -36,7 +37,7 @@ ROOM = 0.8
 
 def open_config(path: Path) -> Any:
     """The library's configuration. Raises CheckpointError."""
-    with _in_a_sentence(path, CONFIG):
+    with in_a_sentence(path, CONFIG):
         from transformers import AutoConfig
 
         config = AutoConfig.from_pretrained(path, **_LOCAL)
@@ -55,7 +56,7 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
     cls = model_class(path, config)
     _check_size(path, cls, config)
-    with _in_a_sentence(path, "the weights"):
+    with in_a_sentence(path, "the weights"):
         model, found = cls.from_pretrained(
             path, config=config, dtype=torch.float32, output_loading_info=True, **_LOCAL
         )
@@ -71,7 +72,7 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
 
 def model_class(path: Path, config: Any) -> Any:
     """The library's class for what was saved. Raises CheckpointError."""
-    with _in_a_sentence(path, CONFIG):
+    with in_a_sentence(path, CONFIG):
         import transformers
 
         saved = architecture(config)
@@ -95,7 +96,7 @@ def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdToke
     """The folder's own tokenizer; token ids where it has none. Raises CheckpointError."""
     if not _has_tokenizer(path):
         return IdTokenizer(vocab_size)
-    with _in_a_sentence(path, "its tokenizer"):
+    with in_a_sentence(path, "its tokenizer"):
         from transformers import AutoTokenizer
 
         return HuggingFaceTokenizer(AutoTokenizer.from_pretrained(path, **_LOCAL), vocab_size)
@@ -111,7 +112,7 @@ def _has_tokenizer(path: Path) -> bool:
 
 def _check_size(path: Path, cls: Any, config: Any) -> None:
     """Before anything is allocated: what the configuration asks for is there, and fits in."""
-    with _in_a_sentence(path, CONFIG), torch.device("meta"):
+    with in_a_sentence(path, CONFIG), torch.device("meta"):
         n_parameters = sum(p.numel() for p in cls(config).parameters())
     n_bytes = sum(file.stat().st_size for pattern in WEIGHTS for file in path.glob(pattern))
     if not n_bytes:
@@ -132,7 +133,8 @@ def _check_size(path: Path, cls: Any, config: Any) -> None:
 
 
 @contextmanager
-def _in_a_sentence(path: Path, what: str) -> Iterator[None]:
+def in_a_sentence(path: Path, what: str) -> Iterator[None]:
+    """Whatever the library raises over a file becomes one CheckpointError."""
     try:
         from transformers.utils import logging
 

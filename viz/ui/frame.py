@@ -34,9 +34,10 @@ WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 
 
-def frame() -> None:
+def frame(needs_answer: bool = True) -> None:
     """Draw the controls that all pages share and settle which request is shown.
 
+    needs_answer: whether the page shows what a model made of a text; not where files are read.
     A text that the model cannot take leaves the last result on screen, under a sentence that says
     what to change. Stops the script where there is nothing to show at all.
     """
@@ -62,6 +63,8 @@ def frame() -> None:
         text = _sentence(checkpoint)
         _offer(_examples(checkpoint))
     _settle(make_request(checkpoint, text, method, options))
+    if needs_answer and SHOWN not in st.session_state:
+        st.stop()
 
 
 def _row() -> DeltaGenerator:
@@ -180,14 +183,13 @@ def _settle(request: Request) -> None:
     try:
         st.session_state[SHOWN] = _answer(request)
     except CheckpointError as error:
-        st.error(f"{error} The other checkpoints are not affected.", icon=":material/error:")
+        said = literal(f"{error} The other checkpoints are not affected.")
+        st.error(said, icon=":material/error:")
     except InputError as error:
         _fall_back(request)
         shown: Answer | None = st.session_state.get(SHOWN)
         still = f" Still shown: “{shown.request.text}”." if shown else ""
         st.warning(literal(f"{error}{still}"), icon=":material/info:")
-    if SHOWN not in st.session_state:
-        st.stop()
 
 
 def _answer(request: Request) -> Answer:

@@ -6,12 +6,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from transformer.circuits import Ends, copying_score, open_ends, open_head, ov, ov_eigenvalues, qk
+from transformer.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from viz.labels import literal
 from viz.ui.controls import choose_head
-from viz.ui.current import current, current_theme, default_selection
-from viz.ui.inspected import Key, inspected, scores_of, tokenizer_of
+from viz.ui.current import SHOWN, current, current_theme, default_selection
+from viz.ui.inspected import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.ui.panel import plot
 from viz.views import circuit_heatmap, copying_scores
 from viz.views.view import Selection
@@ -30,12 +30,12 @@ NO_TOKEN_FORM = (
     "its keys those of the encoder."
 )
 CROSS = "Its values are states of the encoder, too: in OV the source embeddings stand in for them. "
-READS_ITSELF = "An encoder writes no tokens: in OV its own embeddings stand in for W_U. "
+READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings stand in for W_U. "
 
 
 def circuits(key: Key, top: DeltaGenerator) -> None:
     """Choose a head and words; see what the head makes of them."""
-    if current().request.checkpoint != key[0]:
+    if SHOWN not in st.session_state or current().request.checkpoint != key[0]:
         st.info("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
         return
     found, answer = inspected(key), current()
@@ -49,34 +49,38 @@ def circuits(key: Key, top: DeltaGenerator) -> None:
     except TokenizerError as error:
         st.warning(literal(str(error)), icon=":material/info:")
         return
-    head, ends = open_head(found, chosen.kind, chosen.layer, chosen.head), _ends(key, chosen.kind)
+    try:
+        _draw(key, chosen, tokens)
+    except CircuitError as error:
+        st.info(literal(str(error)))
+
+
+def _draw(key: Key, chosen: Selection, tokens: Sequence[Token]) -> None:
+    """QK, OV and the copying scores. Raises CircuitError before anything is drawn."""
     ids = [token.id for token in tokens]
+    head, ends = head_of(key, chosen.kind, chosen.layer, chosen.head), ends_of(key, chosen.kind)
+    written = ov(head, ends, ids)
+    scores = scores_of(key, chosen.kind)
     queries, outputs, copying = st.columns([5, 5, 4], gap="medium")
     with queries:
         if ends.queries is None:
             st.info(NO_TOKEN_FORM)
         elif tokens:
-            _show("qk", qk(head, ends, ids, found.config), tokens)
+            _show("qk", qk(head, ends, ids), tokens)
     with outputs:
         if tokens:
-            _show("ov", ov(head, ends, ids), tokens)
+            _show("ov", written, tokens)
     with copying:
-        _copying(key, chosen, copying_score(ov_eigenvalues(head, ends)))
+        _copying(chosen, scores)
     note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
     st.caption(literal(note + EXPLAIN))
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _ends(key: Key, kind: str) -> Ends:
-    return open_ends(inspected(key), kind)
-
-
-def _copying(key: Key, chosen: Selection, score: float) -> None:
+def _copying(chosen: Selection, scores: Tensor) -> None:
     """The head's score among those of all heads."""
-    scores = scores_of(key, chosen.kind)
     figure = copying_scores.draw(scores, current_theme())
     plot(figure, copying_scores.describe(scores), key=f"copying {chosen.kind}")
-    minus = f"{score:.4f}".replace("-", "−")
+    minus = f"{float(scores[chosen.layer, chosen.head]):.4f}".replace("-", "−")
     st.markdown(f"L{chosen.layer} H{chosen.head} has the copying score **{minus}**.")
 
 

@@ -1,9 +1,15 @@
 """How alike the positions are that a model has learned."""
 
+import re
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
 
-from transformer.position_analysis import similarity
+from transformer.config import ModelConfig
+from transformer.inspection import Inspection
+from transformer.position_analysis import find_pairs, similarity
+from viz.labels import literal
 from viz.ui.current import current_theme
 from viz.ui.inspected import Key, inspected, tensor_of
 from viz.ui.panel import show_figure
@@ -13,7 +19,13 @@ EXPLAIN = (
     "The cosine of the angle between the vectors that the model has learned for any two of its "
     "positions: 1 where both point the same way. It is taken of all of them, whatever the sentence."
 )
-TABLE = "positions.table"
+NAMES = re.compile(
+    r"(^|\.)(positions\.table|(\w+_)?(embed_positions|position_embeddings?|wpe|pos_emb\w*)"
+    r"(\.weight)?)$"
+)
+"""What models call the table of the vectors that they have learned for positions."""
+MOST = 1024
+"""Positions that are compared: a picture of more would be too large to send."""
 FIXED = {
     "sinusoidal": "Its encodings are fixed sinusoids, which need not be saved.",
     "none": "It adds no positional encodings.",
@@ -23,15 +35,19 @@ FIXED = {
 def learned_positions(key: Key, top: DeltaGenerator) -> None:
     """The cosine between any two learned positions; or why there are none."""
     found = inspected(key)
-    there = next((each for each in found.tensors if each.name == TABLE), None)
-    if there is None:
-        why = FIXED.get(found.config.positions, f"{TABLE} is missing.")
-        st.info(f"This model has no learned positions. {why}")
+    tables = position_tables(found)
+    if not tables:
+        st.info(f"This model has no learned positions. {_why(found)}")
         return
-    if len(there.shape) != 2 or not there.n_values:
-        st.info(f"{TABLE} is no matrix with a row a position.")
+    name = tables[0]
+    if len(tables) > 1:
+        with top:
+            name = str(st.selectbox("Table", tables, key="table", bind="query-params", width=380))
+    table = tensor_of(key, name)
+    if table.dim() != 2 or not table.numel():
+        st.info(literal(f"{name} is no matrix with a row a position."))
         return
-    cosines = similarity(tensor_of(key, TABLE), normalised=True)
+    cosines = similarity(table[:MOST], normalised=True)
     figure, said = st.columns([3, 2], gap="large")
     with figure:
         show_figure(
@@ -41,4 +57,24 @@ def learned_positions(key: Key, top: DeltaGenerator) -> None:
             position_similarity.describe(cosines),
             key="position_similarity",
         )
-    said.caption(EXPLAIN)
+    said.caption(literal(_note(name, table)) + EXPLAIN)
+
+
+def position_tables(found: Inspection) -> list[str]:
+    """Stored tensors that hold a vector for every position, by their names."""
+    return [each.name for each in found.tensors if NAMES.search(each.name)]
+
+
+def _why(found: Inspection) -> str:
+    if not isinstance(found.config, ModelConfig):
+        return "None of its tensors is named like a table of positions."
+    return FIXED.get(found.config.positions, "positions.table is missing.")
+
+
+def _note(name: str, table: Tensor) -> str:
+    """What is to be known of a table of somebody else's."""
+    if name == "positions.table":
+        return ""
+    first = f", the first {MOST:,} of {len(table):,}" if len(table) > MOST else ""
+    fixed = " Its values are those of fixed sinusoids." if find_pairs(table) else ""
+    return f"The rows of {name}{first}.{fixed} Some models leave their first rows unused. "

@@ -1,18 +1,23 @@
 """The vocabulary with a search, and how a text splits."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.tokenizer import Tokenizer, TokenizerError
-from viz.labels import label, literal
+from transformer import CheckpointError
+from transformer.tokenizer import TokenizerError
+from viz.labels import literal
 from viz.ui.current import current_theme
-from viz.ui.inspected import Key, inspected, tokenizer_of
+from viz.ui.inspected import Key, inspected, pieces_of, tokenizer_of
 from viz.views.split_text import split_text
 
 HEIGHT = 440
 LONGEST = 2000
 """Characters of a text that is split here."""
+MOST = 10_000
+"""Rows of the table: nobody reads on, and a vocabulary may have 250,000."""
 
 
 def vocabulary(key: Key, top: DeltaGenerator) -> None:
@@ -20,8 +25,9 @@ def vocabulary(key: Key, top: DeltaGenerator) -> None:
     found = inspected(key)
     try:
         tokenizer = tokenizer_of(key)
-    except TokenizerError as error:
-        st.error(literal(f"{found.path.name}: {error}"))
+    except (TokenizerError, CheckpointError) as error:
+        where = f"{found.path.name}: "
+        st.error(literal(where + str(error).removeprefix(where)))
         return
     splits, pieces = st.columns(2, gap="large")
     with splits:
@@ -40,28 +46,36 @@ def vocabulary(key: Key, top: DeltaGenerator) -> None:
             st.caption(f"{len(ids):,} token{'s' * (len(ids) != 1)}, as the model reads them")
             st.html(split_text([tokenizer.token(id) for id in ids], current_theme()))
     with pieces:
-        _pieces(tokenizer)
+        _pieces(key)
 
 
-def _pieces(tokenizer: Tokenizer) -> None:
+def _pieces(key: Key) -> None:
     wanted = st.text_input(
         "Search the vocabulary",
         key="piece",
         bind="query-params",
         placeholder="A part of a piece, or an id",
     )
-    rows = matching(tokenizer, wanted or "")
-    st.caption(f"{len(rows):,} of {tokenizer.vocab_size:,} pieces")
+    ids = matching(pieces_of(key)[0], wanted or "")
+    first = f"; the first {MOST:,} of them below" if len(ids) > MOST else ""
+    st.caption(f"{len(ids):,} of {tokenizer_of(key).vocab_size:,} pieces{first}")
     narrow = {name: st.column_config.Column(width="small") for name in ("Id", "Special")}
+    rows = frame(key, ids[:MOST])
     st.dataframe(rows, hide_index=True, height=HEIGHT, column_config=narrow)
 
 
-def matching(tokenizer: Tokenizer, wanted: str) -> pd.DataFrame:
-    """Tokens whose piece holds the text, in any case, or whose id it is; all for no text."""
-    sought, tokens = wanted.casefold(), map(tokenizer.token, range(tokenizer.vocab_size))
-    rows = [
-        {"Id": token.id, "Piece": label(token), "Special": "special" if token.special else ""}
-        for token in tokens
-        if sought in token.piece.casefold() or wanted.strip() == str(token.id)
-    ]
-    return pd.DataFrame(rows, columns=["Id", "Piece", "Special"])
+def matching(folded: Sequence[str], wanted: str) -> list[int]:
+    """Ids whose piece holds the text, in any case, or that it is; all for no text."""
+    sought, number = wanted.casefold(), wanted.strip()
+    return [id for id, piece in enumerate(folded) if sought in piece or number == str(id)]
+
+
+def frame(key: Key, ids: Sequence[int]) -> pd.DataFrame:
+    """A row a token."""
+    _, labels, special = pieces_of(key)
+    columns = {
+        "Id": list(ids),
+        "Piece": [labels[id] for id in ids],
+        "Special": ["special" if special[id] else "" for id in ids],
+    }
+    return pd.DataFrame(columns)

@@ -3,12 +3,12 @@
 import streamlit as st
 from torch import Tensor
 
-from transformer.checkpoint import CONFIG, WEIGHTS
-from transformer.circuits import copying_scores
+from transformer.circuits import Ends, Head, copying_scores
 from transformer.inspection import Inspection, survey
 from transformer.tensor_statistics import Statistics, statistics
-from transformer.tensors import read_tensor
-from transformer.tokenizer import Tokenizer, load_tokenizer
+from transformer.tokenizer import Tokenizer
+from viz.labels import label
+from viz.ui.request import version_of
 from viz.ui.settings import checkpoints_folder
 
 Key = tuple[str, int]
@@ -18,8 +18,7 @@ Key = tuple[str, int]
 def chosen_key() -> Key:
     """Of the checkpoint chosen at the top of the page, whether or not it can run."""
     name = str(st.session_state["checkpoint"])
-    files = [checkpoints_folder() / name / file for file in (CONFIG, WEIGHTS)]
-    return name, max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
+    return name, version_of(checkpoints_folder() / name)
 
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint")
@@ -31,7 +30,7 @@ def inspected(key: Key) -> Inspection:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def tensor_of(key: Key, name: str) -> Tensor:
     """One tensor's values. Raises CheckpointError."""
-    return read_tensor(inspected(key).file, name)
+    return inspected(key).read(name)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Computing singular values")
@@ -40,14 +39,34 @@ def statistics_of(key: Key, name: str) -> Statistics:
     return statistics(tensor_of(key, name))
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
+def head_of(key: Key, kind: str, layer: int, head: int) -> Head:
+    """One head's matrices. Raises CircuitError."""
+    return inspected(key).heads.layer(kind, layer)[head]
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def ends_of(key: Key, kind: str) -> Ends:
+    """What a kind of attention stands between. Raises CircuitError."""
+    return inspected(key).heads.ends(kind)
+
+
 @st.cache_resource(max_entries=32, show_spinner="Computing copying scores")
 def scores_of(key: Key, kind: str) -> Tensor:
-    """The copying scores [L, H] of a kind of attention."""
-    return copying_scores(inspected(key), kind)
+    """The copying scores [L, H] of a kind of attention. Raises CircuitError."""
+    return copying_scores(inspected(key).heads, kind)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner="Opening the tokenizer")
 def tokenizer_of(key: Key) -> Tokenizer:
-    """Raises TokenizerError."""
-    found = inspected(key)
-    return load_tokenizer(found.about.tokenizer, found.path, found.config.vocab_size)
+    """Raises TokenizerError or CheckpointError."""
+    return inspected(key).contents.read_tokenizer()
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the vocabulary")
+def pieces_of(key: Key) -> tuple[list[str], list[str], list[bool]]:
+    """Of every id: its piece in one case, to search in; its label; whether it is special."""
+    tokenizer = tokenizer_of(key)
+    tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
+    folded = [token.piece.casefold() for token in tokens]
+    return folded, [label(token) for token in tokens], [token.special for token in tokens]

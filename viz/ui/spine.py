@@ -12,7 +12,7 @@ from viz.components.token_rows import token_rows
 from viz.labels import literal
 from viz.ui.address import open_page
 from viz.ui.controls import choose_head, choose_heads
-from viz.ui.current import current, current_theme, default_selection
+from viz.ui.current import SHOWN, current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
 from viz.ui.request import Answer
 from viz.ui.second import SUFFIX, choose_second, has_second
@@ -30,6 +30,8 @@ TITLES = {
 def spine(page: str) -> None:
     """Draw the row for the page of this title."""
     open_page(page)
+    if SHOWN not in st.session_state:  # Inspect reads files of models that cannot run
+        return
     shown = current()
     tokens, choices = st.columns(WIDTHS)
     with tokens:

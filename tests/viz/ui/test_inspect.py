@@ -1,6 +1,7 @@
 """The page that inspects a checkpoint, without a browser: whole, damaged, of each family."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
@@ -8,6 +9,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.damaged import damaged
+from tests.transformer.watch.hugging_face import build
+from transformer.circuits import copying_scores
 from transformer.inspection import survey
 from transformer.tensor_statistics import statistics
 from transformer.tensors import read_tensor
@@ -116,6 +119,50 @@ def test_the_vocabulary_is_searched_and_a_text_splits(folder: Path) -> None:
     assert list(app.dataframe[0].value["Id"]) == [1, 10, 11]
     app.text_input(key="split").set_value("3 4").run()
     assert "2 tokens" in texts(app)
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small BERT with a WordPiece vocabulary, as the library saves it."""
+    from transformers import BertTokenizer
+
+    words = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."
+    model: Any = build("BERT")
+    model.save_pretrained(tmp_path / "bert")
+    vocabulary = {word: i for i, word in enumerate(words.split())}
+    BertTokenizer(vocab=vocabulary).save_pretrained(tmp_path / "bert")
+    return use(tmp_path, monkeypatch)
+
+
+def test_a_folder_of_hugging_faces_is_inspected_like_ours(foreign: Path) -> None:
+    app, found = inspect(), survey(foreign / "bert")
+    assert f"**{found.n_parameters:,}** parameters" in texts(app)
+    assert "is also cls.predictions.decoder.weight." in texts(app).replace("\\", "")
+    app.segmented_control(key="inspect").set_value("Circuits").run()
+    app.selectbox(key="head_circuit").set_value(2).run()
+    score = float(copying_scores(found.heads, "encoder_self")[0, 2])
+    assert f"L0 H2 has the copying score **{score:.4f}**".replace("-", "−") in texts(app)
+    assert len(app.get("plotly_chart")) == 3
+    app.segmented_control(key="inspect").set_value("Positions").run()
+    assert "bert.embeddings.position_embeddings.weight" in texts(app).replace("\\", "")
+    app.segmented_control(key="inspect").set_value("Vocabulary").run()
+    app.text_input(key="piece").set_value("##").run()
+    assert list(app.dataframe[0].value["Id"]) == [11, 12]
+    app.text_input(key="split").set_value("the unhappy cat").run()
+    assert "7 tokens" in texts(app)
+    assert not app.exception
+
+
+def test_heads_that_are_not_found_end_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model: Any = build("XLNet")
+    model.save_pretrained(tmp_path / "xlnet")
+    use(tmp_path, monkeypatch)
+    app = inspect("Circuits")
+    assert "where XLNetLMHeadModel keeps the projections" in app.info[0].value
+    app.segmented_control(key="inspect").set_value("Positions").run()
+    assert "None of its tensors is named like a table" in app.info[0].value
 
 
 def test_positions_only_where_they_are_learned(
