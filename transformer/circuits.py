@@ -81,9 +81,10 @@ def qk(head: Head, ends: Ends, ids: Sequence[int], config: ModelConfig) -> Tenso
     """Scores of tokens with each other [N, N], queries in rows. Raises ValueError for cross."""
     if ends.queries is None:
         raise ValueError("a cross head's queries and keys are of two stacks: no token form.")
-    scale = 1.0 if config.attention_scale == "none" else config.d_head**-0.5
     chosen = list(ids)
-    scores: Tensor = (ends.queries[chosen] @ head.q) @ (ends.keys[chosen] @ head.k).mT * scale
+    scores: Tensor = (
+        (ends.queries[chosen] @ head.q) @ (ends.keys[chosen] @ head.k).mT * config.score_scale
+    )
     return scores
 
 
