@@ -28,7 +28,9 @@ class Frame:
     start: int | None = None
     """Before a source."""
     end: int | None = None
-    """After a source and after a target."""
+    """After a source."""
+    target_end: int | None = None
+    """After a target."""
 
 
 class VocabularyTokenizer:
@@ -51,10 +53,10 @@ class VocabularyTokenizer:
         return next((self.ids[name] for name in names if name in self.ids), None)
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        ids, frame = self.split(text), self.frame
-        start = [] if frame.start is None or side != "source" else [frame.start]
-        end = [] if frame.end is None or side not in ("source", "target") else [frame.end]
-        return [*start, *ids, *end]
+        start = self.frame.start if side == "source" else None
+        ends = {"source": self.frame.end, "target": self.frame.target_end}
+        framed = (start, *self.split(text), ends.get(side))
+        return [id for id in framed if id is not None]
 
     def decode(self, ids: Sequence[int]) -> str:
         tokens = [self.token(int(id)) for id in ids]

@@ -5,13 +5,12 @@ config.json. `transformer/formats/mappings/` has one codebase a file; docs/forma
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.config import ModelConfig
@@ -48,16 +47,20 @@ def fits(path: Path) -> bool:
 
 def describe(path: Path) -> Description:
     """Sizes and options; the weights themselves are compared only where they may be tied."""
-    about, translated, _ = _open(path)
+    about, translated, _ = open_translated(path)
     return Description(about, translated.config, translated.family)
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Build the model that the tensors fit and fill it."""
-    about, translated, tokenizer = _open(path)
+    about, translated, tokenizer = open_translated(path)
     config, family = translated.config, translated.family
+    try:
+        weights = translated.weights()
+    except Misfit as error:
+        raise CheckpointError(f"{_place(_weights_file(path))} {error}.") from error
     model = family.build(config)
-    model.load_state_dict(translated.weights)
+    model.load_state_dict(weights)
     if translated.table is not None:
         table: Any = model.get_submodule("positions").table
         table.copy_(translated.table)
@@ -73,28 +76,29 @@ def files(path: Path) -> Sequence[Path]:
     return [*weights, *(file for file in beside if file.is_file())]
 
 
-def translated_weights(path: Path) -> Mapping[str, Tensor]:
-    """Our names -> their values, for what looks at weights alone. Raises CheckpointError."""
-    return _open(path)[1].weights
-
-
-def _open(path: Path) -> tuple[About, Translated, Tokenizer]:
+def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
+    """Everything but the model: tensors are read where they are needed. Raises CheckpointError."""
     file = _weights_file(path)
     folder = file.parent
     try:
         found = read_weights(file)
         mapping = recognise(found)
         vocabulary = find_vocabulary(folder, found)
-        choices = vocabulary.special_ids() | _sidecar(folder)
+        choices = vocabulary.special_ids(mapping.named_ids) | _sidecar(folder)
         translated = translate(mapping, replace(found, choices=choices))
         config = translated.config
         n_source = config.source_vocab_size or config.vocab_size
         tokenizer = make_tokenizer(vocabulary, mapping, config, n_source)
     except Misfit as error:
-        raise CheckpointError(f"{folder.name}: {file.name} {error}.") from error
+        raise CheckpointError(f"{_place(file)} {error}.") from error
     except CheckpointError as error:
         raise CheckpointError(f"{folder.name}: {error}.") from error
     return _about(mapping, translated, tokenizer), translated, tokenizer
+
+
+def _place(file: Path) -> str:
+    """How a sentence about a file begins."""
+    return f"{file.parent.name}: {file.name}"
 
 
 def _candidates(folder: Path) -> list[Path]:

@@ -25,10 +25,16 @@ class Translated:
 
     config: ModelConfig
     family: Family
-    weights: Tensors
-    """Everything in the model's state dict, in single precision."""
+    tensors: Tensors
+    """Everything in the model's state dict, as it was saved."""
+    theirs: Mapping[str, str]
+    """Our name -> theirs."""
     table: Tensor | None
     """The sinusoids as they were saved, [max_len, D]: ours differ in the last digits."""
+
+    def weights(self) -> Tensors:
+        """In single precision. Raises Misfit where something is no number."""
+        return {name: _values(t, self.theirs[name]) for name, t in self.tensors.items()}
 
 
 def mappings() -> Mapping[str, CodeMapping]:
@@ -50,6 +56,14 @@ def recognise(found: Found) -> CodeMapping:
 
 def translate(mapping: CodeMapping, found: Found) -> Translated:
     """Everything under our names. Raises Misfit, which names what does not map."""
+    try:
+        return _translated(mapping, found)
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        reason = str(error).strip().partition("\n")[0][:120].rstrip(". ")
+        raise Misfit(f"holds tensors that do not go together: {reason}") from error
+
+
+def _translated(mapping: CodeMapping, found: Found) -> Translated:
     prepared = mapping.prepare(found)
     found, tied = _tie(mapping, prepared)
     config, found, table = _positions(mapping, _configured(mapping, prepared, tied), found)
@@ -57,8 +71,10 @@ def translate(mapping: CodeMapping, found: Found) -> Translated:
     family = families[config.family]
     ours = _renamed(mapping, found, config)
     _require_fit(ours, expected(config, family))
-    weights = {name: _values(tensor, theirs) for name, (tensor, theirs) in ours.items()}
-    return Translated(config, family, weights, table)
+    tensors = {name: tensor for name, (tensor, _) in ours.items()}
+    return Translated(
+        config, family, tensors, {n: theirs for n, (_, theirs) in ours.items()}, table
+    )
 
 
 def expected(config: ModelConfig, family: Family) -> dict[str, tuple[int, ...]]:

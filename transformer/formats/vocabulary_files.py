@@ -5,7 +5,7 @@ import json
 import pickle
 import pickletools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,16 +50,16 @@ class Vocabulary:
     """Under "source" and "target"."""
     splits: Splits = "words"
 
-    def special_ids(self) -> dict[str, int]:
-        """pad_id, bos_id and eos_id of the pieces that go by such names."""
+    def special_ids(self, names: Sequence[str]) -> dict[str, int]:
+        """Those of pad_id, bos_id and eos_id whose pieces go by such names."""
         if self.model is not None:
             tokenizer: VocabularyTokenizer = SentencePieceVocabulary(self.model)
         elif self.pieces is not None and self.splits == "words":
             tokenizer = VocabularyTokenizer(self.pieces["target"])
         else:
             return {}
-        wanted = {"pad_id": PAD, "bos_id": START, "eos_id": END}
-        found = {name: tokenizer.named(pieces) for name, pieces in wanted.items()}
+        pieces = {"pad_id": PAD, "bos_id": START, "eos_id": END}
+        found = {name: tokenizer.named(pieces[name]) for name in names}
         return {name: id for name, id in found.items() if id is not None}
 
 
@@ -91,7 +91,8 @@ def make_tokenizer(
     config: the ModelConfig; n_source: how many tokens the source's vocabulary has.
     """
     start, end = mapping.frames_source
-    frame = Frame(config.bos_id if start else None, config.eos_id if end else None)
+    eos_id = config.eos_id
+    frame = Frame(config.bos_id if start else None, eos_id if end else None, eos_id)
     sizes = {"source": n_source, "target": config.vocab_size}
     made = {side: _tokenizer(vocabulary, mapping, side, sizes[side], frame) for side in SIDES}
     for side, size in sizes.items():

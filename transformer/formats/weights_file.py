@@ -68,6 +68,8 @@ def _read_npz(file: Path) -> Found:
     """Arrays of numbers; Marian keeps its options among them, as text."""
     tensors: Tensors = {}
     options: dict[str, Any] = {}
+    if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
+        raise ValueError("no npz")
     with np.load(file, allow_pickle=False) as arrays:
         for name in arrays.files:
             array = arrays[name]
@@ -177,5 +179,7 @@ def _why(error: Exception) -> str:
         return f"holds Python objects ({forbidden[1]}), which are not loaded: {_ADVICE}"
     if "allow_pickle" in said:
         return "holds Python objects, which are not loaded: save arrays of numbers alone"
-    first = (said.strip().splitlines() or [""])[0][:120].rstrip(". ")
-    return f"is not a whole file of weights: {first or type(error).__name__}"
+    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+        return f"cannot be read: {error.strerror}"
+    first = (said.strip().splitlines() or [""])[0][:120].rstrip(". ") or type(error).__name__
+    return f"is not a whole file of weights: it is cut off, or something else ({first})"

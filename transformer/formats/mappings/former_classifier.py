@@ -24,6 +24,7 @@ def configure(found: Found) -> ModelConfig:
         n_encoder_layers=config.n_decoder_layers,
         n_decoder_layers=0,
         pooling="max",
+        pad_id=min(1, config.vocab_size - 1),  # torchtext's
         classes=tuple(f"class {i}" for i in range(found.shape(OUTPUT)[0])),
     )
 

@@ -16,6 +16,7 @@ Names = Mapping[str, str | tuple[str, ...]]
 `weight` and a `bias`. Several of ours: theirs is cut into as many equal parts, row by row."""
 
 SIDECAR = "headscope.json"
+MOST_LAYERS = 500
 
 
 class Misfit(Exception):
@@ -50,7 +51,10 @@ class Found:
         """How many different numbers stand in the place of `*`."""
         pattern = re.compile(re.escape(prefix).replace(r"\*", r"(\d{1,4})"))
         matches = (pattern.match(name) for name in self.tensors)
-        return len({match.group(1) for match in matches if match})
+        n_layers = len({match.group(1) for match in matches if match})
+        if n_layers > MOST_LAYERS:
+            raise Misfit(f"has {n_layers:,} layers of {prefix}, more than any model")
+        return n_layers
 
     def heads(self, *names: str) -> int:
         """What is saved under one of these names: no shape tells. Raises Misfit where none is."""
@@ -109,6 +113,8 @@ class CodeMapping:
     """Whether it puts a start token before a source, and an end token after it."""
     first_layer: int = 0
     """The number of the first layer in their names."""
+    named_ids: tuple[str, ...] = ("pad_id", "bos_id", "eos_id")
+    """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
     further_pieces: tuple[str, ...] = ()
     """Special tokens that the model has beyond its vocabulary file."""
 

@@ -79,9 +79,11 @@ def prepare(found: Found) -> Found:
 
 
 def _turned(name: str, tensor: Tensor) -> Tensor:
-    if re.search(r"_W(\d|[qkvo]|)$", name) and not name.endswith("Wemb"):
+    if tensor.dim() != 2:
+        return tensor
+    if re.search(r"_W(\d|[qkvo]|)$", name):
         return tensor.T
-    return tensor[0] if tensor.dim() == 2 and tensor.size(0) == 1 else tensor
+    return tensor[0] if tensor.size(0) == 1 else tensor
 
 
 def _started(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -147,5 +149,6 @@ MAPPING = CodeMapping(
     prepare=prepare,
     frames_source=(False, True),
     first_layer=1,
+    named_ids=("eos_id",),
     further_pieces=("<s>",),
 )
