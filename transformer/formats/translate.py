@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
-from transformer.formats.mappings.mapping import CodeMapping, Found, Misfit, Tensors, same
+from transformer.formats.mappings.mapping import CodeMapping, Found, Misfit, Tensors, same, shown
 from transformer.layers.positions import sinusoids, sinusoids_in_halves
 from transformer.models.family import Family
 
@@ -59,7 +59,7 @@ def translate(mapping: CodeMapping, found: Found) -> Translated:
     try:
         return _translated(mapping, found)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0][:120].rstrip(". ")
+        reason = shown(str(error).strip().partition("\n")[0], 120).rstrip(". ")
         raise Misfit(f"holds tensors that do not go together: {reason}") from error
 
 
@@ -262,4 +262,4 @@ def _values(tensor: Tensor, theirs: str) -> Tensor:
 def _some(names: Iterable[str]) -> str:
     every = list(names)
     further = f" and {len(every) - NAMED:,} more" if len(every) > NAMED else ""
-    return ", ".join(every[:NAMED]) + further
+    return ", ".join(map(shown, every[:NAMED])) + further

@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from transformer.formats.mappings.mapping import Found, Misfit, Tensors
+from transformer.formats.mappings.mapping import Found, Misfit, Tensors, shown
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -153,11 +153,11 @@ def _require_honest_tensors(tensors: Tensors, size: int) -> None:
     declared = 0
     for name, tensor in tensors.items():
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
-            raise Misfit(f"holds {name} in a form that is not read: save it dense")
+            raise Misfit(f"holds {shown(name)} in a form that is not read: save it dense")
         taken = tensor.numel() * tensor.element_size()
         declared += taken
         if taken > tensor.untyped_storage().nbytes():
-            raise Misfit(f"holds {name}, which claims more values than there are")
+            raise Misfit(f"holds {shown(name)}, which claims more values than there are")
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")
 
@@ -181,5 +181,7 @@ def _why(error: Exception) -> str:
         return "holds Python objects, which are not loaded: save arrays of numbers alone"
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         return f"cannot be read: {error.strerror}"
-    first = (said.strip().splitlines() or [""])[0][:120].rstrip(". ") or type(error).__name__
-    return f"is not a whole file of weights: it is cut off, or something else ({first})"
+    inner = re.search(r"WeightsUnpickler error: (.*)", said)
+    first = inner[1] if inner else said.strip().partition("\n")[0]
+    reason = shown(first, 100).rstrip(". ") or type(error).__name__
+    return f"is not a whole file of weights: it is cut off, or something else ({reason})"

@@ -1,9 +1,11 @@
 """Each codebase's checkpoint, opened, computes what its own code computes."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -11,8 +13,15 @@ from torch import Tensor
 from tests.transformer.formats import codebases
 from tests.transformer.formats.codebases import CASES, TARGETS, Case
 from transformer import decode, load_checkpoint, record
-from transformer.checkpoint import Checkpoint, CheckpointError, describe_checkpoint
+from transformer.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    describe_checkpoint,
+    save_checkpoint,
+)
+from transformer.circuits import open_ends, open_head, qk
 from transformer.formats.translate import mappings
+from transformer.inspection import survey
 from transformer.vocabulary import source_side
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
@@ -78,8 +87,6 @@ def recorded(checkpoint: Checkpoint, given: tuple[Tensor, ...]) -> Any:
     ids = given[0][0].tolist()
     text = source.token(ids[0]).piece  # anything: the ids are put in its place
     replaced = _Given(checkpoint.tokenizer, ids)
-    from dataclasses import replace
-
     watched = replace(checkpoint, tokenizer=replaced)
     if len(given) == 1:
         return record(watched, text)
@@ -164,6 +171,47 @@ def test_marian_never_writes_its_start(tmp_path: Path) -> None:
     assert logits.softmax(-1)[..., TARGETS].tolist() == [[0.0, 0.0]]
 
 
+def npz(file: Path, **changes: Any) -> None:
+    """Replace arrays of a Marian model, or (None) leave them out."""
+    with np.load(file) as arrays:
+        kept = {name: arrays[name] for name in arrays.files} | changes
+    np.savez(file, **{name: array for name, array in kept.items() if array is not None})
+
+
+def test_marian_with_embeddings_apart(tmp_path: Path) -> None:
+    case = codebases.marian_model(tmp_path)
+    with np.load(case.file) as arrays:
+        shared = arrays["Wemb"]
+    apart = {"encoder_Wemb": shared, "decoder_Wemb": shared, "decoder_ff_logit_out_W": shared.T}
+    npz(case.file, Wemb=None, **apart)
+    config = require_equal(case, atol=1e-4).config
+    assert (config.source_vocab_size, config.vocab_size) == (TARGETS, TARGETS + 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"decoder_ff_logit_out_b": None}, "lacks tensors that it needs: decoder_ff_logit_out_b."),
+        ({"decoder_l2_context_Wq": None}, "lacks tensors .*: decoder_l2_context_Wq."),
+        ({"encoder_l1_self_Wt": np.zeros((2, 2))}, "this code does not: encoder_l1_self_Wt."),
+        (
+            {"special:model.yml": np.frombuffer(b"transformer-postprocess: da", np.int8)},
+            "is a Marian model with transformer-postprocess: da, which is not known here; .* dan",
+        ),
+        (
+            {"special:model.yml": np.frombuffer(b"transformer-heads: 5", np.int8)},
+            "describes no model: d_model .16. must be a multiple of n_heads .5.",
+        ),
+    ],
+)
+def test_marian_models_that_do_not_open(
+    changes: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    npz(codebases.marian_model(tmp_path).file, **changes)
+    with pytest.raises(CheckpointError, match=rf"model\.npz .*{sentence}"):
+        load_checkpoint(tmp_path)
+
+
 def test_the_saved_sinusoids_are_the_ones_used(tmp_path: Path) -> None:
     codebases.torch_transformer(tmp_path)
     saved = torch.load(tmp_path / "transformer.pth", weights_only=True)
@@ -232,3 +280,19 @@ def test_a_folder_with_several(tmp_path: Path) -> None:
         CheckpointError, match=r"holds 2 files of weights \(multi30k.*, other\.pt\)"
     ):
         load_checkpoint(tmp_path)
+
+
+def test_circuits_are_those_of_their_weights(tmp_path: Path) -> None:
+    """Saved as one of ours, for what looks at files: q.k as pbloem/former scales it."""
+    codebases.former(tmp_path)
+    opened = load_checkpoint(tmp_path, "cpu")
+    state = {name: tensor.half().float() for name, tensor in opened.model.state_dict().items()}
+    save_checkpoint(tmp_path / "ours", opened.about, opened.config, state, opened.tokenizer)
+    found = survey(tmp_path / "ours")
+    head, ends = open_head(found, "decoder_self", 1, 1), open_ends(found, "decoder_self")
+    theirs = torch.load(tmp_path / "former.pt", weights_only=True)
+    query, key = (theirs[f"tblocks.1.attention.{n}.weight"][8:] for n in ("toqueries", "tokeys"))
+    embedded = theirs["token_embedding.weight"][[3, 7]]
+    expected = (embedded @ query.T) @ (embedded @ key.T).T / 16**0.5
+    scores = qk(head, ends, [3, 7], opened.config).float()
+    torch.testing.assert_close(scores, expected, rtol=0.02, atol=0.02)

@@ -17,9 +17,11 @@ from transformer.formats.mappings.mapping import (
     Misfit,
     holds,
     layered,
+    shown,
 )
 
-SOURCE, TARGET, OUTPUT = "encoder_Wemb", "decoder_Wemb", "decoder_ff_logit_out_weight"
+SOURCE, TARGET = "encoder_Wemb", "decoder_Wemb"
+OUTPUT, OUTPUT_BIAS = "decoder_ff_logit_out_weight", "decoder_ff_logit_out_bias"
 BIAS, UNTIED, SHARED = "decoder_ff_logit_out_b", "decoder_ff_logit_out_W", "Wemb"
 NEVER = -1e4
 """The start token's logit: its probability is 0, exactly."""
@@ -29,6 +31,7 @@ ASSUMED = {
     "transformer-preprocess": ("",),
     "transformer-postprocess": ("dan",),
     "transformer-postprocess-emb": ("d", ""),
+    "transformer-postprocess-top": ("",),
     "transformer-decoder-autoreg": ("self-attention",),
     "transformer-ffn-depth": ("2",),
     "transformer-no-projection": ("false",),
@@ -74,7 +77,11 @@ def prepare(found: Found) -> Found:
     if TARGET in turned:
         turned[OUTPUT] = turned.pop(UNTIED, turned[TARGET])
     if BIAS in turned:
-        turned[f"{OUTPUT.removesuffix('weight')}bias"] = turned.pop(BIAS)
+        turned[OUTPUT_BIAS] = turned.pop(BIAS)
+    elif str(found.options.get("output-omit-bias")) == "true" and TARGET in turned:
+        turned[OUTPUT_BIAS] = torch.zeros(turned[TARGET].size(0))
+    else:
+        raise Misfit(f"lacks tensors that it needs: {BIAS}")
     return found.having(_started(turned))
 
 
@@ -97,10 +104,8 @@ def _started(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
             continue
         zero = tensor.new_zeros(1, tensor.size(1))
         tensors[name] = known.setdefault(id(tensor), torch.cat([tensor, zero]))
-    bias = f"{OUTPUT.removesuffix('weight')}bias"
-    if bias in tensors:
-        tensors[bias] = torch.cat([tensors[bias], tensors[bias].new_tensor([NEVER])])
-    return tensors
+    bias = tensors[OUTPUT_BIAS]
+    return tensors | {OUTPUT_BIAS: torch.cat([bias, bias.new_tensor([NEVER])])}
 
 
 def _is_shared(tensors: dict[str, Tensor]) -> bool:
@@ -113,12 +118,12 @@ def configure(found: Found) -> ModelConfig:
     for name, known in ASSUMED.items():
         if options.get(name, known[0]) not in known:
             raise Misfit(
-                f"is a Marian model with {name}: {options[name]}, which is not known here; what "
-                f"opens has {known[0] or 'none'}"
+                f"is a Marian model with {name}: {shown(options[name])}, which is not known here; "
+                f"what opens has {known[0] or 'none'}"
             )
     activation = options.get("transformer-ffn-activation", "swish")
     if activation not in ACTIVATIONS:
-        raise Misfit(f"has transformer-ffn-activation {activation}, which is not known here")
+        raise Misfit(f"has transformer-ffn-activation {shown(activation)}, which is not known here")
     vocab_size, d_model = found.shape(TARGET)
     return ModelConfig(
         vocab_size=vocab_size,

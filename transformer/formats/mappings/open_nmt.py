@@ -12,6 +12,7 @@ from transformer.formats.mappings.mapping import (
     Misfit,
     holds,
     layered,
+    shown,
     with_zero_biases,
 )
 
@@ -80,7 +81,7 @@ def configure(found: Found) -> ModelConfig:
     for name, known in ASSUMED.items():
         every = known if isinstance(known, tuple) else (known,)
         if option(name, every[0]) not in every:
-            raise Misfit(f"has the option {name}: {option(name)}, which is not known here")
+            raise Misfit(f"has the option {name}: {shown(option(name))}, which is not known here")
     vocab_size, d_model = found.shape(TARGET)
     first = "encoder.transformer.0.self_attn"
     biased = [
