@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from transformer.checkpoint import CONFIG
 from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
 from transformer.formats.mappings.mapping import CodeMapping, Found, Misfit, Tensors, same, shown
@@ -37,6 +38,10 @@ class Translated:
         return {name: _values(t, self.theirs[name]) for name, t in self.tensors.items()}
 
 
+OURS = re.compile(r"(encoder|decoder)\.layers\.\d+\.self_attention\.query")
+"""Names that say that nothing has to be translated."""
+
+
 def mappings() -> Mapping[str, CodeMapping]:
     """name -> mapping, for every codebase that is known."""
     return discover("transformer.formats.mappings", "MAPPING")
@@ -47,6 +52,8 @@ def recognise(found: Found) -> CodeMapping:
     for mapping in mappings().values():
         if mapping.tells(found):
             return mapping
+    if any(OURS.match(name) for name in found.tensors):
+        raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
     known = "; ".join(mapping.title for mapping in mappings().values())
     raise Misfit(
         f"has tensors of a model that is not known here, such as {_some(found.tensors)}. "
