@@ -3,11 +3,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?= data
 RECIPE ?= en-de
+# Of the app: what it opens, and where it listens; 0.0.0.0 lets others in.
+CHECKPOINT ?=
+ADDRESS ?= localhost
 
 .PHONY: run test lint bench train screenshots venv
 
 run: .venv/ready
-	$(BIN)/streamlit run app.py
+	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh

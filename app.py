@@ -7,7 +7,12 @@ import streamlit as st
 HERE = Path(__file__).parent
 PAGES, IMAGES = HERE / "viz" / "pages", HERE / "viz" / "ui"
 
-st.set_page_config(page_title="Headscope", page_icon=str(IMAGES / "icon.svg"), layout="wide")
+st.set_page_config(
+    page_title="Headscope",
+    page_icon=str(IMAGES / "icon.svg"),
+    layout="wide",
+    initial_sidebar_state="collapsed",
+)
 st.logo(str(IMAGES / "logo.svg"), size="large")
 
 from viz.ui.ahead import prepare  # noqa: E402  (the page's settings must come first)

@@ -48,7 +48,8 @@ class Ends:
 def open_head(found: Inspection, kind: str, layer: int, head: int) -> Head:
     """One head's weights from the file. Raises KeyError where the file lacks one."""
     config = found.config
-    place = found.family.attentions[kind].replace("*", str(layer)).removesuffix(".dot_product")
+    pattern = found.family.attentions[kind] or ""
+    place = pattern.replace("*", str(layer)).removesuffix(".dot_product")
     keys = slice(head * config.d_head, (head + 1) * config.d_head)
     values = slice(head * config.d_head_value, (head + 1) * config.d_head_value)
     if not config.projections:  # the heads split the input itself

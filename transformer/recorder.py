@@ -28,6 +28,7 @@ from transformer.recording import (
 )
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
+from transformer.watched import record_watched
 
 _KEPT = ("*embedding", "positions", "join", "pool")
 """Modules whose inputs and outputs a recording keeps."""
@@ -58,6 +59,8 @@ def record(
     sources = source_ids(checkpoint, source)
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
+    if checkpoint.family.is_watched:
+        return record_watched(checkpoint, forced, sources, targets or [])
     _hook(checkpoint.model, checkpoint.family.attentions)
     observer = _Observer()
     token = _OBSERVER.set(observer)
@@ -86,7 +89,7 @@ def _call(
     )
 
 
-def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
+def _hook(model: nn.Module, attentions: Mapping[str, str | None]) -> None:
     """Install the hooks, once for the life of the model; a deep copy has them already."""
     if "is_hooked" in vars(model):
         return
@@ -97,7 +100,7 @@ def _hook(model: nn.Module, attentions: Mapping[str, str]) -> None:
             if any(fnmatch.fnmatchcase(path, kept) for kept in _KEPT):
                 module.register_forward_hook(_keep(path))
             for kind, pattern in attentions.items():
-                if fnmatch.fnmatchcase(path, pattern):
+                if pattern is not None and fnmatch.fnmatchcase(path, pattern):
                     beside: Any = model.get_submodule(path.rpartition(".")[0])
                     vars(module)["projection"] = beside.output  # past nn.Module: not a child
                     module.register_forward_pre_hook(_keep_call(kind))

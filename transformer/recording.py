@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.decoding.steps import Candidate
 from transformer.tokenizer import Token
 
 
@@ -252,6 +253,18 @@ class Classification:
         return won @ self.weight.mT
 
 
+@dataclass(frozen=True)
+class Masked:
+    """What a masked language model would put in the place of one mask."""
+
+    position: int
+    """In the source."""
+    candidates: tuple[Candidate, ...]
+    """The most probable tokens, best first."""
+    rest: float
+    """The probability of all other tokens together."""
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """One forced pass of one model over one input."""
@@ -266,3 +279,5 @@ class Recording:
     """[T, V]: row t is what target[t] was chosen from; of a classifier [C]."""
     classification: Classification | None = None
     """Of a classifier alone."""
+    masked: tuple[Masked, ...] = ()
+    """Of a masked language model alone: one a mask in the source."""

@@ -26,6 +26,8 @@ class Token:
     id: int
     piece: str
     special: bool = False
+    begins: bool | None = None
+    """Whether a word begins here, where the tokenizer marks that; None: the text tells."""
 
 
 class Tokenizer(Protocol):

@@ -11,7 +11,8 @@ from transformer.tokenizer import Token
 RULE = (
     "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "
     "inside it and the points and commas between its digits; every other sign, every special "
-    "token and every number of a model that reads numbers is by itself."
+    "token and every number of a model that reads numbers is by itself; but where a tokenizer "
+    "marks the pieces that go on with a word (##), its marks decide."
 )
 """What `word_groups` does, in a sentence for people."""
 
@@ -39,12 +40,21 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
     A token begins a word where a word of the whole text begins at its first character. Byte
     pieces are read as the characters that they spell together.
     """
+    is_marked = any(token.begins is not None for token in tokens)
+    later = [i for i in (_marked if is_marked else _spelled)(tokens) if i]
+    return tuple(tuple(range(a, b)) for a, b in pairwise([0, *later, len(tokens)]) if a < b)
+
+
+def _marked(tokens: Sequence[Token]) -> list[int]:
+    """The tokens that begin a word by the tokenizer's own marks."""
+    return [i for i, token in enumerate(tokens) if token.begins is not False]
+
+
+def _spelled(tokens: Sequence[Token]) -> list[int]:
+    """The tokens that begin a word of the text that they spell."""
     text, starts = _text(tokens)
     begins = {match.start() for match in _WORD.finditer("".join(map(_class, text)))}
-    firsts = [
-        i for i, start in enumerate(starts) if i == 0 or (start in begins and start > starts[i - 1])
-    ]
-    return tuple(tuple(range(a, b)) for a, b in pairwise([*firsts, len(tokens)]))
+    return [i for i, start in enumerate(starts) if i and start in begins and start > starts[i - 1]]
 
 
 def word_piece(tokens: Sequence[Token]) -> str:
@@ -75,7 +85,7 @@ def _characters(tokens: Sequence[Token]) -> list[str]:
         if added:
             added[-1] += decoder.decode(b"", final=True)  # a character cut short
         decoder.reset()
-        added.append(token.piece)
+        added.append(token.piece.removeprefix("##") if token.begins is False else token.piece)
     if added:
         added[-1] += decoder.decode(b"", final=True)
     return added

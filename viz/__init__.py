@@ -1,1 +1,39 @@
-"""What people see: views, browser components, export and the Streamlit interface."""
+"""What people see: views, browser components, export and the Streamlit interface.
+
+In a notebook:
+
+>>> from viz import head_view
+>>> head_view.__name__
+'head_view'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from viz.notebook import (
+        Picture,
+        cell_steps,
+        decode_player,
+        figure,
+        head_grid,
+        head_map,
+        head_view,
+    )
+
+__all__ = [
+    "Picture",
+    "cell_steps",
+    "decode_player",
+    "figure",
+    "head_grid",
+    "head_map",
+    "head_view",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """What a notebook imports from here; only then, as the app's own modules need none of it."""
+    if name in __all__:
+        return getattr(import_module("viz.notebook"), name)
+    raise AttributeError(f"module 'viz' has no attribute {name!r}")

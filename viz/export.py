@@ -36,7 +36,7 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 <style>body {{ margin: 0; background: {background}; }}</style>
 </head>
 <body>
-{figure}
+{body}
 </body>
 </html>
 """
@@ -44,12 +44,13 @@ script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
 
 def figure_html(figure: go.Figure, title: str) -> bytes:
     """A page that shows the figure without a network: Plotly's code (5 MB) is inside."""
-    page = _PAGE.format(
-        title=html.escape(title),
-        background=figure.layout.paper_bgcolor or "white",
-        figure=figure.to_html(full_html=False, include_plotlyjs=True, config=CONFIG),
-    )
-    return page.encode()
+    body = figure.to_html(full_html=False, include_plotlyjs=True, config=CONFIG)
+    return page_html(title, body, figure.layout.paper_bgcolor or "white").encode()
+
+
+def page_html(title: str, body: str, background: str) -> str:
+    """A page that may reach no network. body: HTML."""
+    return _PAGE.format(title=html.escape(title), background=background, body=body)
 
 
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.browser.server import DESKTOP, launch, serve
+
+expect.set_options(timeout=20_000)  # what is expected comes, however busy the machine is
 
 HARMLESS = "404 (Not Found)"
 """Streamlit looks for its own files below a sub-page's address first."""

@@ -26,6 +26,7 @@ def serve(script: Path = ROOT / "app.py", **environment: str) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    command += ["--server.address", "127.0.0.1"]
     process = subprocess.Popen(
         [*command, "--server.port", str(port)],
         cwd=ROOT,
@@ -66,7 +67,7 @@ def launch(playwright: Playwright) -> Browser:
 
 def becomes(read: Callable[[], Any], expected: object) -> None:
     """Assert that what is read is what is expected, soon: a browser draws when it gets to it."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
     while (found := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.05)
     assert found == expected

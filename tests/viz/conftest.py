@@ -11,10 +11,10 @@ import torch
 
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
-from transformer.decoding import Decoding, decode
+from transformer.decoding import Candidate, Decoding, decode
 from transformer.discover import discover
 from transformer.recorder import record
-from transformer.recording import Recording
+from transformer.recording import Masked, Recording
 from transformer.tokenizer import NumberTokenizer, Token
 
 NASTY = (
@@ -112,7 +112,19 @@ def recorders(checkpoint: Checkpoint) -> dict[str, Recorder]:
 def recordings(recorders: dict[str, Recorder]) -> dict[str, Recording]:
     """One of each model; "prompt" is one of a text that nothing follows yet."""
     made = {name: recorder(7, 5) for name, recorder in recorders.items()}
-    return made | {"prompt": record(recorders["generator"].checkpoint, "3 7 2 9")}
+    return made | {
+        "prompt": record(recorders["generator"].checkpoint, "3 7 2 9"),
+        "masked": replace(
+            made["translator"], positions={}, masked=tuple(_masked(i) for i in (1, 4))
+        ),
+    }
+
+
+def _masked(position: int) -> Masked:
+    """Ten candidates of falling probability."""
+    tokens = [Token(i, NASTY[i % len(NASTY)]) for i in range(10)]
+    best = tuple(Candidate(token, 0.4 / 2**i) for i, token in enumerate(tokens))
+    return Masked(position, best, 1 - sum(each.prob for each in best))
 
 
 @pytest.fixture(scope="session")

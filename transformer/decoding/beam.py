@@ -34,12 +34,12 @@ def beam(
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     config = model.config
     limit = length_limit(model, source, max_len)
-    state, first = model.start(source), int(model.first(source))
+    state, first = model.start(source), model.first(source)
     open_branches = [_Branch((), (), 0.0)]
     finished: list[Hypothesis] = []
     for length in range(1, limit + 1):
-        last = [branch.ids[-1] if branch.ids else first for branch in open_branches]
-        logits = model.advance(state, source.new_tensor(last)[:, None])
+        last = source.new_tensor([[branch.ids[-1]] for branch in open_branches if branch.ids])
+        logits = model.advance(state, last if len(last) else first)
         rows = logits[:, -1].float().log_softmax(-1)  # [branches, V]
         totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
         # Twice the beam: at most half of these can end.

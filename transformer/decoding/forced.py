@@ -12,7 +12,7 @@ def forced(
     """source: [1, S]; target_ids without the start token -> one hypothesis, in one pass."""
     given = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
     inputs = torch.cat([model.first(source), given], dim=1)
-    logits = model.advance(model.start(source), inputs)[0]
+    logits = model.advance(model.start(source), inputs)[0, -len(target_ids) :]
     log_probs = logits.float().log_softmax(-1).cpu()
     score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())
     return [Hypothesis(tuple(target_ids), log_probs, score)]

@@ -53,13 +53,22 @@ def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:
     )
 
 
+def candidates_of(logits: Tensor, tokenizer: Tokenizer) -> tuple[tuple[Candidate, ...], float]:
+    """The most probable tokens of a distribution, logits [V], and the probability of the rest."""
+    return _best(logits.double().softmax(-1), tokenizer)
+
+
 def _step(log_probs: Tensor, chosen: int, tokenizer: Tokenizer) -> Step:
     probs = log_probs.double().exp()
+    candidates, rest = _best(probs, tokenizer)
+    entropy = -float((probs * log_probs.clamp_min(-1e4)).sum()) / math.log(2)
+    return Step(Candidate(tokenizer.token(chosen), float(probs[chosen])), candidates, rest, entropy)
+
+
+def _best(probs: Tensor, tokenizer: Tokenizer) -> tuple[tuple[Candidate, ...], float]:
     best = probs.topk(min(N_CANDIDATES, probs.numel()))
     candidates = tuple(
         Candidate(tokenizer.token(id), prob)
         for id, prob in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     )
-    entropy = -float((probs * log_probs.clamp_min(-1e4)).sum()) / math.log(2)
-    rest = max(0.0, 1.0 - sum(candidate.prob for candidate in candidates))
-    return Step(Candidate(tokenizer.token(chosen), float(probs[chosen])), candidates, rest, entropy)
+    return candidates, max(0.0, 1.0 - sum(candidate.prob for candidate in candidates))

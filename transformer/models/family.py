@@ -41,8 +41,9 @@ class Family:
     name: str
     title: str
     build: Callable[[ModelConfig], nn.Module]
-    attentions: Mapping[str, str]
-    """kind -> the module paths of its layers, `*` standing for the layer."""
+    attentions: Mapping[str, str | None]
+    """kind -> the module paths of its layers, `*` standing for the layer; None where nothing is
+    known of its modules, and its attention is recorded by watching."""
     forced_pass: Callable[[Any, Ids, Ids | None], ForcedPass]
     """(config, source ids, target ids or None) -> what to run."""
     target: Literal["needed", "optional", "none"] = "needed"
@@ -54,6 +55,11 @@ class Family:
     def decodes(self) -> bool:
         """Whether it writes tokens."""
         return self.target != "none"
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether its attention is found by watching it run."""
+        return None in self.attentions.values()
 
     @property
     def continues(self) -> bool:

@@ -77,7 +77,8 @@ class Calls(Sequence[AttentionCall]):
         return self._made[layer]
 
 
-def _maker(seen: Seen) -> Callable[[], AttentionCall]:
+def maker(seen: Seen) -> Callable[[], AttentionCall]:
+    """How to make the call that was seen, with the matrix that joins its heads."""
     make, projection = seen.make, seen.projection
 
     def call() -> AttentionCall:
@@ -170,7 +171,7 @@ def _attention(
         kind=kind,
         queries=_last(sides[own], n_queries),
         keys=_last(sides[of], n_keys),
-        calls=Calls([_maker(call) for call in seen]),
+        calls=Calls([maker(call) for call in seen]),
     )
 
 

@@ -4,6 +4,7 @@ A component's script is its own file after the shared ones it names: one text, n
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,25 @@ from viz.labels import label
 from viz.theme import Theme
 
 _FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Component:
+    """What the browser needs to know to draw: the same in the app and in a page of its own."""
+
+    name: str
+    css: str
+    js: str
+    """A module; its default export is called with { data, parentElement, setTriggerValue }."""
+
+    @property
+    def class_name(self) -> str:
+        """Of the element that it draws into."""
+        return f"headscope {self.name.replace('_', '-')}"
+
+    @property
+    def html(self) -> str:
+        return f'<div class="{self.class_name}"></div>'
 
 
 def script(*names: str) -> str:

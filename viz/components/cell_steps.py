@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer.cell import Cell
 from transformer.tokenizer import Token
-from viz.components.browser import envelope, pieces, script, style
+from viz.components.browser import Component, envelope, pieces, script, style
 from viz.components.pack import pack
 from viz.labels import label
 from viz.theme import Theme
@@ -22,11 +22,13 @@ _READABLE = (0.0, 10.0)
 """Where the largest score of a row lies outside, scores are taken as their distance from it:
 e^s would have too many digits, or none, before the point."""
 
-_COMPONENT = st.components.v2.component(
+CELL_STEPS = Component(
     "cell_steps",
-    html='<div class="headscope cell-steps"></div>',
     css=style("page", "cell_steps"),
     js=script("unpack", "page", "bars", "cell_stages", "competitors", "cell_steps"),
+)
+_COMPONENT = st.components.v2.component(
+    CELL_STEPS.name, html=CELL_STEPS.html, css=CELL_STEPS.css, js=CELL_STEPS.js
 )
 
 
@@ -46,9 +48,13 @@ def cell_steps(
         if on_cell is not None and st.session_state[key].cell:
             on_cell(*st.session_state[key].cell)
 
-    signs = {"positive": theme.ink, "negative": theme.contrast}
-    result = _COMPONENT(key=key, data=envelope(payload, theme, signs=signs), on_cell_change=asked)
+    result = _COMPONENT(key=key, data=cell_steps_data(payload, theme), on_cell_change=asked)
     return None if result.cell is None else (int(result.cell[0]), int(result.cell[1]))
+
+
+def cell_steps_data(payload: bytes, theme: Theme) -> bytes:
+    """What the browser is given: a payload with the colours of what is above and below 0."""
+    return envelope(payload, theme, signs={"positive": theme.ink, "negative": theme.contrast})
 
 
 def pack_cell(
@@ -64,7 +70,7 @@ def pack_cell(
     Arrays: q, k, products, running f4 [d_key]; value, part, output f4 [d_value]; scores, weights
     f4 [K]; allowed u1 [K]; shown i4: the keys that stand by themselves in the softmax.
     """
-    shown = _shown(cell)
+    shown = shown_keys(cell)
     shift = _shift(cell)
     header = {
         "place": f"L{cell.layer} H{cell.head}",
@@ -114,7 +120,7 @@ def sentence(cell: Cell, query_token: Token, key_token: Token, is_produced: bool
     return f"{start}: {dot}, {place}, weight {cell.weight:.4f}, {share}"
 
 
-def _shown(cell: Cell) -> list[int]:
+def shown_keys(cell: Cell) -> list[int]:
     """The keys that the softmax names, in their order: allowed ones, and this one in any case."""
     competitors = cell.allowed.nonzero().flatten().tolist()
     if len(competitors) > N_COMPETITORS + 1:

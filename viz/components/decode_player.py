@@ -7,19 +7,23 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from numpy.typing import ArrayLike
+from torch import Tensor
 
 from transformer.decoding import Candidate, Decoding, Step
+from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.components.browser import digest, envelope, pieces, script, style
+from viz.components.browser import Component, digest, envelope, pieces, script, style
 from viz.components.pack import pack
 from viz.labels import label
 from viz.theme import Theme
 
-_COMPONENT = st.components.v2.component(
+DECODE_PLAYER = Component(
     "decode_player",
-    html='<div class="headscope decode-player"></div>',
     css=style("page", "decode_player"),
     js=script("unpack", "page", "shade", "overview", "playback", "decode_player"),
+)
+_COMPONENT = st.components.v2.component(
+    DECODE_PLAYER.name, html=DECODE_PLAYER.html, css=DECODE_PLAYER.css, js=DECODE_PLAYER.js
 )
 
 
@@ -42,9 +46,30 @@ def decode_player(
             on_move(int(st.session_state[key].step))
 
     result = _COMPONENT(
-        key=key, data=envelope(payload, theme, step=int(step)), on_step_change=moved
+        key=key, data=decode_player_data(payload, theme, step), on_step_change=moved
     )
     return int(step) if result.step is None else int(result.step)
+
+
+def decode_player_data(payload: bytes, theme: Theme, step: int = 0) -> bytes:
+    """What the browser is given: a payload with the step that is shown."""
+    return envelope(payload, theme, step=int(step))
+
+
+def pack_decoding(
+    decoding: Decoding, recording: Recording, layer: int, head: int | None = None
+) -> bytes:
+    """A decoding with one head of its recording, or with the mean of a layer's heads."""
+    n_target = len(decoding.target)
+
+    def rows(kind: str) -> Tensor:
+        """One row a step [T, K]: of a generator's text the last ones."""
+        weights = recording.attentions[kind].weights(layer, head)
+        return (weights.mean(0) if head is None else weights)[-n_target:]
+
+    cross = rows("cross") if "cross" in recording.attentions else None
+    read = recording.attentions["decoder_self"].queries
+    return pack_player(decoding, cross, rows("decoder_self"), read)
 
 
 def pack_player(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from transformer.metrics.metric import Metric
 from transformer.reading import AttentionMap
-from viz.components.browser import envelope, pieces, script, style
+from viz.components.browser import Component, envelope, pieces, script, style
 from viz.components.pack import pack
 from viz.components.sides import sides
 from viz.components.thumbnails import MASKED, metrics_of_map, pictures
@@ -18,9 +18,8 @@ from viz.theme import Theme
 N_TELLING = 3
 """Numbers that are named with a head."""
 
-_COMPONENT = st.components.v2.component(
+HEAD_GRID = Component(
     "head_grid",
-    html='<div class="headscope head-grid"></div>',
     css=style("page", "head_grid"),
     js=script(
         "unpack",
@@ -32,6 +31,9 @@ _COMPONENT = st.components.v2.component(
         "grid_cells",
         "head_grid",
     ),
+)
+_COMPONENT = st.components.v2.component(
+    HEAD_GRID.name, html=HEAD_GRID.html, css=HEAD_GRID.css, js=HEAD_GRID.js
 )
 
 
@@ -64,14 +66,18 @@ def head_grid(
             view = news["view"]
             on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
 
-    state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
-    result = _COMPONENT(
-        key=key,
-        data=envelope(payload, theme, difference=theme.difference_scale, **state),
-        on_news_change=told,
-    )
+    data = head_grid_data(payload, theme, selected, show, sort, top)
+    result = _COMPONENT(key=key, data=data, on_news_change=told)
     opened = (result.news or {}).get("open")
     return None if opened is None else (int(opened[0]), int(opened[1]))
+
+
+def head_grid_data(
+    payload: bytes, theme: Theme, selected: tuple[int, int], show: str, sort: str, top: int
+) -> bytes:
+    """What the browser is given: a payload with what is shown of it."""
+    state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
+    return envelope(payload, theme, difference=theme.difference_scale, **state)
 
 
 def pack_head_grid(map: AttentionMap, n_prompt: int = 0) -> bytes:

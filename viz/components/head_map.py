@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer.reading import AttentionMap
-from viz.components.browser import digest, envelope, pieces, script, style
+from viz.components.browser import Component, digest, envelope, pieces, script, style
 from viz.components.pack import pack
 from viz.components.sides import sides
 from viz.theme import Theme
@@ -26,14 +26,16 @@ MAX_CELLS = 512
 MAX_REGION = 256
 """Rows and columns, at most, of the exact values that are sent beside an overview."""
 
-_COMPONENT = st.components.v2.component(
+HEAD_MAP = Component(
     "head_map",
-    html='<div class="headscope head-map"></div>',
     css=style("page", "head_map"),
     js=script(
         *("unpack", "page", "shade", "map_values", "map_frame", "map_paint"),
         *("map_marks", "map_readout", "map_pointer", "head_map"),
     ),
+)
+_COMPONENT = st.components.v2.component(
+    HEAD_MAP.name, html=HEAD_MAP.html, css=HEAD_MAP.css, js=HEAD_MAP.js
 )
 
 
@@ -63,28 +65,39 @@ def head_map(
         if on_region is not None and st.session_state[key].region:
             on_region(*map(int, st.session_state[key].region))
 
-    state = {"cell": None if cell is None else list(cell), "path": path}
-    data = envelope(
-        payload, theme, difference=theme.difference_scale, asks=on_region is not None, **state
-    )
+    data = head_map_data(payload, theme, cell, path, asks=on_region is not None)
     _COMPONENT(key=key, data=data, on_cell_change=chosen, on_region_change=zoomed)
 
 
+def head_map_data(
+    payload: bytes, theme: Theme, cell: tuple[int, int] | None, path: bool, asks: bool
+) -> bytes:
+    """What the browser is given. asks: whether someone answers when it asks for exact values."""
+    state = {"cell": None if cell is None else list(cell), "path": path, "asks": asks}
+    return envelope(payload, theme, difference=theme.difference_scale, **state)
+
+
 def pack_head_map(
-    map: AttentionMap, layer: int, head: int, region: Region | None = None, n_prompt: int = 0
+    map: AttentionMap,
+    layer: int,
+    head: int,
+    region: Region | None = None,
+    n_prompt: int = 0,
+    max_cells: int = MAX_CELLS,
 ) -> bytes:
     """One head's map [R, C], as exact as its size allows.
 
-    n_prompt: of a generator, the length of the source that its rows begin with.
+    n_prompt: of a generator, the length of the source that its rows begin with. max_cells: a map
+    of up to max_cells x max_cells is sent whole.
     Arrays: values f4 [R', C'], NaN where masked; largest i4 [R], the column of each row's largest
-    value, -1 where all are masked. Where R * C is more than 512 * 512, a value is the largest of a
-    block of cells, or the one furthest from 0 where the scale is signed (masked only where all
-    are), R' and C' are at most 512, and two arrays more follow: which cell of its block it is,
-    u2 [R', C'], and the exact values f4 of the region, which is cut to the map and to 256 x 256.
+    value, -1 where all are masked. Of a larger map a value is the largest of a block of cells, or
+    the one furthest from 0 where the scale is signed (masked only where all are), R' and C' are at
+    most 512, and two arrays more follow: which cell of its block it is, u2 [R', C'], and the exact
+    values f4 of the region, which is cut to the map and to 256 x 256.
     """
     one = map.only(head)
     values, allowed = one.values(layer)[0], one.allowed(layer)[0]
-    block = _block(*values.shape)
+    block = _block(max_cells, *values.shape)
     arrays: list[NDArray[Any]] = [_masked(values, allowed), _largest(values, allowed)]
     inside = None
     if block != (1, 1):
@@ -127,9 +140,9 @@ def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str
     }
 
 
-def _block(n_rows: int, n_columns: int) -> tuple[int, int]:
+def _block(max_cells: int, n_rows: int, n_columns: int) -> tuple[int, int]:
     """How many cells of each axis one value stands for."""
-    if n_rows * n_columns <= MAX_CELLS**2:
+    if n_rows * n_columns <= max_cells**2:
         return 1, 1
     return -(-n_rows // MAX_CELLS), -(-n_columns // MAX_CELLS)
 

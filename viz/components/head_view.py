@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from transformer.reading import AttentionMap
-from viz.components.browser import digest, envelope, pieces, script, style
+from viz.components.browser import Component, digest, envelope, pieces, script, style
 from viz.components.pack import pack
 from viz.components.sides import sides
 from viz.labels import KIND_TITLES
@@ -25,9 +25,8 @@ KEYS = (4, 32)
 """... but never fewer keys a row than the first of these, nor more than the second."""
 _BYTES_A_KEY = 6
 
-_COMPONENT = st.components.v2.component(
+HEAD_VIEW = Component(
     "head_view",
-    html='<div class="headscope head-view"></div>',
     css=style("page", "head_view"),
     js=script(
         "unpack",
@@ -40,6 +39,9 @@ _COMPONENT = st.components.v2.component(
         "head_picture",
         "head_view",
     ),
+)
+_COMPONENT = st.components.v2.component(
+    HEAD_VIEW.name, html=HEAD_VIEW.html, css=HEAD_VIEW.css, js=HEAD_VIEW.js
 )
 
 
@@ -75,17 +77,24 @@ def head_view(
             on_change(_state(st.session_state[key].view))
 
     state = HeadViewState((head,) if heads is None else tuple(heads), tuple(pins))
-    data = envelope(
+    data = head_view_data(payload, theme, head, state.heads, state.pins)
+    result = _COMPONENT(key=key, data=data, on_view_change=changed)
+    return state if result.view is None else _state(result.view)
+
+
+def head_view_data(
+    payload: bytes, theme: Theme, head: int, heads: tuple[int, ...], pins: tuple[str, ...] = ()
+) -> bytes:
+    """What the browser is given: a payload with what is shown of it, and the heads' colours."""
+    return envelope(
         payload,
         theme,
         head=head,
-        heads=list(state.heads),
-        pins=list(state.pins),
+        heads=list(heads),
+        pins=list(pins),
         ink=theme.ink,
         colours=theme.head_colours,
     )
-    result = _COMPONENT(key=key, data=data, on_view_change=changed)
-    return state if result.view is None else _state(result.view)
 
 
 def _state(view: Mapping[str, Any]) -> HeadViewState:

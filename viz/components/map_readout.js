@@ -111,8 +111,9 @@ function tellState(view) {
   const [down, across] = map.header.block;
   const { width, height } = cellSize(frame, shown);
   const dense = Math.min(width, height) * window.devicePixelRatio < 1;
+  const more = view.asks ? "zoom in for exact values" : "this page holds no others";
   view.pooled.textContent = !exact
-    ? `each cell is the ${mostOf(map)} of ${down} × ${across}: zoom in for exact values`
+    ? `each cell is the ${mostOf(map)} of ${down} × ${across}: ${more}`
     : dense ? `a pixel shows the ${mostOf(map)} of its cells` : "";
   if (view.path) {
     const shape = isLine(frame, shown) ? "line" : "dots";

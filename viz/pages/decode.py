@@ -5,16 +5,19 @@ import streamlit as st
 from transformer import Decoding
 from viz.components.decode_player import decode_player
 from viz.export import decoding_csv
+from viz.labels import literal
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_theme
 from viz.ui.panel import panel
 from viz.ui.payloads import player_payload
-from viz.ui.request import Request
+from viz.ui.request import Answer, Request
 from viz.ui.saving import download
 
 STEP = "step"
 DECISION = ("class_probabilities", "pooled_positions")
 """Views of a classifier, side by side."""
+MASKED = "masked_predictions"
+"""The view of a masked language model."""
 
 
 def shown_step(request: Request, n_steps: int) -> int:
@@ -44,16 +47,29 @@ def steps(request: Request, decoding: Decoding) -> None:
     )
 
 
-def decision() -> None:
-    """What a classifier decided and from what."""
-    st.caption("This model writes nothing: it reads the text and decides what it is.")
-    for column, name in zip(st.columns(2, gap="large"), DECISION, strict=True):
-        with column:
-            panel(name)
+def read_only(answer: Answer) -> None:
+    """What a model made of the text that writes nothing."""
+    if answer.recording.classification is not None:
+        st.caption("This model writes nothing: it reads the text and decides what it is.")
+        for column, name in zip(st.columns(2, gap="large"), DECISION, strict=True):
+            with column:
+                panel(name)
+    elif answer.recording.masked:
+        st.caption("This model writes nothing: it says what could stand in the place of a mask.")
+        panel(MASKED)
+    else:
+        st.info(_nothing_written(answer), icon=":material/info:")
+
+
+def _nothing_written(answer: Answer) -> str:
+    mask = next((text for text in answer.checkpoint.about.examples if "MASK" in text.upper()), "")
+    if mask:
+        return f"This model fills masks: try “{literal(mask)}”."
+    return "This model writes nothing: it makes vectors of the text. Explore shows its attention."
 
 
 answer = current()
 if answer.decoding is None:
-    decision()
+    read_only(answer)
 else:
     steps(answer.request, answer.decoding)

@@ -13,9 +13,9 @@ SHOWN = "shown_answer"
 """Where the frame leaves the answer that is shown."""
 
 
-def current() -> Answer:
-    """The answer on screen."""
-    shown: Answer = st.session_state[SHOWN]
+def current(suffix: str = "") -> Answer:
+    """The answer on screen. suffix: of a second checkpoint beside it, where there is one."""
+    shown: Answer = st.session_state.get(SHOWN + suffix) or st.session_state[SHOWN]
     return shown
 
 

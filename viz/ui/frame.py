@@ -10,19 +10,26 @@ from transformer.decoding import decoding_methods
 from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
+from viz.ui.defaults import DEFAULT_METHODS
+from viz.ui.opened import (
+    at_start,
+    checkpoint_names,
+    open_from_address,
+    shipped_names,
+    title,
+    write_address,
+)
 from viz.ui.request import (
     Answer,
     Request,
     about,
     answer,
-    checkpoint_names,
     make_request,
     streamed_answer,
 )
 from viz.ui.settings import checkpoints_folder
+from viz.ui.sidebar import sidebar
 
-DEFAULT_METHODS = {"source": "beam", "prompt": "sample"}
-"""What is chosen first: the best translations, and texts that do not repeat themselves."""
 WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 
@@ -33,6 +40,7 @@ def frame() -> None:
     A text that the model cannot take leaves the last result on screen, under a sentence that says
     what to change. Stops the script where there is nothing to show at all.
     """
+    _choose_opened(sidebar() or _linked())
     names = checkpoint_names()
     if not names:
         st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
@@ -44,9 +52,11 @@ def frame() -> None:
             names,
             key="checkpoint",
             bind="query-params",
+            format_func=title,
             on_change=_open_checkpoint,
-            help=_lines(names),
+            help=_lines(),
         )
+        write_address(checkpoint)
         method, options = _decoding(checkpoint)
     with sentence, _row():
         text = _sentence(checkpoint)
@@ -66,10 +76,36 @@ def _offer(examples: Sequence[str]) -> None:
         )
 
 
-def _lines(names: Sequence[str]) -> str:
-    """What each checkpoint is for, a line each, in Markdown."""
+def _linked() -> str | None:
+    """What a link, or the app's start, asks to open; where that fails the sentence says why."""
+    problem = at_start()[1]
+    try:
+        opened = open_from_address()
+    except CheckpointError as error:
+        opened, problem = None, str(error)
+    if problem:
+        st.error(literal(problem), icon=":material/error:")
+    return opened
+
+
+def _choose_opened(name: str | None) -> None:
+    """Turn to a checkpoint that was opened just now, before the picker is drawn."""
+    if name is not None and ("checkpoint" in st.session_state or not _is_named(name)):
+        st.session_state["checkpoint"] = name
+        _open_checkpoint()
+
+
+def _is_named(name: str) -> bool:
+    """Whether the address names this checkpoint: then its picker takes it from there."""
+    return st.query_params.get("checkpoint") == title(name)
+
+
+def _lines() -> str:
+    """What each shipped checkpoint is for, a line each, in Markdown."""
+    names = shipped_names()
     titles = {name: known.about.title if (known := about(name)) else "damaged" for name in names}
-    return "\n".join(f"- **{literal(name)}**: {literal(titles[name])}" for name in names)
+    lines = [f"- **{literal(name)}**: {literal(titles[name])}" for name in names]
+    return "\n".join([*lines, "", "The sidebar opens others."])
 
 
 def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...]]:
@@ -118,9 +154,10 @@ def _open_checkpoint() -> None:
     known = about(st.session_state["checkpoint"])
     if known is None:
         return
-    examples = {example for name in checkpoint_names() for example in _examples(name)}
+    shown: Answer | None = st.session_state.get(SHOWN)
+    examples = shown.checkpoint.about.examples if shown else ()
     fitting: dict[str, object] = dict(vars(first_head(known.about, known.family)))
-    if known.about.examples and st.session_state["text"] in examples:
+    if known.about.examples and st.session_state.get("text") in examples:
         fitting["text"] = known.about.examples[0]  # in the place of the old one's
     if known.family.decodes:
         fitting["decoding"] = DEFAULT_METHODS[known.family.reads]

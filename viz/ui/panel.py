@@ -7,7 +7,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import Attention
+from transformer import Attention, Recording
 from transformer.discover import discover
 from transformer.metrics.measure import measure, metrics_of
 from viz.export import CONFIG, figure_html
@@ -38,10 +38,13 @@ def controls(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
         }
 
 
-def draw_figure(name: str, **choices: Any) -> None:
-    """A view's figure, with its alt text and the button that saves it."""
+def draw_figure(name: str, recording: Recording | None = None, **choices: Any) -> None:
+    """A view's figure, with its alt text and the button that saves it.
+
+    recording: another one than that on screen.
+    """
     view: View = discover("viz.views", "VIEW")[name]
-    recording = current().recording
+    recording = recording or current().recording
     figure = view.draw(recording, current_theme(), **choices)
     show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
 

@@ -1,12 +1,11 @@
 """What the components show of a request, packed once and shared by all sessions."""
 
 import streamlit as st
-from torch import Tensor
 
 from transformer.cell import inside
 from transformer.reading import AttentionMap, Reading, read
 from viz.components.cell_steps import pack_cell
-from viz.components.decode_player import pack_player
+from viz.components.decode_player import pack_decoding
 from viz.components.head_grid import pack_head_grid
 from viz.components.head_map import Region, pack_head_map
 from viz.components.head_view import pack_head_view
@@ -56,17 +55,7 @@ def player_payload(request: Request, layer: int, head: int | None) -> bytes:
     """What the decode player needs for one head, or for the mean of a layer's heads."""
     answered = answer(request)
     assert answered.decoding is not None
-    attentions = answered.recording.attentions
-    n_target = len(answered.decoding.target)
-
-    def rows(kind: str) -> Tensor:
-        """One row a step [T, K]: of a generator's text the last ones."""
-        weights = attentions[kind].weights(layer, head)
-        return (weights.mean(0) if head is None else weights)[-n_target:]
-
-    cross = rows("cross") if "cross" in attentions else None
-    read = attentions["decoder_self"].queries
-    return pack_player(answered.decoding, cross, rows("decoder_self"), read)
+    return pack_decoding(answered.decoding, answered.recording, layer, head)
 
 
 def _n_prompt(request: Request) -> int:

@@ -48,7 +48,7 @@ def choose_path() -> None:
 
 def picture(name: str, selection: Selection, reading: Reading, suffix: str = "") -> None:
     """Draw it. suffix: tells a second picture of the page from the first."""
-    map = attention_map(current().request, selection.kind, reading)
+    map = attention_map(current(suffix).request, selection.kind, reading)
     if name != INSIDE and not (map.rows and map.columns):
         st.info(NOTHING_LEFT, icon=":material/info:")
         return
@@ -65,12 +65,12 @@ def prepare_picture(request: Request, selection: Selection, reading: Reading) ->
 
 
 def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
-    request = current().request
+    request = current(suffix).request
     layer_heads = (request, selection)
     # Both pictures of a page follow the same pins: "from this word, in both heads". Another lens
     # or other names of the rows leave every token in its place.
     pinned = (request, selection.kind, reading.words, reading.special)
-    n_heads = selection.attention(current().recording).n_heads
+    n_heads = selection.attention(current(suffix).recording).n_heads
 
     def legal(heads: str) -> str:
         numbers = [head for head in _numbers(heads) if head < n_heads]
@@ -95,14 +95,16 @@ def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
 
 
 def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
-    request = current().request
+    request = current(suffix).request
     map = attention_map(request, selection.kind, reading)
     about = (request, selection, reading)
     chosen = chosen_cell(selection, suffix)
 
     def open_cell(row: int, column: int) -> None:
         keep_cell(
-            selection, *strongest(selection, map.row_groups[row], map.column_groups[column]), suffix
+            selection,
+            *strongest(selection, map.row_groups[row], map.column_groups[column], suffix),
+            suffix,
         )
         if not suffix:
             st.session_state["picture"] = INSIDE
@@ -123,8 +125,8 @@ def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
 
 
 def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
-    request = current().request
-    query, key = chosen_cell(selection, suffix) or strongest(selection)
+    request = current(suffix).request
+    query, key = chosen_cell(selection, suffix) or strongest(selection, suffix=suffix)
     if replace(reading, rows="produced") != Reading():
         st.caption(PLAIN)
     cell_steps(
@@ -137,8 +139,8 @@ def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
 
 def chosen_cell(selection: Selection, suffix: str = "") -> tuple[int, int] | None:
     """Positions of the chosen query and key; None where no cell is, or none that there is."""
-    attention = selection.attention(current().recording)
-    numbers = _numbers(kept(f"cell{suffix}", _cells(selection)))
+    attention = selection.attention(current(suffix).recording)
+    numbers = _numbers(kept(f"cell{suffix}", _cells(selection, suffix)))
     if (
         len(numbers) != 2
         or numbers[0] >= len(attention.queries)
@@ -150,22 +152,25 @@ def chosen_cell(selection: Selection, suffix: str = "") -> tuple[int, int] | Non
 
 def keep_cell(selection: Selection, query: int, key: int, suffix: str = "") -> None:
     """Remember which cell is chosen."""
-    keep(f"cell{suffix}", _cells(selection), f"{query},{key}")
+    keep(f"cell{suffix}", _cells(selection, suffix), f"{query},{key}")
 
 
-def _cells(selection: Selection) -> Hashable:
+def _cells(selection: Selection, suffix: str) -> Hashable:
     """A cell stays chosen while heads of the same kind are looked at."""
-    return (current().request, selection.kind)
+    return (current(suffix).request, selection.kind)
 
 
 def strongest(
-    selection: Selection, queries: Group | None = None, keys: Group | None = None
+    selection: Selection,
+    queries: Group | None = None,
+    keys: Group | None = None,
+    suffix: str = "",
 ) -> tuple[int, int]:
     """Query and key of the largest weight, among the queries that had a choice.
 
     queries, keys: the positions looked at, such as those of two words; all when left out.
     """
-    attention = selection.attention(current().recording)
+    attention = selection.attention(current(suffix).recording)
     queries = tuple(range(len(attention.queries))) if queries is None else queries
     keys = tuple(range(len(attention.keys))) if keys is None else keys
     weights = attention.weights(selection.layer, selection.head)

@@ -93,10 +93,10 @@ def _value(name: str, options: dict[str, str]) -> str:
     return kept(name, READING, first, lambda value: value if value in options else first)
 
 
-def usable_reading(kind: str) -> Reading:
+def usable_reading(kind: str, suffix: str = "") -> Reading:
     """What is chosen; through the plain weights, in a sentence, where the lens refuses."""
     reading = current_reading()
-    refusal = lenses()[reading.lens].why_not(current().recording, kind)
+    refusal = lenses()[reading.lens].why_not(current(suffix).recording, kind)
     if refusal is None:
         return reading
     st.info(f"{refusal} Shown: the weights.", icon=":material/info:")

@@ -22,6 +22,7 @@ from transformer import (
     record,
 )
 from transformer.checkpoint import CONFIG, Description, describe_checkpoint, format_of
+from transformer.formats.format import Format
 from viz.ui.settings import checkpoints_folder, threads
 
 
@@ -30,13 +31,15 @@ class Request:
     """The cache's key: small and frozen."""
 
     checkpoint: str
-    """The folder's name."""
+    """The folder's name; of one that was opened by path, the path."""
     version: int
     """When its weights were written: a retrained checkpoint is another one."""
     text: str
     method: str
     options: tuple[tuple[str, float], ...] = ()
     """Of the method, as (name, value) pairs."""
+    follows: "Request | None" = None
+    """Whose writing the model is made to read; None: it writes by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +53,6 @@ class Answer:
     recording: Recording
     seconds: float
     """Decoding and recording together, when it was computed."""
-
-
-def checkpoint_names() -> list[str]:
-    """The folders on offer, whole or damaged, the first one being the default."""
-    found = sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{CONFIG}"))
-    return sorted(found, key=lambda name: name != "en-de")
 
 
 def about(checkpoint: str) -> Description | None:
@@ -74,11 +71,19 @@ def _described(path: Path, version: int) -> Description | None:
 
 def version_of(path: Path) -> int:
     """When the files of a checkpoint were written last, in ns; 0 where there are none."""
-    try:
-        files = format_of(path).files(path)
-    except CheckpointError:
-        return 0
+    file = path / CONFIG
+    format = _format(path, file.stat().st_mtime_ns if file.is_file() else 0)
+    files = format.files(path) if format else ()
     return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
+
+
+@lru_cache(maxsize=256)
+def _format(path: Path, configured: int) -> Format | None:
+    """The format of a path, whose configuration was written then: this is asked at every rerun."""
+    try:
+        return format_of(path)
+    except CheckpointError:
+        return None
 
 
 def make_request(
@@ -103,7 +108,9 @@ def answer(request: Request, _on_token: Callable[[str], None] | None = None) -> 
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
     decoding, target = None, None
-    if checkpoint.family.decodes:
+    if request.follows is not None:
+        target = answer(request.follows).recording.target
+    elif checkpoint.family.decodes:
         options = dict(request.options)
         decoding = decode(checkpoint, request.text, request.method, _on_token, **options)
         target = decoding.target

@@ -15,6 +15,8 @@ from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
 from viz.ui.request import Answer
+from viz.ui.second import SUFFIX, choose_second, has_second
+from viz.views.view import Selection
 
 TITLES = {
     "source": ("source", "target"),
@@ -32,6 +34,8 @@ def spine(page: str) -> None:
     with tokens:
         recording, titles = shown.recording, TITLES[shown.checkpoint.family.reads]
         token_rows(recording.source, recording.target, current_theme(), "tokens", titles)
+        if page == "Compare":
+            choose_second()
     with choices:
         _choices(page)
         title = literal(shown.checkpoint.about.title)
@@ -48,15 +52,22 @@ def _end(shown: Answer) -> str:
     return f" · stopped at {len(decoding.target)} tokens, without an end"
 
 
+def _choose_b(first: Selection) -> None:
+    """Another checkpoint's head of the same place, or the head beside it."""
+    recording = current(SUFFIX).recording
+    kind = first.kind if first.kind in recording.attentions else next(iter(recording.attentions))
+    n_heads = recording.attentions[kind].n_heads
+    head = first.head if has_second() else first.head + 1
+    choose_head(recording, replace(first, kind=kind, head=head % n_heads), SUFFIX, "B")
+
+
 def _choices(page: str) -> None:
     shown = current()
     default = default_selection(shown.checkpoint)
     if page == "Explore":
         choose_head(shown.recording, default)
     if page == "Compare":
-        n_heads = default.attention(shown.recording).n_heads
-        second = replace(default, head=(default.head + 1) % n_heads)
         choose_head(shown.recording, default, title="A")
-        choose_head(shown.recording, second, suffix="_b", title="B")
+        _choose_b(default)
     if page == "Decode" and shown.decoding is not None:
         choose_heads(shown.recording, default)

@@ -120,7 +120,7 @@ class View:
     name: str
     title: str
     explain: str
-    needs: Literal["attentions", "positions", "classification"]
+    needs: Literal["attentions", "positions", "classification", "masked"]
     """The part of a recording that must not be empty."""
     draw: Callable[..., Figure]
     describe: Callable[..., str]

@@ -221,3 +221,53 @@ def test_a_map_without_rows_is_said_to_be_empty(folder: Path, picture: str) -> N
 def test_heads_that_there_are_not_leave_the_address(folder: Path) -> None:
     app = start(heads="1,99")
     assert "".join(app.query_params["heads"]) == "1"
+
+
+def test_a_checkpoint_opens_by_its_path_and_follows_into_the_address(
+    folder: Path, families: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "mine"
+    shutil.move(str(families / "classifier"), elsewhere)
+    app = start()
+    app.text_input(key="open_text").set_value(str(elsewhere)).run()
+    assert not app.exception and not said(app)
+    assert app.selectbox(key="checkpoint").value == str(elsewhere)
+    assert str(elsewhere) in app.query_params["open"]
+    app.selectbox(key="checkpoint").set_value("copy").run()
+    assert "open" not in app.query_params
+    link = start(open=str(elsewhere))
+    assert link.selectbox(key="checkpoint").value == str(elsewhere)
+    assert app.text_input(key="text").value == EXAMPLE
+
+
+def test_what_cannot_be_opened_is_said_and_the_rest_stays(folder: Path) -> None:
+    app = start()
+    app.text_input(key="open_text").set_value("/no/where").run()
+    assert "There is no" in said(app).replace("\\", "")
+    assert "head_view" in components(app)
+    app = start(open="/no/where")
+    assert "There is no" in said(app).replace("\\", "")
+    assert "head_view" in components(app)
+
+
+def test_two_checkpoints_of_one_vocabulary_are_subtracted(folder: Path) -> None:
+    shutil.copytree(folder / "copy", folder / "other")
+    app = start()
+    app.switch_page("viz/pages/compare.py").run()
+    app.selectbox(key="checkpoint_b").set_value("other").run()
+    assert not app.exception
+    captions = " ".join(caption.value for caption in app.caption)
+    assert "B is made to read what A wrote" in captions
+    assert {metric.value for metric in app.metric} == {"0.0000 bits", "0.0000"}
+    assert "Relative change" in app.dataframe[0].value.columns
+    assert set(app.dataframe[0].value["Relative change"]) == {0.0}
+
+
+def test_checkpoints_of_different_kinds_stand_side_by_side(folder: Path, families: Path) -> None:
+    app = start()
+    app.switch_page("viz/pages/compare.py").run()
+    app.selectbox(key="checkpoint_b").set_value("generator").run()
+    assert not app.exception
+    assert not app.metric
+    app.selectbox(key="checkpoint_b").set_value("copy").run()
+    assert "This model copies numbers from 2 to 11" in said(app)

@@ -22,6 +22,7 @@ HAS = {
     "max of 2": {"attentions", "positions", "classification"},
     "mean of 3": {"attentions", "classification"},
     "max of 3": {"attentions", "positions", "classification"},
+    "masked": {"attentions", "masked"},
 }
 """What the recording of each model has."""
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
@@ -135,7 +136,7 @@ def test_pieces_show_literally(
         assert "\u202e" not in text
 
 
-@every_recording("translator", "mean of 2")
+@every_recording("translator", "mean of 2", "masked")
 def test_the_same_choices_give_the_same_figure(
     view: View, name: str, recordings: dict[str, Recording]
 ) -> None:

@@ -1,0 +1,72 @@
+"""What recording any module costs, on a GPT-2 of Hugging Face's library with random weights."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from tests.bench.bench import Bench, Row, paired_ratio
+from transformer import record
+from transformer.recording import Recording
+
+PAIRS = {64: 40, 256: 12, 1024: 3}
+"""Tokens -> how often both are timed, by turns."""
+LENGTHS_IN_MEMORY = (1024, 2048)
+SIZES = {"vocab_size": 1000, "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 2048}
+
+
+def run() -> list[Row]:
+    plain, eager = _gpt2("sdpa"), _gpt2("eager")
+    rows = []
+    for n, pairs in PAIRS.items():
+        ids = torch.arange(n)[None] % 1000
+
+        def passed(ids: Tensor = ids) -> None:
+            with torch.no_grad():
+                plain(input_ids=ids, use_cache=False)
+
+        def watched(ids: Tensor = ids) -> None:
+            record(plain, {"input_ids": ids, "use_cache": False})
+
+        def returned(ids: Tensor = ids) -> None:
+            with torch.no_grad():
+                eager(input_ids=ids, use_cache=False, output_attentions=True)
+
+        ratio = paired_ratio(watched, passed, pairs)
+        rows.append(Row(f"recording GPT-2, {n:,} tokens", ratio, "its pass, SDPA", goal=1.05))
+        ratio = paired_ratio(returned, passed, pairs)
+        rows.append(Row(f"output_attentions, {n:,} tokens", ratio, "the same pass"))
+    for n in LENGTHS_IN_MEMORY:
+        ids = torch.arange(n)[None] % 1000
+        held = sum(_held(record(plain, {"input_ids": ids, "use_cache": False})))
+        full = 4 * SIZES["n_layer"] * SIZES["n_head"] * n * n
+        said = f"all weights: {full / 2**20:,.0f} MiB; the recording: {held / 2**20:,.0f} MiB"
+        rows.append(Row(f"memory of a recording, {n:,} tokens", held / full, said))
+    return rows
+
+
+def _gpt2(attention: str) -> Any:
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(**SIZES)
+    model: nn.Module = transformers.GPT2LMHeadModel._from_config(
+        config, attn_implementation=attention
+    )
+    return model.eval()
+
+
+def _held(recording: Recording) -> Iterator[int]:
+    """Bytes of each storage that the attentions of a recording keep alive."""
+    seen = set()
+    for attention in recording.attentions.values():
+        for call in attention.calls:
+            for tensor in (call.q, call.k, call.v, call.mask, call.bias):
+                storage = None if tensor is None else tensor.untyped_storage()
+                if storage is not None and storage.data_ptr() not in seen:
+                    seen.add(storage.data_ptr())
+                    yield storage.nbytes()
+
+
+BENCH = Bench("watching", run)

@@ -1,0 +1,73 @@
+"""Pictures that stand alone, from a file and in frames: what they show is what Python computes."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.apps.random_attention import random_recording
+from tests.browser.server import becomes
+from tests.browser.test_accessibility import faults
+from transformer.cell import inside
+from transformer.reading import read
+from viz import cell_steps, head_grid, head_map, head_view
+from viz.theme import DARK
+
+pytestmark = pytest.mark.browser
+N_HEADS, N_TOKENS = 4, 12
+RECORDING = random_recording("cross", N_HEADS, N_TOKENS)
+
+
+def test_a_file_opens_and_names_the_weights(page: Page, tmp_path: Path) -> None:
+    page.context.set_offline(True)
+    page.emulate_media(color_scheme="dark")
+    page.goto(head_view(RECORDING, heads=[3]).save(tmp_path / "view.html").as_uri())
+    page.locator('[data-token="q7"]').hover()
+    best = read(RECORDING, "cross").values(0, 3)[7].topk(5)
+    for value, column in zip(best.values, best.indices, strict=True):
+        label = page.locator(f'.columns [data-token="k{int(column)}"] .label')
+        expect(label).to_have_text(f"{value:.4f}")
+    expect(page.locator("body")).to_have_css("background-color", rgb(DARK.background))
+    page.get_by_role("button", name="H1", exact=True).click()
+    expect(page.locator(".head-view")).to_have_attribute("data-heads", "1,3")
+    assert faults(page) == []
+
+
+def test_frames_on_one_page_fit_and_follow_it(page: Page, tmp_path: Path) -> None:
+    pictures = [
+        head_grid(RECORDING),
+        head_map(RECORDING, head=2),
+        cell_steps(RECORDING, "cross", 0, 1, 4, 6, height=300),
+    ]
+    frames = "".join(picture._repr_html_() for picture in pictures)
+    file = tmp_path / "page.html"
+    file.write_text(f"<!doctype html><body style='color: #eee; background: #111'>{frames}</body>")
+    page.goto(file.as_uri())
+    grid, map, cell = (page.frame_locator("iframe").nth(i) for i in range(3))
+    expect(grid.locator(".head-grid .cell")).to_have_count(N_HEADS)
+    expect(map.locator("body")).to_have_css("background-color", rgb(DARK.background))
+    expect(cell.locator(".competitor[aria-current]")).to_have_attribute("data-key", "6")
+
+    key = 2
+    cell.locator(f'.competitor[data-key="{key}"]').click()
+    shown = cell.locator(f'.competitor[aria-current][data-key="{key}"] .weight')
+    expect(shown).to_have_text(f"{inside(RECORDING, 'cross', 0, 1, 4, key).weight:.4f}")
+
+    values = read(RECORDING, "cross").values(0, 2)
+    column = int(values[0].argmax())
+    said = f"▁word0 → ▁key{column}: {values[0, column]:.4f}"
+    expect(map.locator('[role="gridcell"]')).to_have_text(said)
+
+    hosts = page.locator("iframe").all()
+    for host, frame in zip(hosts[:2], (grid, map), strict=True):
+        becomes(lambda host=host, frame=frame: height(host) - height(frame.locator("body")), 0)
+    assert height(hosts[2]) == 300
+
+
+def height(node: Locator) -> int:
+    return int(node.evaluate("node => node.offsetHeight"))
+
+
+def rgb(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgb({red}, {green}, {blue})"

@@ -1,0 +1,59 @@
+"""A checkpoint of one's own in a browser: opened by its path, looked at, compared, inspected."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import ROOT, becomes, painted
+from tests.browser.test_app import open_app, parameter, row
+from tests.transformer.watch.hugging_face import build
+
+pytestmark = pytest.mark.browser
+WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small masked model with random weights, as Hugging Face's library saves it."""
+    from transformers import BertTokenizer
+
+    folder = tmp_path_factory.mktemp("models") / "small-bert"
+    model: Any = build("BERT")
+    model.save_pretrained(folder)
+    words = {word: i for i, word in enumerate(WORDS.split())}
+    BertTokenizer(vocab=words).save_pretrained(folder)
+    return folder
+
+
+def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert: Path) -> None:
+    open_app(page, address)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    field = page.get_by_role("textbox", name="Open a checkpoint")
+    field.fill(str(bert))
+    field.press("Enter")
+    expect(page.get_by_text("BertForMaskedLM, Hugging Face")).to_be_visible()
+    becomes(lambda: row(page, "source")[:2], ["[CLS]", "the"])
+    expect(page.locator(".head-grid .cell")).to_have_count(8)
+    becomes(lambda: parameter(page, "open"), str(bert))
+    page.get_by_role("link", name="Decode").click()
+    expect(page.get_by_text("what could stand in the place of a mask")).to_be_visible()
+    page.get_by_role("link", name="Inspect").click()
+    expect(page.get_by_text("Nothing suspicious.")).to_be_visible()
+    page.reload()
+    painted(page)
+    expect(page.get_by_text("BertForMaskedLM, Hugging Face")).to_be_visible()
+
+
+def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> None:
+    snapshots = ROOT / "checkpoints" / "copy" / "snapshots"
+    first = min(snapshots.iterdir())
+    link = f"compare?checkpoint=copy&open_b={first}&picture=Heatmap"
+    open_app(page, f"{address}/{link}")
+    expect(page.get_by_text("B is made to read what A wrote")).to_be_visible()
+    expect(page.locator(".head-map")).to_have_count(2)
+    expect(page.get_by_text(re.compile("of copy step 0")).first).to_be_visible()
+    expect(page.get_by_text("Parameters that changed most")).to_be_visible()
+    expect(page.get_by_test_id("stMetric").first).to_contain_text(re.compile(r"0\.\d{4} bits"))

@@ -1,0 +1,260 @@
+"""Hugging Face folders open, run, decode and are recorded; what is wrong with one is a sentence."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.transformer.watch.hugging_face import FAMILIES, build
+from transformer import Checkpoint, CheckpointError, InputError, decode, load_checkpoint, record
+
+IDS = "5 9 12 33 7 7 41"
+OPENS = [
+    name
+    for name in FAMILIES
+    if name not in ("LongT5", "Longformer", "FNet", "Mamba")  # no attention to see
+]
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Where a family's small model is saved; each once."""
+    saved: dict[str, Path] = {}
+
+    def folder(family: str) -> Path:
+        if family not in saved:
+            saved[family] = tmp_path_factory.mktemp("hub") / family
+            model: Any = build(family)
+            model.save_pretrained(saved[family])
+        return saved[family]
+
+    return folder
+
+
+def eager_weights(checkpoint: Checkpoint, recording: Any) -> dict[str, list[torch.Tensor]]:
+    """What the library itself says of the same pass, with eager attention."""
+    named = {"input_ids": torch.tensor([[token.id for token in recording.source]])}
+    inner: Any = checkpoint.model
+    if "cross" in recording.attentions:
+        rows = recording.attentions["cross"].queries
+        named["decoder_input_ids"] = torch.tensor([[token.id for token in rows]])
+    else:
+        (attention,) = recording.attentions.values()
+        named["input_ids"] = torch.tensor([[token.id for token in attention.queries]])
+    model = type(inner.inner).from_pretrained(checkpoint.path, attn_implementation="eager").eval()
+    with torch.no_grad():
+        out = model(**named, output_attentions=True)
+    names = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions"}
+    return {
+        kind: [
+            each[0]
+            for each in out.get({**names, "cross": "cross_attentions"}[kind]) or out.attentions
+        ]
+        for kind in recording.attentions
+    }
+
+
+@pytest.mark.parametrize("family", OPENS)
+def test_it_opens_and_is_recorded_as_the_library_says(folder_of: Any, family: str) -> None:
+    checkpoint = load_checkpoint(folder_of(family), "cpu")
+    target = None
+    if checkpoint.family.decodes:
+        decoding = decode(checkpoint, IDS, "greedy", max_len=6)
+        target = decoding.target
+    recording = record(checkpoint, IDS, target)
+    assert set(recording.attentions) == set(checkpoint.family.attentions)
+    wanted = eager_weights(checkpoint, recording)
+    for kind, layers in wanted.items():
+        attention = recording.attentions[kind]
+        assert attention.n_layers == len(layers)
+        for layer, weights in enumerate(layers):
+            is_read = attention.allowed(layer).any(-1)
+            difference = (attention.weights(layer) - weights)[is_read].abs().max()
+            assert float(difference) < 1e-5
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+@pytest.mark.parametrize("family", ["Marian", "T5", "M2M100", "GPT-2", "Llama", "Gemma-2", "BLOOM"])
+def test_steps_are_those_of_the_forced_pass(folder_of: Any, family: str, method: str) -> None:
+    checkpoint = load_checkpoint(folder_of(family), "cpu")
+    decoding = decode(checkpoint, IDS, method, max_len=6)
+    forced = decode(checkpoint, IDS, "forced", target=decoding.target)
+    assert torch.allclose(
+        decoding.hypotheses[0].log_probs, forced.hypotheses[0].log_probs, atol=1e-4
+    )
+    logits = record(checkpoint, IDS, decoding.target).logits
+    assert torch.allclose(logits.log_softmax(-1), forced.hypotheses[0].log_probs, atol=1e-4)
+
+
+def test_each_row_is_named_after_the_token_that_it_produced(folder_of: Any) -> None:
+    checkpoint = load_checkpoint(folder_of("Marian"), "cpu")
+    decoding = decode(checkpoint, IDS, max_len=5)
+    cross = record(checkpoint, IDS, decoding.target).attentions["cross"]
+    assert cross.queries[0].id == 2 and cross.queries[1:] == decoding.target[:-1]
+    assert cross.produced == decoding.target
+
+
+@pytest.fixture
+def bert(folder_of: Any, tmp_path: Path) -> Path:
+    """A masked model with a WordPiece vocabulary."""
+    from transformers import BertTokenizer
+
+    words = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."
+    folder = tmp_path / "bert"
+    model: Any = build("BERT")
+    model.save_pretrained(folder)
+    BertTokenizer(vocab={word: i for i, word in enumerate(words.split())}).save_pretrained(folder)
+    return folder
+
+
+def test_a_masked_model_says_what_it_would_put_there(bert: Path) -> None:
+    checkpoint = load_checkpoint(bert, "cpu")
+    recording = record(checkpoint, "The unhappy cat sat on the [MASK].")
+    pieces = [token.piece for token in recording.source]
+    assert pieces[:5] == ["[CLS]", "the", "un", "##happ", "##y"]
+    assert [token.special for token in recording.source][:2] == [True, False]
+    (masked,) = recording.masked
+    assert pieces[masked.position] == "[MASK]"
+    probs = recording.logits[masked.position].softmax(-1)
+    assert masked.candidates[0].prob == pytest.approx(float(probs.max()), abs=1e-6)
+    total = sum(candidate.prob for candidate in masked.candidates) + masked.rest
+    assert total == pytest.approx(1)
+    assert "[MASK]" in checkpoint.about.examples[0]
+
+
+def test_words_follow_the_marks_of_the_tokenizer(bert: Path) -> None:
+    from transformer.words import word_groups, word_piece
+
+    source = record(load_checkpoint(bert, "cpu"), "The unhappy cat.").source
+    groups = word_groups(source)
+    assert [word_piece([source[i] for i in group]) for group in groups] == [
+        *("[CLS]", "the", "unhappy", "cat", ".", "[SEP]")
+    ]
+
+
+def test_pieces_of_bytes_are_written_as_text(folder_of: Any, tmp_path: Path) -> None:
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    inner = ByteLevelBPETokenizer()
+    inner.train_from_iterator(["the cat sat on the mat"] * 3, vocab_size=300, show_progress=False)
+    folder = tmp_path / "gpt"
+    import transformers
+
+    config = transformers.GPT2Config(vocab_size=300, n_embd=16, n_layer=1, n_head=2, n_positions=40)
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=inner._tokenizer).save_pretrained(folder)
+    checkpoint = load_checkpoint(folder, "cpu")
+    pieces = [token.piece for token in record(checkpoint, "the cat €\n").source]
+    assert pieces[:2] == ["the", "▁cat"] and pieces[-1] == "\n"
+    assert {"<0xE2>", "<0x82>", "<0xAC>"} <= set(pieces)
+    assert decode(checkpoint, "the cat", "greedy", max_len=3).text
+
+
+def test_without_a_tokenizer_ids_are_typed(folder_of: Any) -> None:
+    checkpoint = load_checkpoint(folder_of("BERT"), "cpu")
+    assert [token.piece for token in record(checkpoint, "5 6 7").source] == ["5", "6", "7"]
+    with pytest.raises(InputError, match="no vocabulary, so it reads token ids, from 0 to 49"):
+        record(checkpoint, "hello")
+
+
+def test_a_model_without_attention_says_so(folder_of: Any) -> None:
+    checkpoint = load_checkpoint(folder_of("FNet"), "cpu")
+    with pytest.raises(InputError, match="No attention was seen in FNet"):
+        record(checkpoint, IDS)
+
+
+@pytest.fixture
+def broken(folder_of: Any, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    folder = tmp_path / "broken"
+    model: Any = build("GPT-2")
+    model.save_pretrained(folder)
+    return folder
+
+
+def refused(folder: Path, sentence: str) -> None:
+    with pytest.raises(CheckpointError, match=sentence) as caught:
+        load_checkpoint(folder, "cpu")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+def change(folder: Path, **values: Any) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+
+
+def test_weights_that_are_missing_or_not_numbers(broken: Path) -> None:
+    file = broken / "model.safetensors"
+    weights = load_file(file)
+    fewer = {name: tensor for name, tensor in weights.items() if "h.1.ln_1" not in name}
+    save_file(fewer, file, {"format": "pt"})
+    refused(broken, r"^broken: the weights lack transformer\.h\.1\.ln_1\.bias")
+    next(iter(weights.values())).fill_(torch.nan)
+    save_file(weights, file, {"format": "pt"})
+    refused(broken, "holds NaN or infinite values")
+    file.unlink()
+    refused(broken, "the weights are missing")
+
+
+def test_a_file_that_was_cut_short(broken: Path) -> None:
+    file = broken / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-400])
+    refused(broken, "^broken: the weights cannot be read: ")
+
+
+def test_a_header_of_absurd_size(broken: Path) -> None:
+    (broken / "model.safetensors").write_bytes((2**62).to_bytes(8, "little") + b"{}" * 1000)
+    refused(broken, "^broken: the weights cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"n_layer": 10**9}, "num_hidden_layers is 1,000,000,000"),
+        ({"n_embd": 2**40}, "hidden_size is "),
+        ({"vocab_size": 10**12}, "vocab_size is "),
+        ({"n_embd": 2**14, "n_head": 4, "n_layer": 90}, "describes a model of 2.* parameters"),
+        ({"n_embd": 32}, "^broken: the weights cannot be read: "),
+        ({"model_type": "strange"}, "^broken: config.json cannot be read: "),
+        ({"n_layer": "two"}, "^broken: config.json"),
+    ],
+)
+def test_a_configuration_that_does_not_belong(
+    broken: Path, values: dict[str, Any], sentence: str
+) -> None:
+    change(broken, **values)
+    refused(broken, sentence)
+
+
+def test_code_in_a_folder_is_not_run(broken: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    (broken / "evil.py").write_text(f"open({str(made)!r}, 'w')\nclass Evil: pass\n")
+    change(broken, auto_map={"AutoConfig": "evil.Evil", "AutoModelForCausalLM": "evil.Evil"})
+    load_checkpoint(broken, "cpu")  # the library's own class
+    change(broken, model_type="evil")
+    refused(broken, "^broken: config.json cannot be read: ")
+    assert not made.exists()
+
+
+class Payload:
+    """What a hostile pickle holds: code that would make a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.file,)
+
+
+def test_a_pickle_that_would_run_code_does_not(broken: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    (broken / "model.safetensors").unlink()
+    torch.save({"transformer.wte.weight": Payload(made)}, broken / "pytorch_model.bin")
+    with (broken / "pytorch_model.bin").open("ab") as stream:
+        stream.write(b"\0" * 100_000)
+    refused(broken, "^broken: the weights cannot be read: ")
+    assert not made.exists()

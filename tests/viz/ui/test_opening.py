@@ -1,0 +1,126 @@
+"""Which paths may be opened, by whom, and what is said of those that may not."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from transformer import CheckpointError
+from viz.ui import opening
+from viz.ui.opening import can_open, find
+
+ADDRESS = "server.address"
+
+
+@pytest.fixture(autouse=True)
+def local(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that listens on this machine alone, and no allowed folders."""
+    monkeypatch.delenv("HEADSCOPE_FOLDERS", raising=False)
+    listen(monkeypatch, "localhost")
+
+
+def listen(monkeypatch: pytest.MonkeyPatch, address: str | None) -> None:
+    monkeypatch.setattr(st, "get_option", lambda name: address if name == ADDRESS else None)
+
+
+@pytest.fixture
+def models(text_folder: Path, tmp_path: Path) -> Path:
+    """A folder with two checkpoints, and something else."""
+    for name in ("one", "two"):
+        shutil.copytree(text_folder, tmp_path / "models" / name)
+    (tmp_path / "models" / "notes.txt").write_text("nothing")
+    return tmp_path / "models"
+
+
+def refused(text: str) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        find(text)
+    said = str(caught.value)
+    assert said.endswith(".") and "\n" not in said
+    return said
+
+
+def test_a_folder_a_snapshot_and_a_folder_of_folders(models: Path) -> None:
+    assert find(str(models / "one")) == [models / "one"]
+    assert find(f' "{models / "one"}/" ') == [models / "one"]
+    assert find(str(models)) == [models / "one", models / "two"]
+
+
+def test_what_is_not_there_or_is_no_checkpoint(models: Path) -> None:
+    assert "There is no /nowhere/at/all on this machine" in refused("/nowhere/at/all")
+    assert "notes.txt is no checkpoint. What opens: " in refused(str(models / "notes.txt"))
+    (models / "empty").mkdir()
+    assert "empty is no checkpoint. What opens: " in refused(str(models / "empty"))
+    for nonsense in ("\0", "x" * 10_000, "~nobody/x"):
+        assert "There is no " in refused(nonsense)
+
+
+def test_a_name_on_the_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    def unreachable(*args: object, **named: object) -> None:
+        raise OSError("no route")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    assert "hub cannot give it: check the name and the connection" in refused("some/model")
+    with pytest.raises(CheckpointError, match="There is no some/model on this machine"):
+        find("some/model", may_fetch=False)
+
+
+def test_a_name_on_the_hub_is_opened_from_its_folder(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    fetched = {}
+
+    def download(name: str, **named: object) -> str:
+        fetched[name] = named["allow_patterns"]
+        return str(models / "one")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    assert find("some/model") == [models / "one"]
+    assert not any(pattern.endswith(".py") for pattern in fetched["some/model"])
+
+
+@pytest.mark.parametrize(
+    ("address", "may"),
+    [
+        *(("localhost", True), ("127.0.0.1", True), ("127.8.8.8", True), ("::1", True)),
+        *((None, False), ("0.0.0.0", False), ("192.168.0.7", False), ("example.org", False)),
+    ],
+)
+def test_a_server_that_others_reach_opens_nothing_by_itself(
+    models: Path, monkeypatch: pytest.MonkeyPatch, address: str | None, may: bool
+) -> None:
+    listen(monkeypatch, address)
+    assert can_open() == may
+    if not may:
+        assert refused(str(models / "one")) == opening.OFF
+        monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models))
+        assert find(str(models / "one")) == [models / "one"]
+
+
+def test_only_what_lies_in_allowed_folders(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(models / "one"), "/nowhere"]))
+    assert find(str(models / "one")) == [models / "one"]
+    assert "two lies outside the folders" in refused(str(models / "two"))
+    assert "two lies outside the folders" in refused(str(models / "one" / ".." / "two"))
+    assert "There is no some/model" in refused("some/model")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", "")
+    assert "lies outside the folders" in refused(str(models / "one"))
+
+
+def test_links_that_lead_out_are_not_followed(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = models / "one"
+    (allowed / "door").symlink_to(models / "two", target_is_directory=True)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(allowed))
+    assert "door lies outside the folders" in refused(str(allowed / "door"))
+    weights = allowed / "model.safetensors"
+    weights.unlink()
+    weights.symlink_to(models / "two" / "model.safetensors")
+    assert "model.safetensors lies outside the folders" in refused(str(allowed))

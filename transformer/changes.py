@@ -1,0 +1,54 @@
+"""How far the parameters of two models of one shape lie apart, tensor by tensor."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+
+@dataclass(frozen=True)
+class Change:
+    """One tensor of both models."""
+
+    name: str
+    shape: tuple[int, ...]
+    distance: float
+    """‖B - A‖, Frobenius."""
+    relative: float
+    """‖B - A‖ / ‖A‖; infinite where A is all 0 and B is not."""
+    cosine: float
+    """cos(A, B), NaN where one of them is all 0."""
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The tensors that both models have, the one that changed most first; and the others."""
+
+    both: tuple[Change, ...]
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    """Tensors of other shapes count as of one model alone."""
+
+
+def changes(first: nn.Module, second: nn.Module) -> Changes:
+    """Compare every floating-point parameter and buffer by its name."""
+    a, b = (
+        {name: tensor for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
+        for model in (first, second)
+    )
+    shared = [name for name in a if name in b and a[name].shape == b[name].shape]
+    found = [_change(name, a[name], b[name]) for name in shared]
+    return Changes(
+        both=tuple(sorted(found, key=lambda change: -change.relative)),
+        only_first=tuple(name for name in a if name not in shared),
+        only_second=tuple(name for name in b if name not in shared),
+    )
+
+
+def _change(name: str, a: torch.Tensor, b: torch.Tensor) -> Change:
+    shape = tuple(a.shape)
+    a, b = (tensor.detach().cpu().double().flatten() for tensor in (a, b))
+    distance, length, other = float((b - a).norm()), float(a.norm()), float(b.norm())
+    relative = distance / length if length else (float("inf") if distance else 0.0)
+    cosine = float(a @ b) / (length * other) if length and other else float("nan")
+    return Change(name, shape, distance, relative, cosine)

@@ -1,0 +1,171 @@
+"""Folders that Hugging Face's `save_pretrained` wrote, or that its hub holds."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.checkpoint import CONFIG, About, Checkpoint, Description
+from transformer.formats.format import Format
+from transformer.models.family import Family
+from transformer.models.hugging_face import (
+    DECODER,
+    ENCODER,
+    ENCODER_DECODER,
+    HuggingFaceConfig,
+    HuggingFaceModel,
+)
+from transformer.models.hugging_face_files import (
+    architecture,
+    model_class,
+    open_config,
+    open_model,
+    open_tokenizer,
+)
+from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
+from transformer.tokenizer import IdTokenizer
+
+LARGEST_CONFIG = 2**24
+"""Bytes of a config.json that are read."""
+LONGEST = 4096
+"""Tokens of a text at most, whatever a model may say of itself."""
+GENERATION = "generation_config.json"
+WRITES = ("ForCausalLM", "LMHead")
+READS_BOTH_WAYS = ("xlnet", "xlm")
+"""Models with a head for words that see later tokens too: what they would write is another pass."""
+EXAMPLES = {
+    "hugging_face_encoder_decoder": (
+        "The animal didn't cross the street because it was too tired.",
+    ),
+    "hugging_face_decoder": ("The animal didn't cross the street because", "Once upon a time"),
+    "hugging_face_encoder": ("The animal didn't cross the street because it was too tired.",),
+}
+MASKED = "The animal didn't cross the {} because it was too {}."
+
+
+def fits(path: Path) -> bool:
+    """A folder whose config.json names a type of model."""
+    file = path / CONFIG
+    if not file.is_file() or file.stat().st_size > LARGEST_CONFIG:
+        return False
+    try:
+        values = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(values, dict) and "model" not in values and "model_type" in values
+
+
+def describe(path: Path) -> Description:
+    """What its configuration and its tokenizer say."""
+    given = open_config(path)
+    return _described(path, given, open_tokenizer(path, _vocab_size(given)))
+
+
+def load(path: Path, device: torch.device) -> Checkpoint:
+    """Open it with the library."""
+    given = open_config(path)
+    tokenizer = open_tokenizer(path, _vocab_size(given))
+    known = _described(path, given, tokenizer)
+    model = HuggingFaceModel(open_model(path, given, device), known.config)  # type: ignore[arg-type]
+    return Checkpoint(path, known.about, known.config, known.family, model, tokenizer, device)
+
+
+def files(path: Path) -> Sequence[Path]:
+    """All that lies in the folder itself."""
+    return [file for file in path.iterdir() if file.is_file()]
+
+
+def _described(
+    path: Path, given: Any, tokenizer: HuggingFaceTokenizer | IdTokenizer
+) -> Description:
+    said = _saying(path, given)
+    name = architecture(given) or model_class(path, given).__name__
+    family = _family(given, name)
+    mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
+    is_masked = mask is not None and name.endswith(("ForMaskedLM", "ForPreTraining"))
+    config = HuggingFaceConfig(
+        architecture=name,
+        vocab_size=_vocab_size(given),
+        max_len=_max_len(given, tokenizer),
+        pad_id=said("pad_token_id") or 0,
+        eos_id=said("eos_token_id"),
+        start_ids=_start_ids(said) if family is ENCODER_DECODER else (),
+        mask_id=mask[0] if mask and is_masked else None,
+        values=given.to_dict(),
+    )
+    return Description(_about(name, family, config, tokenizer, mask), config, family)
+
+
+def _about(
+    name: str,
+    family: Family,
+    config: HuggingFaceConfig,
+    tokenizer: HuggingFaceTokenizer | IdTokenizer,
+    mask: tuple[int, str] | None,
+) -> About:
+    examples = EXAMPLES[family.name]
+    if config.mask_id is not None and mask:
+        examples = (MASKED.format(mask[1], mask[1]), *examples)
+    if isinstance(tokenizer, IdTokenizer):
+        examples = (" ".join(str(id) for id in range(5, 13) if id < config.vocab_size),)
+    kind = list(family.attentions)[-1]
+    return About(f"{name}, Hugging Face", "", tokenizer.kind, examples, (kind, 0, 0))
+
+
+def _family(given: Any, name: str) -> Family:
+    if given.is_encoder_decoder:
+        return ENCODER_DECODER
+    writes = any(word in name for word in WRITES) and given.model_type not in READS_BOTH_WAYS
+    return DECODER if writes else ENCODER
+
+
+def _vocab_size(given: Any) -> int:
+    return int(given.get_text_config().vocab_size)
+
+
+def _max_len(given: Any, tokenizer: HuggingFaceTokenizer | IdTokenizer) -> int:
+    """The least of what the configuration, the tokenizer and this project allow."""
+    said = getattr(given.get_text_config(), "max_position_embeddings", None) or 0
+    known = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
+    return max(1, min(said if said > 0 else LONGEST, known, LONGEST))  # XLNet says -1: any
+
+
+def _start_ids(said: Any) -> tuple[int, ...]:
+    """The token that starts every target, and the one that a checkpoint forces to follow it."""
+    first = next(filter(None, map(said, ("decoder_start_token_id", "bos_token_id"))), 0)
+    forced = said("forced_bos_token_id")
+    return (first,) if forced is None else (first, forced)
+
+
+def _saying(path: Path, given: Any) -> Callable[[str], int | None]:
+    """What a folder says of a special token: newer ones keep it in a file for generation."""
+    try:
+        values = json.loads((path / GENERATION).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        values = {}
+    newer = values if isinstance(values, dict) else {}
+
+    def said(name: str) -> int | None:
+        found = _id(newer.get(name))
+        return _id(getattr(given, name, None)) if found is None else found
+
+    return said
+
+
+def _id(value: Any) -> int | None:
+    """A token's id; of several, the first."""
+    if isinstance(value, list | tuple):
+        value = next(iter(value), None)
+    return value if isinstance(value, int) else None
+
+
+FORMAT = Format(
+    name="hugging_face",
+    title="a folder of Hugging Face's, with config.json, weights and a tokenizer",
+    fits=fits,
+    describe=describe,
+    load=load,
+    files=files,
+)

@@ -1,0 +1,196 @@
+"""Models of Hugging Face's library, as decoding and recording ask for them.
+
+Nothing is known of their modules: their attention is recorded by watching (`transformer/watch/`).
+Only files of this name may import `transformers`, and only inside a function.
+"""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.models.family import Family, ForcedPass, Ids, Rows
+
+MOST_WRITTEN = 128
+"""Tokens that a decoder-only model writes at most: few of them stop by themselves."""
+
+
+@dataclass(frozen=True)
+class HuggingFaceConfig:
+    """What the library's configuration says, under this project's names."""
+
+    architecture: str
+    vocab_size: int
+    max_len: int
+    pad_id: int
+    eos_id: int | None
+    start_ids: tuple[int, ...] = ()
+    """What decoding feeds first, beside a source; a language's token may be the second."""
+    mask_id: int | None = None
+    """The token of a masked language model that asks what stands there."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """The whole configuration, as its file says it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values, for people to read."""
+        return dict(self.values)
+
+
+class State:
+    """What decoding has read so far: the keys and values that the model keeps, or the tokens."""
+
+    def __init__(self, read: Tensor, named: dict[str, Any] | None = None) -> None:
+        self.read = read
+        """[B, T]"""
+        self.named = named or {}
+        """Further arguments: what the encoder made of a source."""
+        self.cache: Any = None
+
+    def reorder(self, parents: Tensor) -> None:
+        """Go on with these rows [B] of the batch."""
+        self.read = self.read[parents]
+        self.named = {name: _rows(value, parents) for name, value in self.named.items()}
+        if self.cache is not None:
+            self.cache.reorder_cache(parents)
+
+
+class HuggingFaceModel(nn.Module):
+    """A model of the library; its arguments are token ids alone, one sequence without padding."""
+
+    def __init__(self, inner: nn.Module, config: HuggingFaceConfig) -> None:
+        super().__init__()
+        self.inner, self.config = inner, config
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
+
+        Of a model that says nothing of tokens, its hidden states or what it classifies.
+        """
+        names = ("input_ids", "decoder_input_ids")
+        given = dict(zip(names, inputs, strict=False))
+        mask = torch.ones_like(inputs[0])
+        return _first_output(self._run(attention_mask=mask, use_cache=False, **given))
+
+    def start(self, source: Tensor) -> State:
+        """Read a source, or a prompt but for its last token."""
+        if self.config.start_ids:
+            mask = torch.ones_like(source)
+            encoder: Any = self.inner
+            read = encoder.get_encoder()(input_ids=source, attention_mask=mask)
+            return State(source[:, :0], {"encoder_outputs": read, "attention_mask": mask})
+        state = State(source[:, :0])
+        if source.size(1) > 1:
+            self.advance(state, source[:, :-1])
+        return state
+
+    def first(self, source: Tensor) -> Tensor:
+        """The tokens that decoding feeds first: source [1, S] -> [1, n]."""
+        if self.config.start_ids:
+            return source.new_tensor([self.config.start_ids])
+        return source[:, -1:]
+
+    def room(self, n_source: int) -> int:
+        """How many tokens may follow a source or a prompt of so many."""
+        if self.config.start_ids:
+            return min(self.config.max_len, 2 * n_source + 10)
+        return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
+
+    def advance(self, state: State, target: Tensor) -> Tensor:
+        """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.
+
+        A model that keeps no keys and values reads everything again.
+        """
+        state.read = torch.cat([state.read, target], dim=1)
+        ids = state.read if state.cache is None else target
+        named = dict(state.named)
+        if self.config.start_ids:
+            named["decoder_input_ids"] = ids
+        else:
+            named |= {"input_ids": ids, "attention_mask": torch.ones_like(state.read)}
+        output = self._run(past_key_values=state.cache, use_cache=True, **named)
+        state.cache = output.get("past_key_values")
+        return _first_output(output)[:, -target.size(1) :]
+
+    def _run(self, **named: Any) -> Any:
+        """Not every model keeps a cache or reads a mask."""
+        known = inspect.signature(type(self.inner).forward).parameters
+        return self.inner(**{name: value for name, value in named.items() if name in known})
+
+
+def _first_output(output: Any) -> Tensor:
+    """Logits where a model has some, else what its first output is: hidden states."""
+    logits = output.get("logits")
+    found: Tensor = output[0] if logits is None else logits
+    return found
+
+
+def _rows(value: Any, rows: Tensor) -> Any:
+    """These rows of a tensor, or of every tensor in an output of the library."""
+    if isinstance(value, Tensor):
+        return value[rows]
+    if isinstance(value, Mapping):
+        return type(value)(**{name: _rows(each, rows) for name, each in value.items()})
+    return value
+
+
+def _encoder_decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
+    """The decoder reads what it starts with and all of the target but its last."""
+    produced = list(target or ())
+    read = [*config.start_ids, *produced][: len(config.start_ids) + max(0, len(produced) - 1)]
+    rows = [*config.start_ids[1:], *produced]
+    return ForcedPass(
+        inputs=(source, read),
+        rows={
+            "encoder_self": Rows(source, source),
+            "decoder_self": Rows(read, read, rows),
+            "cross": Rows(read, source, rows),
+        },
+        embedded={},
+    )
+
+
+def _decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
+    """All tokens but the last are read; each row is about to produce the next one."""
+    text = [*source, *(target or ())]
+    read = text[:-1] if target else text
+    rows = Rows(read, read, text[1:] if target else None)
+    return ForcedPass(inputs=(read,), rows={"decoder_self": rows}, embedded={})
+
+
+def _encoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
+    """There is nothing to force: the text is read once."""
+    return ForcedPass(inputs=(source,), rows={"encoder_self": Rows(source, source)}, embedded={})
+
+
+def _unbuildable(config: Any) -> nn.Module:
+    raise TypeError("a model of Hugging Face's library is built by the library")
+
+
+ENCODER_DECODER = Family(
+    name="hugging_face_encoder_decoder",
+    title="Encoder-decoder",
+    build=_unbuildable,
+    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
+    forced_pass=_encoder_decoder,
+)
+DECODER = Family(
+    name="hugging_face_decoder",
+    title="Decoder-only generator",
+    build=_unbuildable,
+    attentions={"decoder_self": None},
+    forced_pass=_decoder,
+    target="optional",
+    reads="prompt",
+)
+ENCODER = Family(
+    name="hugging_face_encoder",
+    title="Encoder",
+    build=_unbuildable,
+    attentions={"encoder_self": None},
+    forced_pass=_encoder,
+    target="none",
+    reads="text",
+)

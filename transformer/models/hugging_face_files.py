@@ -1,0 +1,163 @@
+"""Opening a folder in Hugging Face's format: configuration, tokenizer and weights.
+
+Code that a folder brings along is never run (`trust_remote_code=False`), pickled weights are read
+as weights only, and nothing is fetched. The library raises errors of many kinds over files that
+are not what they should be; here each of them becomes one sentence.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.device import inference_dtype
+from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
+from transformer.tokenizer import IdTokenizer
+
+WEIGHTS = ("*.safetensors", "*.bin")
+LARGEST = {
+    "num_hidden_layers": 1_000,
+    "hidden_size": 2**17,
+    "vocab_size": 2**24,
+    "max_position_embeddings": 2**24,
+    "num_attention_heads": 2**12,
+}
+"""Sizes beyond these are a mistake or a trap: no model that was ever trained has them."""
+LEAST_BYTES = 0.5
+"""A parameter takes at least so many in a file, 4 bits; and half of them may be tied."""
+ROOM = 0.8
+"""Share of the machine's memory that a model may fill."""
+
+
+def open_config(path: Path) -> Any:
+    """The library's configuration. Raises CheckpointError."""
+    with _in_a_sentence(path, CONFIG):
+        from transformers import AutoConfig
+
+        config = AutoConfig.from_pretrained(path, **_LOCAL)
+        config.return_dict = True
+    inner = config.get_text_config()
+    for name, most in LARGEST.items():
+        size = getattr(inner, name, None)
+        if isinstance(size, int) and size > most:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {size:,}, and at most {most:,} can be opened."
+            )
+    return config
+
+
+def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
+    """The model with its weights, ready to run. Raises CheckpointError."""
+    cls = model_class(path, config)
+    _check_size(path, cls, config)
+    with _in_a_sentence(path, "the weights"):
+        model, found = cls.from_pretrained(
+            path, config=config, dtype=torch.float32, output_loading_info=True, **_LOCAL
+        )
+    missing = sorted(name for name in found["missing_keys"] if ".pooler." not in f".{name}")
+    if missing:
+        raise CheckpointError(f"{path.name}: the weights lack {_listed(missing)}.")
+    for name, tensor in model.state_dict().items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
+    opened: nn.Module = model.requires_grad_(False).eval()
+    return opened.to(device, inference_dtype(device))
+
+
+def model_class(path: Path, config: Any) -> Any:
+    """The library's class for what was saved. Raises CheckpointError."""
+    with _in_a_sentence(path, CONFIG):
+        import transformers
+
+        saved = architecture(config)
+        if saved and hasattr(transformers, saved):
+            return getattr(transformers, saved)
+        kinds = transformers.models.auto.modeling_auto
+        mapping = (
+            kinds.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING
+            if config.is_encoder_decoder
+            else kinds.MODEL_MAPPING
+        )
+        return mapping[type(config)]
+
+
+def architecture(config: Any) -> str:
+    """The name of the class that was saved; empty where the folder does not say it."""
+    return str(next(iter(config.architectures or ()), ""))
+
+
+def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:
+    """The folder's own tokenizer; token ids where it has none. Raises CheckpointError."""
+    if not _has_tokenizer(path):
+        return IdTokenizer(vocab_size)
+    with _in_a_sentence(path, "its tokenizer"):
+        from transformers import AutoTokenizer
+
+        return HuggingFaceTokenizer(AutoTokenizer.from_pretrained(path, **_LOCAL), vocab_size)
+
+
+_LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
+_TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm", "vocab.bpe")
+
+
+def _has_tokenizer(path: Path) -> bool:
+    return any(next(path.glob(pattern), None) for pattern in _TOKENIZERS)
+
+
+def _check_size(path: Path, cls: Any, config: Any) -> None:
+    """Before anything is allocated: what the configuration asks for is there, and fits in."""
+    with _in_a_sentence(path, CONFIG), torch.device("meta"):
+        n_parameters = sum(p.numel() for p in cls(config).parameters())
+    n_bytes = sum(file.stat().st_size for pattern in WEIGHTS for file in path.glob(pattern))
+    if not n_bytes:
+        raise CheckpointError(
+            f"{path.name}: the weights are missing: model.safetensors or pytorch_model.bin."
+        )
+    if n_parameters * LEAST_BYTES / 2 > n_bytes:
+        raise CheckpointError(
+            f"{path.name}: {CONFIG} describes a model of {n_parameters:,} parameters, "
+            f"but its files hold {n_bytes:,} bytes."
+        )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if 4 * n_parameters > ROOM * memory:
+        raise CheckpointError(
+            f"{path.name} has {n_parameters:,} parameters: {4 * n_parameters / 2**30:.0f} GiB in "
+            f"single precision, and this machine has {memory / 2**30:.0f} GiB."
+        )
+
+
+@contextmanager
+def _in_a_sentence(path: Path, what: str) -> Iterator[None]:
+    try:
+        from transformers.utils import logging
+
+        quiet: Any = logging
+        quiet.set_verbosity_error()
+        quiet.disable_progress_bar()
+        yield
+    except CheckpointError:
+        raise
+    except ImportError as error:
+        raise CheckpointError(
+            f"{path.name} is in Hugging Face's format and needs a package that is not here: "
+            f"{_first_line(error)}."
+        ) from error
+    except Exception as error:
+        raise CheckpointError(
+            f"{path.name}: {what} cannot be read: {_first_line(error)}."
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__).rstrip(".")[:300]
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

@@ -1,0 +1,38 @@
+"""Checkpoints by their name on Hugging Face's hub, fetched once and then read from its cache."""
+
+import re
+from pathlib import Path
+
+from transformer.checkpoint import CheckpointError
+
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_FILES = ("*.json", "*.txt", "*.model", "*.spm", "*.safetensors")
+_OLDER = ("pytorch_model*.bin",)
+"""Fetched where a repository has no safetensors."""
+
+
+def is_hub_name(text: str) -> bool:
+    """Whether it may be one: "organisation/model".
+
+    >>> is_hub_name("Helsinki-NLP/opus-mt-en-de"), is_hub_name("/models/mine")
+    (True, False)
+    """
+    return _NAME.fullmatch(text) is not None and ".." not in text
+
+
+def from_hub(name: str) -> Path:
+    """The folder of a checkpoint on the hub. Raises CheckpointError where it cannot be had."""
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.utils.tqdm import disable_progress_bars
+
+        disable_progress_bars()
+        folder = Path(snapshot_download(name, allow_patterns=list(_FILES), etag_timeout=5))
+        if not next(folder.glob("*.safetensors"), None):
+            folder = Path(snapshot_download(name, allow_patterns=[*_FILES, *_OLDER]))
+        return folder
+    except Exception as error:  # the network's, the hub's and the disk's errors are of many kinds
+        raise CheckpointError(
+            f"{name} is no folder here, and Hugging Face's hub cannot give it: check the name and "
+            "the connection, or copy the folder to this machine and open it by its path."
+        ) from error

@@ -1,0 +1,15 @@
+"""Pictures of a recording in a notebook or a script: the app's own, without a server."""
+
+from viz.notebook.figures import figure
+from viz.notebook.picture import Picture
+from viz.notebook.pictures import cell_steps, decode_player, head_grid, head_map, head_view
+
+__all__ = [
+    "Picture",
+    "cell_steps",
+    "decode_player",
+    "figure",
+    "head_grid",
+    "head_map",
+    "head_view",
+]

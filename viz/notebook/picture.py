@@ -1,0 +1,127 @@
+"""A browser component in a page of its own: in a notebook, in a browser, as a file."""
+
+import html
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from transformer.whole_file import write_whole
+from viz.components.browser import Component, palette
+from viz.export import page_html
+from viz.theme import DARK, LIGHT, Theme
+
+ThemeName = Literal["auto", "light", "dark"]
+Data = Callable[[bytes, Theme], bytes]
+"""(payload, theme) -> what the component is given: a head that is the theme's, then the payload."""
+
+HEIGHT = 640
+"""Of a picture's frame, in pixels, until the page has measured itself where it may."""
+_SHIM = Path(__file__).with_name("stand_alone.js")
+_ANY_HEIGHT = 'data-fits=""'
+_STYLE = """
+h1 { margin: 0; padding: 8px 8px 0; font: 600 14px/1.45 system-ui, sans-serif; }
+main { display: flow-root; padding: 8px; }
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a notebook shows by itself where it is a cell's last value."""
+
+    title: str
+    html: str = field(repr=False)
+    """A whole page that needs neither a server nor a network."""
+    height: int | None = None
+    """Of its frame in a notebook, in pixels; None: as high as it is."""
+
+    def _repr_html_(self) -> str:
+        """A frame, so that styles do not leak and many can stand on one page."""
+        fits = _ANY_HEIGHT if self.height is None else ""
+        return (
+            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" {fits} '
+            f'style="width: 100%; height: {self.height or HEIGHT}px; border: 0"></iframe>'
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file, which any browser opens. Raises OSError."""
+        file = Path(path)
+        write_whole(file, self.html.encode())
+        return file
+
+
+def picture(
+    component: Component,
+    title: str,
+    data: Data,
+    payload: bytes,
+    *,
+    is_titled: bool = True,
+    answers: Mapping[tuple[str, Any], bytes] | None = None,
+    theme: ThemeName = "auto",
+    height: int | None = None,
+) -> Picture:
+    """A component that shows a payload.
+
+    is_titled: whether the title stands above; some components say themselves what they are.
+    answers: (what the component asks, with which value) -> the payload that it then shows; what is
+    not among them stays a matter of the page. theme: "auto" is as light or dark as the notebook
+    around it, else as the system. Raises ValueError.
+    """
+    themes = _themes(theme)
+    if height is not None and height < 1:
+        raise ValueError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
+    content = {
+        "className": component.class_name,
+        "css": component.css,
+        "themes": {each.name: palette(each) for each in themes},
+        "first": _given(data, payload, themes),
+        "answers": {
+            json.dumps(asked, separators=(",", ":")): _given(data, answer, themes)
+            for asked, answer in (answers or {}).items()
+        },
+    }
+    heading = f"<h1>{html.escape(title)}</h1>\n" if is_titled else ""
+    body = _body(component, heading, content)
+    return Picture(title, page_html(title, body, "transparent"), height)
+
+
+def _themes(name: str) -> tuple[Theme, ...]:
+    known = {"auto": (LIGHT, DARK), "light": (LIGHT,), "dark": (DARK,)}
+    if name not in known:
+        raise ValueError(f"There is no theme {name!r}: there are {', '.join(known)}.")
+    return known[name]
+
+
+def _given(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, Any]:
+    """The payload once, and before it what each theme adds to it."""
+    heads = {}
+    for theme in themes:
+        whole = data(payload, theme)
+        assert whole.endswith(payload)
+        heads[theme.name] = _base64(whole.removesuffix(payload))
+    return {"heads": heads, "payload": _base64(payload)}
+
+
+def _body(component: Component, heading: str, content: Mapping[str, Any]) -> str:
+    # No text that is a page's may end its element: JSON may write "<" as a number instead.
+    text = json.dumps(content).replace("<", "\\u003c")
+    module = component.js.replace("export default function", "const drawInto = function")
+    start = 'standAlone(drawInto, JSON.parse(document.querySelector("#content").textContent));'
+    return (
+        f"<style>{_STYLE}</style>\n{heading}<main></main>\n"
+        f'<script type="application/json" id="content">{text}</script>\n'
+        f"<script>\n{_inline(_SHIM.read_text(encoding='utf-8'))}</script>\n"
+        f'<script type="module">\n{_inline(module)}\n{start}\n</script>'
+    )
+
+
+def _inline(code: str) -> str:
+    """Code that an element may hold: in its strings and comments "<\\/script" is "</script"."""
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _base64(content: bytes) -> str:
+    return b64encode(content).decode()
