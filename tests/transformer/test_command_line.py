@@ -62,7 +62,7 @@ BEAM = ("decode", "FOLDER", "x", "--method", "beam", "--option")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("decode", "nowhere", "x"), "error: nowhere: config.json is missing.\n"),
+        (("decode", "nowhere", "x"), "error: nowhere is not there. What opens: "),
         (("inspect", "nowhere"), "error: nowhere: config.json is missing.\n"),
         (("decode", "FOLDER", " "), "error: There is no text yet: type a sentence.\n"),
         (("decode", "FOLDER", "x", "--option", "heat=2"), "error: no option 'heat' of this method"),
