@@ -38,10 +38,17 @@ def test_paths_in_the_documents_exist() -> None:
 
 
 def test_every_plug_in_kind_has_its_folder_and_constant() -> None:
-    rows = re.findall(r"\| [\w ]+ \| `([\w/]+)/` \| `([A-Z]+)` \|", EXTENDING)
-    assert len(rows) == 7
+    rows = re.findall(r"\| [\w' ]+ \| `([\w/]+)/` \| `([A-Z]+)` \|", EXTENDING)
+    assert len(rows) == 8
     for folder, constant in rows:
         assert discover(folder.replace("/", "."), constant), folder
+
+
+def test_every_codebase_that_opens_is_listed() -> None:
+    table = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| (.+?) \| .*\| `(\w+)` \|$", table, re.M)
+    found = discover("transformer.formats.mappings", "MAPPING")
+    assert {name: title for title, name in listed} == {n: m.title for n, m in found.items()}
 
 
 def example(section: str, constant: str) -> Any:

@@ -4,11 +4,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
 NormOrder = Literal["post", "pre", "sublayer"]
-Norm = Literal["layer", "scalar", "batch"]
-Activation = Literal["relu", "gelu", "gelu_tanh"]
-AttentionScale = Literal["sqrt", "fourth_root", "none"]
+Norm = Literal["layer", "scalar", "batch", "deviation"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "swish"]
+AttentionScale = Literal["sqrt", "fourth_root", "d_model", "none"]
 AttentionBias = Literal["all", "output", "none"]
 Positions = Literal["sinusoidal", "learned", "concatenated", "none"]
+Sinusoids = Literal["interleaved", "halves"]
 Tied = Literal["all", "output", "none"]
 Pooling = Literal["mean", "max"]
 
@@ -27,6 +28,9 @@ class ModelConfig:
 
     family: str = "encoder_decoder"
     vocab_size: int = 8000
+    """Of the target, and of the source where that has none of its own."""
+    source_vocab_size: int | None = None
+    """Of the source alone, where it is read with another vocabulary; None: vocab_size."""
     d_model: int = 512
     d_ff: int = 2048
     n_heads: int = 8
@@ -39,8 +43,11 @@ class ModelConfig:
     """"post": norm(x + sublayer(x)), AIAYN section 3.1; "pre": x + sublayer(norm(x));
     "sublayer": x + norm(sublayer(x))."""
     norm: Norm = "layer"
-    """"scalar": one gain and one bias, eps added to the deviation; "batch": over positions."""
+    """"scalar": one gain and one bias, eps added to the deviation; "batch": over positions;
+    "deviation": a gain and a bias a dimension, eps added to the unbiased deviation."""
     norm_eps: float = 1e-5
+    embedding_norm: bool = False
+    """Whether encoder and decoder begin with a norm of the embeddings they are given."""
     encoder_norm: bool | None = None
     """A norm that closes the encoder; None: with norm_order "pre" alone."""
     decoder_norm: bool | None = None
@@ -55,13 +62,19 @@ class ModelConfig:
     projections: bool = True
     """False: queries, keys and values are the input itself, softmax(X X^T) X."""
     attention_scale: AttentionScale = "sqrt"
-    """Scores times 1/sqrt(d_key); "fourth_root": q and k each times d_key^(-1/4); "none"."""
+    """Scores times 1/sqrt(d_key); "fourth_root": q and k each times d_key^(-1/4); "d_model": times
+    1/sqrt(d_model), however many heads share it; "none"."""
     attention_bias: AttentionBias = "all"
     """Which projections of attention have a bias: all, the one of the output alone, or none."""
     positions: Positions = "sinusoidal"
     """"learned" ones are added; "concatenated" ones are learned and projected back."""
+    sinusoids: Sinusoids = "interleaved"
+    """Which dimensions of sinusoidal positions are sines: every other one (AIAYN, section 3.5), or
+    "halves": all sines, then all cosines, wavelengths from 2 pi to 10000 * 2 pi (Marian)."""
     tied: Tied = "all"
     """Which embeddings are one matrix: source, target and output; target and output; none."""
+    output_bias: bool = False
+    """Whether logits have a bias though the output is tied; an untied output always has one."""
     scaled_embeddings: bool = True
     """Embeddings times sqrt(d_model), AIAYN section 3.4."""
     pooling: Pooling = "mean"
@@ -80,7 +93,7 @@ class ModelConfig:
         for name in ("pad_id", "bos_id", "eos_id"):
             if getattr(self, name) is not None or name != "eos_id":
                 _require_whole(name, getattr(self, name), at_least=0, below=self.vocab_size)
-        for name in ("d_key", "d_value"):
+        for name in ("d_key", "d_value", "source_vocab_size"):
             if getattr(self, name) is not None:
                 _require_whole(name, getattr(self, name), at_least=1)
         for name, hint in get_type_hints(type(self)).items():
@@ -106,6 +119,10 @@ class ModelConfig:
             )
         if self.d_model % 2 and self.positions == "sinusoidal":
             raise ConfigError(f"d_model must be even for sinusoidal positions, not {self.d_model}.")
+        if self.d_model < 4 and self.positions == "sinusoidal" and self.sinusoids == "halves":
+            raise ConfigError("sinusoids in halves need d_model to be 4 or more.")
+        if self.source_vocab_size not in (None, self.vocab_size) and self.tied == "all":
+            raise ConfigError("a source vocabulary of its own needs an embedding of its own.")
         if not self.projections and (self.d_key or self.d_value):
             raise ConfigError("d_key and d_value need projections: without, heads split d_model.")
 
@@ -119,6 +136,13 @@ class ModelConfig:
     def d_head(self) -> int:
         """Size of a head's queries and keys."""
         return self.d_key or self.d_model // self.n_heads
+
+    @property
+    def score_scale(self) -> float:
+        """What q.k is multiplied by, in one way or the other."""
+        if self.attention_scale == "none":
+            return 1.0
+        return float((self.d_model if self.attention_scale == "d_model" else self.d_head) ** -0.5)
 
     @property
     def d_head_value(self) -> int:

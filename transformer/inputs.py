@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from transformer.checkpoint import Checkpoint
 from transformer.tokenizer import Side, Token, TokenizerError
+from transformer.vocabulary import source_side
 
 
 class InputError(ValueError):
@@ -19,9 +20,12 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
     if not text.strip():
         raise InputError("There is no text yet: type a sentence.")
     ids = _encode(checkpoint, text, checkpoint.family.reads)
-    if all(checkpoint.tokenizer.token(id).special for id in ids):
+    tokenizer = source_side(checkpoint.tokenizer)
+    if all(tokenizer.token(id).special for id in ids):
         raise InputError("There is nothing to read in this text: type a sentence.")
-    return _checked(checkpoint, ids, "text")
+    is_own = tokenizer is not checkpoint.tokenizer
+    n_pieces = tokenizer.vocab_size if is_own else checkpoint.config.vocab_size
+    return _checked(checkpoint, ids, "text", n_pieces)
 
 
 def target_ids(
@@ -42,7 +46,7 @@ def target_ids(
     if not ids:
         raise InputError("The target is empty.")
     taken = max(0, n_source - 1) if checkpoint.family.continues else 0
-    return _checked(checkpoint, ids, "target", taken)
+    return _checked(checkpoint, ids, "target", checkpoint.config.vocab_size, taken)
 
 
 def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:
@@ -57,13 +61,15 @@ def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:
         raise InputError(str(error)) from error
 
 
-def _checked(checkpoint: Checkpoint, ids: list[int], what: str, taken: int = 0) -> list[int]:
+def _checked(
+    checkpoint: Checkpoint, ids: list[int], what: str, n_pieces: int, taken: int = 0
+) -> list[int]:
     limit = checkpoint.config.max_len - taken
     if len(ids) > limit:
         raise InputError(
             f"The {what} has {len(ids):,} tokens; {checkpoint.name} takes at most {limit:,}. "
             "Shorten it."
         )
-    if max(ids) >= checkpoint.config.vocab_size:
+    if max(ids) >= n_pieces:
         raise InputError(f"The {what} has tokens that {checkpoint.name} does not know.")
     return ids

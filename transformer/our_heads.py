@@ -23,7 +23,7 @@ class OurHeads:
 
     def layer(self, kind: str, layer: int) -> Sequence[Head]:
         config = self._config
-        scale = 1.0 if config.attention_scale == "none" else config.d_head**-0.5
+        scale = config.score_scale
         if not config.projections:  # the heads split the input itself
             own = torch.eye(config.d_model, dtype=torch.float64)
             matrices = [own, own, own, own]

@@ -27,6 +27,7 @@ from transformer.recording import (
     Recording,
 )
 from transformer.tokenizer import Token
+from transformer.vocabulary import source_side
 from transformer.watched import record_watched
 
 _KEPT = ("*embedding", "positions", "join", "pool")
@@ -135,7 +136,8 @@ def _write_down(
     targets: Ids,
     logits: Tensor,
 ) -> Recording:
-    known: dict[int, tuple[Token, ...]] = {}
+    read = tuple(map(source_side(checkpoint.tokenizer).token, sources))
+    known: dict[int, tuple[Token, ...]] = {id(sources): read}
 
     def tokens(ids: Ids) -> tuple[Token, ...]:
         if id(ids) not in known:  # most kinds share their rows and columns

@@ -56,6 +56,9 @@ def test_a_missing_folder_and_a_missing_snapshot(folder: Path) -> None:
     with pytest.raises(CheckpointError, match=r"^nowhere is not there\. What opens: "):
         load_checkpoint(folder / "nowhere")
     (folder / "config.json").unlink()
+    with pytest.raises(CheckpointError, match=r"^mine: .*of our own: .*with config\.json beside"):
+        load_checkpoint(folder)
+    (folder / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"^mine is no checkpoint\. What opens: "):
         load_checkpoint(folder)
 

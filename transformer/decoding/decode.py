@@ -11,6 +11,7 @@ from transformer.decoding.method import Method
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.discover import discover
 from transformer.inputs import InputError, source_ids, target_ids
+from transformer.vocabulary import source_side
 
 
 def decoding_methods() -> dict[str, Method]:
@@ -53,7 +54,7 @@ def decode(
     token = checkpoint.tokenizer.token
     return Decoding(
         text=written_text(checkpoint, sources, best.ids),
-        source=tuple(map(token, sources)),
+        source=tuple(map(source_side(checkpoint.tokenizer).token, sources)),
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),

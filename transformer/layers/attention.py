@@ -5,7 +5,7 @@ import math
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer.config import AttentionScale, ModelConfig
+from transformer.config import ModelConfig
 
 
 class DotProductAttention(nn.Module):
@@ -14,11 +14,11 @@ class DotProductAttention(nn.Module):
     A module without weights, so that what watches it watches this one call and nothing else.
     """
 
-    def __init__(self, d_key: int, scaling: AttentionScale = "sqrt") -> None:
+    def __init__(self, scale: float, is_scaled_before: bool = False) -> None:
+        """scale: what the scores are multiplied by; before: q and k each by its square root."""
         super().__init__()
-        self.scale = 1.0 if scaling == "none" else 1 / math.sqrt(d_key)
-        """What the scores are multiplied by, in one way or the other."""
-        self.is_scaled_before = scaling == "fourth_root"
+        self.scale = scale
+        self.is_scaled_before = is_scaled_before
 
     def forward(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
@@ -52,7 +52,9 @@ class MultiHeadAttention(nn.Module):
         self.query = projection(config.d_model, keys, bias)
         self.key = projection(config.d_model, keys, bias)
         self.value = projection(config.d_model, values, bias)
-        self.dot_product = DotProductAttention(config.d_head, config.attention_scale)
+        self.dot_product = DotProductAttention(
+            config.score_scale, config.attention_scale == "fourth_root"
+        )
         self.output = projection(values, config.d_model, config.attention_bias != "none")
 
     def split(self, x: Tensor) -> Tensor:

@@ -29,6 +29,24 @@ class ScalarNorm(nn.Module):
         return self.weight * (x - x.mean(-1, keepdim=True)) / (deviation + self.eps) + self.bias
 
 
+class DeviationNorm(nn.Module):
+    """gain (x - mean) / (deviation + eps) + bias, a gain and a bias a dimension.
+
+    The deviation is the unbiased one, over d_model - 1 (The Annotated Transformer).
+    """
+
+    def __init__(self, d_model: int, eps: float) -> None:
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
+        """x: [B, T, D] -> [B, T, D]."""
+        deviation = x.std(-1, keepdim=True)
+        return self.weight * (x - x.mean(-1, keepdim=True)) / (deviation + self.eps) + self.bias
+
+
 class BatchNorm(nn.Module):
     """Each dimension over all real positions of a batch (Ioffe and Szegedy 2015).
 
@@ -74,6 +92,8 @@ def make_norm(config: ModelConfig, is_there: bool = True) -> nn.Module:
         return NoNorm()
     if config.norm == "scalar":
         return ScalarNorm(config.norm_eps)
+    if config.norm == "deviation":
+        return DeviationNorm(config.d_model, config.norm_eps)
     if config.norm == "batch":
         return BatchNorm(config.d_model, config.norm_eps)
     return LayerNorm(config.d_model, config.norm_eps)

@@ -14,15 +14,28 @@ def sinusoids(max_len: int, d_model: int) -> Tensor:
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).float()
 
 
+def sinusoids_in_halves(max_len: int, d_model: int) -> Tensor:
+    """All sines, then all cosines: sin(pos / 10000^(i / (d_model/2 - 1))), ... -> [max_len, D].
+
+    As tensor2tensor and Marian have it (`inits::sinusoidalPositionEmbeddings`): the wavelengths
+    end at 10000 * 2 pi itself, where AIAYN's stop one short of it.
+    """
+    positions = torch.arange(max_len, dtype=torch.float64)[:, None]
+    steps = torch.arange(d_model // 2, dtype=torch.float64) / (d_model // 2 - 1)
+    angles = positions / 10000**steps  # [max_len, D/2]
+    return torch.cat([angles.sin(), angles.cos()], dim=-1).float()
+
+
 class SinusoidalPositions(nn.Module):
     """The fixed encoding of positions 0 .. max_len-1, handed out as a slice."""
 
     table: Tensor
 
-    def __init__(self, max_len: int, d_model: int) -> None:
+    def __init__(self, table: Tensor) -> None:
+        """table: [max_len, D]."""
         super().__init__()
         # Not saved: it follows from the configuration.
-        self.register_buffer("table", sinusoids(max_len, d_model), persistent=False)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, n: int, start: int = 0) -> Tensor:
         """The encodings of positions start .. start+n-1: [n, D]."""
@@ -66,7 +79,8 @@ def make_positions(config: ModelConfig) -> tuple[nn.Module | None, nn.Module]:
     """The encodings that a configuration names, if any, and how they meet the embeddings."""
     size = config.max_len, config.d_model
     if config.positions == "sinusoidal":
-        return SinusoidalPositions(*size), Sum()
+        make = sinusoids if config.sinusoids == "interleaved" else sinusoids_in_halves
+        return SinusoidalPositions(make(*size)), Sum()
     if config.positions == "learned":
         return LearnedPositions(*size), Sum()
     if config.positions == "concatenated":

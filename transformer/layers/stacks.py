@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from transformer.config import ModelConfig
 from transformer.layers.blocks import DecoderLayer, EncoderLayer, LayerCache
-from transformer.layers.norm import make_closing_norm
+from transformer.layers.norm import make_closing_norm, make_norm
 
 
 class Encoder(nn.Module):
@@ -14,13 +14,16 @@ class Encoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        self.embedding_norm = make_norm(config, config.embedding_norm)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder_layers))
         self.norm = make_closing_norm(config, config.encoder_norm)
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        real = None if mask is None else mask[:, 0, 0]
+        x = self.embedding_norm(x, real)
         for layer in self.layers:
             x = layer(x, mask)
-        closed: Tensor = self.norm(x, None if mask is None else mask[:, 0, 0])
+        closed: Tensor = self.norm(x, real)
         return closed
 
 
@@ -45,6 +48,7 @@ class Decoder(nn.Module):
 
     def __init__(self, config: ModelConfig, has_memory: bool = True) -> None:
         super().__init__()
+        self.embedding_norm = make_norm(config, config.embedding_norm)
         self.layers = nn.ModuleList(
             DecoderLayer(config, has_memory) for _ in range(config.n_decoder_layers)
         )
@@ -57,6 +61,7 @@ class Decoder(nn.Module):
     def forward(self, x: Tensor, state: DecoderState, real: Tensor | None = None) -> Tensor:
         """x: the positions that `state` has not seen; real: bool [B, T]. Moves the state."""
         state.n_positions += x.size(1)
+        x = self.embedding_norm(x, real)
         for layer, cache in zip(self.layers, state.caches, strict=True):
             x = layer(x, state.memory_mask, cache, real)
         closed: Tensor = self.norm(x, real)

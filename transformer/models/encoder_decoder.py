@@ -16,7 +16,9 @@ class EncoderDecoder(TokenWriter):
     def __init__(self, config: ModelConfig) -> None:
         config.require("n_encoder_layers", "n_decoder_layers")
         super().__init__(config)
-        self.source_embedding = None if config.tied == "all" else self.make_embedding()
+        self.source_embedding = (
+            None if config.tied == "all" else self.make_embedding(config.source_vocab_size)
+        )
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
         self.initialise()

@@ -1,5 +1,6 @@
 """What families share: how tokens become vectors, and how vectors become tokens again."""
 
+import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
@@ -18,10 +19,11 @@ class TokenModel(nn.Module):
         self.positions, self.join = make_positions(config)
         self.dropout = nn.Dropout(config.dropout)
 
-    def make_embedding(self) -> TokenEmbedding:
-        """A matrix of embeddings, beside those that there are."""
+    def make_embedding(self, vocab_size: int | None = None) -> TokenEmbedding:
+        """A matrix of embeddings, beside those that there are; None: of the usual size."""
         config = self.config
-        return TokenEmbedding(config.vocab_size, config.d_model, config.scaled_embeddings)
+        size = vocab_size or config.vocab_size
+        return TokenEmbedding(size, config.d_model, config.scaled_embeddings)
 
     def embed(self, ids: Tensor, start: int = 0, embedding: TokenEmbedding | None = None) -> Tensor:
         """ids: [B, T] at positions start .. start+T-1 -> [B, T, D]."""
@@ -50,10 +52,15 @@ class TokenWriter(TokenModel):
         self.output = (
             nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
         )
+        has_bias = config.output_bias and self.output is None
+        self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if has_bias else None
 
     def advance(self, state: DecoderState, target: Tensor) -> Tensor:
         """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
         # Only a batch norm asks, and only while training.
         real = target.ne(self.config.pad_id) if self.training else None
         x = self.decoder(self.embed(target, state.n_positions), state, real)
-        return self.embedding.logits(x) if self.output is None else self.output(x)
+        if self.output is not None:
+            return self.output(x)
+        logits = self.embedding.logits(x)
+        return logits if self.output_bias is None else logits + self.output_bias

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from transformer.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
+from transformer.vocabulary import PairTokenizer, source_side
 from viz.labels import literal
 from viz.ui.controls import choose_head
 from viz.ui.current import SHOWN, current, current_theme, default_selection
@@ -29,6 +30,10 @@ NO_TOKEN_FORM = (
     "The QK circuit of a cross head has no pure token form: its queries are states of the decoder, "
     "its keys those of the encoder."
 )
+TWO_VOCABULARIES = (
+    "Source and target are two vocabularies here, so one word has no row in both: choose a head of "
+    "the encoder or of the decoder."
+)
 CROSS = "Its values are states of the encoder, too: in OV the source embeddings stand in for them. "
 READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings stand in for W_U. "
 
@@ -44,8 +49,14 @@ def circuits(key: Key, top: DeltaGenerator) -> None:
     words = st.text_input(
         "Words", value=" ".join(found.about.examples), key="words", bind="query-params"
     )
+    tokenizer = tokenizer_of(key)
+    if isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
+        st.info(TWO_VOCABULARIES)
+        return
+    if chosen.kind == "encoder_self":
+        tokenizer = source_side(tokenizer)
     try:
-        tokens = distinct(tokenizer_of(key), words)
+        tokens = distinct(tokenizer, words)
     except TokenizerError as error:
         st.warning(literal(str(error)), icon=":material/info:")
         return

@@ -1,0 +1,231 @@
+"""One small model of each codebase with random weights, saved the way that its code saves it."""
+
+import argparse
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tests.transformer.formats.reference import marian
+from tests.transformer.formats.reference.annotated import EncoderDecoder
+from tests.transformer.formats.reference.attention_is_all_you_need import Transformer
+from tests.transformer.formats.reference.former import Former
+from tests.transformer.formats.reference.nano_gpt import GPT
+from tests.transformer.formats.reference.open_nmt import NMTModel
+from tests.transformer.formats.reference.parts import randomised
+from tests.transformer.formats.reference.torch_tutorial import Seq2SeqTransformer
+
+SOURCES, TARGETS, D, HEADS = 17, 23, 16, 2
+
+
+@dataclass(frozen=True)
+class Case:
+    """A saved model and what it computes. source, target: [1, T] ids."""
+
+    folder: Path
+    file: Path
+    logits: Callable[..., Tensor]
+    """(source, target) or (text) -> [1, T, V]; log probabilities where the code gives these."""
+    weights: Callable[..., Tensor]
+    """The same -> the weights [1, H, Q, K] of the first layer of `kind`."""
+    kind: str
+    bos_id: int = 2
+
+
+def sidecar(folder: Path) -> None:
+    (folder / "headscope.json").write_text(f'{{"n_heads": {HEADS}}}')
+
+
+def torch_transformer(folder: Path) -> Case:
+    model = randomised(Seq2SeqTransformer(D, HEADS, SOURCES, TARGETS, 24, (2, 3)))
+    torch.save(model.state_dict(), folder / "transformer.pth")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        return model.first_weights(source)
+
+    return Case(folder, folder / "transformer.pth", model, weights, "encoder_self")
+
+
+def annotated(folder: Path) -> Case:
+    model = randomised(EncoderDecoder(D, HEADS, SOURCES, TARGETS, 24, 2))
+    torch.save(model.state_dict(), folder / "multi30k_model_final.pt")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.decoder.layers[0].src_attn.attn
+
+    return Case(folder, folder / "multi30k_model_final.pt", model, weights, "cross", bos_id=0)
+
+
+def jadore(folder: Path, **changes: Any) -> Case:
+    settings = argparse.Namespace(
+        src_vocab_size=TARGETS,
+        trg_vocab_size=TARGETS,
+        src_pad_idx=1,
+        trg_pad_idx=1,
+        n_layers=2,
+        n_head=HEADS,
+        d_model=D,
+        d_inner_hid=24,
+        d_k=6,
+        d_v=5,
+        scale_emb_or_prj="prj",
+        proj_share_weight=True,
+        embs_share_weight=True,
+        output_dir=None,
+    )
+    vars(settings).update(changes)
+    model = randomised(Transformer(settings))
+    saved = {"epoch": 3, "settings": settings, "model": model.state_dict()}
+    torch.save(saved, folder / "model.chkpt")
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.decoder.layer_stack[0].slf_attn.attn
+
+    return Case(folder, folder / "model.chkpt", model, weights, "decoder_self")
+
+
+def former(folder: Path, n_classes: int = 0, wide: bool = False) -> Case:
+    model = randomised(Former(D, HEADS, 2, TARGETS, n_classes, wide))
+    torch.save(model.state_dict(), folder / "former.pt")
+    if not wide:
+        sidecar(folder)
+
+    def weights(text: Tensor) -> Tensor:
+        model(text)
+        return model.tblocks[0].attention.attn
+
+    kind = "encoder_self" if n_classes else "decoder_self"
+    return Case(folder, folder / "former.pt", model, weights, kind)
+
+
+def former_classifier(folder: Path) -> Case:
+    return former(folder, n_classes=3)
+
+
+CHARACTERS = "\n !ROMEO:abcdehilnrst y"
+
+
+def nano_gpt(folder: Path, bias: bool = False) -> Case:
+    characters = sorted(set(CHARACTERS))
+    arguments = {"n_layer": 2, "n_head": HEADS, "n_embd": D, "block_size": 12, "bias": bias}
+    arguments["vocab_size"] = len(characters)
+    model = randomised(GPT(**arguments))
+    state = {f"_orig_mod.{name}": tensor for name, tensor in model.state_dict().items()}
+    optimizer = torch.optim.AdamW([torch.zeros(3, requires_grad=True)]).state_dict()
+    saved = {
+        "model": state,
+        "optimizer": optimizer,
+        "model_args": arguments | {"dropout": 0.0},
+        "iter_num": 250,
+        "best_val_loss": torch.tensor(1.5),
+        "config": {"dataset": "shakespeare_char", "learning_rate": 1e-3, "compile": True},
+    }
+    torch.save(saved, folder / "ckpt.pt")
+    stoi = {character: i for i, character in enumerate(characters)}
+    meta = {"vocab_size": len(stoi), "itos": dict(enumerate(characters)), "stoi": stoi}
+    (folder / "meta.pkl").write_bytes(pickle.dumps(meta))
+
+    def weights(text: Tensor) -> Tensor:
+        model(text)
+        return model.transformer.h[0].attn.attn
+
+    return Case(folder, folder / "ckpt.pt", model, weights, "decoder_self")
+
+
+def open_nmt(folder: Path, bias: bool = True, shares: bool = False) -> Case:
+    model = randomised(NMTModel(D, HEADS, 24, (SOURCES, TARGETS), 2, bias))
+    generator = randomised(torch.nn.Linear(D, TARGETS))
+    if shares:
+        generator.weight = model.decoder.embeddings.make_embedding.emb_luts[0].weight
+    special = ["<unk>", "<blank>", "<s>", "</s>"]
+    vocab = {
+        "src": special + [f"in{i}" for i in range(SOURCES - 4)],
+        "tgt": special + [f"out{i}" for i in range(TARGETS - 4)],
+        "data_task": "seq2seq",
+    }
+    options = argparse.Namespace(
+        heads=HEADS,
+        max_relative_positions=0,
+        position_encoding=True,
+        layer_norm="standard",
+        norm_eps=1e-6,
+        parallel_residual=False,
+        pos_ffn_activation_fn="relu",
+        share_decoder_embeddings=shares,
+        dropout=[0.1],
+        data={"corpus": {"path_src": "a"}},
+    )
+    state, output = model.state_dict(), generator.state_dict()
+    saved = {"model": state, "generator": output, "vocab": vocab, "opt": options, "optim": {}}
+    torch.save(saved, folder / "model_step_1000.pt")
+
+    def logits(source: Tensor, target: Tensor) -> Tensor:
+        return generator(model(source, target))
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.encoder.transformer[0].self_attn.attn
+
+    return Case(folder, folder / "model_step_1000.pt", logits, weights, "encoder_self")
+
+
+def marian_model(folder: Path) -> Case:
+    from transformers import MarianConfig, MarianMTModel
+
+    config = MarianConfig(
+        vocab_size=TARGETS + 1,
+        d_model=D,
+        encoder_layers=2,
+        decoder_layers=2,
+        encoder_attention_heads=HEADS,
+        decoder_attention_heads=HEADS,
+        encoder_ffn_dim=24,
+        decoder_ffn_dim=24,
+        max_position_embeddings=32,
+        activation_function="swish",
+        scale_embedding=True,
+        pad_token_id=TARGETS,
+        eos_token_id=0,
+        decoder_start_token_id=TARGETS,
+        forced_eos_token_id=None,
+        attn_implementation="eager",
+    )
+    model = randomised(MarianMTModel(config))
+    model.final_logits_bias.normal_(generator=torch.Generator().manual_seed(1))
+    marian.as_marian(model)
+    options = marian.yaml_array(layers=2, vocab=TARGETS, heads=HEADS, activation="swish")
+    arrays = marian.npz_arrays(model, TARGETS) | {"special:model.yml": options}
+    np.savez(folder / "model.npz", **arrays)
+
+    def run(source: Tensor, target: Tensor) -> Any:
+        return model(input_ids=source, decoder_input_ids=target, output_attentions=True)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        return run(source, target).cross_attentions[0]
+
+    def logits(source: Tensor, target: Tensor) -> Tensor:
+        return run(source, target).logits
+
+    return Case(folder, folder / "model.npz", logits, weights, "cross", bos_id=TARGETS)
+
+
+CASES: dict[str, Callable[[Path], Case]] = {
+    "torch_transformer": torch_transformer,
+    "annotated": annotated,
+    "attention_is_all_you_need": jadore,
+    "former_generator": former,
+    "former_classifier": former_classifier,
+    "nano_gpt": nano_gpt,
+    "open_nmt": open_nmt,
+    "marian": marian_model,
+}
+"""Name of the mapping -> how to make one."""

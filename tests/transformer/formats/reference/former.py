@@ -1,0 +1,69 @@
+"""pbloem/former: GTransformer and CTransformer by their names and formulas."""
+
+import torch
+from torch import Tensor, nn
+
+from tests.transformer.formats.reference.parts import attend, later
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, emb: int, heads: int, is_masked: bool, is_wide: bool) -> None:
+        super().__init__()
+        self.emb, self.heads, self.is_masked = emb, heads, is_masked
+        inner = emb * heads if is_wide else emb
+        self.tokeys = nn.Linear(emb, inner, bias=False)
+        self.toqueries = nn.Linear(emb, inner, bias=False)
+        self.tovalues = nn.Linear(emb, inner, bias=False)
+        self.unifyheads = nn.Linear(inner, emb)
+        self.attn = torch.empty(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        root = self.emb ** (1 / 4)  # of the whole embedding, however narrow a head
+        q, k = self.toqueries(x) / root, self.tokeys(x) / root
+        mask = later(x.size(1)) if self.is_masked else None
+        joined, self.attn = attend(q, k, self.tovalues(x), self.heads, mask, scale=1.0)
+        unified: Tensor = self.unifyheads(joined)
+        return unified
+
+
+class TransformerBlock(nn.Module):
+    def __init__(self, emb: int, heads: int, is_masked: bool, is_wide: bool) -> None:
+        super().__init__()
+        self.attention = SelfAttention(emb, heads, is_masked, is_wide)
+        self.norm1, self.norm2 = nn.LayerNorm(emb), nn.LayerNorm(emb)
+        self.ff = nn.Sequential(nn.Linear(emb, 4 * emb), nn.ReLU(), nn.Linear(4 * emb, emb))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm1(self.attention(x) + x)
+        normed: Tensor = self.norm2(self.ff(x) + x)
+        return normed
+
+
+class Former(nn.Module):
+    """With n_classes it is CTransformer, without GTransformer."""
+
+    def __init__(
+        self,
+        emb: int,
+        heads: int,
+        depth: int,
+        n_tokens: int,
+        n_classes: int = 0,
+        wide: bool = False,
+    ) -> None:
+        super().__init__()
+        self.n_classes = n_classes
+        self.token_embedding = nn.Embedding(n_tokens, emb)
+        self.pos_embedding = nn.Embedding(12, emb)
+        blocks = (TransformerBlock(emb, heads, not n_classes, wide) for _ in range(depth))
+        self.tblocks = nn.Sequential(*blocks)
+        self.toprobs = nn.Linear(emb, n_classes or n_tokens)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """ids: [B, T] -> log probabilities [B, T, V], or [B, C]."""
+        x = self.token_embedding(ids) + self.pos_embedding(torch.arange(ids.size(1)))
+        x = self.tblocks(x)
+        if self.n_classes:
+            x = x.max(dim=1)[0]
+        scores: Tensor = self.toprobs(x)
+        return scores.log_softmax(-1)

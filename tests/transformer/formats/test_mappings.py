@@ -1,0 +1,303 @@
+"""Each codebase's checkpoint, opened, computes what its own code computes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from tests.transformer.formats import codebases
+from tests.transformer.formats.codebases import CASES, TARGETS, Case
+from transformer import decode, load_checkpoint, record
+from transformer.checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    describe_checkpoint,
+)
+from transformer.circuits import qk
+from transformer.formats.translate import mappings
+from transformer.inspection import survey
+from transformer.vocabulary import source_side
+
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
+each = pytest.mark.parametrize("name", CASES)
+SOURCE, TARGET = [5, 6, 16, 4, 7], [8, 9, 21, 3]
+TEXT = [3, 4, 5, 6, 4, 9, 10]
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+def inputs(case: Case, checkpoint: Checkpoint) -> tuple[Tensor, ...]:
+    """What a forced pass feeds: [1, T] each."""
+    if checkpoint.family.name != "encoder_decoder":
+        return (torch.tensor([TEXT]),)
+    return torch.tensor([SOURCE]), torch.tensor([[case.bos_id, *TARGET[:-1]]])
+
+
+def require_equal(case: Case, atol: float = 1e-5) -> Checkpoint:
+    """Opened, it gives the reference's logits."""
+    checkpoint = load_checkpoint(case.file, "cpu")
+    given = inputs(case, checkpoint)
+    expected, ours = case.logits(*given), checkpoint.model(*given)
+    if checkpoint.about.recipe.startswith("former"):
+        ours = ours.log_softmax(-1)  # it ends in one
+    assert float(expected.std()) > 0.1
+    torch.testing.assert_close(ours[..., :TARGETS], expected[..., :TARGETS], rtol=0, atol=atol)
+    return checkpoint
+
+
+def test_every_codebase_is_tested() -> None:
+    assert set(CASES) == set(mappings())
+
+
+@each
+def test_it_computes_what_their_code_does(name: str, tmp_path: Path) -> None:
+    checkpoint = require_equal(CASES[name](tmp_path), atol=1e-4 if name == "marian" else 1e-5)
+    assert checkpoint.about.title.startswith(mappings()[name].title)
+    assert checkpoint.config == describe_checkpoint(checkpoint.path).config
+    assert checkpoint.config.n_heads == codebases.HEADS
+
+
+@each
+def test_its_attention_is_theirs(name: str, tmp_path: Path) -> None:
+    case = CASES[name](tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")  # the folder, this time
+    given = inputs(case, checkpoint)
+    recording = recorded(checkpoint, given)
+    weights = recording.attentions[case.kind].weights(0)
+    expected = case.weights(*given)[0]
+    torch.testing.assert_close(weights, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:2]), rtol=0, atol=1e-5)
+    if case.kind == "decoder_self":
+        assert not weights.triu(1).any()
+    assert weights.std() > 0.01  # far from uniform
+
+
+def recorded(checkpoint: Checkpoint, given: tuple[Tensor, ...]) -> Any:
+    """A recording of just these ids, past the tokenizer."""
+    source, target = source_side(checkpoint.tokenizer), checkpoint.tokenizer
+    ids = given[0][0].tolist()
+    text = source.token(ids[0]).piece  # anything: the ids are put in its place
+    replaced = _Given(checkpoint.tokenizer, ids)
+    watched = replace(checkpoint, tokenizer=replaced)
+    if len(given) == 1:
+        return record(watched, text)
+    return record(watched, text, [target.token(id) for id in TARGET])
+
+
+class _Given:
+    """A tokenizer that reads one sentence, whatever is typed."""
+
+    def __init__(self, tokenizer: Any, ids: list[int]) -> None:
+        self._tokenizer, self._ids = tokenizer, ids
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokenizer, name)
+
+    def encode(self, text: str, side: str = "source") -> list[int]:
+        return self._ids
+
+
+@each
+def test_it_decodes_its_example(name: str, tmp_path: Path) -> None:
+    CASES[name](tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    (example, *_) = checkpoint.about.examples
+    if checkpoint.family.decodes:
+        decoding = decode(checkpoint, example, method="beam", max_len=5)
+        target = decoding.target
+        assert 0 < len(target) <= 5
+    else:
+        target = None
+    recording = record(checkpoint, example, target)
+    kind, layer, head = checkpoint.about.opens_at
+    assert recording.attentions[kind].weights(layer, head).isfinite().all()
+    assert recording.positions
+    decoder = recording.attentions.get("decoder_self")
+    if decoder is not None and target is not None:
+        assert decoder.produced is not None and decoder.produced[-len(target) :] == target
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scale_emb_or_prj": "emb"},
+        {"scale_emb_or_prj": "none"},
+        {"embs_share_weight": False, "src_vocab_size": 19},
+        {"proj_share_weight": False, "embs_share_weight": False, "src_vocab_size": 19},
+    ],
+)
+def test_jadore_s_scalings_and_ties(changes: dict[str, Any], tmp_path: Path) -> None:
+    config = require_equal(codebases.jadore(tmp_path, **changes)).config
+    tied = "all" if not {"embs_share_weight", "proj_share_weight"} & set(changes) else "output"
+    assert config.tied == ("none" if "proj_share_weight" in changes else tied)
+    assert config.source_vocab_size == changes.get("src_vocab_size")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda folder: codebases.nano_gpt(folder, bias=True),
+        lambda folder: codebases.former(folder, wide=True),
+        lambda folder: codebases.former(folder, n_classes=3, wide=True),
+        lambda folder: codebases.open_nmt(folder, bias=False),
+        lambda folder: codebases.open_nmt(folder, shares=True),
+    ],
+)
+def test_variants_of_one_codebase(make: Callable[[Path], Case], tmp_path: Path) -> None:
+    require_equal(make(tmp_path))
+
+
+def test_ties_are_found(tmp_path: Path) -> None:
+    codebases.open_nmt(tmp_path, shares=True)
+    config = load_checkpoint(tmp_path, "cpu").config
+    assert (config.tied, config.output_bias) == ("output", True)
+    assert config.source_vocab_size == codebases.SOURCES
+
+
+def test_marian_never_writes_its_start(tmp_path: Path) -> None:
+    codebases.marian_model(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert checkpoint.config.bos_id == TARGETS
+    logits = checkpoint.model(torch.tensor([[4, 5, 0]]), torch.tensor([[TARGETS, 7]]))
+    assert logits.softmax(-1)[..., TARGETS].tolist() == [[0.0, 0.0]]
+
+
+def npz(file: Path, **changes: Any) -> None:
+    """Replace arrays of a Marian model, or (None) leave them out."""
+    with np.load(file) as arrays:
+        kept = {name: arrays[name] for name in arrays.files} | changes
+    np.savez(file, **{name: array for name, array in kept.items() if array is not None})
+
+
+def test_marian_with_embeddings_apart(tmp_path: Path) -> None:
+    case = codebases.marian_model(tmp_path)
+    with np.load(case.file) as arrays:
+        shared = arrays["Wemb"]
+    apart = {"encoder_Wemb": shared, "decoder_Wemb": shared, "decoder_ff_logit_out_W": shared.T}
+    npz(case.file, Wemb=None, **apart)
+    config = require_equal(case, atol=1e-4).config
+    assert (config.source_vocab_size, config.vocab_size) == (TARGETS, TARGETS + 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"decoder_ff_logit_out_b": None}, "lacks tensors that it needs: decoder_ff_logit_out_b."),
+        ({"decoder_l2_context_Wq": None}, "lacks tensors .*: decoder_l2_context_Wq."),
+        ({"encoder_l1_self_Wt": np.zeros((2, 2))}, "this code does not: encoder_l1_self_Wt."),
+        (
+            {"special:model.yml": np.frombuffer(b"transformer-postprocess: da", np.int8)},
+            "is a Marian model with transformer-postprocess: da, which is not known here; .* dan",
+        ),
+        (
+            {"special:model.yml": np.frombuffer(b"transformer-heads: 5", np.int8)},
+            "describes no model: d_model .16. must be a multiple of n_heads .5.",
+        ),
+    ],
+)
+def test_marian_models_that_do_not_open(
+    changes: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    npz(codebases.marian_model(tmp_path).file, **changes)
+    with pytest.raises(CheckpointError, match=rf"model\.npz .*{sentence}"):
+        load_checkpoint(tmp_path)
+
+
+def test_the_saved_sinusoids_are_the_ones_used(tmp_path: Path) -> None:
+    codebases.torch_transformer(tmp_path)
+    saved = torch.load(tmp_path / "transformer.pth", weights_only=True)
+    table = load_checkpoint(tmp_path, "cpu").model.get_submodule("positions").table
+    assert torch.equal(table, saved["positional_encoding.pos_embedding"][:, 0])
+
+
+def change(file: Path, **tensors: Tensor | None) -> None:
+    """Add, replace or (None) take away tensors of a plain state dict."""
+    state = torch.load(file, weights_only=True) | tensors
+    torch.save({name: tensor for name, tensor in state.items() if tensor is not None}, file)
+
+
+NORM = "encoder.layers.1.sublayer.0.norm.a_2"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"decoder.extra": torch.zeros(2)}, "has tensors that this code does not: decoder.extra."),
+        ({NORM: None}, f"lacks tensors that it needs: {NORM}."),
+        ({NORM: torch.zeros(3)}, rf"has {NORM} of \[3\], where the others ask for \[16\]"),
+        ({NORM: torch.full((16,), torch.nan)}, f"holds NaN or infinite values in {NORM}."),
+        ({NORM: torch.zeros(16, dtype=torch.int64)}, f"has {NORM} of type int64: no weights."),
+        ({"src_embed.1.pe": torch.zeros(1, 9, 16)}, "has different tables of positions"),
+        ({"generator.proj.weight": None}, "lacks tensors that it needs: generator.proj.weight."),
+        ({"tgt_embed.0.lut.weight": None}, "has no tensor tgt_embed.0.lut.weight, which says how"),
+        ({"encoder.layers.7.x": torch.zeros(2)}, r"encoder\.layers\.7\.x, and it|lacks"),
+    ],
+)
+def test_what_does_not_map_is_named(
+    changes: dict[str, Tensor | None], sentence: str, tmp_path: Path
+) -> None:
+    case = codebases.annotated(tmp_path)
+    change(case.file, **changes)
+    with pytest.raises(
+        CheckpointError, match=rf"^{tmp_path.name}: multi30k_model_final\.pt .*{sentence}"
+    ):
+        load_checkpoint(case.file)
+
+
+@each
+def test_heads_are_asked_for_where_nothing_tells(name: str, tmp_path: Path) -> None:
+    case = CASES[name](tmp_path)
+    if not (tmp_path / "headscope.json").exists():
+        return  # the file itself says
+    (tmp_path / "headscope.json").unlink()
+    with pytest.raises(
+        CheckpointError, match=r'write {"n_heads": 8}, .* into a file headscope.json'
+    ):
+        load_checkpoint(case.file)
+
+
+def test_a_model_that_is_not_known(tmp_path: Path) -> None:
+    torch.save({"conv1.weight": torch.zeros(3, 3)}, tmp_path / "resnet.pth")
+    with pytest.raises(
+        CheckpointError, match=r"such as conv1\.weight\. State dicts that open .*nanoGPT"
+    ):
+        load_checkpoint(tmp_path / "resnet.pth")
+
+
+def test_a_folder_with_several(tmp_path: Path) -> None:
+    codebases.annotated(tmp_path)
+    torch.save({}, tmp_path / "other.pt")
+    with pytest.raises(
+        CheckpointError, match=r"holds 2 files of weights \(multi30k.*, other\.pt\)"
+    ):
+        load_checkpoint(tmp_path)
+
+
+def test_circuits_are_those_of_their_weights(tmp_path: Path) -> None:
+    """q.k as pbloem/former scales it, from the file as it is."""
+    codebases.former(tmp_path)
+    heads = survey(tmp_path).heads
+    head, ends = heads.layer("decoder_self", 1)[1], heads.ends("decoder_self")
+    theirs = torch.load(tmp_path / "former.pt", weights_only=True)
+    query, key = (theirs[f"tblocks.1.attention.{n}.weight"][8:] for n in ("toqueries", "tokeys"))
+    embedded = theirs["token_embedding.weight"][[3, 7]]
+    expected = (embedded @ query.T) @ (embedded @ key.T).T / 16**0.5
+    torch.testing.assert_close(qk(head, ends, [3, 7]).float(), expected)
+
+
+@each
+def test_what_a_file_holds_fits_what_it_is_taken_for(tmp_path: Path, name: str) -> None:
+    CASES[name](tmp_path)
+    found = survey(tmp_path)
+    problems = [each.problem for each in found.findings]
+    assert not [said for said in problems if said.startswith(("missing", "unexpected", "is "))]
+    opened = load_checkpoint(tmp_path, "cpu")
+    assert found.n_parameters == sum(p.numel() for p in opened.model.parameters())

@@ -1,0 +1,192 @@
+"""What lies beside a file of weights decides how its tokens are typed and shown."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+
+from tests.conftest import SENTENCES
+from tests.transformer.formats import codebases
+from tests.transformer.formats.codebases import SOURCES, TARGETS
+from transformer import CheckpointError, decode, load_checkpoint, record
+from transformer.inputs import InputError
+from transformer.tokenizer import TokenizerError
+from transformer.vocabulary import (
+    Frame,
+    PairTokenizer,
+    SentencePieceVocabulary,
+    VocabularyTokenizer,
+    source_side,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
+SPECIAL = ["<unk>", "<pad>", "<bos>", "<eos>"]
+
+
+def words(side: str, n: int) -> list[str]:
+    return SPECIAL + [f"{side}{i}" for i in range(n - len(SPECIAL))]
+
+
+def two_vocabularies(folder: Path) -> None:
+    (folder / "vocab.source.txt").write_text("\n".join(words("in", SOURCES)) + "\n")
+    (folder / "vocab.target.txt").write_text("\n".join(words("out", TARGETS)))
+
+
+def test_two_vocabularies_of_two_sizes(tmp_path: Path) -> None:
+    codebases.torch_transformer(tmp_path)
+    two_vocabularies(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert (checkpoint.config.source_vocab_size, checkpoint.config.vocab_size) == (17, 23)
+    decoding = decode(checkpoint, "in1 in12 never", max_len=4)
+    read = ["<bos>", "in1", "in12", "<unk>", "<eos>"]
+    assert [token.piece for token in decoding.source] == read
+    assert all(token.piece in words("out", TARGETS) for token in decoding.target)
+    recording = record(checkpoint, "in1 in12 never", "out3 out7")
+    cross = recording.attentions["cross"]
+    assert [token.piece for token in cross.keys] == read
+    assert [token.piece for token in cross.queries] == ["<bos>", "out3", "out7"]
+    assert [token.piece for token in cross.produced or ()] == ["out3", "out7", "<eos>"]
+    assert [token.piece for token in recording.attentions["encoder_self"].queries] == read
+    assert checkpoint.about.examples == ("in0 in1 in2 in3 in4 in5",)
+
+
+def test_the_pieces_say_which_tokens_are_special(tmp_path: Path) -> None:
+    """Older copies of The Annotated Transformer have torchtext's order: padding 1, start 2."""
+    codebases.annotated(tmp_path)
+    assert load_checkpoint(tmp_path, "cpu").config.bos_id == 0
+    two_vocabularies(tmp_path)
+    config = load_checkpoint(tmp_path, "cpu").config
+    assert (config.pad_id, config.bos_id, config.eos_id) == (1, 2, 3)
+    (tmp_path / "headscope.json").write_text('{"n_heads": 4, "bos_id": 5}')
+    config = load_checkpoint(tmp_path, "cpu").config
+    assert (config.n_heads, config.bos_id, config.eos_id) == (4, 5, 3)
+
+
+def test_one_vocabulary_as_json(tmp_path: Path) -> None:
+    codebases.jadore(tmp_path)
+    ids = {piece: id for id, piece in enumerate(words("w", TARGETS))}
+    (tmp_path / "vocab.json").write_text(json.dumps(dict(reversed(ids.items()))))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert checkpoint.tokenizer.encode("w3 w0") == [2, 7, 4, 3]
+    assert checkpoint.tokenizer.decode([2, 7, 4, 3]) == "w3 w0"
+    assert source_side(checkpoint.tokenizer) is checkpoint.tokenizer
+
+
+def test_the_vocabulary_inside_the_file(tmp_path: Path) -> None:
+    codebases.open_nmt(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    source = source_side(checkpoint.tokenizer)
+    assert source.encode("in2 in0") == [6, 4]  # OpenNMT-py frames no source
+    assert checkpoint.tokenizer.encode("out2", "target") == [6, 3]
+    assert checkpoint.tokenizer.token(1).special
+
+
+def test_characters_of_nano_gpt(tmp_path: Path) -> None:
+    codebases.nano_gpt(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    characters = sorted(set(codebases.CHARACTERS))
+    assert checkpoint.tokenizer.encode("ROMEO:") == [characters.index(c) for c in "ROMEO:"]
+    assert len(decode(checkpoint, "the ", max_len=3).text) == 3
+    with pytest.raises(InputError, match=r"^This model has never seen the character “z”"):
+        decode(checkpoint, "zebra")
+
+
+def test_ids_where_there_is_no_vocabulary(tmp_path: Path) -> None:
+    codebases.torch_transformer(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert checkpoint.about.tokenizer == "ids"
+    assert checkpoint.about.examples == ("2 0 4 5 6 7 8 9 10 11 3",)
+    assert checkpoint.tokenizer.encode("2 16 3") == [2, 16, 3]
+    with pytest.raises(InputError, match=r"from 0 to 16; “17” is not one of them"):
+        decode(checkpoint, "2 17 3")
+
+
+def sentencepiece_model(**changes: Any) -> bytes:
+    model = io.BytesIO()
+    options = {"vocab_size": 40, "pad_id": -1, "bos_id": -1, "eos_id": 0, "unk_id": 1} | changes
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES), model_writer=model, minloglevel=2, **options
+    )
+    return model.getvalue()
+
+
+@pytest.mark.parametrize("changes", [{}, {"bos_id": 2}])
+def test_marian_s_vocabulary(
+    changes: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(codebases, "TARGETS", 40)
+    codebases.marian_model(tmp_path)
+    (tmp_path / "vocab.spm").write_bytes(sentencepiece_model(**changes))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert (checkpoint.config.bos_id, checkpoint.config.eos_id) == (40, 0)
+    ids = checkpoint.tokenizer.encode(SENTENCES[0])
+    assert ids[-1] == 0 and checkpoint.tokenizer.decode(ids) == SENTENCES[0]
+    assert checkpoint.tokenizer.token(40).special
+    decoding = decode(checkpoint, SENTENCES[0], max_len=4)
+    recording = record(checkpoint, SENTENCES[0], decoding.target)
+    assert recording.attentions["cross"].queries[0].piece == "<s>"
+    (tmp_path / "vocab.spm").write_bytes(b"\xff" * 9)
+    with pytest.raises(
+        CheckpointError, match=r": vocab\.spm is not a whole sentencepiece model\.$"
+    ):
+        load_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("vocab.txt", "a\nb", r"vocab\.txt has 2 pieces, the model's source has 23\.$"),
+        ("vocab.json", '{"a": 0, "b": 2}', r"vocab\.json must give each piece an id"),
+        ("vocab.json", '{"a": "x"}', r"vocab\.json must give each piece an id"),
+        ("vocab.json", "[" * 9000, r"vocab\.json cannot be read"),
+        ("headscope.json", "{", r"headscope\.json cannot be read"),
+        (
+            "headscope.json",
+            '{"colour": 1}',
+            r"headscope\.json may say activation, bos_id, .* nothing",
+        ),
+        ("headscope.json", '{"n_heads": 3}', r"model\.chkpt has .*w_vs\.weight of \[10, 16\]"),
+        ("headscope.json", '{"n_heads": "two"}', r"model\.chkpt describes no model: n_heads must"),
+        (
+            "headscope.json",
+            '{"activation": "sin"}',
+            r"describes no model: activation must be one of",
+        ),
+    ],
+)
+def test_what_is_wrong_beside_a_file(
+    name: str, content: str, sentence: str, tmp_path: Path
+) -> None:
+    codebases.jadore(tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(CheckpointError, match=rf"^{tmp_path.name}: .*{sentence}"):
+        load_checkpoint(tmp_path)
+
+
+def test_classes_have_names_if_the_sidecar_says_so(tmp_path: Path) -> None:
+    codebases.former_classifier(tmp_path)
+    assert load_checkpoint(tmp_path, "cpu").config.classes == ("class 0", "class 1", "class 2")
+    (tmp_path / "headscope.json").write_text('{"n_heads": 2, "classes": ["a", "b", "c"]}')
+    assert load_checkpoint(tmp_path, "cpu").config.classes == ("a", "b", "c")
+
+
+def test_splitting_and_joining() -> None:
+    tokenizer = VocabularyTokenizer(["<unk>", "<s>", "</s>", "it", "rains"], frame=Frame(1, 2, 2))
+    assert tokenizer.encode(" it  snows\n") == [1, 3, 0, 2]
+    assert tokenizer.encode("it", "target") == [3, 2]
+    assert tokenizer.encode("it", "text") == tokenizer.encode("it", "prompt") == [3]
+    assert tokenizer.decode([1, 3, 4, 2]) == "it rains"
+    with pytest.raises(TokenizerError, match="has never seen the word “snows”"):
+        VocabularyTokenizer(["it"]).encode("it snows")
+
+
+def test_they_save_themselves(tmp_path: Path) -> None:
+    words = VocabularyTokenizer(["a", "b"])
+    pieces = SentencePieceVocabulary(sentencepiece_model(), further=["<s>"])
+    PairTokenizer(words, pieces).save(tmp_path)
+    assert json.loads((tmp_path / "source" / "vocab.json").read_text()) == {"a": 0, "b": 1}
+    assert (tmp_path / "target" / "tokenizer.model").read_bytes() == sentencepiece_model()

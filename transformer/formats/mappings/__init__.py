@@ -1,0 +1,1 @@
+"""Names of well-known Transformer code and ours, one codebase a file: each declares MAPPING."""

@@ -1,0 +1,78 @@
+"""The Annotated Transformer (Harvard NLP; Rush 2018, Huang et al. 2022).
+
+x + sublayer(norm(x)), and a norm that closes each stack: a_2 (x - mean) / (deviation + eps) + b_2
+with the unbiased deviation.
+"""
+
+from transformer.config import ModelConfig
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, holds, layered
+
+
+def _attention(theirs: str, ours: str) -> dict[str, str]:
+    parts = ("query", "key", "value", "output")
+    return {f"{theirs}.linears.{i}": f"{ours}.{part}" for i, part in enumerate(parts)}
+
+
+def _norm(theirs: str, ours: str) -> dict[str, str]:
+    return {f"{theirs}.a_2": f"{ours}.weight", f"{theirs}.b_2": f"{ours}.bias"}
+
+
+_LAYER = {
+    **_attention("self_attn", "self_attention"),
+    **_norm("sublayer.0.norm", "self_residual.norm"),
+    "feed_forward.w_1": "feed_forward.inner",
+    "feed_forward.w_2": "feed_forward.outer",
+}
+NAMES = {
+    **_norm("encoder.norm", "encoder.norm"),
+    **_norm("decoder.norm", "decoder.norm"),
+    **layered(
+        "encoder.layers.*. -> encoder.layers.*.",
+        {**_LAYER, **_norm("sublayer.1.norm", "feed_residual.norm")},
+    ),
+    **layered(
+        "decoder.layers.*. -> decoder.layers.*.",
+        {
+            **_LAYER,
+            **_attention("src_attn", "cross_attention"),
+            **_norm("sublayer.1.norm", "cross_residual.norm"),
+            **_norm("sublayer.2.norm", "feed_residual.norm"),
+        },
+    ),
+}
+
+
+def configure(found: Found) -> ModelConfig:
+    """h is in no shape; 0 start, 1 end, 2 padding, as `build_vocabulary` sets them."""
+    vocab_size, d_model = found.shape("tgt_embed.0.lut.weight")
+    return ModelConfig(
+        vocab_size=vocab_size,
+        source_vocab_size=found.shape("src_embed.0.lut.weight")[0],
+        d_model=d_model,
+        d_ff=found.shape("encoder.layers.0.feed_forward.w_1.weight")[0],
+        n_heads=found.heads("h"),
+        n_encoder_layers=found.layers("encoder.layers.*."),
+        n_decoder_layers=found.layers("decoder.layers.*."),
+        max_len=5000,
+        norm_order="pre",
+        norm="deviation",
+        norm_eps=1e-6,
+        tied="none",
+        pad_id=2,
+        bos_id=0,
+        eos_id=1,
+    )
+
+
+MAPPING = CodeMapping(
+    name="annotated",
+    title="The Annotated Transformer",
+    tells=holds("encoder.layers.0.self_attn.linears.0.weight", "src_embed.0.lut.weight"),
+    names=NAMES,
+    embeddings=Embeddings(
+        "src_embed.0.lut.weight", "tgt_embed.0.lut.weight", "generator.proj.weight"
+    ),
+    configure=configure,
+    tables=("src_embed.1.pe", "tgt_embed.1.pe"),
+    frames_source=(True, True),
+)

@@ -1,0 +1,44 @@
+"""pbloem/former: CTransformer, which says what a text is; its pooling takes the maximum."""
+
+from dataclasses import replace
+
+from transformer.config import ModelConfig
+from transformer.formats.mappings.former_generator import (
+    BLOCK,
+    EMBEDDING,
+    IGNORED,
+    OUTPUT,
+    is_former,
+    is_generator,
+    sizes,
+)
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, layered
+
+
+def configure(found: Found) -> ModelConfig:
+    """Classes go by their numbers, unless the sidecar names them."""
+    config = sizes(found)
+    return replace(
+        config,
+        family="encoder_classifier",
+        n_encoder_layers=config.n_decoder_layers,
+        n_decoder_layers=0,
+        pooling="max",
+        pad_id=min(1, config.vocab_size - 1),  # torchtext's
+        classes=tuple(f"class {i}" for i in range(found.shape(OUTPUT)[0])),
+    )
+
+
+MAPPING = CodeMapping(
+    name="former_classifier",
+    title="pbloem/former (CTransformer)",
+    tells=lambda found: is_former(found) and not is_generator(found),
+    names={
+        "pos_embedding.weight": "positions.table",
+        "toprobs": "classify",
+        **layered("tblocks.*. -> encoder.layers.*.", BLOCK),
+    },
+    embeddings=Embeddings(None, EMBEDDING, None),
+    configure=configure,
+    ignored=IGNORED,
+)

@@ -1,0 +1,75 @@
+"""pbloem/former: GTransformer, which goes on with a text (Bloem, "Transformers from scratch").
+
+Norms follow each sublayer; keys, queries and values have no bias. Its heads come "wide", each as
+large as the model, which shapes show, or narrow, which they do not; scores are divided by
+sqrt(emb) in either.
+"""
+
+from transformer.config import ModelConfig
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, layered
+
+EMBEDDING, OUTPUT = "token_embedding.weight", "toprobs.weight"
+BLOCK = {
+    "attention.toqueries": "self_attention.query",
+    "attention.tokeys": "self_attention.key",
+    "attention.tovalues": "self_attention.value",
+    "attention.unifyheads": "self_attention.output",
+    "norm1": "self_residual.norm",
+    "ff.0": "feed_forward.inner",
+    "ff.2": "feed_forward.outer",
+    "norm2": "feed_residual.norm",
+}
+IGNORED = (r"tblocks\.\d+\.attention\.mask",)
+
+
+def is_former(found: Found) -> bool:
+    """Of either model."""
+    return found.has(EMBEDDING) and any(name.startswith("tblocks.") for name in found.tensors)
+
+
+def is_generator(found: Found) -> bool:
+    """One probability a token."""
+    return is_former(found) and (
+        not found.has(OUTPUT) or found.shape(OUTPUT) == found.shape(EMBEDDING)
+    )
+
+
+def sizes(found: Found) -> ModelConfig:
+    """What both of its models have in common."""
+    vocab_size, d_model = found.shape(EMBEDDING)
+    wide = found.shape("tblocks.0.attention.toqueries.weight")[0]
+    n_heads = wide // d_model if wide > d_model else found.heads("heads", "num_heads")
+    return ModelConfig(
+        family="decoder_only",
+        vocab_size=vocab_size,
+        d_model=d_model,
+        d_ff=found.shape("tblocks.0.ff.0.weight")[0],
+        n_heads=n_heads,
+        d_key=d_model if wide > d_model else None,
+        d_value=d_model if wide > d_model else None,
+        n_encoder_layers=0,
+        n_decoder_layers=found.layers("tblocks.*."),
+        max_len=found.shape("pos_embedding.weight")[0],
+        attention_scale="d_model",
+        attention_bias="output",
+        positions="learned",
+        tied="none",
+        scaled_embeddings=False,
+        pad_id=0,
+        bos_id=0,
+        eos_id=None,
+    )
+
+
+MAPPING = CodeMapping(
+    name="former_generator",
+    title="pbloem/former (GTransformer)",
+    tells=is_generator,
+    names={
+        "pos_embedding.weight": "positions.table",
+        **layered("tblocks.*. -> decoder.layers.*.", BLOCK),
+    },
+    embeddings=Embeddings(None, EMBEDDING, OUTPUT),
+    configure=sizes,
+    ignored=IGNORED,
+)

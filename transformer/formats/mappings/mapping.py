@@ -1,0 +1,153 @@
+"""What a mapping declares: how one codebase names its tensors, and where it keeps its sizes."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.config import ModelConfig
+
+Tensors = dict[str, Tensor]
+Names = Mapping[str, str | tuple[str, ...]]
+"""Their name -> ours, `*` standing for the layer. A name may be a tensor's, or a module's with a
+`weight` and a `bias`. Several of ours: theirs is cut into as many equal parts, row by row."""
+
+SIDECAR = "headscope.json"
+MOST_LAYERS = 500
+
+
+class Misfit(Exception):
+    """What does not map, in a sentence that goes on after the file's name."""
+
+
+def shown(name: object, most: int = 80) -> str:
+    """A stranger's name or message, fit for a sentence: one line, and not a long one."""
+    plain = "".join(c if c.isprintable() else "?" for c in str(name)[: most + 1])
+    return plain if len(plain) <= most else f"{plain[:most]}…"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a file of weights holds."""
+
+    tensors: Tensors
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers, texts and truths that were saved beside the weights."""
+    vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Pieces that were saved beside them, under "source" and "target"."""
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    """What the sidecar file says, in the names of ModelConfig's fields; it is believed first."""
+
+    def has(self, *names: str) -> bool:
+        return all(name in self.tensors for name in names)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Raises Misfit where there is no such matrix, by which a size is known."""
+        if name not in self.tensors:
+            raise Misfit(f"has no tensor {name}, which says how large the model is")
+        shape = tuple(self.tensors[name].shape)
+        if len(shape) < 2:
+            raise Misfit(f"has {name} of shape {list(shape)}, where a matrix belongs")
+        return shape
+
+    def layers(self, prefix: str) -> int:
+        """How many different numbers stand in the place of `*`."""
+        pattern = re.compile(re.escape(prefix).replace(r"\*", r"(\d{1,4})"))
+        matches = (pattern.match(name) for name in self.tensors)
+        n_layers = len({match.group(1) for match in matches if match})
+        if n_layers > MOST_LAYERS:
+            raise Misfit(f"has {n_layers:,} layers of {prefix}, more than any model")
+        return n_layers
+
+    def heads(self, *names: str) -> int:
+        """What is saved under one of these names: no shape tells. Raises Misfit where none is."""
+        given = [self.choices.get("n_heads"), *map(self.options.get, names)]
+        for value in given:
+            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                return value
+        raise Misfit(
+            "does not say how many heads its attention has, and no shape tells: write "
+            f'{{"n_heads": 8}}, with the right number, into a file {SIDECAR} beside it'
+        )
+
+    def having(self, tensors: Tensors) -> "Found":
+        """The same with other tensors."""
+        return replace(self, tensors=tensors)
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """Which of their matrices embed and which one projects to the vocabulary; None: no such."""
+
+    source: str | None
+    target: str
+    output: str | None
+
+
+def unchanged(found: Found) -> Found:
+    """Most code already names and turns its tensors as a mapping says."""
+    return found
+
+
+def holds(*names: str) -> Callable[[Found], bool]:
+    """Whether one of these is there: names that no other codebase has."""
+    return lambda found: any(found.has(name) for name in names)
+
+
+@dataclass(frozen=True)
+class CodeMapping:
+    """How to read one codebase's state dicts."""
+
+    name: str
+    title: str
+    tells: Callable[[Found], bool]
+    """Whether these are its tensors, by names that only it has."""
+    names: Names
+    embeddings: Embeddings
+    configure: Callable[[Found], ModelConfig]
+    """Sizes, from shapes and saved options. Raises Misfit. Ties and tables are seen to later."""
+    prepare: Callable[[Found], Found] = unchanged
+    """Put into the form that `names` speaks of: transposed, scaled, zeros where it has no bias."""
+    tables: tuple[str, ...] = ()
+    """Fixed positional encodings that it saves; all the same."""
+    ignored: tuple[str, ...] = ()
+    """Regular expressions of tensors without a meaning of their own, such as masks."""
+    frames_source: tuple[bool, bool] = (False, False)
+    """Whether it puts a start token before a source, and an end token after it."""
+    first_layer: int = 0
+    """The number of the first layer in their names."""
+    named_ids: tuple[str, ...] = ("pad_id", "bos_id", "eos_id")
+    """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
+    further_pieces: tuple[str, ...] = ()
+    """Special tokens that the model has beyond its vocabulary file."""
+
+
+def same(one: Tensor, other: Tensor) -> bool:
+    """Whether two names stand for one matrix: it is saved under each."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return one.data_ptr() == other.data_ptr() or torch.equal(one, other)
+
+
+def with_zero_biases(found: Found, modules: str) -> Found:
+    """Zeros for each module of this name, a regular expression, that has a weight and no bias."""
+    pattern = re.compile(modules)
+    added = {}
+    for name, tensor in found.tensors.items():
+        module, _, kind = name.rpartition(".")
+        bias = f"{module}.bias"
+        if kind == "weight" and bias not in found.tensors and pattern.fullmatch(module):
+            added[bias] = torch.zeros(tensor.size(0)) if tensor.dim() else torch.zeros(1)
+    return found.having({**found.tensors, **added})
+
+
+def layered(place: str, parts: Names) -> dict[str, str | tuple[str, ...]]:
+    """Names of one layer's parts below theirs and ours: "their place -> our place"."""
+    theirs, ours = place.split(" -> ")
+    return {
+        theirs + name: ours + part if isinstance(part, str) else tuple(ours + p for p in part)
+        for name, part in parts.items()
+    }

@@ -1,0 +1,84 @@
+"""nanoGPT (Karpathy), as its train.py saves it: {"model", "model_args", "optimizer", ...}.
+
+GPT-2's blocks with the exact GELU. Without `bias` nothing in it has one, norms included. minGPT
+names its tensors alike; its GELU is tanh's approximation, which the sidecar can say.
+"""
+
+from transformer.config import ModelConfig
+from transformer.formats.mappings.mapping import (
+    CodeMapping,
+    Embeddings,
+    Found,
+    holds,
+    layered,
+    with_zero_biases,
+)
+
+EMBEDDING, OUTPUT = "transformer.wte.weight", "lm_head.weight"
+BIASED = (".ln_1.bias", ".ln_2.bias", ".ln_f.bias", ".c_attn.bias", ".c_proj.bias", ".c_fc.bias")
+GPT2_SIZES, GPT2_END = (50257, 50304), 50256
+
+NAMES = {
+    "transformer.wpe.weight": "positions.table",
+    "transformer.ln_f": "decoder.norm",
+    **layered(
+        "transformer.h.*. -> decoder.layers.*.",
+        {
+            "ln_1": "self_residual.norm",
+            "attn.c_attn.weight": tuple(
+                f"self_attention.{part}.weight" for part in ("query", "key", "value")
+            ),
+            "attn.c_attn.bias": tuple(
+                f"self_attention.{part}.bias" for part in ("query", "key", "value")
+            ),
+            "attn.c_proj": "self_attention.output",
+            "ln_2": "feed_residual.norm",
+            "mlp.c_fc": "feed_forward.inner",
+            "mlp.c_proj": "feed_forward.outer",
+        },
+    ),
+}
+
+
+def prepare(found: Found) -> Found:
+    """`bias=False` takes every bias away; ours are then 0, but for those of attention."""
+    if any(name.endswith(BIASED) for name in found.tensors):
+        return found
+    return with_zero_biases(found, r"transformer\.(ln_f|h\.\d+\.(ln_\d|mlp\.c_fc|mlp\.c_proj))")
+
+
+def configure(found: Found) -> ModelConfig:
+    """n_head is in no shape."""
+    vocab_size, d_model = found.shape(EMBEDDING)
+    end = GPT2_END if vocab_size in GPT2_SIZES else None
+    return ModelConfig(
+        family="decoder_only",
+        vocab_size=vocab_size,
+        d_model=d_model,
+        d_ff=found.shape("transformer.h.0.mlp.c_fc.weight")[0],
+        n_heads=found.heads("n_head"),
+        n_encoder_layers=0,
+        n_decoder_layers=found.layers("transformer.h.*."),
+        max_len=found.shape("transformer.wpe.weight")[0],
+        norm_order="pre",
+        decoder_norm=True,
+        activation="gelu",
+        attention_bias="all" if found.has("transformer.h.0.attn.c_attn.bias") else "none",
+        positions="learned",
+        scaled_embeddings=False,
+        pad_id=end or 0,
+        bos_id=end or 0,
+        eos_id=end,
+    )
+
+
+MAPPING = CodeMapping(
+    name="nano_gpt",
+    title="nanoGPT",
+    tells=holds(EMBEDDING, "transformer.h.0.attn.c_attn.weight"),
+    names=NAMES,
+    embeddings=Embeddings(None, EMBEDDING, OUTPUT),
+    configure=configure,
+    prepare=prepare,
+    ignored=(r"transformer\.h\.\d+\.attn\.(bias|masked_bias)",),
+)

@@ -1,0 +1,122 @@
+"""OpenNMT-py from version 3 on: {"model", "generator", "vocab", "opt"}.
+
+Norms before each sublayer and one that closes each stack. Older versions kept their vocabulary as
+Python objects, which are never loaded: `transformer/formats/weights_file.py` says what to do.
+"""
+
+from transformer.config import ModelConfig
+from transformer.formats.mappings.mapping import (
+    CodeMapping,
+    Embeddings,
+    Found,
+    Misfit,
+    holds,
+    layered,
+    shown,
+    with_zero_biases,
+)
+
+_EMBEDDING = "embeddings.make_embedding.emb_luts.0.weight"
+SOURCE, TARGET, OUTPUT = f"encoder.{_EMBEDDING}", f"decoder.{_EMBEDDING}", "generator.weight"
+TABLES = (
+    "encoder.embeddings.make_embedding.pe.pe",
+    "decoder.embeddings.make_embedding.pe.pe",
+)
+
+ASSUMED = {
+    "max_relative_positions": 0,
+    "parallel_residual": False,
+    "layer_norm": "standard",
+    "num_kv": 0,
+    "copy_attn": False,
+    "self_attn_type": ("scaled-dot", "scaled-dot-flash"),
+    "pos_ffn_activation_fn": ("relu", "gelu"),
+}
+"""Choices in which the models that open are alike."""
+
+
+def _attention(theirs: str, ours: str) -> dict[str, str]:
+    return {
+        f"{theirs}.linear_query": f"{ours}.query",
+        f"{theirs}.linear_keys": f"{ours}.key",
+        f"{theirs}.linear_values": f"{ours}.value",
+        f"{theirs}.final_linear": f"{ours}.output",
+    }
+
+
+_LAYER = {
+    **_attention("self_attn", "self_attention"),
+    "feed_forward.w_1": "feed_forward.inner",
+    "feed_forward.w_2": "feed_forward.outer",
+    "feed_forward.layer_norm": "feed_residual.norm",
+}
+NAMES = {
+    "encoder.layer_norm": "encoder.norm",
+    "decoder.layer_norm": "decoder.norm",
+    **layered(
+        "encoder.transformer.*. -> encoder.layers.*.",
+        {**_LAYER, "layer_norm": "self_residual.norm"},
+    ),
+    **layered(
+        "decoder.transformer_layers.*. -> decoder.layers.*.",
+        {
+            **_LAYER,
+            **_attention("context_attn", "cross_attention"),
+            "layer_norm_1": "self_residual.norm",
+            "layer_norm_2": "cross_residual.norm",
+        },
+    ),
+}
+
+
+def prepare(found: Found) -> Found:
+    """Older generators stand in a list; biases that an option takes away are 0."""
+    tensors = {n.replace("generator.0.", "generator."): t for n, t in found.tensors.items()}
+    return with_zero_biases(found.having(tensors), r".*\.feed_forward\.w_\d")
+
+
+def configure(found: Found) -> ModelConfig:
+    """Token ids are those of its own vocabulary files: <unk>, <blank>, <s>, </s>."""
+    option = found.options.get
+    for name, known in ASSUMED.items():
+        every = known if isinstance(known, tuple) else (known,)
+        if option(name, every[0]) not in every:
+            raise Misfit(f"has the option {name}: {shown(option(name))}, which is not known here")
+    vocab_size, d_model = found.shape(TARGET)
+    first = "encoder.transformer.0.self_attn"
+    biased = [
+        part for part in ("linear_query", "final_linear") if found.has(f"{first}.{part}.bias")
+    ]
+    has_positions = found.has(TABLES[0]) or option("position_encoding") is True
+    return ModelConfig(
+        vocab_size=vocab_size,
+        source_vocab_size=found.shape(SOURCE)[0],
+        d_model=d_model,
+        d_ff=found.shape("encoder.transformer.0.feed_forward.w_1.weight")[0],
+        n_heads=found.heads("heads"),
+        n_encoder_layers=found.layers("encoder.transformer.*."),
+        n_decoder_layers=found.layers("decoder.transformer_layers.*."),
+        max_len=5000,
+        norm_order="pre",
+        norm_eps=float(option("norm_eps", 1e-6)),
+        activation=option("pos_ffn_activation_fn", "relu"),
+        attention_bias=("none", "output", "all")[len(biased)],
+        positions="sinusoidal" if has_positions else "none",
+        tied="none",
+        scaled_embeddings=has_positions,
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+    )
+
+
+MAPPING = CodeMapping(
+    name="open_nmt",
+    title="OpenNMT-py (version 3)",
+    tells=holds(SOURCE, "encoder.transformer.0.self_attn.linear_keys.weight"),
+    names=NAMES,
+    embeddings=Embeddings(SOURCE, TARGET, OUTPUT),
+    configure=configure,
+    prepare=prepare,
+    tables=TABLES,
+)

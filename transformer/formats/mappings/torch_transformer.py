@@ -1,0 +1,77 @@
+"""torch.nn.Transformer as PyTorch's translation tutorial has it (Seq2SeqTransformer).
+
+The tutorial: "Language Translation with nn.Transformer". Its norms follow each sublayer, and the
+encoder and the decoder end in one more.
+"""
+
+from transformer.config import ModelConfig
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, holds, layered
+
+_SPLIT = ("query", "key", "value")
+
+
+def _attention(theirs: str, ours: str) -> dict[str, str | tuple[str, ...]]:
+    return {
+        f"{theirs}.in_proj_weight": tuple(f"{ours}.{part}.weight" for part in _SPLIT),
+        f"{theirs}.in_proj_bias": tuple(f"{ours}.{part}.bias" for part in _SPLIT),
+        f"{theirs}.out_proj": f"{ours}.output",
+    }
+
+
+_FEED = {"linear1": "feed_forward.inner", "linear2": "feed_forward.outer"}
+_SELF = _attention("self_attn", "self_attention") | {"norm1": "self_residual.norm"}
+NAMES = {
+    "transformer.encoder.norm": "encoder.norm",
+    "transformer.decoder.norm": "decoder.norm",
+    **layered(
+        "transformer.encoder.layers.*. -> encoder.layers.*.",
+        {**_SELF, **_FEED, "norm2": "feed_residual.norm"},
+    ),
+    **layered(
+        "transformer.decoder.layers.*. -> decoder.layers.*.",
+        {
+            **_SELF,
+            **_attention("multihead_attn", "cross_attention"),
+            **_FEED,
+            "norm2": "cross_residual.norm",
+            "norm3": "feed_residual.norm",
+        },
+    ),
+}
+
+
+def configure(found: Found) -> ModelConfig:
+    """nhead is in no shape; 0 unknown, 1 padding, 2 start, 3 end, as the tutorial sets them."""
+    vocab_size, d_model = found.shape("tgt_tok_emb.embedding.weight")
+    return ModelConfig(
+        vocab_size=vocab_size,
+        source_vocab_size=found.shape("src_tok_emb.embedding.weight")[0],
+        d_model=d_model,
+        d_ff=found.shape("transformer.encoder.layers.0.linear1.weight")[0],
+        n_heads=found.heads("nhead", "n_head", "num_heads"),
+        n_encoder_layers=found.layers("transformer.encoder.layers.*."),
+        n_decoder_layers=found.layers("transformer.decoder.layers.*."),
+        max_len=5000,
+        encoder_norm=True,
+        decoder_norm=True,
+        tied="none",
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+    )
+
+
+MAPPING = CodeMapping(
+    name="torch_transformer",
+    title="torch.nn.Transformer (PyTorch's translation tutorial)",
+    tells=holds(
+        "transformer.encoder.layers.0.self_attn.in_proj_weight", "src_tok_emb.embedding.weight"
+    ),
+    names=NAMES,
+    embeddings=Embeddings(
+        "src_tok_emb.embedding.weight", "tgt_tok_emb.embedding.weight", "generator.weight"
+    ),
+    configure=configure,
+    tables=("positional_encoding.pos_embedding",),
+    frames_source=(True, True),
+)

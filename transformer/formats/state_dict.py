@@ -1,0 +1,211 @@
+"""State dicts of well-known Transformer code, translated into a model of ours.
+
+A file (.pt, .pth, .ckpt, .chkpt, .bin, .npz, .safetensors), or a folder with one of these and no
+config.json. `transformer/formats/mappings/` has one codebase a file; docs/formats.md lists them.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.config import ModelConfig
+from transformer.device import inference_dtype
+from transformer.formats.contents import Contents, our_contents
+from transformer.formats.format import Format
+from transformer.formats.mappings.mapping import SIDECAR, CodeMapping, Misfit
+from transformer.formats.translate import Translated, recognise, translate
+from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
+from transformer.formats.weights_file import SUFFIXES, read_weights
+from transformer.tensor_files import LoadedTensors
+from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
+from transformer.vocabulary import PairTokenizer, VocabularyTokenizer, source_side
+
+CHOICES = {
+    "n_heads",
+    "norm_order",
+    "norm_eps",
+    "activation",
+    "scaled_embeddings",
+    "pooling",
+    "classes",
+    "pad_id",
+    "bos_id",
+    "eos_id",
+}
+"""Fields of ModelConfig that no shape shows: the sidecar file may say them."""
+
+
+def fits(path: Path) -> bool:
+    """A file of weights by its name, or a folder that holds one and no configuration."""
+    if path.is_file():
+        return path.suffix in SUFFIXES
+    return path.is_dir() and not (path / CONFIG).exists() and bool(_candidates(path))
+
+
+def describe(path: Path) -> Description:
+    """Sizes and options; the weights themselves are compared only where they may be tied."""
+    about, translated, _ = open_translated(path)
+    return Description(about, translated.config, translated.family)
+
+
+def load(path: Path, device: torch.device) -> Checkpoint:
+    """Build the model that the tensors fit and fill it."""
+    about, translated, tokenizer = open_translated(path)
+    config, family = translated.config, translated.family
+    try:
+        weights = translated.weights()
+    except Misfit as error:
+        raise CheckpointError(f"{_place(_weights_file(path))} {error}.") from error
+    model = family.build(config)
+    model.load_state_dict(weights)
+    if translated.table is not None:
+        table: Any = model.get_submodule("positions").table
+        table.copy_(translated.table)
+    model.requires_grad_(False).eval().to(device, inference_dtype(device))
+    return Checkpoint(path, about, config, family, model, tokenizer, device)
+
+
+def contents(path: Path) -> Contents:
+    """Its tensors under our names, beside those that its configuration asks for."""
+    about, translated, tokenizer = open_translated(path)
+    known = Description(about, translated.config, translated.family)
+    return our_contents(known, LoadedTensors(translated.tensors), lambda: tokenizer)
+
+
+def files(path: Path) -> Sequence[Path]:
+    """The weights, and what was found beside them."""
+    weights = _candidates(path) if path.is_dir() else [path]
+    folder = path if path.is_dir() else path.parent
+    beside = (folder / name for name in (*FILES, SIDECAR))
+    return [*weights, *(file for file in beside if file.is_file())]
+
+
+def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
+    """Everything but the model: tensors are read where they are needed. Raises CheckpointError."""
+    file = _weights_file(path)
+    folder = file.parent
+    try:
+        found = read_weights(file)
+        mapping = recognise(found)
+        vocabulary = find_vocabulary(folder, found)
+        choices = vocabulary.special_ids(mapping.named_ids) | _sidecar(folder)
+        translated = translate(mapping, replace(found, choices=choices))
+        config = translated.config
+        n_source = config.source_vocab_size or config.vocab_size
+        tokenizer = make_tokenizer(vocabulary, mapping, config, n_source)
+    except Misfit as error:
+        raise CheckpointError(f"{_place(file)} {error}.") from error
+    except CheckpointError as error:
+        raise CheckpointError(f"{folder.name}: {error}.") from error
+    return _about(mapping, translated, tokenizer), translated, tokenizer
+
+
+def _place(file: Path) -> str:
+    """How a sentence about a file begins."""
+    return f"{file.parent.name}: {file.name}"
+
+
+def _candidates(folder: Path) -> list[Path]:
+    """Files of weights in a folder; those called .bin only where there is nothing else."""
+    found = sorted(each for each in folder.iterdir() if each.suffix in SUFFIXES and each.is_file())
+    return [each for each in found if each.suffix != ".bin"] or found
+
+
+def _weights_file(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    found = _candidates(path)
+    if len(found) != 1:
+        names = ", ".join(each.name for each in found[:6])
+        raise CheckpointError(
+            f"{path.name} holds {len(found)} files of weights ({names}): open one by its own path."
+        )
+    return found[0]
+
+
+def _sidecar(folder: Path) -> dict[str, Any]:
+    """headscope.json: what no shape shows, in the names of ModelConfig's fields."""
+    try:
+        values = json.loads((folder / SIDECAR).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"{SIDECAR} cannot be read: {error}") from error
+    if not isinstance(values, dict) or not set(values) <= CHOICES:
+        raise CheckpointError(f"{SIDECAR} may say {', '.join(sorted(CHOICES))}, and nothing else")
+    if "classes" in values:
+        if not isinstance(values["classes"], list):
+            raise CheckpointError(f"{SIDECAR}: classes must be a list of names")
+        values["classes"] = tuple(map(str, values["classes"]))
+    return values
+
+
+def _about(mapping: CodeMapping, translated: Translated, tokenizer: Tokenizer) -> About:
+    config = translated.config
+    kinds = translated.family.attentions
+    return About(
+        title=f"{mapping.title}, {_layers(config)} of {config.n_heads} heads",
+        recipe=mapping.name,
+        tokenizer=_kind(tokenizer),
+        examples=_examples(mapping, config, source_side(tokenizer)),
+        opens_at=("cross" if "cross" in kinds else next(iter(kinds)), 0, 0),
+    )
+
+
+def _layers(config: ModelConfig) -> str:
+    counts = [n for n in (config.n_encoder_layers, config.n_decoder_layers) if n]
+    return f"{'+'.join(map(str, counts))} layer{'s' if sum(counts) > 1 else ''}"
+
+
+def _kind(tokenizer: Tokenizer) -> str:
+    kind = getattr(tokenizer, "kind", "")
+    return _kind(tokenizer.source) if isinstance(tokenizer, PairTokenizer) else str(kind)
+
+
+SENTENCES = ("It rains.", "The animal didn't cross the street because it was too tired.")
+
+
+def _examples(mapping: CodeMapping, config: ModelConfig, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """Something that the tokenizer can read, to start from."""
+    special = {config.pad_id, config.bos_id, config.eos_id}
+    if isinstance(tokenizer, IdTokenizer):
+        ordinary = [str(id) for id in range(min(tokenizer.vocab_size, 12)) if id not in special]
+        start, end = mapping.frames_source
+        framed = (
+            [str(config.bos_id)] * start,
+            [str(config.eos_id)] * (end and config.eos_id is not None),
+        )
+        return (" ".join([*framed[0], *ordinary[: config.max_len - 2], *framed[1]]),)
+    read = tuple(text for text in SENTENCES if _reads(tokenizer, text, config.max_len))
+    if read or not isinstance(tokenizer, VocabularyTokenizer):
+        return read
+    tokens = map(tokenizer.token, range(tokenizer.vocab_size))
+    pieces = [t.piece for t in tokens if not t.special and not t.piece.isspace() and t.piece]
+    glue = " " if tokenizer.splits == "words" else ""
+    return (glue.join(pieces[: max(1, min(6, config.max_len - 2))]),)
+
+
+def _reads(tokenizer: Tokenizer, text: str, max_len: int) -> bool:
+    """Whether a text is in its vocabulary, and not too long."""
+    try:
+        ids = tokenizer.encode(text)
+    except TokenizerError:
+        return False
+    unknown = getattr(tokenizer, "unknown", None)
+    return len(ids) <= max_len and (unknown is None or unknown not in ids)
+
+
+FORMAT = Format(
+    name="state_dict",
+    title="a file of weights of code that is listed in docs/formats.md",
+    fits=fits,
+    describe=describe,
+    load=load,
+    files=files,
+    contents=contents,
+)

@@ -1,0 +1,272 @@
+"""A codebase's tensors under our names, and the ModelConfig that they fit."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoint import CONFIG
+from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
+from transformer.discover import discover
+from transformer.formats.mappings.mapping import CodeMapping, Found, Misfit, Tensors, same, shown
+from transformer.layers.positions import sinusoids, sinusoids_in_halves
+from transformer.models.family import Family
+
+NAMED = 6
+"""How many tensors a sentence names at most."""
+NEAR = 1e-2
+"""How far a saved table of sinusoids may be from ours: single precision, at position 5,000."""
+
+
+@dataclass(frozen=True, eq=False)
+class Translated:
+    """A model of ours that computes what theirs did."""
+
+    config: ModelConfig
+    family: Family
+    tensors: Tensors
+    """Everything in the model's state dict, as it was saved."""
+    theirs: Mapping[str, str]
+    """Our name -> theirs."""
+    table: Tensor | None
+    """The sinusoids as they were saved, [max_len, D]: ours differ in the last digits."""
+
+    def weights(self) -> Tensors:
+        """In single precision. Raises Misfit where something is no number."""
+        return {name: _values(t, self.theirs[name]) for name, t in self.tensors.items()}
+
+
+OURS = re.compile(r"(encoder|decoder)\.layers\.\d+\.self_attention\.query")
+"""Names that say that nothing has to be translated."""
+
+
+def mappings() -> Mapping[str, CodeMapping]:
+    """name -> mapping, for every codebase that is known."""
+    return discover("transformer.formats.mappings", "MAPPING")
+
+
+def recognise(found: Found) -> CodeMapping:
+    """The codebase that names its tensors like this. Raises Misfit."""
+    for mapping in mappings().values():
+        if mapping.tells(found):
+            return mapping
+    if any(OURS.match(name) for name in found.tensors):
+        raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
+    known = "; ".join(mapping.title for mapping in mappings().values())
+    raise Misfit(
+        f"has tensors of a model that is not known here, such as {_some(found.tensors)}. "
+        f"State dicts that open are those of {known}"
+    )
+
+
+def translate(mapping: CodeMapping, found: Found) -> Translated:
+    """Everything under our names. Raises Misfit, which names what does not map."""
+    try:
+        return _translated(mapping, found)
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        reason = shown(str(error).strip().partition("\n")[0], 120).rstrip(". ")
+        raise Misfit(f"holds tensors that do not go together: {reason}") from error
+
+
+def _translated(mapping: CodeMapping, found: Found) -> Translated:
+    prepared = mapping.prepare(found)
+    found, tied = _tie(mapping, prepared)
+    config, found, table = _positions(mapping, _configured(mapping, prepared, tied), found)
+    families: dict[str, Family] = discover("transformer.models", "FAMILY")
+    family = families[config.family]
+    ours = _renamed(mapping, found, config)
+    _require_fit(ours, expected(config, family))
+    tensors = {name: tensor for name, (tensor, _) in ours.items()}
+    return Translated(
+        config, family, tensors, {n: theirs for n, (_, theirs) in ours.items()}, table
+    )
+
+
+def expected(config: ModelConfig, family: Family) -> dict[str, tuple[int, ...]]:
+    """Name -> shape of what a configuration asks for; nothing is allocated."""
+    try:
+        with torch.device("meta"):
+            model = family.build(config)
+    except ConfigError as error:
+        raise Misfit(f"describes no model: {error}".removesuffix(".")) from error
+    return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+
+
+def _configured(mapping: CodeMapping, found: Found, tied: Tied) -> ModelConfig:
+    """Sizes from the shapes; choices that no shape shows from what the sidecar says."""
+    try:
+        output = mapping.embeddings.output
+        has_bias = tied != "none" and output is not None and found.has(_bias(output))
+        config = replace(mapping.configure(found), tied="none", output_bias=has_bias)
+        if config.source_vocab_size == config.vocab_size:
+            config = replace(config, source_vocab_size=None)
+        return replace(config, tied=tied, **found.choices)
+    except (ConfigError, TypeError) as error:
+        raise Misfit(f"describes no model: {error}".removesuffix(".")) from error
+
+
+def _tie(mapping: CodeMapping, found: Found) -> tuple[Found, Tied]:
+    """Leave out matrices that are saved again under another name."""
+    names, tensors = mapping.embeddings, dict(found.tensors)
+    if names.output is None:
+        return found, "none"
+    target, output = tensors.get(names.target), tensors.get(names.output)
+    source = tensors.get(names.source) if names.source else None
+    if target is None or output is None or not same(output, target):
+        if output is not None:
+            tensors.setdefault(_bias(names.output), torch.zeros(output.shape[:1]))
+        return found.having(tensors), "none"
+    del tensors[names.output]
+    if names.source and source is not None and same(source, target):
+        del tensors[names.source]
+        return found.having(tensors), "all"
+    return found.having(tensors), "output"
+
+
+def _bias(weight: str) -> str:
+    return f"{weight.removesuffix('weight')}bias"
+
+
+def _positions(
+    mapping: CodeMapping, config: ModelConfig, found: Found
+) -> tuple[ModelConfig, Found, Tensor | None]:
+    """A saved table is what was trained with: sinusoids of a layout we know, or any other."""
+    tables = [found.tensors[name] for name in mapping.tables if name in found.tensors]
+    if not tables:
+        return config, found, None
+    tensors = {name: t for name, t in found.tensors.items() if name not in mapping.tables}
+    flat = [table.reshape(-1, table.size(-1)) for table in tables if table.dim()]
+    if not flat or flat[0].size(1) != config.d_model or not flat[0].size(0):
+        raise Misfit(f"has {mapping.tables[0]} of {list(tables[0].shape)}: no table of positions")
+    if not all(same(flat[0], each) for each in flat):
+        raise Misfit(f"has different tables of positions in {' and '.join(mapping.tables)}")
+    table = _values(flat[0], mapping.tables[0])
+    config = replace(config, max_len=table.size(0))
+    layouts: tuple[tuple[Sinusoids, Callable[[int, int], Tensor]], ...] = (
+        ("interleaved", sinusoids),
+        ("halves", sinusoids_in_halves),
+    )
+    for layout, make in layouts:
+        if config.d_model % 2 or config.d_model < 4:
+            break
+        if float((make(*table.shape) - table).abs().amax()) < NEAR:
+            config = replace(config, positions="sinusoidal", sinusoids=layout)
+            return config, found.having(tensors), table
+    return replace(config, positions="learned"), found.having({**tensors, TABLE: table}), None
+
+
+TABLE = "positions.table"
+ENDING = r"(?P<ending>\.weight|\.bias)?"
+
+
+def _renamed(
+    mapping: CodeMapping, found: Found, config: ModelConfig
+) -> dict[str, tuple[Tensor, str]]:
+    """Our name -> a tensor, and what they call it."""
+    is_tied = config.tied != "none"
+    embeddings, names = mapping.embeddings, dict(mapping.names)
+    names[embeddings.target], names[TABLE] = "embedding.weight", TABLE
+    if embeddings.source:
+        names[embeddings.source] = "source_embedding.weight"
+    if embeddings.output:
+        names[embeddings.output] = "output.weight"
+        names[_bias(embeddings.output)] = "output_bias" if is_tied else "output.bias"
+    table = [(_pattern(theirs), ours) for theirs, ours in names.items()]
+    ours: dict[str, tuple[Tensor, str]] = {}
+    unexpected = []
+    for name, tensor in found.tensors.items():
+        targets = _targets(name, table, mapping.first_layer)
+        if targets:
+            parts = _parts(tensor, len(targets), name)
+            ours |= {each: (part, name) for each, part in zip(targets, parts, strict=True)}
+        elif not any(re.fullmatch(pattern, name) for pattern in mapping.ignored):
+            unexpected.append(name)
+    lacking = sorted(set(expected(config, _family(config))) - set(ours))
+    _require_all(unexpected, [_theirs(name, names, mapping.first_layer) for name in lacking])
+    return ours
+
+
+def _family(config: ModelConfig) -> Family:
+    found: Family = discover("transformer.models", "FAMILY")[config.family]
+    return found
+
+
+def _pattern(theirs: str) -> re.Pattern[str]:
+    return re.compile(re.escape(theirs).replace(r"\*", r"(?P<layer>\d{1,4})") + ENDING)
+
+
+def _targets(
+    name: str, table: Iterable[tuple[re.Pattern[str], str | tuple[str, ...]]], first_layer: int
+) -> list[str]:
+    """What one of their tensors is called here; nothing where no row of the table names it."""
+    for pattern, ours in table:
+        match = pattern.fullmatch(name)
+        if match is None:
+            continue
+        layer = str(int(match["layer"]) - first_layer) if "layer" in pattern.groupindex else ""
+        ending = match["ending"] or ""  # the row names the module, this is its weight or bias
+        every = (ours,) if isinstance(ours, str) else ours
+        return [each.replace("*", layer) + ending for each in every]
+    return []
+
+
+def _parts(tensor: Tensor, n: int, name: str) -> tuple[Tensor, ...]:
+    if n == 1:
+        return (tensor,)
+    if not tensor.dim() or tensor.size(0) % n:
+        raise Misfit(f"has {name} of {list(tensor.shape)}, which is not {n} equal parts")
+    return tensor.chunk(n)
+
+
+def _theirs(name: str, names: Mapping[str, str | tuple[str, ...]], first_layer: int) -> str:
+    """What they would call one of our tensors, for a sentence; ours where that is not known."""
+    for theirs, ours in names.items():
+        for each in (ours,) if isinstance(ours, str) else ours:
+            pattern = re.escape(each).replace(r"\*", r"(?P<layer>\d+)")
+            match = re.fullmatch(pattern + ENDING, name)
+            if match:
+                layer = match.groupdict().get("layer")
+                number = "" if layer is None else str(int(layer) + first_layer)
+                return theirs.replace("*", number) + (match["ending"] or "")
+    return name
+
+
+def _require_all(unexpected: list[str], missing: list[str]) -> None:
+    said = []
+    if unexpected:
+        said.append(f"has tensors that this code does not: {_some(unexpected)}")
+    if missing:
+        said.append(f"lacks tensors that it needs: {_some(dict.fromkeys(missing))}")
+    if said:
+        raise Misfit(", and ".join(said))
+
+
+def _require_fit(
+    ours: Mapping[str, tuple[Tensor, str]], shapes: Mapping[str, tuple[int, ...]]
+) -> None:
+    for name, (tensor, theirs) in ours.items():
+        if name not in shapes:
+            raise Misfit(f"has tensors that this code does not: {theirs}")
+        if tuple(tensor.shape) != shapes[name]:
+            raise Misfit(
+                f"has {theirs} of {list(tensor.shape)}, where the others ask for "
+                f"{list(shapes[name])} ({name})"
+            )
+
+
+def _values(tensor: Tensor, theirs: str) -> Tensor:
+    """In single precision. Raises Misfit where something is no number."""
+    if not tensor.is_floating_point():
+        raise Misfit(f"has {theirs} of type {str(tensor.dtype).removeprefix('torch.')}: no weights")
+    values = tensor.float()
+    if not bool(values.isfinite().all()):
+        raise Misfit(f"holds NaN or infinite values in {theirs}")
+    return values
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(names)
+    further = f" and {len(every) - NAMED:,} more" if len(every) > NAMED else ""
+    return ", ".join(map(shown, every[:NAMED])) + further

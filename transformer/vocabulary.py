@@ -1,0 +1,146 @@
+"""Vocabularies that other code left beside its weights: a list of pieces, and how text splits."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import sentencepiece
+
+from transformer.tokenizer import Side, Token, Tokenizer, TokenizerError
+from transformer.whole_file import write_whole
+
+Splits = Literal["words", "characters"]
+
+PAD = ("<pad>", "<blank>", "[PAD]")
+START = ("<s>", "<bos>", "<sos>", "[CLS]")
+END = ("</s>", "<eos>", "[SEP]")
+UNKNOWN = ("<unk>", "[UNK]")
+SPECIAL = frozenset(PAD + START + END + UNKNOWN)
+"""Names under which special tokens go, in vocabularies of plain text."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The special tokens that a model was trained with around its texts; None: no such token."""
+
+    start: int | None = None
+    """Before a source."""
+    end: int | None = None
+    """After a source."""
+    target_end: int | None = None
+    """After a target."""
+
+
+class VocabularyTokenizer:
+    """Pieces by their ids; a text is split at its spaces, or into its characters."""
+
+    kind = "vocabulary"
+
+    def __init__(self, pieces: Sequence[str], splits: Splits = "words", frame: Frame | None = None):
+        self.pieces = tuple(pieces)
+        self.splits, self.frame = splits, frame or Frame()
+        self.ids = {piece: id for id, piece in enumerate(self.pieces)}
+        self.unknown = self.named(UNKNOWN)
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.pieces)
+
+    def named(self, names: Sequence[str]) -> int | None:
+        """The id of the first of these pieces that there is."""
+        return next((self.ids[name] for name in names if name in self.ids), None)
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        start = self.frame.start if side == "source" else None
+        ends = {"source": self.frame.end, "target": self.frame.target_end}
+        framed = (start, *self.split(text), ends.get(side))
+        return [id for id in framed if id is not None]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        tokens = [self.token(int(id)) for id in ids]
+        glue = " " if self.splits == "words" else ""
+        return glue.join(token.piece for token in tokens if not token.special)
+
+    def token(self, id: int) -> Token:
+        return Token(id, self.pieces[id], self.pieces[id] in SPECIAL)
+
+    def split(self, text: str) -> list[int]:
+        """The ids of a text without special tokens around it. Raises TokenizerError."""
+        found = text.split() if self.splits == "words" else list(text)
+        unknown = next((piece for piece in found if piece not in self.ids), None)
+        if unknown is not None and self.unknown is None:
+            what = "word" if self.splits == "words" else "character"
+            raise TokenizerError(f"This model has never seen the {what} “{unknown[:40]}”.")
+        return [self.ids.get(piece, self.unknown or 0) for piece in found]
+
+    def save(self, folder: Path) -> None:
+        write_whole(folder / "vocab.json", json.dumps(self.ids, ensure_ascii=False).encode())
+
+
+class SentencePieceVocabulary(VocabularyTokenizer):
+    """A sentencepiece model that others trained: no text is changed before it splits it."""
+
+    kind = "sentencepiece"
+
+    def __init__(self, model: bytes, frame: Frame | None = None, further: Sequence[str] = ()):
+        """further: special pieces that the model has beyond the file's. Raises TokenizerError."""
+        try:
+            if not model:  # sentencepiece would take it for no argument
+                raise RuntimeError("empty")
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        except RuntimeError as error:
+            raise TokenizerError("is not a whole sentencepiece model") from error
+        self._model = model
+        n = self._processor.vocab_size()
+        super().__init__([*map(self._processor.id_to_piece, range(n)), *further], frame=frame)
+        control = (id for id in range(n) if self._processor.is_control(id))
+        self._special = {*control, *range(n, n + len(further)), self._processor.unk_id()}
+
+    def split(self, text: str) -> list[int]:
+        whole = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair: "?"
+        ids: list[int] = self._processor.encode(whole)
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return self._processor.decode([int(id) for id in ids if int(id) not in self._special])
+
+    def token(self, id: int) -> Token:
+        return Token(id, self.pieces[id], id in self._special)
+
+    def save(self, folder: Path) -> None:
+        write_whole(folder / "tokenizer.model", self._model)
+
+
+class PairTokenizer:
+    """Two vocabularies, where a model reads one and writes another; ids are the target's."""
+
+    kind = "pair"
+
+    def __init__(self, source: Tokenizer, target: Tokenizer) -> None:
+        self.source, self.target = source, target
+
+    @property
+    def vocab_size(self) -> int:
+        return self.target.vocab_size
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        return (self.source if side == "source" else self.target).encode(text, side)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return self.target.decode(ids)
+
+    def token(self, id: int) -> Token:
+        """The target's: ask `source_side` for one of the source."""
+        return self.target.token(id)
+
+    def save(self, folder: Path) -> None:
+        for name, side in (("source", self.source), ("target", self.target)):
+            (folder / name).mkdir(exist_ok=True)
+            side.save(folder / name)
+
+
+def source_side(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer that a model's source goes through: its only one, in most models."""
+    return tokenizer.source if isinstance(tokenizer, PairTokenizer) else tokenizer
