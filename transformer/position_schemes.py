@@ -13,21 +13,18 @@ CLOSE = 0.01
 
 
 def schemes(recording: Recording) -> list[str]:
-    """One sentence a scheme and place; empty where nothing is known to tell positions apart."""
-    return [
-        *_grouped((_added(each), side) for side, each in recording.positions.items()),
-        *(_turning(name, each, recording) for name, each in recording.rotary.items()),
-        *(_biased(name, each, recording) for name, each in recording.biases.items()),
-    ]
+    """One sentence a scheme; empty where nothing is known to tell positions apart.
 
-
-def _grouped(said: Iterator[tuple[str, str]]) -> Iterator[str]:
-    """Source and target mostly share what is said of them."""
-    sides: dict[str, list[str]] = {}
-    for sentence, side in said:
-        sides.setdefault(sentence, []).append(side)
-    for sentence, each in sides.items():
-        yield sentence.format(" and the ".join(each))
+    Sides and kinds of which the same is true share a sentence.
+    """
+    said: dict[str, list[str]] = {}
+    for name, each in recording.positions.items():
+        said.setdefault(_added(each), []).append(name)
+    for name, rotary in recording.rotary.items():
+        said.setdefault(_turning(rotary, recording), []).append(name)
+    for name, bias in recording.biases.items():
+        said.setdefault(_biased(bias, recording), []).append(name)
+    return [sentence.format(" and ".join(names)) for sentence, names in said.items()]
 
 
 def _added(positions: PositionalEncoding) -> str:
@@ -39,29 +36,29 @@ def _added(positions: PositionalEncoding) -> str:
     return f"{how} the tokens of the {{}}: {n_positions:,} positions, {width:,} dimensions."
 
 
-def _turning(name: str, rotary: Rotary, recording: Recording) -> str:
+def _turning(rotary: Rotary, recording: Recording) -> str:
     waves = rotary.wavelengths
     return (
-        f"Rotary ({name}): {rotary.n_turning} of {rotary.d_head} dimensions of every query and key "
+        f"Rotary ({{}}): {rotary.n_turning} of {rotary.d_head} dimensions of every query and key "
         f"turn with the position, once in {wave_text(float(waves.min()))} to "
         f"{wave_text(float(waves.max()))} positions, {layers_text(rotary, recording)}."
     )
 
 
-def _biased(name: str, bias: RelativeBias, recording: Recording) -> str:
+def _biased(bias: RelativeBias, recording: Recording) -> str:
     where = layers_text(bias, recording)
     if bias.slopes is not None:
         return (
-            f"ALiBi ({name}): every head lowers its scores by a slope times the distance, "
+            "ALiBi ({}): every head lowers its scores by a slope times the distance, "
             f"{slopes_text(bias.slopes)}, {where}."
         )
     if bias.is_of_distance:
         return (
-            f"Relative bias ({name}): every head adds to its scores a number that depends on "
+            "Relative bias ({}): every head adds to its scores a number that depends on "
             f"key − query alone, {where}."
         )
     return (
-        f"Bias ({name}): every head adds to its scores numbers that differ by up to "
+        "Bias ({}): every head adds to its scores numbers that differ by up to "
         f"{bias.by_distance.spread:.4f} between cells of one distance, {where}."
     )
 

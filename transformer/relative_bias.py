@@ -73,17 +73,22 @@ class RelativeBias:
 
     @cached_property
     def slopes(self) -> Tensor | None:
-        """[H] m of bias = c - m |key - query|, by least squares; None where that is no line."""
+        """[H] m > 0 of bias = c - m |key - query|, by least squares; None where it is not so."""
         return _slopes(self.by_distance)
 
     @cached_property
     def _measured(self) -> tuple[ByDistance, ByDistance]:
+        """As it is; and from the query's own cell, of all that may read it: none is padding."""
         bias = self.bias.detach().float().cpu().expand(self.allowed.shape)
         allowed = self.allowed.cpu()
         _, n_queries, n_keys = bias.shape
         own = torch.arange(n_queries) + n_keys - n_queries  # queries are the last of the keys
         rows = own.clamp_min(0)[None, :, None].expand(bias.size(0), -1, 1)
-        return by_distance(bias, allowed), by_distance(bias - bias.gather(-1, rows), allowed)
+        real = allowed & allowed.gather(-1, rows)
+        as_it_is = by_distance(bias, allowed)
+        if not bool(real.any()):
+            return as_it_is, as_it_is
+        return as_it_is, by_distance(bias - bias.gather(-1, rows), real)
 
     def _is_exact(self, found: ByDistance) -> bool:
         return found.spread <= EXACT * float(self.bias.abs().amax())
@@ -122,7 +127,7 @@ def _slopes(found: ByDistance) -> Tensor | None:
     slopes = (y * centred).sum(-1) / centred.square().sum()
     off = y - y.mean(-1, keepdim=True) - slopes[:, None] * centred
     reach = y.amax(-1) - y.amin(-1)
-    if bool((off.abs().amax(-1) > STRAIGHT * reach).any()) or not bool(slopes.any()):
+    if bool((off.abs().amax(-1) > STRAIGHT * reach).any()) or not bool((slopes > 0).all()):
         return None
     return slopes.float()
 

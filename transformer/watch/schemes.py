@@ -114,6 +114,8 @@ class _Source:
     name: str
     """What the frequencies are for, "sliding_attention" say; empty where they are for all."""
     frequencies: Tensor
+    is_measured: bool = False
+    """Whether they were found in a table: then no cosines are made in a pass."""
 
 
 def _rotary(
@@ -125,15 +127,14 @@ def _rotary(
     """Name -> the layers of one kind that turn alike."""
     own = {kind: calls for kind, calls in kinds.items() if not kind.startswith("cross")}
     sizes = {kind: _d_head(attentions[kind].calls[0]) for kind in own}
-    still = frozenset(
-        path for it, path in watcher.modules.items() if getattr(it, "use_rope", True) is False
-    )
-    sources = list(_sources(watcher.modules, max(sizes.values(), default=0), used))
+    turned = {id(watcher.seen[i]) for i in watcher.turns.turned if i < len(watcher.seen)}
+    sources = list(_sources(watcher, max(sizes.values(), default=0), used))
     for kind, calls in own.items():
         found: list[Rotary] = []
         names: list[str] = []
         for source in sources:
-            layers = _layers(source, calls, still)
+            asks = watcher.turns and not source.is_measured
+            layers = _layers(source, calls, turned if asks else None)
             if not layers or 2 * source.frequencies.numel() > sizes[kind]:
                 continue
             _merge(found, names, source, kind, layers, sizes[kind])
@@ -162,21 +163,22 @@ def _merge(
     names.append(source.name)
 
 
-def _sources(modules: Mapping[nn.Module, str], d_head: int, used: set[int]) -> Iterator[_Source]:
+def _sources(watcher: Watcher, d_head: int, used: set[int]) -> Iterator[_Source]:
     """Frequencies under their usual name, or sinusoids as wide as a head or less (GPT-J)."""
-    for module, path in modules.items():
-        above = path.rpartition(".")[0]
-        for name, tensor in module._buffers.items():
+    attending = {call.place.path for call in watcher.seen}
+    for module, path in watcher.modules.items():
+        weight = module.weight if isinstance(module, nn.Embedding) else None
+        for name, tensor in (*module._buffers.items(), ("weight", weight)):
             if tensor is None:
                 continue
+            above = path if path in attending else path.rpartition(".")[0]
             if name.endswith(_FREQUENCIES) and "original" not in name and tensor.dim() == 1:
                 of = name.removesuffix(_FREQUENCIES).rstrip("_")
                 yield _Source(above, module, of, tensor.detach())
-            elif _may_turn(tensor, d_head, used):
-                yield from _measured(path, module, tensor)
-        weight = module.weight if isinstance(module, nn.Embedding) else None
-        if weight is not None and _may_turn(weight, d_head, used):
-            yield from _measured(above, module, weight)
+            elif _may_turn(tensor, d_head, used) and is_sinusoidal(tensor):
+                pairs = find_pairs(tensor[:_FEW].detach())
+                if pairs is not None:
+                    yield _Source(above, module, "", pairs.steps.abs(), is_measured=True)
 
 
 def _may_turn(table: Tensor, d_head: int, used: set[int]) -> bool:
@@ -184,15 +186,11 @@ def _may_turn(table: Tensor, d_head: int, used: set[int]) -> bool:
     return is_table and table.size(1) <= d_head and storage(table) not in used
 
 
-def _measured(above: str, module: nn.Module, table: Tensor) -> Iterator[_Source]:
-    if is_sinusoidal(table):
-        pairs = find_pairs(table[:_FEW].detach())
-        if pairs is not None:
-            yield _Source(above, module, "", pairs.steps.abs())
+def _layers(source: _Source, calls: Sequence[Seen], turned: set[int] | None) -> tuple[int, ...]:
+    """Which of the calls turn by it: those below, of its sort of layer, that were turned at all.
 
-
-def _layers(source: _Source, calls: Sequence[Seen], still: frozenset[str]) -> tuple[int, ...]:
-    """Which of the calls turn by it: those below, of its sort of layer, that use positions."""
+    turned: ids of the calls of which that is known; None: it cannot be told from this pass.
+    """
     start = f"{source.above}." if source.above else ""
     types = getattr(getattr(source.module, "config", None), "layer_types", None)
     return tuple(
@@ -200,7 +198,7 @@ def _layers(source: _Source, calls: Sequence[Seen], still: frozenset[str]) -> tu
         for layer, call in enumerate(calls)
         if f"{call.place.path}.".startswith(start)
         and (not source.name or _type_of(call.place.path, types) == source.name)
-        and call.place.path not in still
+        and (turned is None or id(call) in turned)
     )
 
 

@@ -19,6 +19,7 @@ from transformer.watch.fused import Splits, fused_call, multi_head_call
 from transformer.watch.place import place_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
 from transformer.watch.tables import Tables
+from transformer.watch.turning import TURNING, Turns
 
 
 class Watcher(TorchFunctionMode):
@@ -36,6 +37,7 @@ class Watcher(TorchFunctionMode):
         self._paths = dict(_paths(model))
         self.tables = Tables(self._paths)
         """Rows of tables that met a sequence: positions may be among them."""
+        self.turns = Turns()
         self._marks = Marks()
         self._splits: Splits = {}
         self._joining: tuple[Seen, Tensor] | None = None
@@ -65,6 +67,8 @@ class Watcher(TorchFunctionMode):
         if func in ADDITIONS:  # before, since some overwrite what they add to
             self.tables.addition(args, kwargs, len(self.seen))
         result = func(*args, **kwargs)
+        if func in TURNING:
+            self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
         watch = _WATCHED.get(func)
         if watch is not None:
             watch(self, result, args, kwargs, sys._getframe(1))

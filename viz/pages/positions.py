@@ -23,8 +23,7 @@ names = [
     if view.needs == part and view.applies_to(recording)
 ]
 if names:
-    for said in schemes(recording):
-        st.markdown(said.replace("$", "\\$"))
+    st.markdown("  \n".join(schemes(recording)))
     name = st.segmented_control(
         "View",
         names,

@@ -1,5 +1,6 @@
 """ALiBi: how much each head lowers its scores a position, beside the published slopes."""
 
+import math
 from typing import Any
 
 import plotly.graph_objects as go
@@ -33,9 +34,10 @@ def draw(recording: Recording, theme: Theme, where: str) -> go.Figure:
     slopes = _slopes(recording, where)
     title = "<b>ALiBi's slopes</b>, head by head"
     figure = go.Figure(layout=curve_layout(theme, f"alibi_slopes {where}", title, HEIGHT))
-    paper = {"symbol": "circle-open", "size": 15, "color": theme.dim, "line": {"width": 1.5}}
+    paper = paper_slopes(slopes.numel())
+    theirs = {"symbol": "circle-open", "size": 15, "color": theme.dim, "line": {"width": 1.5}}
     own = {"symbol": "circle", "size": 8, "color": theme.accent}
-    figure.add_trace(_dots(paper_slopes(slopes.numel()), "Press et al. 2022", paper))
+    figure.add_trace(_dots(paper, "Press et al. 2022", theirs))
     figure.add_trace(_dots(slopes, "this model", own))
     heads = list(range(slopes.numel()))
     ticks = {"tickvals": heads, "ticktext": [f"H{head}" for head in heads], "nticks": 16}
@@ -43,10 +45,18 @@ def draw(recording: Recording, theme: Theme, where: str) -> go.Figure:
         ticks = {"tickprefix": "H", "nticks": 12}
     hover = {"text": "H%{x}"}
     figure.update_xaxes(axis(theme, "head", **ticks, unifiedhovertitle=hover))
-    scale = {"type": "log", "exponentformat": "none", "tickformat": "~g", "dtick": "D1"}
+    scale = {"type": "log", **_powers(min(float(slopes.min()), float(paper.min())))}
     grid = {"showgrid": True, "gridcolor": theme.grid}
     figure.update_yaxes(axis(theme, "slope, score a position", **scale, **grid))
     return figure
+
+
+def _powers(least: float) -> dict[str, Any]:
+    """Powers of 2 from 1 down to the least slope, as people write them; every second of many."""
+    exponents = range(math.ceil(-math.log2(least)) + 1)
+    shown = exponents[:: 1 + len(exponents) // 11]
+    texts = ["1" if power == 0 else f"1/{2**power:,}" for power in shown]
+    return {"tickvals": [2.0**-power for power in shown], "ticktext": texts}
 
 
 def _dots(slopes: Tensor, name: str, marker: dict[str, Any]) -> go.Scatter:

@@ -52,8 +52,8 @@ VIEW = View(
     explain=(
         "q·R(distance)·k for q = k = 1, where every pair gives 2·cos(distance·θ) and a dimension "
         "that does not turn 1; and the bound mean |Σ e^(i·distance·θ)| that turning sets to any q "
-        "and k, up to a factor of theirs (RoFormer, Su et al. 2021, section 3.4.3). Each is a share "
-        "of its own value at distance 0. Real queries and keys: “Scores by distance”."
+        "and k, up to a factor of theirs (RoFormer, Su et al. 2021, section 3.4.3). Each is a "
+        "share of its own value at distance 0. Real queries and keys: “Scores by distance”."
     ),
     needs="rotary",
     draw=draw,

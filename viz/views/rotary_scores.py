@@ -14,8 +14,11 @@ HEIGHT = 440
 
 
 def applies(recording: Recording) -> bool:
-    """Whether the queries and keys are known of every attention that a head may be chosen of."""
-    return all(each.calls[0].knows_scores for each in recording.attentions.values())
+    """Whether every head that may be chosen turns, and its queries and keys are known."""
+    turning = {rotary.kind for rotary in recording.rotary.values()}
+    return set(recording.attentions) <= turning and all(
+        each.calls[0].knows_scores for each in recording.attentions.values()
+    )
 
 
 def scores(recording: Recording, selection: Selection) -> ByDistance:

@@ -6,7 +6,7 @@ from transformer.position_schemes import wave_text
 from transformer.recording import Recording
 from viz.theme import SERIES, Theme
 from viz.views.curve import curve_layout
-from viz.views.layout import SMALL, axis
+from viz.views.layout import axis
 from viz.views.view import View
 
 HEIGHT = 440
@@ -29,17 +29,20 @@ def draw(recording: Recording, theme: Theme) -> go.Figure:
             )
         )
     n_tokens = max(len(recording.attentions[each.kind].keys) for each in recording.rotary.values())
-    note = {"text": f"{n_tokens} tokens here", "font": {"size": SMALL, "color": theme.dim}}
-    figure.add_hline(
-        n_tokens,
-        line={"color": theme.dim, "width": 1, "dash": "dot"},
-        annotation=note,
-        annotation_position="top right",
+    n_pairs = max(each.frequencies.numel() for each in recording.rotary.values())
+    ends = [-0.5, n_pairs - 0.5]
+    figure.add_trace(
+        go.Scatter(
+            x=ends,
+            y=[n_tokens] * 2,
+            name=f"length of this text: {n_tokens}",
+            mode="lines",
+            line={"color": theme.dim, "width": 1, "dash": "dot"},
+            hoverinfo="skip",
+        )
     )
     hover = {"text": "pair %{x}"}
-    figure.update_xaxes(
-        axis(theme, "pair of dimensions", unifiedhovertitle=hover, rangemode="tozero")
-    )
+    figure.update_xaxes(axis(theme, "pair of dimensions", unifiedhovertitle=hover, range=ends))
     scale = {"type": "log", "exponentformat": "none", "tickformat": ",~g", "dtick": 1}
     grid = {"showgrid": True, "gridcolor": theme.grid}
     figure.update_yaxes(axis(theme, "positions in a full turn", **scale, **grid))
