@@ -50,9 +50,9 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
         source=sides.get("source", ()),
         target=(),
         attentions=MappingProxyType(attentions),
-        positions=MappingProxyType(schemes.positions),
+        positions=schemes.positions,
         logits=_logits(output),
-        rotary=MappingProxyType(schemes.rotary),
+        rotary=schemes.rotary,
     )
 
 

@@ -1,9 +1,10 @@
 """How a module tells its tokens apart by place: what one pass of it shows."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -37,11 +38,41 @@ def position_schemes(
 
     attentions: kind -> as recorded, of the kinds that `by_kind(watcher.seen)` names. inputs: what
     the module was given, a tensor, a tuple or a dict: ids among them are tokens, never positions.
+    Nothing is computed before somebody looks into the two mappings.
     """
-    kinds = by_kind(watcher.seen)
-    positions = dict(_encodings(watcher, kinds, attentions, _token_inputs(inputs)))
-    used = {storage(each.table) for each in positions.values()}
-    return PositionSchemes(positions, dict(_rotary(watcher, kinds, attentions, used)))
+
+    def added() -> Iterator[tuple[str, PositionalEncoding]]:
+        return _encodings(watcher, by_kind(watcher.seen), attentions, _token_inputs(inputs))
+
+    def turning() -> Iterator[tuple[str, Rotary]]:
+        used = {storage(each.table) for each in positions.values()}
+        return _rotary(watcher, by_kind(watcher.seen), attentions, used)
+
+    positions = Later(added)
+    return PositionSchemes(positions, Later(turning))
+
+
+Part = TypeVar("Part")
+
+
+class Later(Mapping[str, Part]):
+    """A mapping whose entries are made when somebody first looks."""
+
+    def __init__(self, make: Callable[[], Iterable[tuple[str, Part]]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> dict[str, Part]:
+        return dict(self._make())
+
+    def __getitem__(self, name: str) -> Part:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def _token_inputs(inputs: Any) -> set[int]:

@@ -30,8 +30,6 @@ class Rows:
     """[P, D]"""
     ids: Tensor
     """Which rows; any shape, T of them."""
-    result: Tensor
-    """The rows, any shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +53,10 @@ class Tables:
     def __init__(self, modules: Iterable[nn.Module]) -> None:
         self.added: list[Added] = []
         self._modules = modules
-        self._rows: list[Rows] = []
-        """Looked up since the latest call of attention."""
+        self._rows: list[tuple[Tensor, Rows]] = []
+        """What was looked up since the latest call of attention, and from where."""
+        self._is_open = True
+        """Whether a sequence may be in the making: no attention was called since a lookup."""
 
     @cached_property
     def _held(self) -> dict[int, Tensor]:
@@ -67,14 +67,18 @@ class Tables:
 
     def looked_up(self, result: Tensor, table: Any, ids: Any) -> None:
         if isinstance(table, Tensor) and isinstance(ids, Tensor) and table.dim() == 2:
-            self._rows.append(Rows(table, ids, result))
+            self._rows.append((result, Rows(table, ids)))
+            self._is_open = True
 
     def forget(self) -> None:
         """Attention was called: what is looked up for it has met its sequence by now."""
         self._rows.clear()
+        self._is_open = False
 
     def addition(self, args: Sequence[Any], named: Mapping[str, Any], n_seen: int) -> None:
         """Called before an addition, since some overwrite what they add to."""
+        if not self._is_open:
+            return
         operands = [each for each in (*args, *named.values()) if isinstance(each, Tensor)]
         if len(operands) != 2 or "alpha" in named:
             return
@@ -86,8 +90,8 @@ class Tables:
 
     def _rows_of(self, tensor: Tensor) -> Rows | None:
         place = storage(tensor)
-        for rows in self._rows:
-            if storage(rows.result) == place:
+        for result, rows in self._rows:
+            if storage(result) == place:
                 return rows
         held = self._held.get(place)
         return None if held is None else _slice_of(held, tensor)
@@ -107,7 +111,7 @@ def _slice_of(held: Tensor, part: Tensor) -> Rows | None:
         return None
     if not torch.equal(table[first : first + len(rows)], rows):
         return None
-    return Rows(table, torch.arange(first, first + len(rows)), part)
+    return Rows(table, torch.arange(first, first + len(rows)))
 
 
 def _fits(rows: Tensor, sequence: Tensor) -> bool:
@@ -142,7 +146,7 @@ def encoding_of(added: Added, tokens: tuple[Token, ...], n_before: int) -> Posit
     rows = added.rows
     first = max(0, int(rows.ids.flatten()[0]) - n_before)  # some tables keep rows for other uses
     table = rows.table.detach()[first:]
-    taken = rows.result.detach().reshape(-1, table.size(-1))
+    taken = rows.table.detach()[rows.ids.flatten()]
     return PositionalEncoding(
         tokens=tokens,
         embeddings=added.sequence,

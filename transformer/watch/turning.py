@@ -10,8 +10,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.watch.seen import storage
-
 _COSINES = frozenset({Tensor.cos, torch.cos, torch.polar})
 _TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
 _CHANGING = frozenset(
@@ -20,7 +18,7 @@ _CHANGING = frozenset(
         *(Tensor.repeat_interleave, torch.repeat_interleave, torch.cat, torch.stack),
     }
 )
-"""What makes cosines of cosines; views of them are known by their storage."""
+"""What makes cosines of cosines; views of them begin at the same place in memory."""
 TURNING = _COSINES | _TIMES | _CHANGING
 
 
@@ -31,7 +29,7 @@ class Turns:
         self.turned: set[int] = set()
         """Calls of attention, by their number, before which something was turned."""
         self._cosines: dict[int, Tensor] = {}
-        """Storage -> the tensor, so that the storage stays its own."""
+        """Place in memory -> the tensor, so that the place stays its own."""
 
     def __bool__(self) -> bool:
         """Whether the pass made any cosines."""
@@ -40,20 +38,23 @@ class Turns:
     def called(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:
         """A function of TURNING was called, before attention number n_seen."""
         if func in _COSINES:
-            self._cosines[storage(result)] = result
+            self._cosines[result.data_ptr()] = result
         elif self._cosines:
             self._after(func, result, args, n_seen)
 
     def _after(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:
-        first = args[0][0] if isinstance(args[0], list | tuple) and args[0] else args[0]
-        operands = [each for each in (first, *args[1:]) if isinstance(each, Tensor)]
-        known = [storage(each) in self._cosines for each in operands]
-        if not any(known):
+        first, second = args[0], args[1] if len(args) > 1 else None
+        if isinstance(first, list | tuple):  # cat and stack
+            first, second = first[0], None
+        is_first, is_second = self._is_made_of(first), self._is_made_of(second)
+        if not is_first and not is_second:
             return
-        if func in _TIMES and len(operands) == 2 and not all(known):
-            cosines, other = operands if known[0] else operands[::-1]
-            if other.numel() >= cosines.numel() > 1:
+        if func in _TIMES and isinstance(second, Tensor) and not (is_first and is_second):
+            cosines, other = (first, second) if is_first else (second, first)
+            if isinstance(other, Tensor) and other.numel() >= cosines.numel() > 1:
                 self.turned.add(n_seen)
                 return
-        if isinstance(result, Tensor):
-            self._cosines[storage(result)] = result
+        self._cosines[result.data_ptr()] = result
+
+    def _is_made_of(self, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.data_ptr() in self._cosines
