@@ -43,7 +43,7 @@ def draw(recording: Recording, theme: Theme) -> go.Figure:
     )
     hover = {"text": "pair %{x}"}
     figure.update_xaxes(axis(theme, "pair of dimensions", unifiedhovertitle=hover, range=ends))
-    scale = {"type": "log", "exponentformat": "none", "tickformat": ",~g", "dtick": 1}
+    scale = {"type": "log", "exponentformat": "none", "tickformat": ",.0f", "dtick": 1}
     grid = {"showgrid": True, "gridcolor": theme.grid}
     figure.update_yaxes(axis(theme, "positions in a full turn", **scale, **grid))
     return figure
