@@ -34,7 +34,7 @@ def test_it_offers_the_views_that_apply(name: str, views: list[str]) -> None:
     assert shown.markdown[0].value.startswith(f"{said} (encoder self")
     control = shown.button_group(key="view")
     titles = [discover("viz.views", "VIEW")[view].title for view in views]
-    assert [option.content for option in control.options] == titles
+    assert control.options == titles
     for view in views:
         control.set_value(view)
         assert not shown.run().exception
