@@ -5,14 +5,17 @@ weights are computed from them when asked: memory grows with T * d, not with L *
 where a model computes attention by hand are its weights all that there is.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.decoding.steps import Candidate
+from transformer.relative_bias import RelativeBias, shared
+from transformer.rotary import Rotary
 from transformer.tokenizer import Token
 
 
@@ -253,6 +256,19 @@ class Classification:
         return won @ self.weight.mT
 
 
+def _biases(attentions: Iterable[Attention]) -> Iterator[tuple[str, RelativeBias]]:
+    for attention in attentions:
+        calls, kind = attention.calls, attention.kind
+        if kind.startswith("cross"):  # two sequences have no distances
+            continue
+        found = shared([call.bias for call in calls])
+        for layers, bias in found:
+            name = kind.replace("_", " ")
+            allowed = calls[layers[0]].allowed()
+            of = RelativeBias(kind, layers, bias, allowed)
+            yield name if len(found) == 1 else f"{name}, from L{layers[0]}", of
+
+
 @dataclass(frozen=True)
 class Masked:
     """What a masked language model would put in the place of one mask."""
@@ -281,3 +297,13 @@ class Recording:
     """Of a classifier alone."""
     masked: tuple[Masked, ...] = ()
     """Of a masked language model alone: one a mask in the source."""
+    rotary: Mapping[str, Rotary] = field(default_factory=dict)
+    """Kind in words -> how its queries and keys turn; empty where they are not known to."""
+
+    @cached_property
+    def biases(self) -> Mapping[str, RelativeBias]:
+        """Kind in words -> what is added to its scores for their places; layers where they differ.
+
+        Found when somebody asks: every call is looked at for it.
+        """
+        return dict(_biases(self.attentions.values()))

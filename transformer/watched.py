@@ -13,6 +13,7 @@ from transformer.recording import Attention, Masked, Recording
 from transformer.tokenizer import Token
 from transformer.watch.kinds import by_kind
 from transformer.watch.module import Calls, maker
+from transformer.watch.schemes import position_schemes
 from transformer.watch.seen import Seen
 from transformer.watch.watcher import Watcher
 
@@ -39,14 +40,21 @@ def record_watched(
     attentions = {
         kind: _attention(kind, seen, forced, name) for kind, seen in _kinds(watcher, forced).items()
     }
+    schemes = position_schemes(watcher, _as_seen(watcher, attentions), tuple(inputs))
     return Recording(
         source=name(sources),
         target=name(targets),
         attentions=MappingProxyType(attentions),
-        positions=MappingProxyType({}),
+        positions=schemes.positions,
+        rotary=schemes.rotary,
         logits=logits[-len(targets) :] if targets else logits,
         masked=_masked(checkpoint, sources, logits),
     )
+
+
+def _as_seen(watcher: Watcher, attentions: dict[str, Attention]) -> dict[str, Attention]:
+    """The same under the names that the watcher gives its kinds."""
+    return dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
 
 
 def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, list[Seen]]:

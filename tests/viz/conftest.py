@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.transformer.watch.placed import Alibi, Learned, Stack, Turning
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
 from transformer.decoding import Candidate, Decoding, decode
@@ -16,6 +17,7 @@ from transformer.discover import discover
 from transformer.recorder import record
 from transformer.recording import Masked, Recording
 from transformer.tokenizer import NumberTokenizer, Token
+from transformer.watch import record_module
 
 NASTY = (
     "<b>x</b>",
@@ -71,6 +73,18 @@ def random_checkpoint(**more: Any) -> Checkpoint:
     )
 
 
+PLACED = {"alibi": Alibi, "relative": Learned, "rotary": Turning}
+"""Layers of modules that are no family of ours, by how they tell positions apart."""
+
+
+def placed_recording(name: str, n: int) -> Recording:
+    """Of two layers over n tokens."""
+    torch.manual_seed(0)
+    model = Stack(*(PLACED[name]() for _ in range(2))).eval()
+    ids = torch.arange(n)[None] * 7 % 50
+    return record_module(model, ids, [str(each) for each in ids[0].tolist()])
+
+
 @pytest.fixture(scope="session")
 def checkpoint() -> Checkpoint:
     return random_checkpoint()
@@ -117,6 +131,7 @@ def recordings(recorders: dict[str, Recorder]) -> dict[str, Recording]:
         "masked": replace(
             made["translator"], positions={}, masked=tuple(_masked(i) for i in (1, 4))
         ),
+        **{name: placed_recording(name, 7) for name in PLACED},
     }
 
 

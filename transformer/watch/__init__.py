@@ -6,6 +6,7 @@
 """
 
 from transformer.watch.module import record_module
+from transformer.watch.schemes import position_schemes
 from transformer.watch.watcher import Watcher
 
-__all__ = ["Watcher", "record_module"]
+__all__ = ["Watcher", "position_schemes", "record_module"]

@@ -7,14 +7,15 @@ dropout and reshaping make of it, is multiplied with values, one for each key.
 """
 
 import weakref
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.recording import WeightsCall
+from transformer.watch.addends import ADDITIONS, Addend, carried
 from transformer.watch.fused import is_closed
 
 
@@ -24,6 +25,7 @@ class Softmax:
 
     weights: Tensor
     scores: Tensor
+    addends: tuple[Addend, ...] = ()
     is_used: bool = False
     """Whether it has met its values."""
 
@@ -33,6 +35,8 @@ class Product:
     """A product of two activations, which may become scores."""
 
     n_keys: int
+    addends: tuple[Addend, ...] = ()
+    """What was added on the way from there."""
 
 
 class Marks:
@@ -62,14 +66,14 @@ def tensors_in(args: Iterable[Any]) -> Iterator[Tensor]:
             yield from (each for each in argument if isinstance(each, Tensor))
 
 
-def inherited(marks: Marks, result: Tensor, args: Iterable[Any]) -> None:
+def inherited(marks: Marks, func: Any, result: Tensor, args: Sequence[Any]) -> None:
     """Hand on what is known of an argument to what a function made of it."""
     for tensor in tensors_in(args):
         mark = marks.get(tensor)
         if mark is None:
             continue
         if isinstance(mark, Product):
-            marks.put(result, mark)
+            marks.put(result, _after(mark, tensor, marks, func, args))
             return
         if result.numel() == tensor.numel():
             marks.put(result, mark)
@@ -77,6 +81,16 @@ def inherited(marks: Marks, result: Tensor, args: Iterable[Any]) -> None:
         if result.shape[:-1] == tensor.shape[:-1] and result.size(-1) == tensor.size(-1) - 1:
             marks.put(result, _without_sink(mark, result))
             return
+
+
+def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequence[Any]) -> Product:
+    """The same product with what is known to have been added after one more function."""
+    if func in ADDITIONS:
+        others = [each for each in tensors_in(args) if each is not scores]
+        if len(others) != 1 or marks.get(others[0]) is not None:  # an addend made of products
+            return mark
+        return replace(mark, addends=(*mark.addends, Addend(others[0])))
+    return replace(mark, addends=carried(mark.addends, func, args)) if mark.addends else mark
 
 
 def _without_sink(softmax: Softmax, weights: Tensor) -> Softmax:
@@ -97,6 +111,12 @@ class HandMade:
     """[..., K, d_value]; None where its axes are not understood."""
     result: Tensor
     """[..., Q, d_value]"""
+    in_order: bool = True
+    """Whether the axes came in that order, so that what was added lines up."""
+
+    @property
+    def addends(self) -> tuple[Addend, ...]:
+        return self.softmax.addends if self.in_order else ()
 
     def call(self) -> WeightsCall:
         """Without the batch axis, for one sequence."""
@@ -183,6 +203,7 @@ def _ordered(
         scores.expand_as(weights).permute(wanted),
         v.permute(order) if len(order) == v.dim() and len(rest) == 1 else None,
         result.permute(places) if is_whole else result,
+        in_order=wanted == sorted(wanted),
     )
 
 

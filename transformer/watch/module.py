@@ -13,6 +13,7 @@ from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 from transformer.watch.kinds import by_kind
+from transformer.watch.schemes import position_schemes
 from transformer.watch.seen import Seen
 from transformer.watch.watcher import Watcher
 
@@ -43,14 +44,15 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
         _check_batch(call, [*args, *named.values()])
     kinds = by_kind(watcher.seen)
     sides = _sides(kinds, tokens)
+    attentions = {kind: _attention(kind, calls, kinds, sides) for kind, calls in kinds.items()}
+    schemes = position_schemes(watcher, attentions, inputs)
     return Recording(
         source=sides.get("source", ()),
         target=(),
-        attentions=MappingProxyType(
-            {kind: _attention(kind, calls, kinds, sides) for kind, calls in kinds.items()}
-        ),
-        positions=MappingProxyType({}),
+        attentions=MappingProxyType(attentions),
+        positions=schemes.positions,
         logits=_logits(output),
+        rotary=schemes.rotary,
     )
 
 

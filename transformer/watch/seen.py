@@ -46,6 +46,11 @@ def one_of_batch(tensor: Tensor, path: str) -> Tensor:
     return tensor[0].flatten(0, -3)
 
 
+def storage(tensor: Tensor | None) -> int:
+    """Where a tensor's numbers lie: views of one another say the same."""
+    return -1 if tensor is None else tensor.untyped_storage().data_ptr()
+
+
 def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:
     """Whether a mask [1 or H, 1 or Q, K], True = open, is causal; the queries are the last keys."""
     if mask is None or n_queries < 2 or n_keys < n_queries:

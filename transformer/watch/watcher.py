@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from types import FrameType
 from typing import Any
@@ -13,10 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from transformer.watch.addends import ADDITIONS, Addend, bias_of
 from transformer.watch.by_hand import Marks, Product, Softmax, inherited, met_values, tensors_in
 from transformer.watch.fused import Splits, fused_call, multi_head_call
 from transformer.watch.place import place_of
-from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
+from transformer.watch.tables import Tables
+from transformer.watch.turning import TURNING, Turns
 
 
 class Watcher(TorchFunctionMode):
@@ -32,18 +35,26 @@ class Watcher(TorchFunctionMode):
         self.seen: list[Seen] = []
         self._copies = copies
         self._paths = dict(_paths(model))
+        self.tables = Tables(self._paths)
+        """Rows of tables that met a sequence: positions may be among them."""
+        self.turns = Turns()
         self._marks = Marks()
         self._splits: Splits = {}
         self._joining: tuple[Seen, Tensor] | None = None
         """The latest call and what it gave [H, Q, d_value], until W_O is found."""
 
+    @property
+    def modules(self) -> Mapping[nn.Module, str]:
+        """Every module of the model -> its path."""
+        return self._paths
+
     @cached_property
     def _learned(self) -> set[int]:
-        return {_storage(each) for module in self._paths for each in module._parameters.values()}
+        return {storage(each) for module in self._paths for each in module._parameters.values()}
 
     @cached_property
     def _kept(self) -> set[int]:
-        return {_storage(each) for module in self._paths for each in module._buffers.values()}
+        return {storage(each) for module in self._paths for each in module._buffers.values()}
 
     def __torch_function__(
         self,
@@ -53,13 +64,27 @@ class Watcher(TorchFunctionMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
+        if func in ADDITIONS:  # before, since some overwrite what they add to
+            self.tables.addition(args, kwargs, len(self.seen))
         result = func(*args, **kwargs)
+        if func in TURNING:
+            self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
         watch = _WATCHED.get(func)
         if watch is not None:
             watch(self, result, args, kwargs, sys._getframe(1))
         elif self._marks and isinstance(result, Tensor) and result.dim() > 1:
-            inherited(self._marks, result, (*args, *kwargs.values()))
+            inherited(self._marks, func, result, (*args, *kwargs.values()))
         return result
+
+    def _lookup(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+        ids, table = tuple(tensors_in((*args, *kwargs.values())))[:2]
+        self.tables.looked_up(result, table, ids)
+
+    def _select(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+        given = (*args, *kwargs.values())
+        if 0 in given[1:2]:
+            self.tables.looked_up(result, *tuple(tensors_in(given))[:2])
+        inherited(self._marks, torch.index_select, result, given)
 
     def _fused(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         query = kwargs["query"] if "query" in kwargs else args[0]
@@ -84,6 +109,7 @@ class Watcher(TorchFunctionMode):
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self.seen.append(Seen(place, sizes, make, is_causal, not is_same))
         self._joining = None
+        self.tables.forget()
 
     def _softmax(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         scores = next(tensors_in((*args, *kwargs.values())))
@@ -92,7 +118,7 @@ class Watcher(TorchFunctionMode):
         if not isinstance(mark, Product) or axis not in (-1, scores.dim() - 1):
             return
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
-            self._marks.put(result, Softmax(result, scores))
+            self._marks.put(result, Softmax(result, scores, mark.addends))
 
     def _product(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         operands = [*args, *kwargs.values()]
@@ -100,7 +126,7 @@ class Watcher(TorchFunctionMode):
         if made is not None:
             self._by_hand(made, frame)
         elif self._is_of_activations(operands, result):
-            self._marks.put(result, Product(result.size(-1)))
+            self._marks.put(result, Product(result.size(-1), _added_by(operands, kwargs)))
         else:
             self._matrix(result, args, kwargs, frame)
 
@@ -112,9 +138,9 @@ class Watcher(TorchFunctionMode):
         n_heads, n_queries, n_keys = sizes = call.given.shape
         is_causal = later_keys_are_closed(call.mask, n_queries, n_keys)
         folded = made.weights.dim() == 3
-        seen = Seen(
-            place, tuple(sizes), lambda: call, is_causal, place.reads_another, is_folded=folded
-        )
+        addends = made.addends  # not made itself, which holds the scores too
+        make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
+        seen = Seen(place, tuple(sizes), make, is_causal, place.reads_another, is_folded=folded)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
 
     def _is_of_activations(self, operands: Sequence[Any], result: Tensor) -> bool:
@@ -127,8 +153,8 @@ class Watcher(TorchFunctionMode):
             terms, _, out = operands[0].replace(" ", "").partition("->")
             if out and out[-1] in terms.split(",")[0]:
                 queries, keys = keys, queries
-        constant = {_storage(queries), _storage(keys)} & self._kept
-        return not constant and _storage(keys) not in self._learned
+        constant = {storage(queries), storage(keys)} & self._kept
+        return not constant and storage(keys) not in self._learned
 
     def _linear(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         self._joined(args, kwargs, lambda matrix: matrix)
@@ -156,6 +182,13 @@ class Watcher(TorchFunctionMode):
     def _note(self, seen: Seen, heads: Tensor) -> None:
         self.seen.append(seen)
         self._joining = seen, heads
+        self.tables.forget()
+
+
+def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
+    """What baddbmm adds to the product that it makes."""
+    tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
+    return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
 
 
 def _paths(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
@@ -167,10 +200,6 @@ def _paths(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
         start = path and f"{path}."
         children = module._modules.items()
         waiting.extend((child, start + name) for name, child in children if child is not None)
-
-
-def _storage(tensor: Tensor | None) -> int:
-    return -1 if tensor is None else tensor.untyped_storage().data_ptr()
 
 
 def _is_joined(joined: Tensor, heads: Tensor) -> bool:
@@ -198,4 +227,6 @@ _WATCHED: dict[Any, Callable[..., None]] = {
     **dict.fromkeys(_PRODUCTS, Watcher._product),
     **dict.fromkeys(_MATRICES, Watcher._matrix),
     F.linear: Watcher._linear,
+    F.embedding: Watcher._lookup,
+    **dict.fromkeys((Tensor.index_select, torch.index_select), Watcher._select),
 }

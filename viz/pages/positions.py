@@ -1,8 +1,9 @@
-"""Positions: the positional encodings as the model used them."""
+"""Positions: how the model tells its tokens apart by place."""
 
 import streamlit as st
 
 from transformer.discover import discover
+from transformer.position_schemes import schemes
 from viz.ui.current import current
 from viz.ui.panel import controls, draw_figure, panel
 from viz.views.token_vectors import PARTS
@@ -10,10 +11,19 @@ from viz.views.view import View
 
 TOGETHER = "token_vectors"
 """The one view whose parts say more side by side."""
+PARTS_SHOWN = ("positions", "rotary", "biases")
+"""What of a recording this page is about, in the order of its views."""
 
+recording = current().recording
 views: dict[str, View] = discover("viz.views", "VIEW")
-names = [name for name, view in views.items() if view.needs == "positions"]
-if current().recording.positions:
+names = [
+    name
+    for part in PARTS_SHOWN
+    for name, view in views.items()
+    if view.needs == part and view.applies_to(recording)
+]
+if names:
+    st.markdown("  \n".join(schemes(recording)))
     name = st.segmented_control(
         "View",
         names,
@@ -32,4 +42,4 @@ if current().recording.positions:
     else:
         panel(str(name))
 else:
-    st.info("This model adds no positional encodings.")
+    st.info("This model adds no positional encodings, as far as this pass shows.")

@@ -9,6 +9,9 @@ from transformer.decoding.method import Method, Option
 from viz.labels import KIND_TITLES
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
+MOST_BUTTONS = 8
+"""Options beyond these are a list that opens."""
+
 
 def draw_control(control: Control, recording: Recording, default: Selection) -> Any:
     """Draw one control and return what is chosen."""
@@ -19,6 +22,15 @@ def draw_control(control: Control, recording: Recording, default: Selection) -> 
         return _amount(control, options)
     if isinstance(control, Dimensions):
         return _dimensions(control, options)
+    if len(options) > MOST_BUTTONS:
+        return st.selectbox(
+            control.title,
+            options,
+            format_func=lambda option: str(option).capitalize(),
+            key=control.name,
+            bind="query-params",
+            width=260,
+        )
     return st.segmented_control(
         control.title,
         options,

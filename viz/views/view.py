@@ -65,6 +65,18 @@ class SideChoice:
 
 
 @dataclass(frozen=True)
+class PartChoice:
+    """One of several entries that a part of the recording has, by its name."""
+
+    name: str
+    title: str
+    part: Literal["rotary", "biases"]
+
+    def options(self, recording: Recording) -> list[str]:
+        return list(getattr(recording, self.part))
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of a fixed list."""
 
@@ -120,12 +132,16 @@ class View:
     name: str
     title: str
     explain: str
-    needs: Literal["attentions", "positions", "classification", "masked"]
+    needs: Literal["attentions", "positions", "classification", "masked", "rotary", "biases"]
     """The part of a recording that must not be empty."""
     draw: Callable[..., Figure]
     describe: Callable[..., str]
     controls: tuple[Control, ...]
+    applies: Callable[[Recording], bool] | None = None
+    """Whether what it needs is also of the right sort; None: any is."""
 
     def applies_to(self, recording: Recording) -> bool:
         """Whether the recording has what this view needs; nothing else may be drawn."""
-        return bool(getattr(recording, self.needs))
+        if not getattr(recording, self.needs):
+            return False
+        return self.applies is None or self.applies(recording)

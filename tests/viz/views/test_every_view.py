@@ -12,6 +12,7 @@ from transformer.recording import Recording
 from viz.theme import DARK, LIGHT, SERIES, Theme
 from viz.views.view import View
 
+PLACED = ("alibi", "relative", "rotary")
 VIEWS: dict[str, View] = discover("viz.views", "VIEW")
 HAS = {
     "translator": {"attentions", "positions"},
@@ -23,14 +24,23 @@ HAS = {
     "mean of 3": {"attentions", "classification"},
     "max of 3": {"attentions", "positions", "classification"},
     "masked": {"attentions", "masked"},
+    "alibi": {"attentions", "biases"},
+    "relative": {"attentions", "biases"},
+    "rotary": {"attentions", "rotary"},
 }
 """What the recording of each model has."""
+OTHER_SORT = {("alibi_slopes", "relative")}
+"""Views for which what a recording has is of the wrong sort."""
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+
+
+def fits(view: View, name: str) -> bool:
+    return view.needs in HAS[name] and (view.name, name) not in OTHER_SORT
 
 
 def every_recording(*names: str) -> pytest.MarkDecorator:
     """Every view with each of these recordings that has what it needs."""
-    pairs = [(view, name) for view in VIEWS.values() for name in names if view.needs in HAS[name]]
+    pairs = [(view, name) for view in VIEWS.values() for name in names if fits(view, name)]
     ids = [f"{view.name} of {name}" for view, name in pairs]
     return pytest.mark.parametrize(("view", "name"), pairs, ids=ids)
 
@@ -57,7 +67,7 @@ def test_it_applies_where_there_is_what_it_needs(
 ) -> None:
     assert set(recordings) == set(HAS)
     for name, recording in recordings.items():
-        assert view.applies_to(recording) == (view.needs in HAS[name])
+        assert view.applies_to(recording) == fits(view, name)
 
 
 @every_recording(*HAS)
@@ -73,7 +83,7 @@ def test_it_draws_the_default_and_the_last_option(
     text_of(figure)
 
 
-@every_recording("translator", "generator", "max of 3")
+@every_recording("translator", "generator", "max of 3", *PLACED)
 @both_themes
 @pytest.mark.parametrize("i", [0, -1])
 def test_its_colours_are_the_themes(
@@ -85,7 +95,13 @@ def test_its_colours_are_the_themes(
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme.background
     assert layout.font.color == theme.text
     own = {theme.background, theme.surface, theme.text, theme.dim, theme.grid, theme.masked}
-    own |= {theme.accent, *SERIES, *theme.attention_scale, *theme.difference_scale}
+    own |= {
+        theme.accent,
+        *SERIES,
+        *theme.head_colours,
+        *theme.attention_scale,
+        *theme.difference_scale,
+    }
     assert set(colours_in(json.loads(text_of(figure)))) <= own
 
 
@@ -136,7 +152,7 @@ def test_pieces_show_literally(
         assert "\u202e" not in text
 
 
-@every_recording("translator", "mean of 2", "masked")
+@every_recording("translator", "mean of 2", "masked", *PLACED)
 def test_the_same_choices_give_the_same_figure(
     view: View, name: str, recordings: dict[str, Recording]
 ) -> None:
@@ -147,7 +163,7 @@ def test_the_same_choices_give_the_same_figure(
     assert first == second
 
 
-@every_recording("translator", "generator", "mean of 2")
+@every_recording("translator", "generator", "mean of 2", *PLACED)
 def test_controls_have_their_own_names(
     view: View, name: str, recordings: dict[str, Recording]
 ) -> None:

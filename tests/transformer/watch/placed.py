@@ -1,0 +1,119 @@
+"""Modules that the tests invent, which tell positions apart in one way each."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from transformer.layers.positions import sinusoids
+from transformer.relative_bias import paper_slopes
+
+D, HEADS, MAX_LEN = 16, 4, 40
+
+
+def distances(n: int) -> Tensor:
+    """key - query [n, n]."""
+    places = torch.arange(n)
+    return places - places[:, None]
+
+
+class Layer(nn.Module):
+    """Attention with whatever `bias` and `turned` a subclass wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv, self.out = nn.Linear(D, 3 * D), nn.Linear(D, D)
+
+    def bias(self, n: int) -> Tensor | None:
+        return None
+
+    def turned(self, x: Tensor) -> Tensor:
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.qkv(x).unflatten(-1, (3, HEADS, -1)).permute(2, 0, 3, 1, 4)
+        q, k = self.turned(q), self.turned(k)
+        heads = F.scaled_dot_product_attention(q, k, v, self.bias(x.size(1)))
+        return x + self.out(heads.transpose(1, 2).flatten(-2))
+
+
+class Alibi(Layer):
+    """Symmetric, as encoders have it."""
+
+    def bias(self, n: int) -> Tensor:
+        return -paper_slopes(HEADS)[:, None, None] * distances(n).abs()
+
+
+class Learned(Layer):
+    """A number a head and distance, of its own in each layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = nn.Parameter(torch.randn(2 * MAX_LEN, HEADS))
+
+    def bias(self, n: int) -> Tensor:
+        return F.embedding(distances(n) + MAX_LEN, self.numbers).permute(2, 0, 1)
+
+
+class Noise(Layer):
+    """A bias that depends on more than distance."""
+
+    def bias(self, n: int) -> Tensor:
+        return distances(n) * torch.arange(n) * torch.ones(HEADS, 1, 1)
+
+
+class Turning(Layer):
+    """Rotary, half of each head's dimensions, neighbours as pairs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("inv_freq", 100.0 ** -torch.arange(1))
+
+    def turned(self, x: Tensor) -> Tensor:
+        angles = torch.arange(x.size(-2))[:, None] * self.inv_freq  # [T, 1]
+        a, b = x[..., :1], x[..., 1:2]
+        cos, sin = angles.cos(), angles.sin()
+        return torch.cat([a * cos - b * sin, a * sin + b * cos, x[..., 2:]], -1)
+
+
+class Stack(nn.Module):
+    """Tokens, and layers of one sort."""
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__()
+        self.words = nn.Embedding(50, D)
+        self.layers = nn.ModuleList(layers)
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return math.sqrt(D) * self.words(ids)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedded(ids)
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Sliced(Stack):
+    """A buffer's first rows, as the Annotated Transformer has them, with an axis for the batch."""
+
+    def __init__(self) -> None:
+        super().__init__(Layer())
+        self.register_buffer("pe", sinusoids(MAX_LEN, D)[None])
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return super().embedded(ids) + self.pe[:, : ids.size(1)]
+
+
+class InPlace(Stack):
+    """A parameter is added to what is there."""
+
+    def __init__(self) -> None:
+        super().__init__(Layer())
+        self.places = nn.Parameter(torch.randn(MAX_LEN, D))
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        x = super().embedded(ids)
+        x += self.places[: ids.size(1)]
+        return x

@@ -1,0 +1,99 @@
+"""The views of biases and of rotary positions: what stands in the figure."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests.viz.conftest import placed_recording
+from transformer.recording import Recording
+from transformer.relative_bias import paper_slopes
+from viz.theme import DARK, LIGHT
+from viz.views import alibi_slopes, relative_bias, rotary_decay, rotary_scores, rotary_waves
+from viz.views.view import Selection
+
+WHERE = "encoder self"
+
+
+def test_biases_are_curves_or_cells_of_the_same_numbers(recordings: dict[str, Recording]) -> None:
+    recording = recordings["relative"]
+    where = f"{WHERE}, from L1"
+    call = recording.attentions["encoder_self"].calls[1]
+    assert call.bias is not None
+    curves = relative_bias.draw(recording, LIGHT, where, relative_bias.CURVES)
+    cells = relative_bias.draw(recording, LIGHT, where, relative_bias.CELLS).data[0]
+    assert len(curves.data) == 4
+    assert cells.x0 == -6 and cells.dx == 1
+    for head, curve in enumerate(curves.data):
+        assert curve.x.tolist() == list(range(-6, 7))
+        assert np.array_equal(curve.y, cells.z[head])
+        for distance, value in zip(curve.x, curve.y, strict=True):
+            diagonal = call.bias[head].diagonal(int(distance))
+            assert bool((diagonal == float(value)).all())
+
+
+def test_slopes_stand_beside_the_published_ones(recordings: dict[str, Recording]) -> None:
+    paper, own = alibi_slopes.draw(recordings["alibi"], DARK, WHERE).data
+    np.testing.assert_array_equal(paper.y, paper_slopes(4).numpy())
+    np.testing.assert_allclose(own.y, paper.y, rtol=1e-5)
+    assert "the paper's" in alibi_slopes.describe(recordings["alibi"], WHERE)
+
+
+def test_alibi_s_axis_names_powers_of_two(recordings: dict[str, Recording]) -> None:
+    ticks = alibi_slopes.draw(recordings["alibi"], LIGHT, WHERE).layout.yaxis
+    assert ticks.ticktext[:2] == ("1", "1/2") and ticks.ticktext[-1] == "1/256"
+    assert ticks.tickvals[-1] == 2**-8
+
+
+def test_waves_are_full_turns(recordings: dict[str, Recording]) -> None:
+    waves, length = rotary_waves.draw(recordings["rotary"], LIGHT).data
+    assert waves.y.tolist() == pytest.approx([2 * math.pi])
+    assert length.y == (7, 7) and length.name == "length of this text: 7"
+    assert "6.3 to 6.3 positions" in rotary_waves.describe(recordings["rotary"])
+
+
+def test_decay_starts_at_all_of_it(recordings: dict[str, Recording]) -> None:
+    ones, bound = rotary_decay.draw(recordings["rotary"], LIGHT, WHERE, "256").data
+    assert len(ones.y) == len(bound.y) == 257
+    assert ones.y[0] == bound.y[0] == 1
+    assert ones.y[3] == pytest.approx((2 * math.cos(3) + 2) / 4)  # half of the dimensions turn
+
+
+def test_scores_are_the_head_s_own(recordings: dict[str, Recording]) -> None:
+    recording = recordings["rotary"]
+    low, high, mean = rotary_scores.draw(recording, LIGHT, Selection("encoder_self", 1, 2)).data
+    scores = recording.attentions["encoder_self"].calls[1].scores()[2]
+    for place, distance in enumerate(range(-6, 7)):
+        cells = scores.diagonal(distance)
+        assert float(mean.y[place]) == pytest.approx(float(cells.mean()), abs=1e-6)
+        assert (low.y[place], high.y[place]) == (float(cells.min()), float(cells.max()))
+
+
+@pytest.mark.parametrize("n", [1, 3, 256])
+@pytest.mark.parametrize("name", ["alibi", "relative", "rotary"])
+def test_they_draw_any_length(name: str, n: int) -> None:
+    # The invented tables have 40 positions.
+    n = min(n, 40) if name == "relative" else n
+    recording = placed_recording(name, n)
+    for view in (relative_bias, alibi_slopes, rotary_waves, rotary_decay, rotary_scores):
+        if not view.VIEW.applies_to(recording):
+            continue
+        choices = {each.name: each.options(recording)[-1] for each in view.VIEW.controls}
+        figure = view.VIEW.draw(recording, DARK, **choices)
+        assert figure.layout.height < 1150
+        assert len(json.dumps(figure.to_plotly_json(), default=str)) < 1_500_000
+        assert view.VIEW.describe(recording, **choices).endswith(".")
+
+
+def test_what_is_no_line_has_no_slopes_to_show(recordings: dict[str, Recording]) -> None:
+    with pytest.raises(ValueError, match="applies_to"):
+        alibi_slopes.draw(recordings["relative"], LIGHT, f"{WHERE}, from L0")
+
+
+def test_scores_need_queries_and_keys_that_turn() -> None:
+    recording = placed_recording("rotary", 5)
+    assert rotary_scores.applies(recording)
+    assert not rotary_scores.applies(placed_recording("alibi", 5))
+    assert torch.equal(recording.rotary[WHERE].frequencies, torch.ones(1))

@@ -1,0 +1,246 @@
+"""How a module tells its tokens apart by place: what one pass of it shows."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from transformer.position_analysis import find_pairs
+from transformer.recording import Attention, AttentionCall, PositionalEncoding
+from transformer.rotary import Rotary
+from transformer.watch.kinds import by_kind
+from transformer.watch.seen import Seen, storage
+from transformer.watch.tables import Added, are_positions, encoding_of, is_sinusoidal
+from transformer.watch.watcher import Watcher
+
+_FREQUENCIES = "inv_freq"
+"""What Hugging Face's modules, and most others, call the frequencies of rotary positions."""
+_FEW = 16
+"""Rows by which the frequencies of a table are measured."""
+
+
+@dataclass(frozen=True, eq=False)
+class PositionSchemes:
+    """The two parts of a recording that say so; a bias on the scores is part of each call."""
+
+    positions: Mapping[str, PositionalEncoding]
+    rotary: Mapping[str, Rotary]
+
+
+def position_schemes(
+    watcher: Watcher, attentions: Mapping[str, Attention], inputs: Any = ()
+) -> PositionSchemes:
+    """What a finished watcher saw of positions, and what the module holds of them.
+
+    attentions: kind -> as recorded, of the kinds that `by_kind(watcher.seen)` names. inputs: what
+    the module was given, a tensor, a tuple or a dict: ids among them are tokens, never positions.
+    Nothing is computed before somebody looks into the two mappings.
+    """
+
+    def added() -> Iterator[tuple[str, PositionalEncoding]]:
+        return _encodings(watcher, by_kind(watcher.seen), attentions, _token_inputs(inputs))
+
+    def turning() -> Iterator[tuple[str, Rotary]]:
+        used = {storage(each.table) for each in positions.values()}
+        return _rotary(watcher, by_kind(watcher.seen), attentions, used)
+
+    positions = Later(added)
+    return PositionSchemes(positions, Later(turning))
+
+
+Part = TypeVar("Part")
+
+
+class Later(Mapping[str, Part]):
+    """A mapping whose entries are made when somebody first looks."""
+
+    def __init__(self, make: Callable[[], Iterable[tuple[str, Part]]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> dict[str, Part]:
+        return dict(self._make())
+
+    def __getitem__(self, name: str) -> Part:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+
+def _token_inputs(inputs: Any) -> set[int]:
+    """The storages of all inputs but those that are named positions."""
+    if not isinstance(inputs, Mapping):
+        inputs = {str(i): it for i, it in enumerate(inputs if _is_many(inputs) else [inputs])}
+    return {
+        storage(it)
+        for name, it in inputs.items()
+        if isinstance(it, Tensor) and "position" not in name
+    }
+
+
+def _is_many(inputs: Any) -> bool:
+    return isinstance(inputs, tuple | list)
+
+
+def _encodings(
+    watcher: Watcher,
+    kinds: Mapping[str, Sequence[Seen]],
+    attentions: Mapping[str, Attention],
+    token_inputs: set[int],
+) -> Iterator[tuple[str, PositionalEncoding]]:
+    """Side -> the rows of positions that were added to it before its first attention."""
+    of = {id(call): kind for kind, calls in kinds.items() for call in calls}
+    has_two = any(kind.startswith("cross") for kind in kinds) or {
+        "encoder_self",
+        "decoder_self",
+    } <= set(kinds)
+    found: dict[str, tuple[Added, str]] = {}
+    for added in watcher.tables.added:
+        if storage(added.rows.ids) in token_inputs or not are_positions(added.rows):
+            continue
+        for call in watcher.seen[added.n_seen :]:
+            kind = of[id(call)]
+            side = _side(kind, has_two)
+            if call.sizes[1] != added.n_positions or not _is_better(added, found.get(side)):
+                continue
+            found[side] = added, kind
+            break
+    for side, (added, kind) in found.items():
+        attention = attentions[kind]
+        is_own = not kind.startswith("cross")
+        n_before = len(attention.keys) - len(attention.queries) if is_own else 0
+        yield side, encoding_of(added, attention.queries, n_before)
+
+
+def _side(kind: str, has_two: bool) -> str:
+    if not has_two:
+        return "text"
+    return "source" if kind.startswith("encoder") else "target"
+
+
+def _is_better(added: Added, known: tuple[Added, str] | None) -> bool:
+    """The first; of a single token, any row may be a place: then the row of the largest table."""
+    if known is None:
+        return True
+    first, _ = known
+    is_one = first.n_positions == 1 and first.n_seen == added.n_seen
+    return is_one and len(added.rows.table) > len(first.rows.table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Where a model keeps frequencies."""
+
+    above: str
+    """The path of the module above: the attentions below it turn so."""
+    module: nn.Module
+    name: str
+    """What the frequencies are for, "sliding_attention" say; empty where they are for all."""
+    frequencies: Tensor
+    is_measured: bool = False
+    """Whether they were found in a table: then no cosines are made in a pass."""
+
+
+def _rotary(
+    watcher: Watcher,
+    kinds: Mapping[str, Sequence[Seen]],
+    attentions: Mapping[str, Attention],
+    used: set[int],
+) -> Iterator[tuple[str, Rotary]]:
+    """Name -> the layers of one kind that turn alike."""
+    own = {kind: calls for kind, calls in kinds.items() if not kind.startswith("cross")}
+    sizes = {kind: _d_head(attentions[kind].calls[0]) for kind in own}
+    turned = {id(watcher.seen[i]) for i in watcher.turns.turned if i < len(watcher.seen)}
+    sources = list(_sources(watcher, max(sizes.values(), default=0), used))
+    for kind, calls in own.items():
+        found: list[Rotary] = []
+        names: list[str] = []
+        for source in sources:
+            asks = watcher.turns and not source.is_measured
+            layers = _layers(source, calls, turned if asks else None)
+            if not layers or 2 * source.frequencies.numel() > sizes[kind]:
+                continue
+            _merge(found, names, source, kind, layers, sizes[kind])
+        for name, rotary in zip(names, found, strict=True):
+            is_alone = names.count(name) == 1
+            title = ", ".join([kind.replace("_", " "), *([name.replace("_", " ")] if name else [])])
+            yield title if is_alone else f"{title}, from L{rotary.layers[0]}", rotary
+
+
+def _merge(
+    found: list[Rotary],
+    names: list[str],
+    source: _Source,
+    kind: str,
+    layers: tuple[int, ...],
+    d_head: int,
+) -> None:
+    """Every layer may hold frequencies of its own, the same in all of them (GPT-J)."""
+    for i, known in enumerate(found):
+        if names[i] == source.name and torch.equal(known.frequencies, source.frequencies):
+            found[i] = replace(known, layers=tuple(sorted({*known.layers, *layers})))
+            return
+    scaling = "_".join(filter(None, (source.name, "attention_scaling")))
+    factor = float(getattr(source.module, scaling, 1.0))
+    found.append(Rotary(kind, layers, source.frequencies, d_head, factor))
+    names.append(source.name)
+
+
+def _sources(watcher: Watcher, d_head: int, used: set[int]) -> Iterator[_Source]:
+    """Frequencies under their usual name, or sinusoids as wide as a head or less (GPT-J)."""
+    attending = {call.place.path for call in watcher.seen}
+    for module, path in watcher.modules.items():
+        weight = module.weight if isinstance(module, nn.Embedding) else None
+        for name, tensor in (*module._buffers.items(), ("weight", weight)):
+            if tensor is None:
+                continue
+            above = path if path in attending else path.rpartition(".")[0]
+            if name.endswith(_FREQUENCIES) and "original" not in name and tensor.dim() == 1:
+                of = name.removesuffix(_FREQUENCIES).rstrip("_")
+                yield _Source(above, module, of, tensor.detach())
+            elif _may_turn(tensor, d_head, used) and is_sinusoidal(tensor):
+                pairs = find_pairs(tensor[:_FEW].detach())
+                if pairs is not None:
+                    yield _Source(above, module, "", pairs.steps.abs(), is_measured=True)
+
+
+def _may_turn(table: Tensor, d_head: int, used: set[int]) -> bool:
+    is_table = table.dim() == 2 and table.is_floating_point() and table.size(0) >= _FEW
+    return is_table and table.size(1) <= d_head and storage(table) not in used
+
+
+def _layers(source: _Source, calls: Sequence[Seen], turned: set[int] | None) -> tuple[int, ...]:
+    """Which of the calls turn by it: those below, of its sort of layer, that were turned at all.
+
+    turned: ids of the calls of which that is known; None: it cannot be told from this pass.
+    """
+    start = f"{source.above}." if source.above else ""
+    types = getattr(getattr(source.module, "config", None), "layer_types", None)
+    return tuple(
+        layer
+        for layer, call in enumerate(calls)
+        if f"{call.place.path}.".startswith(start)
+        and (not source.name or _type_of(call.place.path, types) == source.name)
+        and (turned is None or id(call) in turned)
+    )
+
+
+def _type_of(path: str, types: Any) -> str | None:
+    """The sort of a layer, by the first number in its path."""
+    number = re.search(r"(?:^|\.)(\d+)(?:\.|$)", path)
+    if number is None or not isinstance(types, list | tuple) or int(number[1]) >= len(types):
+        return None
+    return str(types[int(number[1])])
+
+
+def _d_head(call: AttentionCall) -> int:
+    """Of queries; where they are not known, that of values."""
+    return call.q.size(-1) or call.v.size(-1)
