@@ -12,6 +12,7 @@ st.logo(str(IMAGES / "logo.svg"), size="large")
 
 from viz.ui.ahead import prepare  # noqa: E402  (the page's settings must come first)
 from viz.ui.frame import frame  # noqa: E402
+from viz.ui.garbage import freeze_modules  # noqa: E402
 from viz.ui.spine import spine  # noqa: E402
 from viz.ui.style import style  # noqa: E402
 
@@ -34,3 +35,4 @@ style()
 frame()
 spine(page.title)
 page.run()
+freeze_modules()
