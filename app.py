@@ -7,7 +7,8 @@ import streamlit as st
 HERE = Path(__file__).parent
 PAGES, IMAGES = HERE / "viz" / "pages", HERE / "viz" / "ui"
 
-st.set_page_config(page_title="Headscope", page_icon=str(IMAGES / "icon.svg"), layout="wide")
+if "is_set_up" not in st.session_state:  # the browser keeps it, and takes long to change its icon
+    st.set_page_config(page_title="Headscope", page_icon=str(IMAGES / "icon.svg"), layout="wide")
 st.logo(str(IMAGES / "logo.svg"), size="large")
 
 from viz.ui.ahead import prepare  # noqa: E402  (the page's settings must come first)
@@ -35,4 +36,5 @@ style()
 frame()
 spine(page.title)
 page.run()
+st.session_state["is_set_up"] = True
 freeze_modules()
