@@ -1,6 +1,7 @@
 """Every display constant: colours, scales, sizes. Light and dark are two values of one class."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 N_STOPS = 17
 """Stops of a colour scale; between them Plotly and the browser interpolate linearly."""
@@ -32,12 +33,12 @@ class Theme:
     of cone too (Machado et al. 2009); a test measures how far. The first few differ most.
     """
 
-    @property
+    @cached_property
     def attention_scale(self) -> list[str]:
         """From the background (weight 0) to the ink (weight 1), in even steps of OKLab."""
         return ramp(self.background, self.ink)
 
-    @property
+    @cached_property
     def difference_scale(self) -> list[str]:
         """From -1 (contrast) over 0 (background) to 1 (ink)."""
         return ramp(self.contrast, self.background)[:-1] + ramp(self.background, self.ink)

@@ -1,6 +1,6 @@
 """What the components show of a request, packed once and shared by all sessions."""
 
-import streamlit as st
+from functools import lru_cache
 
 from transformer.cell import inside
 from transformer.reading import AttentionMap, Reading, read
@@ -13,25 +13,25 @@ from viz.ui.request import Request, answer
 from viz.views.view import Selection
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@lru_cache(maxsize=64)
 def attention_map(request: Request, kind: str, reading: Reading) -> AttentionMap:
     """One kind of attention, as it is read. Raises ValueError where the lens refuses."""
     return read(answer(request).recording, kind, reading)
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@lru_cache(maxsize=128)
 def grid_payload(request: Request, kind: str, reading: Reading) -> bytes:
     """The grid of all heads of a kind."""
     return pack_head_grid(attention_map(request, kind, reading), _n_prompt(request))
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@lru_cache(maxsize=128)
 def arrows_payload(request: Request, kind: str, layer: int, reading: Reading) -> bytes:
     """All heads of a layer, as lines between tokens."""
     return pack_head_view(attention_map(request, kind, reading), layer, _n_prompt(request))
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@lru_cache(maxsize=128)
 def map_payload(
     request: Request, selection: Selection, reading: Reading, region: Region | None
 ) -> bytes:
@@ -40,7 +40,7 @@ def map_payload(
     return pack_head_map(map, selection.layer, selection.head, region, _n_prompt(request))
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@lru_cache(maxsize=128)
 def cell_payload(request: Request, selection: Selection, query: int, key: int, rows: str) -> bytes:
     """One cell of a head from inside. rows: as a Reading names them."""
     map = attention_map(
@@ -50,7 +50,7 @@ def cell_payload(request: Request, selection: Selection, query: int, key: int, r
     return pack_cell(cell, map.rows[query], map.columns[key], map.columns, map.is_produced)
 
 
-@st.cache_resource(max_entries=128, show_spinner=False)
+@lru_cache(maxsize=128)
 def player_payload(request: Request, layer: int, head: int | None) -> bytes:
     """What the decode player needs for one head, or for the mean of a layer's heads."""
     answered = answer(request)

@@ -99,7 +99,7 @@ def open_checkpoint(request: Request) -> Checkpoint:
     return _load(str(checkpoints_folder() / request.checkpoint), request.version)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Request: repr})
 def answer(request: Request, _on_token: Callable[[str], None] | None = None) -> Answer:
     """Decode first, record once. Raises CheckpointError or InputError.
 

@@ -1,0 +1,33 @@
+"""What Streamlit, the model and our pictures take by themselves: a text input, and what it changes.
+
+No frame, no choices, no address: the grid of all heads and, at "?picture=Heatmap", one head large.
+"""
+
+import os
+
+import streamlit as st
+
+from transformer.reading import Reading
+from viz.components.head_grid import head_grid
+from viz.components.head_map import head_map
+from viz.theme import LIGHT
+from viz.ui.garbage import freeze_modules
+from viz.ui.payloads import grid_payload, map_payload
+from viz.ui.request import make_request
+from viz.views.view import Selection
+
+if "is_set_up" not in st.session_state:
+    st.set_page_config(layout="wide")
+SELECTION = Selection("encoder_self", 0, 0)
+request = make_request("big", st.text_input("Sentence", os.environ["FIRST_TEXT"]), "none")
+grid = grid_payload(request, SELECTION.kind, Reading())
+has_map = st.query_params.get("picture") == "Heatmap"
+map = map_payload(request, SELECTION, Reading(), None) if has_map else None  # before any element
+left, right = st.columns([5, 6.4], gap="large")
+with left:
+    head_grid(grid, (0, 0), LIGHT, "grid")
+with right:
+    if map is not None:
+        head_map(map, LIGHT, "map", cell=None, path=False)
+st.session_state["is_set_up"] = True
+freeze_modules()

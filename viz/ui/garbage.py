@@ -1,0 +1,19 @@
+"""What lives as long as the process is no garbage, and need not be looked through for any."""
+
+import gc
+import sys
+
+_n_modules = 0
+
+
+def freeze_modules() -> None:
+    """Take what was imported since the last call out of the collector's sight.
+
+    Streamlit collects garbage after every run, and the last elements wait for it.
+    """
+    global _n_modules
+    if len(sys.modules) == _n_modules:
+        return
+    _n_modules = len(sys.modules)
+    gc.collect()
+    gc.freeze()
