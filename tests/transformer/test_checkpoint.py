@@ -1,6 +1,7 @@
 """A damaged folder: one sentence that names the file, and nothing of it is ever executed."""
 
 import json
+import os
 import pickle
 import resource
 import shutil
@@ -49,6 +50,12 @@ def test_weights_are_stored_in_half_precision(folder: Path) -> None:
 def test_a_missing_file(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(CheckpointError, match=rf"^mine: {name} is missing\.$"):
+        load_checkpoint(folder)
+
+
+def test_a_configuration_without_an_end_is_not_read(folder: Path) -> None:
+    os.truncate(folder / "config.json", 2**33)
+    with pytest.raises(CheckpointError, match=r"config\.json is too large"):
         load_checkpoint(folder)
 
 

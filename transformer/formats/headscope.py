@@ -33,6 +33,9 @@ from transformer.tensor_files import SafetensorsFiles
 from transformer.tensors import list_tensors
 from transformer.tokenizer import TokenizerError, load_tokenizer
 
+LARGEST_CONFIG = 2**24
+"""Bytes of a config.json that are read."""
+
 
 def fits(path: Path) -> bool:
     """A folder with a config.json that is nobody else's, or one of its snapshots."""
@@ -93,6 +96,8 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
     """Read config.json alone: what a list of checkpoints needs. Raises CheckpointError."""
     file = path / CONFIG
     try:
+        if file.stat().st_size > LARGEST_CONFIG:
+            raise CheckpointError(f"{path.name}: {CONFIG} is too large to be a configuration.")
         values = json.loads(file.read_text(encoding="utf-8"))
         config = ModelConfig.from_dict(values["model"])
         about = About(

@@ -39,6 +39,9 @@ CHOICES = {
 }
 """Fields of ModelConfig that no shape shows: the sidecar file may say them."""
 
+LARGEST_SIDECAR = 2**24
+"""Bytes of a sidecar file that are read."""
+
 
 def fits(path: Path) -> bool:
     """A file of weights by its name, or a folder that holds one and no configuration."""
@@ -130,10 +133,13 @@ def _weights_file(path: Path) -> Path:
 
 def _sidecar(folder: Path) -> dict[str, Any]:
     """headscope.json: what no shape shows, in the names of ModelConfig's fields."""
-    try:
-        values = json.loads((folder / SIDECAR).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    file = folder / SIDECAR
+    if not file.is_file():  # a pipe would be waited for
         return {}
+    try:
+        if file.stat().st_size > LARGEST_SIDECAR:
+            raise CheckpointError(f"{SIDECAR} is too large to be read")
+        values = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{SIDECAR} cannot be read: {error}") from error
     if not isinstance(values, dict) or not set(values) <= CHOICES:

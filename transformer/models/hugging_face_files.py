@@ -5,8 +5,9 @@ as weights only, and nothing is fetched. The library raises errors of many kinds
 are not what they should be; here each of them becomes one sentence.
 """
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,18 +18,24 @@ from torch import nn
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
+from transformer.models.hugging_face_weights import open_weights
 from transformer.tokenizer import IdTokenizer
 
 WEIGHTS = ("*.safetensors", "*.bin")
 LARGEST = {
     **dict.fromkeys(("num_hidden_layers", "encoder_layers", "decoder_layers"), 1_000),
     **dict.fromkeys(("num_decoder_layers", "num_local_experts", "n_routed_experts"), 1_000),
+    **dict.fromkeys(("num_layers", "n_layers", "n_layer"), 1_000),
+    "num_labels": 2**20,
     "hidden_size": 2**17,
     "vocab_size": 2**24,
     "max_position_embeddings": 2**24,
     "num_attention_heads": 2**12,
 }
 """Sizes beyond these are a mistake or a trap: no model that was ever trained has them."""
+READ = ("*config.json", "*token*.json", "vocab*", "merges*", "*.model", "*.spm", "*.index.json")
+LARGEST_READ = 2**28
+"""The files that the library reads into memory whole, and the bytes that one may have."""
 LEAST_BYTES = 0.5
 """A parameter takes at least so many in a file, 4 bits; and half of them may be tied."""
 ROOM = 0.8
@@ -37,28 +44,42 @@ ROOM = 0.8
 
 def open_config(path: Path) -> Any:
     """The library's configuration. Raises CheckpointError."""
+    _check_files(path)
     with in_a_sentence(path, CONFIG):
+        # Before the library does: some of its classes make lists of these lengths at once.
+        json.loads(
+            (path / CONFIG).read_text(encoding="utf-8"),
+            object_hook=lambda values: _check_sizes(path, values),
+        )
         from transformers import AutoConfig
 
         config = AutoConfig.from_pretrained(path, **_LOCAL)
         config.return_dict = True
+        # The library's own choice: a folder may name a kernel, code that would be fetched and run.
+        config._attn_implementation = None
     inner = config.get_text_config()
-    for name, most in LARGEST.items():
-        size = getattr(inner, name, None)
-        if isinstance(size, int) and size > most:
-            raise CheckpointError(
-                f"{path.name}: {CONFIG}: {name} is {size:,}, and at most {most:,} can be opened."
-            )
+    _check_sizes(path, {name: getattr(inner, name, None) for name in LARGEST})
     return config
 
 
 def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
     cls = model_class(path, config)
+    open_weights(path)  # what leads out of the folder or swells when read is refused
     _check_size(path, cls, config)
     with in_a_sentence(path, "the weights"):
         model, found = cls.from_pretrained(
-            path, config=config, dtype=torch.float32, output_loading_info=True, **_LOCAL
+            path,
+            config=config,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # told below, by name
+            **_LOCAL,
+        )
+    for name, stored, asked in sorted(found["mismatched_keys"]):
+        raise CheckpointError(
+            f"{path.name}: {name} is {list(stored)} in the weights, and {CONFIG} asks for "
+            f"{list(asked)}."
         )
     missing = sorted(name for name in found["missing_keys"] if ".pooler." not in f".{name}")
     if missing:
@@ -76,8 +97,9 @@ def model_class(path: Path, config: Any) -> Any:
         import transformers
 
         saved = architecture(config)
-        if saved and hasattr(transformers, saved):
-            return getattr(transformers, saved)
+        named = getattr(transformers, saved, None) if saved else None
+        if isinstance(named, type) and issubclass(named, transformers.PreTrainedModel):
+            return named  # and nothing else that the library has under a name
         kinds = transformers.models.auto.modeling_auto
         mapping = (
             kinds.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING
@@ -89,7 +111,8 @@ def model_class(path: Path, config: Any) -> Any:
 
 def architecture(config: Any) -> str:
     """The name of the class that was saved; empty where the folder does not say it."""
-    return str(next(iter(config.architectures or ()), ""))
+    said = config.architectures
+    return str(said[0]) if isinstance(said, list) and said else ""
 
 
 def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:
@@ -110,11 +133,42 @@ def _has_tokenizer(path: Path) -> bool:
     return any(next(path.glob(pattern), None) for pattern in _TOKENIZERS)
 
 
+def _weights(path: Path) -> list[Path]:
+    return [file for pattern in WEIGHTS for file in path.glob(pattern) if file.is_file()]
+
+
+def _check_files(path: Path) -> None:
+    """Nothing that the library would wait for without end, or that would fill the memory."""
+    for file in path.iterdir():
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise CheckpointError(f"{path.name}: {file.name} is a pipe or a device, and no file.")
+    for file in {file for pattern in READ for file in path.glob(pattern)}:
+        n_bytes = file.stat().st_size if file.is_file() else 0
+        if n_bytes > LARGEST_READ:
+            raise CheckpointError(
+                f"{path.name}: {file.name} has {n_bytes:,} bytes, and at most {LARGEST_READ:,} are "
+                "read."
+            )
+
+
+def _check_sizes(path: Path, values: Mapping[str, Any]) -> None:
+    """Raise CheckpointError for a size that no model has."""
+    for name, most in LARGEST.items():
+        size = values.get(name)
+        if isinstance(size, int) and size > most:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {size:,}, and at most {most:,} can be opened."
+            )
+    n_heads = values.get("num_attention_heads")
+    if isinstance(n_heads, int) and n_heads < 1:
+        raise CheckpointError(f"{path.name}: {CONFIG}: num_attention_heads is {n_heads:,}.")
+
+
 def _check_size(path: Path, cls: Any, config: Any) -> None:
     """Before anything is allocated: what the configuration asks for is there, and fits in."""
     with in_a_sentence(path, CONFIG), torch.device("meta"):
         n_parameters = sum(p.numel() for p in cls(config).parameters())
-    n_bytes = sum(file.stat().st_size for pattern in WEIGHTS for file in path.glob(pattern))
+    n_bytes = sum(file.stat().st_size for file in _weights(path))
     if not n_bytes:
         raise CheckpointError(
             f"{path.name}: the weights are missing: model.safetensors or pytorch_model.bin."

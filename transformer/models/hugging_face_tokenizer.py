@@ -12,6 +12,9 @@ from transformer.tokenizer import Side, Token
 CONTINUES = "##"
 """What WordPiece writes before a piece that goes on with a word (Schuster and Nakajima 2012)."""
 
+ANY_LENGTH = 10**30
+"""What the library says where a tokenizer says nothing."""
+
 
 class HuggingFaceTokenizer:
     """Any tokenizer that AutoTokenizer opens.
@@ -39,7 +42,8 @@ class HuggingFaceTokenizer:
     @property
     def longest(self) -> int:
         """How many tokens it says that its model reads; a huge number where it says nothing."""
-        return int(self._inner.model_max_length)
+        said = self._inner.model_max_length
+        return int(said) if isinstance(said, int | float) and said > 0 else ANY_LENGTH
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
         with self._lock:

@@ -1,6 +1,8 @@
 """Hugging Face folders open, run, decode and are recorded; what is wrong with one is a sentence."""
 
 import json
+import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -203,22 +205,28 @@ def test_weights_that_are_missing_or_not_numbers(broken: Path) -> None:
 def test_a_file_that_was_cut_short(broken: Path) -> None:
     file = broken / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-400])
-    refused(broken, "^broken: the weights cannot be read: ")
+    refused(broken, "^broken: model.safetensors is not a whole")
 
 
 def test_a_header_of_absurd_size(broken: Path) -> None:
     (broken / "model.safetensors").write_bytes((2**62).to_bytes(8, "little") + b"{}" * 1000)
-    refused(broken, "^broken: the weights cannot be read: ")
+    refused(broken, "^broken: model.safetensors is not a whole")
 
 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"n_layer": 10**9}, "num_hidden_layers is 1,000,000,000"),
+        ({"n_layer": 10**9}, "n_layer is 1,000,000,000"),
         ({"n_embd": 2**40}, "hidden_size is "),
         ({"vocab_size": 10**12}, "vocab_size is "),
         ({"n_embd": 2**14, "n_head": 4, "n_layer": 90}, "describes a model of 2.* parameters"),
-        ({"n_embd": 32}, "^broken: the weights cannot be read: "),
+        (
+            {"n_embd": 32},
+            r"^broken: transformer\.\S+ is \[\d.*\] in the weights, and config.json asks",
+        ),
+        ({"num_labels": 10**9}, "num_labels is 1,000,000,000"),
+        ({"n_head": -4, "num_attention_heads": -4}, "num_attention_heads is -4"),
+        ({"model_type": "qwen2", "num_hidden_layers": 10**12}, "num_hidden_layers is "),
         ({"model_type": "strange"}, "^broken: config.json cannot be read: "),
         ({"n_layer": "two"}, "^broken: config.json"),
     ],
@@ -256,5 +264,47 @@ def test_a_pickle_that_would_run_code_does_not(broken: Path, tmp_path: Path) -> 
     torch.save({"transformer.wte.weight": Payload(made)}, broken / "pytorch_model.bin")
     with (broken / "pytorch_model.bin").open("ab") as stream:
         stream.write(b"\0" * 100_000)
-    refused(broken, "^broken: the weights cannot be read: ")
+    refused(broken, "^broken: pytorch_model.bin is no file of weights alone")
     assert not made.exists()
+
+
+def test_only_a_model_of_the_library_is_built(broken: Path) -> None:
+    """A configuration may name anything that the library has, and a kernel that it would fetch."""
+    change(broken, architectures=["pipeline"], attn_implementation="evil/kernel")
+    assert record(load_checkpoint(broken, "cpu"), IDS).attentions
+    change(broken, architectures=5)
+    load_checkpoint(broken, "cpu")
+
+
+def test_parts_that_lie_outside_the_folder_are_not_read(broken: Path) -> None:
+    file = broken / "model.safetensors"
+    names = list(load_file(file))
+    file.rename(broken.parent / "outside.safetensors")
+    index = {"metadata": {}, "weight_map": dict.fromkeys(names, "../outside.safetensors")}
+    (broken / "model.safetensors.index.json").write_text(json.dumps(index))
+    refused(broken, "no file of this folder")
+
+
+def test_a_pickle_that_swells_is_not_unpacked(broken: Path) -> None:
+    (broken / "model.safetensors").unlink()
+    with zipfile.ZipFile(broken / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/version", "3")
+        archive.writestr("archive/data.pkl", b"\0" * 2**24)
+    refused(broken, "is compressed, which torch.save never does")
+
+
+@pytest.mark.parametrize("name", ["generation_config.json", "tokenizer.json"])
+def test_files_without_an_end(broken: Path, name: str) -> None:
+    (broken / name).unlink(missing_ok=True)
+    os.mkfifo(broken / name)
+    refused(broken, f"^broken: {name} is a pipe")
+    (broken / name).unlink()
+    (broken / name).touch()
+    os.truncate(broken / name, 2**40)
+    refused(broken, f"^broken: {name} has 1,099,511,627,776 bytes")
+
+
+def test_a_length_that_is_no_number_is_any_length(bert: Path) -> None:
+    file = bert / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"model_max_length": "x"}))
+    assert load_checkpoint(bert, "cpu").config.max_len > 1

@@ -1,5 +1,6 @@
 """Each codebase's checkpoint, opened, computes what its own code computes."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -261,6 +262,20 @@ def test_heads_are_asked_for_where_nothing_tells(name: str, tmp_path: Path) -> N
     with pytest.raises(
         CheckpointError, match=r'write {"n_heads": 8}, .* into a file headscope.json'
     ):
+        load_checkpoint(case.file)
+
+
+def test_a_sidecar_that_is_no_small_file(tmp_path: Path) -> None:
+    case = CASES["annotated"](tmp_path)
+    sidecar = tmp_path / "headscope.json"
+    sidecar.unlink(missing_ok=True)
+    os.mkfifo(sidecar)
+    with pytest.raises(CheckpointError, match=r'write {"n_heads": 8}'):  # not waited for
+        load_checkpoint(case.file)
+    sidecar.unlink()
+    sidecar.touch()
+    os.truncate(sidecar, 2**33)
+    with pytest.raises(CheckpointError, match=r"headscope\.json is too large"):
         load_checkpoint(case.file)
 
 
