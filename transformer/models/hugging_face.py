@@ -5,13 +5,15 @@ Only files of this name may import `transformers`, and only inside a function.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from transformer.inputs import InputError
 from transformer.models.family import Family, ForcedPass, Ids, Rows
 
 MOST_WRITTEN = 128
@@ -79,7 +81,8 @@ class HuggingFaceModel(nn.Module):
         if self.config.start_ids:
             mask = torch.ones_like(source)
             encoder: Any = self.inner
-            read = encoder.get_encoder()(input_ids=source, attention_mask=mask)
+            with _in_a_sentence():
+                read = encoder.get_encoder()(input_ids=source, attention_mask=mask)
             return State(source[:, :0], {"encoder_outputs": read, "attention_mask": mask})
         state = State(source[:, :0])
         if source.size(1) > 1:
@@ -117,7 +120,20 @@ class HuggingFaceModel(nn.Module):
     def _run(self, **named: Any) -> Any:
         """Not every model keeps a cache or reads a mask."""
         known = inspect.signature(type(self.inner).forward).parameters
-        return self.inner(**{name: value for name, value in named.items() if name in known})
+        with _in_a_sentence():
+            return self.inner(**{name: value for name, value in named.items() if name in known})
+
+
+@contextmanager
+def _in_a_sentence() -> Iterator[None]:
+    """A configuration may ask for what only fails once the model runs, with errors of any kind."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise InputError(f"The model cannot run over this text: {first[:300]}") from error
 
 
 def _first_output(output: Any) -> Tensor:

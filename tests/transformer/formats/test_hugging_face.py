@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -308,3 +309,11 @@ def test_a_length_that_is_no_number_is_any_length(bert: Path) -> None:
     file = bert / "tokenizer_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"model_max_length": "x"}))
     assert load_checkpoint(bert, "cpu").config.max_len > 1
+
+
+def test_what_fails_only_when_it_runs_is_a_sentence(folder_of: Any, tmp_path: Path) -> None:
+    shutil.copytree(folder_of("BERT"), tmp_path / "chunks")
+    change(tmp_path / "chunks", chunk_size_feed_forward=3)
+    checkpoint = load_checkpoint(tmp_path / "chunks", "cpu")
+    with pytest.raises(InputError, match=r"^The model cannot run over this text: "):
+        record(checkpoint, IDS)
