@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser.server import DESKTOP, PHONE, ROOT, launch, painted, serve
 
 IMAGES = ROOT / "docs" / "images"
+SNAPSHOT = ROOT / "checkpoints" / "en-de-small" / "snapshots" / "000245.safetensors"
 # name -> address, width, scheme, and what must be on the page before it is taken
 PICTURES = {
     "explore": ("/", DESKTOP, "light", ".head-view[data-nonce]"),
@@ -40,6 +41,18 @@ PICTURES = {
     ),
     "gallery": ("/gallery", DESKTOP, "light", ".cards img, .cards svg"),
     "decode": ("/decode?step=6", DESKTOP, "light", ".decode-player[data-nonce]"),
+    "training": (
+        "/training?checkpoint=en-de-small&topic=Heads+over+steps&step=404",
+        DESKTOP,
+        "light",
+        ".snapshot-player[data-nonce]",
+    ),
+    "two-checkpoints": (
+        "/compare?checkpoint=en-de-small&picture=Heatmap&open_b={snapshot}",
+        {"width": 1440, "height": 1300},
+        "dark",
+        ".js-plotly-plot .main-svg",
+    ),
     "positions": ("/positions", DESKTOP, "light", ".js-plotly-plot .main-svg"),
 }
 
@@ -49,7 +62,7 @@ def take(browser: Browser, address: str, name: str) -> Path:
     path, size, scheme, selector = PICTURES[name]
     context = browser.new_context(viewport=size, color_scheme=scheme)
     page = context.new_page()
-    page.goto(address + path)
+    page.goto(address + path.format(snapshot=SNAPSHOT))
     page.wait_for_selector(selector, timeout=60_000)
     painted(page)
     page.wait_for_timeout(2500)  # Plotly and Streamlit fade in, pictures of cards follow
