@@ -2,13 +2,16 @@
 
 import streamlit as st
 
+from transformer.reading import Reading
 from viz.components.head_grid import head_grid
 from viz.ui.address import keep, kept
+from viz.ui.ahead import is_small
 from viz.ui.current import current, current_selection, current_theme
 from viz.ui.payloads import grid_payload
 from viz.ui.picture import HEATMAP, choose_path, choose_picture, picture
 from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.ui.saving import save_head
+from viz.views.view import Selection
 
 GRID = "grid"
 """What the grid's own choices belong to: the page, whatever it shows."""
@@ -25,22 +28,11 @@ def keep_order(show: str, sort: str, top: int) -> None:
         keep(name, GRID, value)
 
 
-answer, selection = current(), current_selection()
-reading = usable_reading(selection.kind)
-grid, large = st.columns([5, 6.4], gap="large")
-with large:  # first: of a long text all heads take much longer than one layer
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        shown = choose_picture()
-        choose_rows(selection.kind)
-        if shown == HEATMAP:
-            choose_path()
-        choose_reading()
-        save_head(selection)
-    picture(shown, selection, reading)
-with grid:
+def draw_grid(selection: Selection, reading: Reading) -> None:
+    """All heads."""
     top = kept("top", GRID, "0")
     head_grid(
-        grid_payload(answer.request, selection.kind, reading),
+        grid_payload(current().request, selection.kind, reading),
         (selection.layer, selection.head),
         current_theme(),
         key="grid",
@@ -50,3 +42,26 @@ with grid:
         on_open=open_head,
         on_change=keep_order,
     )
+
+
+def draw_large(selection: Selection, reading: Reading) -> None:
+    """One head, below what is chosen for it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        shown = choose_picture()
+        choose_rows(selection.kind)
+        if shown == HEATMAP:
+            choose_path()
+        choose_reading()
+        save_head(selection)
+    picture(shown, selection, reading)
+
+
+selection = current_selection()
+reading = usable_reading(selection.kind)
+columns = st.columns([5, 6.4], gap="large")
+parts = list(zip(columns, (draw_grid, draw_large), strict=True))
+# What is sent first is painted first; but of a long text all heads take much longer than one layer.
+in_order = is_small(selection.attention(current().recording))
+for column, draw in parts if in_order else reversed(parts):
+    with column:
+        draw(selection, reading)

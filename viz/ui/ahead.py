@@ -12,6 +12,7 @@ import streamlit as st
 
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
+from transformer.recording import Attention
 from viz.ui.current import SHOWN
 from viz.ui.payloads import grid_payload
 from viz.ui.picture import prepare_picture
@@ -55,10 +56,15 @@ def _fill(request: Request, answered: Answer) -> None:
     attention = answered.recording.attentions.get(str(kind))
     if attention is None or layer is None or head is None:
         return
-    n_heads = attention.n_layers * attention.n_heads
-    if n_heads * len(attention.queries) * len(attention.keys) > MOST_CELLS:
+    if not is_small(attention):
         return
     if layer < attention.n_layers and head < attention.n_heads:
         reading = current_reading()
         grid_payload(request, attention.kind, reading)
         prepare_picture(request, Selection(attention.kind, layer, head), reading)
+
+
+def is_small(attention: Attention) -> bool:
+    """Whether all heads are computed before any of them is shown."""
+    n_heads = attention.n_layers * attention.n_heads
+    return n_heads * len(attention.queries) * len(attention.keys) <= MOST_CELLS
