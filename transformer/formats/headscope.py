@@ -43,6 +43,8 @@ def fits(path: Path) -> bool:
     if not (folder / CONFIG).is_file():
         return False
     try:
+        if (folder / CONFIG).stat().st_size > LARGEST_CONFIG:
+            return True  # opening it says so
         values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return True  # damaged: opening it says how
