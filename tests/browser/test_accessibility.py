@@ -23,7 +23,7 @@ MENU = [
 POSITIONS = [
     f"positions?view={quote(view.title)}"
     for view in discover("viz.views", "VIEW").values()
-    if view.needs == "positions"
+    if view.name in ("encoding_curves", "token_vectors")  # all kinds of controls are in these two
 ]
 FURTHER = [
     *(f"{page}?checkpoint={name}" for page in ("", "decode") for name in ("everyday", "sentiment")),
