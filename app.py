@@ -1,6 +1,7 @@
 """Headscope: the frame. Run it with `make run`."""
 
 from pathlib import Path
+from runpy import run_path
 
 import streamlit as st
 
@@ -16,30 +17,51 @@ if "is_set_up" not in st.session_state:  # the browser keeps it, and takes long 
     )
 st.logo(str(IMAGES / "logo.svg"), size="large")
 
-from viz.ui.ahead import prepare  # noqa: E402  (the page's settings must come first)
-from viz.ui.frame import frame  # noqa: E402
+from viz.ui.ahead import foresee  # noqa: E402  (the page's settings must come first)
+from viz.ui.current import SHOWN  # noqa: E402
+from viz.ui.frame import frame, open_checkpoint  # noqa: E402
 from viz.ui.garbage import freeze_modules  # noqa: E402
 from viz.ui.spine import spine  # noqa: E402
 from viz.ui.style import style  # noqa: E402
 
+TITLES = (
+    "Explore",
+    "Compare",
+    "Decode",
+    "Positions",
+    "Inspect",
+    "Masks",
+    "Training",
+    "Why attention",
+    "Gallery",
+)
+FILES = {title: PAGES / f"{title.lower().replace(' ', '_')}.py" for title in TITLES}
 page = st.navigation(
-    [
-        st.Page(PAGES / "explore.py", title="Explore", default=True),
-        st.Page(PAGES / "compare.py", title="Compare"),
-        st.Page(PAGES / "decode.py", title="Decode"),
-        st.Page(PAGES / "positions.py", title="Positions"),
-        st.Page(PAGES / "inspect.py", title="Inspect"),
-        st.Page(PAGES / "masks.py", title="Masks"),
-        st.Page(PAGES / "training.py", title="Training"),
-        st.Page(PAGES / "why_attention.py", title="Why attention"),
-        st.Page(PAGES / "gallery.py", title="Gallery"),
-    ],
+    [st.Page(file, title=title, default=title == TITLES[0]) for title, file in FILES.items()],
     position="top",
 )
-prepare(page.title)
 style()
-frame(needs_answer=page.title != "Inspect")
-spine(page.title)
-page.run()
+open_checkpoint()
+
+
+@st.fragment
+def draw() -> None:
+    """All but the navigation and the sidebar, which nothing on a page changes."""
+    foreseen = foresee(page.title)
+    top, pictures = st.container(), st.container()
+    if foreseen:  # what is sent first is painted first
+        with pictures:
+            run_path(str(FILES[page.title]))
+    with top:
+        frame(needs_answer=page.title != "Inspect")
+        spine(page.title)
+    if not foreseen:
+        with pictures:
+            run_path(str(FILES[page.title]))
+    elif st.session_state[SHOWN] is not foreseen:
+        st.rerun()
+
+
+draw()
 st.session_state["is_set_up"] = True
 freeze_modules()

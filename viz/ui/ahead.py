@@ -26,18 +26,23 @@ MOST_CELLS = 2**26
 """Of all heads: 144 heads of 680 tokens. Beyond, the browser shows each picture once it is made."""
 
 
-def prepare(page: str) -> None:
-    """Fill the caches with what this page will ask for, as far as it can be foreseen.
+def foresee(page: str) -> Answer | None:
+    """The answer that this page is about to show; None where that is not sure.
 
-    Only the sentence or the head may be new. A wrong guess costs time and changes nothing.
+    Only the sentence or the head may be new. It is shown from now on, and the payloads of the page
+    are in their caches.
     """
     shown: Answer | None = st.session_state.get(SHOWN)
     if page != PAGE or shown is None or not _is_as_it_was(shown.request):
-        return
+        return None
     last, text = shown.request, st.session_state.get("text") or ""
     request = make_request(last.checkpoint, text, last.method, last.options)
     with suppress(CheckpointError, InputError, ValueError):  # the frame says what is wrong
-        _fill(request, answer(request))
+        answered = answer(request)
+        if _fill(request, answered):
+            st.session_state[SHOWN] = answered
+            return answered
+    return None
 
 
 def _is_as_it_was(last: Request) -> bool:
@@ -50,18 +55,18 @@ def _is_as_it_was(last: Request) -> bool:
     )
 
 
-def _fill(request: Request, answered: Answer) -> None:
-    """The payloads of the grid and of the large picture."""
+def _fill(request: Request, answered: Answer) -> bool:
+    """Make the payloads of the grid and of the large picture; False: not all choices are known."""
     kind, layer, head = (st.session_state.get(name) for name in ("kind", "layer", "head"))
     attention = answered.recording.attentions.get(str(kind))
-    if attention is None or layer is None or head is None:
-        return
-    if not is_small(attention):
-        return
-    if layer < attention.n_layers and head < attention.n_heads:
-        reading = current_reading()
-        grid_payload(request, attention.kind, reading)
-        prepare_picture(request, Selection(attention.kind, layer, head), reading)
+    if attention is None or layer is None or head is None or not is_small(attention):
+        return False
+    if layer >= attention.n_layers or head >= attention.n_heads:
+        return False
+    reading = current_reading()
+    grid_payload(request, attention.kind, reading)
+    prepare_picture(request, Selection(attention.kind, layer, head), reading)
+    return True
 
 
 def is_small(attention: Attention) -> bool:

@@ -34,6 +34,11 @@ WIDTHS = (6, 3.4)
 """Of the two columns at the top: what is read, and what is chosen."""
 
 
+def open_checkpoint() -> None:
+    """Turn to a checkpoint that the sidebar or a link asks to open."""
+    _choose_opened(sidebar() or _linked())
+
+
 def frame(needs_answer: bool = True) -> None:
     """Draw the controls that all pages share and settle which request is shown.
 
@@ -41,7 +46,6 @@ def frame(needs_answer: bool = True) -> None:
     A text that the model cannot take leaves the last result on screen, under a sentence that says
     what to change. Stops the script where there is nothing to show at all.
     """
-    _choose_opened(sidebar() or _linked())
     names = checkpoint_names()
     if not names:
         st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
