@@ -8,7 +8,14 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.checkpoint import (
+    CONFIG,
+    About,
+    Checkpoint,
+    CheckpointError,
+    Description,
+    whole_text,
+)
 from transformer.circuits import Heads, NoHeads
 from transformer.formats.contents import Contents, Fit
 from transformer.formats.format import Format
@@ -91,7 +98,7 @@ def contents(path: Path) -> Contents:
     try:
         skeleton = build_skeleton(path, given, tensors.stored)
     except CheckpointError as error:
-        why = str(error).removeprefix(f"{path.name}: {CONFIG} ").rstrip(".")
+        why = str(error).removeprefix(f"{path.name}: {CONFIG}").lstrip(": ").rstrip(".")
         fit, heads = Fit(list(tensors.stored)), NoHeads(f"No circuits: {CONFIG} {why}.")
         return Contents(known, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
     heads = HuggingFaceHeads(tensors, skeleton, list(known.family.attentions))
@@ -119,7 +126,7 @@ def _described(
         eos_id=said("eos_token_id"),
         start_ids=_start_ids(said) if family is ENCODER_DECODER else (),
         mask_id=mask[0] if mask and is_masked else None,
-        values=given.to_dict(),
+        values=whole_text(given.to_dict()),
     )
     return Description(_about(name, family, config, tokenizer, mask), config, family)
 

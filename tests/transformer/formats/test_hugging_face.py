@@ -182,6 +182,7 @@ def broken(folder_of: Any, tmp_path: Path) -> Path:
 def refused(folder: Path, sentence: str) -> None:
     with pytest.raises(CheckpointError, match=sentence) as caught:
         load_checkpoint(folder, "cpu")
+    assert str(caught.value).encode("utf-8")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
@@ -226,10 +227,23 @@ def test_a_header_of_absurd_size(broken: Path) -> None:
             r"^broken: transformer\.\S+ is \[\d.*\] in the weights, and config.json asks",
         ),
         ({"num_labels": 10**9}, "num_labels is 1,000,000,000"),
-        ({"n_head": -4, "num_attention_heads": -4}, "num_attention_heads is -4"),
+        ({"n_head": -4, "num_attention_heads": -4}, "num_attention_heads is -4, and must be at"),
+        ({"n_layer": -1}, r"^broken: config\.json: n_layer is -1, and must be at least 1\."),
+        ({"n_embd": 0}, r"^broken: config\.json: n_embd is 0, and must be at least 1\."),
+        ({"vocab_size": -1}, r"^broken: config\.json: vocab_size is -1, and must be at least 1\."),
+        (
+            {"n_layer": 1000},
+            r"^broken: config\.json: n_layer is 1,000, and the weights hold 28 tensors, too few",
+        ),
+        (
+            {"activation_function": "nope"},
+            r"^broken: config\.json: activation_function is 'nope', which the library does not",
+        ),
+        ({"activation_function": "\ud800"}, r"activation_function is '\?', which the library"),
+        ({"model_type": "\ud800"}, r"^broken: config\.json cannot be read: .* `\\ud800` "),
         ({"model_type": "qwen2", "num_hidden_layers": 10**12}, "num_hidden_layers is "),
         ({"model_type": "strange"}, "^broken: config.json cannot be read: "),
-        ({"n_layer": "two"}, "^broken: config.json"),
+        ({"n_layer": "two"}, "^broken: config.json .*'n_layer'.* expected int, got str"),
     ],
 )
 def test_a_configuration_that_does_not_belong(
@@ -263,10 +277,20 @@ def test_a_pickle_that_would_run_code_does_not(broken: Path, tmp_path: Path) -> 
     made = tmp_path / "made"
     (broken / "model.safetensors").unlink()
     torch.save({"transformer.wte.weight": Payload(made)}, broken / "pytorch_model.bin")
-    with (broken / "pytorch_model.bin").open("ab") as stream:
-        stream.write(b"\0" * 100_000)
-    refused(broken, "^broken: pytorch_model.bin is no file of weights alone")
+    refused(
+        broken,
+        r"^broken: pytorch_model\.bin holds Python objects \(\S+\), which are not loaded: save the "
+        r"weights alone, with torch\.save\(model\.state_dict\(\), path\)\.$",
+    )
     assert not made.exists()
+
+
+def test_a_pickle_that_is_none(broken: Path) -> None:
+    (broken / "model.safetensors").unlink()
+    (broken / "pytorch_model.bin").write_bytes(b"no pickle " * 40)
+    refused(
+        broken, r"^broken: pytorch_model\.bin is not a whole file of weights: it is cut off, or"
+    )
 
 
 def test_only_a_model_of_the_library_is_built(broken: Path) -> None:
@@ -275,6 +299,13 @@ def test_only_a_model_of_the_library_is_built(broken: Path) -> None:
     assert record(load_checkpoint(broken, "cpu"), IDS).attentions
     change(broken, architectures=5)
     load_checkpoint(broken, "cpu")
+
+
+def test_half_a_character_in_a_configuration_reaches_no_screen(broken: Path) -> None:
+    change(broken, architectures=["\ud800"], task_specific_params={"\udfff": "\ud800"})
+    checkpoint = load_checkpoint(broken, "cpu")
+    assert checkpoint.about.title == "?, Hugging Face"
+    assert checkpoint.config.to_dict()["task_specific_params"] == {"?": "?"}
 
 
 def test_parts_that_lie_outside_the_folder_are_not_read(broken: Path) -> None:

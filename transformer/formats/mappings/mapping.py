@@ -23,12 +23,6 @@ class Misfit(Exception):
     """What does not map, in a sentence that goes on after the file's name."""
 
 
-def shown(name: object, most: int = 80) -> str:
-    """A stranger's name or message, fit for a sentence: one line, and not a long one."""
-    plain = "".join(c if c.isprintable() else "?" for c in str(name)[: most + 1])
-    return plain if len(plain) <= most else f"{plain[:most]}…"
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """What a file of weights holds."""
