@@ -14,6 +14,7 @@ from transformer.checkpoint import (
     Checkpoint,
     CheckpointError,
     Description,
+    shown,
     whole_text,
 )
 from transformer.circuits import Heads, NoHeads
@@ -24,6 +25,7 @@ from transformer.models.hugging_face import (
     DECODER,
     ENCODER,
     ENCODER_DECODER,
+    ENCODER_DECODER_CLASSIFIER,
     HuggingFaceConfig,
     HuggingFaceModel,
 )
@@ -46,15 +48,11 @@ LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""
 GENERATION = "generation_config.json"
 WRITES = ("ForCausalLM", "LMHead")
+CLASSIFIES = "ForSequenceClassification"
 READS_BOTH_WAYS = ("xlnet", "xlm")
 """Models with a head for words that see later tokens too: what they would write is another pass."""
-EXAMPLES = {
-    "hugging_face_encoder_decoder": (
-        "The animal didn't cross the street because it was too tired.",
-    ),
-    "hugging_face_decoder": ("The animal didn't cross the street because", "Once upon a time"),
-    "hugging_face_encoder": ("The animal didn't cross the street because it was too tired.",),
-}
+SENTENCE = "The animal didn't cross the street because it was too tired."
+PROMPTS = ("The animal didn't cross the street because", "Once upon a time")
 MASKED = "The animal didn't cross the {} because it was too {}."
 
 
@@ -124,8 +122,10 @@ def _described(
         max_len=_max_len(given, tokenizer),
         pad_id=said("pad_token_id") or 0,
         eos_id=said("eos_token_id"),
-        start_ids=_start_ids(said) if family is ENCODER_DECODER else (),
+        start_ids=_start_ids(said) if _starts(given, family) else (),
         mask_id=mask[0] if mask and is_masked else None,
+        classes=_classes(given, name),
+        is_exclusive=given.problem_type != "multi_label_classification",
         values=whole_text(given.to_dict()),
     )
     return Description(_about(name, family, config, tokenizer, mask), config, family)
@@ -138,7 +138,7 @@ def _about(
     tokenizer: HuggingFaceTokenizer | IdTokenizer,
     mask: tuple[int, str] | None,
 ) -> About:
-    examples = EXAMPLES[family.name]
+    examples = PROMPTS if family is DECODER else (SENTENCE,)
     if config.mask_id is not None and mask:
         examples = (MASKED.format(mask[1], mask[1]), *examples)
     if isinstance(tokenizer, IdTokenizer):
@@ -149,9 +149,23 @@ def _about(
 
 def _family(given: Any, name: str) -> Family:
     if given.is_encoder_decoder:
-        return ENCODER_DECODER
+        return ENCODER_DECODER_CLASSIFIER if name.endswith(CLASSIFIES) else ENCODER_DECODER
     writes = any(word in name for word in WRITES) and given.model_type not in READS_BOTH_WAYS
     return DECODER if writes else ENCODER
+
+
+def _classes(given: Any, name: str) -> tuple[str, ...]:
+    """The names of a classifier's classes; none where it puts a number on a text instead."""
+    if not name.endswith(CLASSIFIES) or given.problem_type == "regression" or given.num_labels < 2:
+        return ()
+    return tuple(shown(given.id2label.get(i, f"LABEL_{i}")) for i in range(given.num_labels))
+
+
+def _starts(given: Any, family: Family) -> bool:
+    """Whether a decoder begins with a token of its own."""
+    if family is ENCODER_DECODER_CLASSIFIER:
+        return bool(given.model_type != "mbart")
+    return family is ENCODER_DECODER
 
 
 def _vocab_size(given: Any) -> int:

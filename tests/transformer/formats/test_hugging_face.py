@@ -170,6 +170,86 @@ def test_a_model_without_attention_says_so(folder_of: Any) -> None:
         record(checkpoint, IDS)
 
 
+CLASSIFIERS = {
+    "BERT": "BertForSequenceClassification",
+    "DistilBERT": "DistilBertForSequenceClassification",
+    "RoBERTa": "RobertaForSequenceClassification",
+    "ELECTRA": "ElectraForSequenceClassification",
+    "ModernBERT": "ModernBertForSequenceClassification",
+    "GPT-2": "GPT2ForSequenceClassification",
+    "BART": "BartForSequenceClassification",
+    "mBART": "MBartForSequenceClassification",
+    "T5": "T5ForSequenceClassification",
+}
+LABELS = ("<b>bad</b>", "fair \ud800", "good")
+READ = [5, 9, 12, 33, 7, 41, 2]
+
+
+def save_classifier(folder: Path, family: str, labels: tuple[str, ...], **values: Any) -> Any:
+    """A small classifier with random weights, saved; the library's own model."""
+    import transformers
+
+    torch.manual_seed(0)
+    _, of_config, sizes = FAMILIES[family]
+    sizes = sizes | {"eos_token_id": 2, "id2label": dict(enumerate(labels))} | values
+    config = getattr(transformers, of_config)(**sizes)
+    model = getattr(transformers, CLASSIFIERS[family])._from_config(config).eval()
+    for parameter in model.parameters():
+        parameter.data.mul_(3)
+    model.save_pretrained(folder)
+    return model
+
+
+@pytest.mark.parametrize("family", CLASSIFIERS)
+def test_a_classifier_decides_as_the_library_does(family: str, tmp_path: Path) -> None:
+    model = save_classifier(tmp_path / family, family, LABELS)
+    checkpoint = load_checkpoint(tmp_path / family, "cpu")
+    recording = record(checkpoint, " ".join(map(str, READ)))
+    found = recording.classification
+    assert found is not None and found.classes == ("<b>bad</b>", "fair ?", "good")
+    with torch.no_grad():
+        out = model(torch.tensor([READ]), output_hidden_states=True)
+    torch.testing.assert_close(found.logits, out.logits[0], rtol=0, atol=1e-5)
+    torch.testing.assert_close(found.probs, out.logits[0].softmax(-1), rtol=0, atol=1e-5)
+    assert not checkpoint.family.decodes and set(recording.attentions) == set(
+        checkpoint.family.attentions
+    )
+
+
+@pytest.mark.parametrize("family", ["BART", "mBART", "T5"])
+def test_what_the_decoder_of_a_classifier_reads(
+    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_classifier(tmp_path / family, family, LABELS)
+    checkpoint = load_checkpoint(tmp_path / family, "cpu")
+    inner: Any = checkpoint.model.get_submodule("inner")
+    decoder = inner.transformer.decoder if family == "T5" else inner.model.decoder
+    given: list[Any] = []
+    decoder.register_forward_pre_hook(
+        lambda _, args, named: given.append(named["input_ids"]), with_kwargs=True
+    )
+    rows = record(checkpoint, " ".join(map(str, READ))).attentions["decoder_self"].queries
+    assert [token.id for token in rows] == given[0][0].tolist()
+
+
+def test_classes_that_do_not_exclude_each_other(tmp_path: Path) -> None:
+    values = {"problem_type": "multi_label_classification"}
+    save_classifier(tmp_path / "many", "BERT", LABELS, **values)
+    recording = record(load_checkpoint(tmp_path / "many", "cpu"), IDS)
+    assert recording.classification is not None
+    assert torch.equal(recording.classification.probs, recording.logits.sigmoid())
+
+
+@pytest.mark.parametrize(
+    ("labels", "values"), [(("score",), {}), (LABELS, {"problem_type": "regression"})]
+)
+def test_a_model_that_puts_a_number_on_a_text_has_no_classes(
+    labels: tuple[str, ...], values: dict[str, Any], tmp_path: Path
+) -> None:
+    save_classifier(tmp_path / "score", "BERT", labels, **values)
+    assert record(load_checkpoint(tmp_path / "score", "cpu"), IDS).classification is None
+
+
 @pytest.fixture
 def broken(folder_of: Any, tmp_path: Path) -> Path:
     """A copy that a test may damage."""
