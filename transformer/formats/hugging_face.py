@@ -38,6 +38,7 @@ from transformer.models.hugging_face_files import (
 )
 from transformer.models.hugging_face_fit import build_skeleton
 from transformer.models.hugging_face_heads import HuggingFaceHeads
+from transformer.models.hugging_face_languages import target_language
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
 from transformer.models.hugging_face_weights import open_weights
 from transformer.tokenizer import IdTokenizer
@@ -116,13 +117,24 @@ def _described(
     family = _family(given, name)
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
     is_masked = mask is not None and name.endswith(("ForMaskedLM", "ForPreTraining"))
+    start_ids = _start_ids(said) if _starts(given, family) else ()
+    source = target = None
+    languages: tuple[str, ...] = ()
+    if isinstance(tokenizer, HuggingFaceTokenizer) and family is ENCODER_DECODER:
+        languages, source = tuple(tokenizer.languages), tokenizer.source_language
+        target = target_language(tokenizer, start_ids)
+        if target is None:
+            start_ids, target = tokenizer.starting(start_ids), tokenizer.target_language
     config = HuggingFaceConfig(
         architecture=name,
         vocab_size=_vocab_size(given),
         max_len=_max_len(given, tokenizer),
         pad_id=said("pad_token_id") or 0,
         eos_id=said("eos_token_id"),
-        start_ids=_start_ids(said) if _starts(given, family) else (),
+        start_ids=start_ids,
+        languages=languages,
+        source_language=source,
+        target_language=target,
         mask_id=mask[0] if mask and is_masked else None,
         classes=_classes(given, name),
         is_exclusive=given.problem_type != "multi_label_classification",

@@ -33,6 +33,11 @@ class HuggingFaceConfig:
     """What decoding feeds first, beside a source; a language's token may be the second."""
     mask_id: int | None = None
     """The token of a masked language model that asks what stands there."""
+    languages: tuple[str, ...] = ()
+    """Codes of those that a translator may be told to read and write: see `translating`."""
+    source_language: str | None = None
+    target_language: str | None = None
+    """None: nothing says it, and the model's first token is what it takes for one."""
     classes: tuple[str, ...] = ()
     """Of a classifier of texts: their names, as the configuration has them."""
     is_exclusive: bool = True
