@@ -101,7 +101,7 @@ def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
     try:
         found = read_weights(file)
         mapping = recognise(found)
-        vocabulary = find_vocabulary(folder, found)
+        vocabulary = find_vocabulary(folder, found, mapping)
         choices = vocabulary.special_ids(mapping.named_ids) | _sidecar(folder)
         translated = translate(mapping, replace(found, choices=choices))
         config = translated.config

@@ -111,6 +111,27 @@ class HuggingFaceTokenizer:
         return Token(id, raw if self._bytes is None else _text(raw, self._bytes))
 
 
+GPT2_END = "<|endoftext|>"
+
+
+def read_bpe(folder: Path) -> Any:
+    """The library's tokenizer for a byte-level vocabulary: tokenizer.json, else GPT-2's two files.
+
+    Raises what the library does over files that are none.
+    """
+    from transformers import GPT2Tokenizer, PreTrainedTokenizerFast
+
+    fast: Any = PreTrainedTokenizerFast  # the library leaves its arguments without types
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        vocab, merges = folder / "vocab.json", folder / "merges.txt"
+        return GPT2Tokenizer(vocab=str(vocab), merges=str(merges))
+    inner: Any = fast(tokenizer_file=str(file))
+    if GPT2_END in inner.get_vocab():
+        inner.eos_token = GPT2_END
+    return inner
+
+
 def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
     """Code -> id of its token; empty for a tokenizer that is not told languages."""
     if getattr(inner, "src_lang", None) is None:

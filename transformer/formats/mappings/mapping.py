@@ -115,6 +115,8 @@ class CodeMapping:
     """The number of the first layer in their names."""
     named_ids: tuple[str, ...] = ("pad_id", "bos_id", "eos_id")
     """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
+    reads_bpe: bool = False
+    """Whether it may have been trained with GPT-2's vocabulary, or another of its kind."""
     further_pieces: tuple[str, ...] = ()
     """Special tokens that the model has beyond its vocabulary file."""
 
