@@ -154,7 +154,10 @@ def _about(
     if config.mask_id is not None and mask:
         examples = (MASKED.format(mask[1], mask[1]), *examples)
     if isinstance(tokenizer, IdTokenizer):
-        examples = (" ".join(str(id) for id in range(5, 13) if id < config.vocab_size),)
+        ids = [id for id in range(5, 13) if id < config.vocab_size]
+        if family is ENCODER_DECODER_CLASSIFIER and config.eos_id is not None:
+            ids.append(config.eos_id)  # it decides where a text ends
+        examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
     return About(f"{name}, Hugging Face", "", tokenizer.kind, examples, (kind, 0, 0))
 

@@ -211,9 +211,9 @@ def test_a_classifier_decides_as_the_library_does(family: str, tmp_path: Path) -
         out = model(torch.tensor([READ]), output_hidden_states=True)
     torch.testing.assert_close(found.logits, out.logits[0], rtol=0, atol=1e-5)
     torch.testing.assert_close(found.probs, out.logits[0].softmax(-1), rtol=0, atol=1e-5)
-    assert not checkpoint.family.decodes and set(recording.attentions) == set(
-        checkpoint.family.attentions
-    )
+    assert not checkpoint.family.decodes
+    assert set(recording.attentions) == set(checkpoint.family.attentions)
+    assert record(checkpoint, checkpoint.about.examples[0]).classification is not None
 
 
 @pytest.mark.parametrize("family", ["BART", "mBART", "T5"])
