@@ -10,6 +10,7 @@ from torch import nn
 
 from transformer.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from transformer.decoding import Decoding, InputError, decode
+from transformer.models.hugging_face_languages import translating
 from transformer.recorder import record as record_checkpoint
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.tokenizer import Token
@@ -27,6 +28,7 @@ __all__ = [
     "decode",
     "load_checkpoint",
     "record",
+    "translating",
 ]
 
 

@@ -22,7 +22,7 @@ from transformer.models.family import ForcedPass, Ids
 from transformer.recording import (
     Attention,
     AttentionCall,
-    Classification,
+    PooledClassification,
     PositionalEncoding,
     Recording,
 )
@@ -191,7 +191,7 @@ def _positions(
 
 def _classification(
     checkpoint: Checkpoint, observer: _Observer, logits: Tensor
-) -> Classification | None:
+) -> PooledClassification | None:
     """What a classifier decided and from what; None for models that classify nothing."""
     if not observer.inputs["pool"]:
         return None
@@ -199,7 +199,7 @@ def _classification(
     classify: Any = checkpoint.model.get_submodule("classify")
     config: Any = checkpoint.config
     weight, bias = classify.weight.detach(), classify.bias.detach()
-    return Classification(
+    return PooledClassification(
         classes=config.classes,
         logits=logits.float().cpu(),
         pooling=config.pooling,

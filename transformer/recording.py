@@ -212,11 +212,24 @@ class PositionalEncoding:
 
 @dataclass(frozen=True, eq=False)
 class Classification:
-    """What a classifier decided, and from what."""
+    """What a classifier decided."""
 
     classes: tuple[str, ...]
     logits: Tensor
     """[C]"""
+    is_exclusive: bool = field(default=True, kw_only=True)
+    """Whether a text is of one class alone; else each may hold by itself."""
+
+    @property
+    def probs(self) -> Tensor:
+        """softmax(logits) [C], 1 in all; of classes that hold by themselves sigmoid(logits)."""
+        return self.logits.softmax(-1) if self.is_exclusive else self.logits.sigmoid()
+
+
+@dataclass(frozen=True, eq=False)
+class PooledClassification(Classification):
+    """What was decided by one linear layer, from a vector that was pooled over positions."""
+
     pooling: str
     """"mean" or "max"."""
     outputs: Tensor
@@ -225,11 +238,6 @@ class Classification:
     """Of the last linear layer [C, D]."""
     bias: Tensor
     """[C]"""
-
-    @property
-    def probs(self) -> Tensor:
-        """softmax(logits) [C]."""
-        return self.logits.softmax(-1)
 
     def winners(self) -> Tensor:
         """The position with the largest value in each dimension [D]."""

@@ -1,5 +1,6 @@
 """Where tensors are kept: safetensors, one file or several; pickles of weights; memory."""
 
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import CheckpointError
+from transformer.checkpoint import CheckpointError, shown
 from transformer.tensors import Stored, floats, list_tensors, open_tensors
 
 NAMES = {
@@ -17,6 +18,9 @@ NAMES = {
     **{torch.uint8: "U8", torch.bool: "BOOL"},
 }
 """What safetensors calls a type of number."""
+
+ADVICE = "save the weights alone, with torch.save(model.state_dict(), path)"
+"""What to do about a file that holds more than weights."""
 
 
 class SafetensorsFiles:
@@ -108,11 +112,32 @@ def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
     except CheckpointError:
         raise
     except Exception as error:  # a pickle that is not what it should be fails in any way
-        said = str(error).splitlines()[0][:200].rstrip(".") if str(error) else type(error).__name__
-        raise CheckpointError(f"{where} is no file of weights alone: {said}.") from error
+        raise CheckpointError(f"{where} {unreadable(error)}.") from error
     if not isinstance(values, Mapping):
         raise CheckpointError(f"{where} holds no tensors by name.")
     return values
+
+
+def unreadable(error: Exception) -> str:
+    """A reader's error as the rest of a sentence that begins with the file's name."""
+    said = str(error)
+    forbidden = re.search(r"GLOBAL ([\w.]+)", said)
+    if forbidden and forbidden[1].startswith(("torchtext", "onmt")):
+        return (
+            f"holds a vocabulary as Python objects ({forbidden[1]}), which are not loaded: where "
+            "it was made, load it once, replace its 'vocab' by {'src': [pieces], 'tgt': [pieces]}, "
+            "in the order of their ids as OpenNMT-py 3 has them, and save it again"
+        )
+    if forbidden:
+        return f"holds Python objects ({forbidden[1]}), which are not loaded: {ADVICE}"
+    if "allow_pickle" in said:
+        return "holds Python objects, which are not loaded: save arrays of numbers alone"
+    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+        return f"cannot be read: {error.strerror}"
+    inner = re.search(r"WeightsUnpickler error: (.*)", said)
+    first = inner[1] if inner else said.strip().partition("\n")[0]
+    reason = shown(first, 100).rstrip(". ") or type(error).__name__
+    return f"is not a whole file of weights: it is cut off, or something else ({reason})"
 
 
 def _is_compressed(file: Path) -> bool:

@@ -203,17 +203,19 @@ class IdTokenizer:
 
     kind = "ids"
 
-    def __init__(self, vocab_size: int) -> None:
-        self.vocab_size = vocab_size
+    def __init__(self, vocab_size: int, advice: str = "") -> None:
+        """advice: a sentence that says how text could be typed."""
+        self.vocab_size, self.advice = vocab_size, advice
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
         words = text.replace(",", " ").split()
         for word in words:
             if not (word.isascii() and word.isdigit() and int(word[:9]) < self.vocab_size):
-                raise TokenizerError(
+                said = (
                     f"This checkpoint has no vocabulary, so it reads token ids, from 0 to "
-                    f"{self.vocab_size - 1}; “{word[:40]}” is not one of them."
+                    f"{self.vocab_size - 1}; “{word[:40]}” is not one of them. {self.advice}"
                 )
+                raise TokenizerError(said.strip())
         return [int(word) for word in words]
 
     def decode(self, ids: Sequence[int]) -> str:

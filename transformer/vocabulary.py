@@ -86,21 +86,14 @@ class SentencePieceVocabulary(VocabularyTokenizer):
 
     def __init__(self, model: bytes, frame: Frame | None = None, further: Sequence[str] = ()):
         """further: special pieces that the model has beyond the file's. Raises TokenizerError."""
-        try:
-            if not model:  # sentencepiece would take it for no argument
-                raise RuntimeError("empty")
-            self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        except RuntimeError as error:
-            raise TokenizerError("is not a whole sentencepiece model") from error
-        self._model = model
+        self._model, self._processor = model, _processor(model)
         n = self._processor.vocab_size()
         super().__init__([*map(self._processor.id_to_piece, range(n)), *further], frame=frame)
         control = (id for id in range(n) if self._processor.is_control(id))
         self._special = {*control, *range(n, n + len(further)), self._processor.unk_id()}
 
     def split(self, text: str) -> list[int]:
-        whole = text.encode("utf-8", "replace").decode("utf-8")  # half a surrogate pair: "?"
-        ids: list[int] = self._processor.encode(whole)
+        ids: list[int] = self._processor.encode(_whole(text))
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -111,6 +104,43 @@ class SentencePieceVocabulary(VocabularyTokenizer):
 
     def save(self, folder: Path) -> None:
         write_whole(folder / "tokenizer.model", self._model)
+
+
+class ReorderedPieces(VocabularyTokenizer):
+    """Pieces that a sentencepiece model splits text into, and whose ids another file gives."""
+
+    kind = "sentencepiece"
+
+    def __init__(self, pieces: Sequence[str], model: bytes, frame: Frame | None = None) -> None:
+        """Raises TokenizerError."""
+        super().__init__(pieces, frame=frame)
+        self._model, self._processor = model, _processor(model)
+
+    def split(self, text: str) -> list[int]:
+        pieces = self._processor.encode(_whole(text), out_type=str)
+        return [self.ids.get(piece, self.unknown or 0) for piece in pieces]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        tokens = [self.token(int(id)) for id in ids]
+        return self._processor.decode_pieces([t.piece for t in tokens if not t.special])
+
+    def save(self, folder: Path) -> None:
+        super().save(folder)
+        write_whole(folder / "tokenizer.model", self._model)
+
+
+def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
+    try:
+        if not model:  # sentencepiece would take it for no argument
+            raise RuntimeError("empty")
+        return sentencepiece.SentencePieceProcessor(model_proto=model)
+    except RuntimeError as error:
+        raise TokenizerError("is not a whole sentencepiece model") from error
+
+
+def _whole(text: str) -> str:
+    """Text with "?" for half a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class PairTokenizer:

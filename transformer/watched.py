@@ -9,7 +9,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
-from transformer.recording import Attention, Masked, Recording
+from transformer.recording import Attention, Classification, Masked, Recording
 from transformer.tokenizer import Token
 from transformer.watch.kinds import by_kind
 from transformer.watch.module import Calls, maker
@@ -48,6 +48,7 @@ def record_watched(
         positions=schemes.positions,
         rotary=schemes.rotary,
         logits=logits[-len(targets) :] if targets else logits,
+        classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
     )
 
@@ -89,6 +90,16 @@ def _alike(forced: ForcedPass, n_queries: int, n_keys: int) -> Rows | None:
 
 def _numbered(n: int) -> tuple[Token, ...]:
     return tuple(Token(i, str(i)) for i in range(n))
+
+
+def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classification | None:
+    """What a classifier decided; None for a model whose configuration names no classes."""
+    config = checkpoint.config
+    classes: tuple[str, ...] = getattr(config, "classes", ())
+    if not classes or logits.shape != (len(classes),):
+        return None
+    is_exclusive = getattr(config, "is_exclusive", True)
+    return Classification(classes, logits.float().cpu(), is_exclusive=is_exclusive)
 
 
 def _masked(checkpoint: Checkpoint, sources: Ids, logits: torch.Tensor) -> tuple[Masked, ...]:

@@ -149,6 +149,17 @@ def test_damaged_json(folder: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "what"), [("[1, 2]", "a list"), ("null", "null"), ('"a"', "a text"), ("1", "a num")]
+)
+def test_json_that_is_no_configuration(folder: Path, content: str, what: str) -> None:
+    (folder / "config.json").write_text(content)
+    with pytest.raises(
+        CheckpointError, match=rf"^mine: config\.json holds {what}.*: put the one there that was"
+    ):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"model": {"family": "decoder_of_rings"}}, "unknown family 'decoder_of_rings'"),
@@ -158,6 +169,8 @@ def test_damaged_json(folder: Path, content: bytes) -> None:
         ({"examples": None}, "has a wrong value"),
         ({"opens_at": ["cross"]}, "has a wrong value"),
         ({"tokenizer": "runes"}, "unknown tokenizer kind 'runes'"),
+        ({"tokenizer": "\ud800"}, r"unknown tokenizer kind '\?'"),
+        ({"model": {"\udfff": 1}}, r"unknown fields \?"),
     ],
 )
 def test_wrong_values(folder: Path, changes: dict[str, object], message: str) -> None:
@@ -189,6 +202,16 @@ def test_absurd_sizes_are_refused_before_anything_is_allocated(
     found = survey(folder)  # which says it of the configuration, and shows what there is
     assert found.findings and found.n_parameters
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**18  # KiB
+
+
+def test_half_a_character_is_escaped_in_a_sentence() -> None:
+    assert str(CheckpointError("no \ud800 here")) == "no \\ud800 here"
+
+
+def test_half_a_character_in_a_title(folder: Path) -> None:
+    file = folder / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"title": "Half \ud800"}))
+    assert load_checkpoint(folder, "cpu").about.title == "Half ?"
 
 
 def test_a_lacking_field(folder: Path) -> None:

@@ -15,7 +15,7 @@ from transformer.config import ModelConfig
 from transformer.decoding import Candidate, Decoding, decode
 from transformer.discover import discover
 from transformer.recorder import record
-from transformer.recording import Masked, Recording
+from transformer.recording import Classification, Masked, Recording
 from transformer.tokenizer import NumberTokenizer, Token
 from transformer.watch import record_module
 
@@ -130,6 +130,11 @@ def recordings(recorders: dict[str, Recorder]) -> dict[str, Recording]:
         "prompt": record(recorders["generator"].checkpoint, "3 7 2 9"),
         "masked": replace(
             made["translator"], positions={}, masked=tuple(_masked(i) for i in (1, 4))
+        ),
+        "classified": replace(
+            made["translator"],
+            positions={},
+            classification=Classification(("no", "maybe", "yes"), torch.tensor([0.1, -2.0, 1.5])),
         ),
         **{name: placed_recording(name, 7) for name in PLACED},
     }

@@ -22,6 +22,7 @@ from transformer.checkpoint import (
     Checkpoint,
     CheckpointError,
     Description,
+    read_json,
 )
 from transformer.config import ConfigError, ModelConfig
 from transformer.device import inference_dtype
@@ -45,7 +46,7 @@ def fits(path: Path) -> bool:
     try:
         if (folder / CONFIG).stat().st_size > LARGEST_CONFIG:
             return True  # opening it says so
-        values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        values = read_json(folder / CONFIG)
     except (OSError, ValueError, RecursionError):
         return True  # damaged: opening it says how
     return not isinstance(values, dict) or "model" in values or "model_type" not in values
@@ -100,7 +101,12 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
     try:
         if file.stat().st_size > LARGEST_CONFIG:
             raise CheckpointError(f"{path.name}: {CONFIG} is too large to be a configuration.")
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = read_json(file)
+        if not isinstance(values, dict):
+            raise CheckpointError(
+                f"{path.name}: {CONFIG} holds {_JSON[type(values)]}, and no fields with their "
+                "values: put the one there that was saved with the weights."
+            )
         config = ModelConfig.from_dict(values["model"])
         about = About(
             title=str(values["title"]),
@@ -124,6 +130,10 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
         known = ", ".join(families)
         raise CheckpointError(f"{path.name}: {CONFIG}: unknown family {config.family!r} ({known}).")
     return about, config, families[config.family]
+
+
+_JSON = {list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+_JSON |= dict.fromkeys((int, float), "a number")
 
 
 def _opens_at(value: Any) -> tuple[str, int, int]:

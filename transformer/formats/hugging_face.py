@@ -8,7 +8,15 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.checkpoint import (
+    CONFIG,
+    About,
+    Checkpoint,
+    CheckpointError,
+    Description,
+    shown,
+    whole_text,
+)
 from transformer.circuits import Heads, NoHeads
 from transformer.formats.contents import Contents, Fit
 from transformer.formats.format import Format
@@ -17,6 +25,7 @@ from transformer.models.hugging_face import (
     DECODER,
     ENCODER,
     ENCODER_DECODER,
+    ENCODER_DECODER_CLASSIFIER,
     HuggingFaceConfig,
     HuggingFaceModel,
 )
@@ -29,6 +38,7 @@ from transformer.models.hugging_face_files import (
 )
 from transformer.models.hugging_face_fit import build_skeleton
 from transformer.models.hugging_face_heads import HuggingFaceHeads
+from transformer.models.hugging_face_languages import target_language
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
 from transformer.models.hugging_face_weights import open_weights
 from transformer.tokenizer import IdTokenizer
@@ -39,15 +49,11 @@ LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""
 GENERATION = "generation_config.json"
 WRITES = ("ForCausalLM", "LMHead")
+CLASSIFIES = "ForSequenceClassification"
 READS_BOTH_WAYS = ("xlnet", "xlm")
 """Models with a head for words that see later tokens too: what they would write is another pass."""
-EXAMPLES = {
-    "hugging_face_encoder_decoder": (
-        "The animal didn't cross the street because it was too tired.",
-    ),
-    "hugging_face_decoder": ("The animal didn't cross the street because", "Once upon a time"),
-    "hugging_face_encoder": ("The animal didn't cross the street because it was too tired.",),
-}
+SENTENCE = "The animal didn't cross the street because it was too tired."
+PROMPTS = ("The animal didn't cross the street because", "Once upon a time")
 MASKED = "The animal didn't cross the {} because it was too {}."
 
 
@@ -91,7 +97,7 @@ def contents(path: Path) -> Contents:
     try:
         skeleton = build_skeleton(path, given, tensors.stored)
     except CheckpointError as error:
-        why = str(error).removeprefix(f"{path.name}: {CONFIG} ").rstrip(".")
+        why = str(error).removeprefix(f"{path.name}: {CONFIG}").lstrip(": ").rstrip(".")
         fit, heads = Fit(list(tensors.stored)), NoHeads(f"No circuits: {CONFIG} {why}.")
         return Contents(known, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
     heads = HuggingFaceHeads(tensors, skeleton, list(known.family.attentions))
@@ -111,15 +117,28 @@ def _described(
     family = _family(given, name)
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
     is_masked = mask is not None and name.endswith(("ForMaskedLM", "ForPreTraining"))
+    start_ids = _start_ids(said) if _starts(given, family) else ()
+    source = target = None
+    languages: tuple[str, ...] = ()
+    if isinstance(tokenizer, HuggingFaceTokenizer) and family is ENCODER_DECODER:
+        languages, source = tuple(tokenizer.languages), tokenizer.source_language
+        target = target_language(tokenizer, start_ids)
+        if target is None:
+            start_ids, target = tokenizer.starting(start_ids), tokenizer.target_language
     config = HuggingFaceConfig(
         architecture=name,
         vocab_size=_vocab_size(given),
         max_len=_max_len(given, tokenizer),
         pad_id=said("pad_token_id") or 0,
         eos_id=said("eos_token_id"),
-        start_ids=_start_ids(said) if family is ENCODER_DECODER else (),
+        start_ids=start_ids,
+        languages=languages,
+        source_language=source,
+        target_language=target,
         mask_id=mask[0] if mask and is_masked else None,
-        values=given.to_dict(),
+        classes=_classes(given, name),
+        is_exclusive=given.problem_type != "multi_label_classification",
+        values=whole_text(given.to_dict()),
     )
     return Description(_about(name, family, config, tokenizer, mask), config, family)
 
@@ -131,20 +150,37 @@ def _about(
     tokenizer: HuggingFaceTokenizer | IdTokenizer,
     mask: tuple[int, str] | None,
 ) -> About:
-    examples = EXAMPLES[family.name]
+    examples = PROMPTS if family is DECODER else (SENTENCE,)
     if config.mask_id is not None and mask:
         examples = (MASKED.format(mask[1], mask[1]), *examples)
     if isinstance(tokenizer, IdTokenizer):
-        examples = (" ".join(str(id) for id in range(5, 13) if id < config.vocab_size),)
+        ids = [id for id in range(5, 13) if id < config.vocab_size]
+        if family is ENCODER_DECODER_CLASSIFIER and config.eos_id is not None:
+            ids.append(config.eos_id)  # it decides where a text ends
+        examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
     return About(f"{name}, Hugging Face", "", tokenizer.kind, examples, (kind, 0, 0))
 
 
 def _family(given: Any, name: str) -> Family:
     if given.is_encoder_decoder:
-        return ENCODER_DECODER
+        return ENCODER_DECODER_CLASSIFIER if name.endswith(CLASSIFIES) else ENCODER_DECODER
     writes = any(word in name for word in WRITES) and given.model_type not in READS_BOTH_WAYS
     return DECODER if writes else ENCODER
+
+
+def _classes(given: Any, name: str) -> tuple[str, ...]:
+    """The names of a classifier's classes; none where it puts a number on a text instead."""
+    if not name.endswith(CLASSIFIES) or given.problem_type == "regression" or given.num_labels < 2:
+        return ()
+    return tuple(shown(given.id2label.get(i, f"LABEL_{i}")) for i in range(given.num_labels))
+
+
+def _starts(given: Any, family: Family) -> bool:
+    """Whether a decoder begins with a token of its own."""
+    if family is ENCODER_DECODER_CLASSIFIER:
+        return bool(given.model_type != "mbart")
+    return family is ENCODER_DECODER
 
 
 def _vocab_size(given: Any) -> int:

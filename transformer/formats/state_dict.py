@@ -4,7 +4,6 @@ A file (.pt, .pth, .ckpt, .chkpt, .bin, .npz, .safetensors), or a folder with on
 config.json. `transformer/formats/mappings/` has one codebase a file; docs/formats.md lists them.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,14 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.checkpoint import (
+    CONFIG,
+    About,
+    Checkpoint,
+    CheckpointError,
+    Description,
+    read_json,
+)
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
 from transformer.formats.contents import Contents, our_contents
@@ -95,7 +101,7 @@ def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
     try:
         found = read_weights(file)
         mapping = recognise(found)
-        vocabulary = find_vocabulary(folder, found)
+        vocabulary = find_vocabulary(folder, found, mapping)
         choices = vocabulary.special_ids(mapping.named_ids) | _sidecar(folder)
         translated = translate(mapping, replace(found, choices=choices))
         config = translated.config
@@ -139,7 +145,7 @@ def _sidecar(folder: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > LARGEST_SIDECAR:
             raise CheckpointError(f"{SIDECAR} is too large to be read")
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = read_json(file)
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{SIDECAR} cannot be read: {error}") from error
     if not isinstance(values, dict) or not set(values) <= CHOICES:

@@ -17,7 +17,9 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from transformer.formats.mappings.mapping import Found, Misfit, Tensors, shown
+from transformer.checkpoint import shown
+from transformer.formats.mappings.mapping import Found, Misfit, Tensors
+from transformer.tensor_files import ADVICE, unreadable
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -25,6 +27,9 @@ SMALL = 1 << 30
 """Bytes that a small file may declare at most."""
 UNPACKED, DECLARED = 50, 4
 """How many times its own size a small file, and any other, may unpack to: weights hardly shrink."""
+
+MOST_PARTS = 8192
+"""Tensors and arrays in a file: a model of 100 layers has fewer, with its optimizer's."""
 
 WEIGHTS = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
 OPTIONS = ("model_args", "settings", "opt", "args", "hparams", "hyper_parameters", "config")
@@ -47,9 +52,9 @@ def read_weights(file: Path) -> Found:
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
     except Exception as error:  # what a damaged file makes a reader raise is in no list
-        raise Misfit(_why(error)) from error
+        raise Misfit(unreadable(error)) from error
     if not found.tensors:
-        raise Misfit(f"holds no tensors under names: {_ADVICE}")
+        raise Misfit(f"holds no tensors under names: {ADVICE}")
     return found
 
 
@@ -96,7 +101,7 @@ def _yaml(text: str) -> dict[str, Any]:
 def _unwrapped(loaded: Any) -> Found:
     """The state dict in what was saved, with the options beside it."""
     if not isinstance(loaded, dict):
-        raise Misfit(f"holds no state dict but {type(loaded).__name__}; {_ADVICE}")
+        raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
     wrapped = next((loaded[key] for key in WEIGHTS if _is_state(loaded.get(key))), loaded)
     tensors = {str(name): value for name, value in wrapped.items() if isinstance(value, Tensor)}
     for prefix in PREFIXES:
@@ -137,6 +142,11 @@ def _require_honest_zip(file: Path, size: int) -> None:
         return
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
+    if len(entries) > MOST_PARTS:  # each takes its time to be read
+        raise Misfit(
+            f"holds {len(entries):,} parts, and a model that is known here has at most "
+            f"{MOST_PARTS:,}: {ADVICE}"
+        )
     declared = sum(entry.file_size for entry in entries)
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(
@@ -160,28 +170,3 @@ def _require_honest_tensors(tensors: Tensors, size: int) -> None:
             raise Misfit(f"holds {shown(name)}, which claims more values than there are")
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")
-
-
-_ADVICE = "save the weights alone, with torch.save(model.state_dict(), path)"
-
-
-def _why(error: Exception) -> str:
-    """A reader's error as part of a sentence."""
-    said = str(error)
-    forbidden = re.search(r"GLOBAL ([\w.]+)", said)
-    if forbidden and forbidden[1].startswith(("torchtext", "onmt")):
-        return (
-            f"holds a vocabulary as Python objects ({forbidden[1]}), which are not loaded: where "
-            "it was made, load it once, replace its 'vocab' by {'src': [pieces], 'tgt': [pieces]}, "
-            "in the order of their ids as OpenNMT-py 3 has them, and save it again"
-        )
-    if forbidden:
-        return f"holds Python objects ({forbidden[1]}), which are not loaded: {_ADVICE}"
-    if "allow_pickle" in said:
-        return "holds Python objects, which are not loaded: save arrays of numbers alone"
-    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-        return f"cannot be read: {error.strerror}"
-    inner = re.search(r"WeightsUnpickler error: (.*)", said)
-    first = inner[1] if inner else said.strip().partition("\n")[0]
-    reason = shown(first, 100).rstrip(". ") or type(error).__name__
-    return f"is not a whole file of weights: it is cut off, or something else ({reason})"

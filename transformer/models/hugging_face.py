@@ -33,6 +33,15 @@ class HuggingFaceConfig:
     """What decoding feeds first, beside a source; a language's token may be the second."""
     mask_id: int | None = None
     """The token of a masked language model that asks what stands there."""
+    languages: tuple[str, ...] = ()
+    """Codes of those that a translator may be told to read and write: see `translating`."""
+    source_language: str | None = None
+    target_language: str | None = None
+    """None: nothing says it, and the model's first token is what it takes for one."""
+    classes: tuple[str, ...] = ()
+    """Of a classifier of texts: their names, as the configuration has them."""
+    is_exclusive: bool = True
+    """Of a classifier: whether a text is of one class alone."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """The whole configuration, as its file says it."""
 
@@ -181,6 +190,22 @@ def _encoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> Forc
     return ForcedPass(inputs=(source,), rows={"encoder_self": Rows(source, source)}, embedded={})
 
 
+def _encoder_decoder_classifier(
+    config: HuggingFaceConfig, source: Ids, target: Ids | None
+) -> ForcedPass:
+    """The decoder reads the source as well, moved on by one, and writes nothing.
+
+    It begins with its start token; mBART's with the source's last.
+    """
+    read = [*(config.start_ids[:1] or source[-1:]), *source[:-1]]
+    rows = {
+        "encoder_self": Rows(source, source),
+        "decoder_self": Rows(read, read),
+        "cross": Rows(read, source),
+    }
+    return ForcedPass(inputs=(source,), rows=rows, embedded={})
+
+
 def _unbuildable(config: Any) -> nn.Module:
     raise TypeError("a model of Hugging Face's library is built by the library")
 
@@ -191,6 +216,15 @@ ENCODER_DECODER = Family(
     build=_unbuildable,
     attentions={"encoder_self": None, "decoder_self": None, "cross": None},
     forced_pass=_encoder_decoder,
+)
+ENCODER_DECODER_CLASSIFIER = Family(
+    name="hugging_face_encoder_decoder_classifier",
+    title="Encoder-decoder classifier",
+    build=_unbuildable,
+    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
+    forced_pass=_encoder_decoder_classifier,
+    target="none",
+    reads="text",
 )
 DECODER = Family(
     name="hugging_face_decoder",

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.checkpoint import CONFIG, CheckpointError, shown, whole_text
 from transformer.device import inference_dtype
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
 from transformer.models.hugging_face_weights import open_weights
@@ -33,6 +33,19 @@ LARGEST = {
     "num_attention_heads": 2**12,
 }
 """Sizes beyond these are a mistake or a trap: no model that was ever trained has them."""
+LAYERS = tuple(name for name in LARGEST if "layer" in name)
+_NEEDED = (
+    *(*LAYERS, "vocab_size", "max_position_embeddings", "n_positions", "head_dim", "d_kv"),
+    *("hidden_size", "d_model", "n_embd", "dim", "embedding_size"),
+    *("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads"),
+    *("num_key_value_heads", "n_head", "n_heads", "num_heads"),
+    *("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "ffn_dim", "d_ff", "d_inner"),
+    *("n_inner", "hidden_dim"),
+)
+LEAST = {**dict.fromkeys(_NEEDED, 1), "type_vocab_size": 0}
+"""The least that a size may be, by the names that families have for it."""
+SURE, PER_LAYER = 200, 4
+"""Models of more layers than this are built only if the files hold so many tensors for each."""
 READ = ("*config.json", "*token*.json", "vocab*", "merges*", "*.model", "*.spm", "*.index.json")
 LARGEST_READ = 2**28
 """The files that the library reads into memory whole, and the bytes that one may have."""
@@ -47,10 +60,12 @@ def open_config(path: Path) -> Any:
     _check_files(path)
     with in_a_sentence(path, CONFIG):
         # Before the library does: some of its classes make lists of these lengths at once.
-        json.loads(
+        values = json.loads(
             (path / CONFIG).read_text(encoding="utf-8"),
-            object_hook=lambda values: _check_sizes(path, values),
+            object_hook=lambda values: _check_largest(path, values),
         )
+        for each in (values, values.get("text_config")):
+            _check_least(path, each or {})
         from transformers import AutoConfig
 
         config = AutoConfig.from_pretrained(path, **_LOCAL)
@@ -58,14 +73,15 @@ def open_config(path: Path) -> Any:
         # The library's own choice: a folder may name a kernel, code that would be fetched and run.
         config._attn_implementation = None
     inner = config.get_text_config()
-    _check_sizes(path, {name: getattr(inner, name, None) for name in LARGEST})
+    _check_largest(path, {name: getattr(inner, name, None) for name in LARGEST})
     return config
 
 
 def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
     cls = model_class(path, config)
-    open_weights(path)  # what leads out of the folder or swells when read is refused
+    # What leads out of the folder or swells when read is refused.
+    check_layers(path, config, len(open_weights(path).stored))
     _check_size(path, cls, config)
     with in_a_sentence(path, "the weights"):
         model, found = cls.from_pretrained(
@@ -112,7 +128,7 @@ def model_class(path: Path, config: Any) -> Any:
 def architecture(config: Any) -> str:
     """The name of the class that was saved; empty where the folder does not say it."""
     said = config.architectures
-    return str(said[0]) if isinstance(said, list) and said else ""
+    return whole_text(str(said[0])) if isinstance(said, list) and said else ""
 
 
 def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:
@@ -151,22 +167,48 @@ def _check_files(path: Path) -> None:
             )
 
 
-def _check_sizes(path: Path, values: Mapping[str, Any]) -> None:
-    """Raise CheckpointError for a size that no model has."""
+def _check_largest(path: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """The same values. Raises CheckpointError for a size that no model has."""
     for name, most in LARGEST.items():
         size = values.get(name)
         if isinstance(size, int) and size > most:
             raise CheckpointError(
                 f"{path.name}: {CONFIG}: {name} is {size:,}, and at most {most:,} can be opened."
             )
-    n_heads = values.get("num_attention_heads")
-    if isinstance(n_heads, int) and n_heads < 1:
-        raise CheckpointError(f"{path.name}: {CONFIG}: num_attention_heads is {n_heads:,}.")
+    return values
+
+
+def _check_least(path: Path, values: Mapping[str, Any]) -> None:
+    """Raise CheckpointError for a size below 1."""
+    for name, least in LEAST.items():
+        size = values.get(name)
+        if isinstance(size, int) and size < least:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {size:,}, and must be at least {least}."
+            )
+
+
+def check_layers(path: Path, config: Any, n_tensors: int) -> None:
+    """Before a layer is built, which takes its time: whether there can be as many.
+
+    Raises CheckpointError.
+    """
+    said = config.get_text_config().to_dict()
+    groups = said.get("num_hidden_groups")  # ALBERT's layers share their weights
+    for name in LAYERS:
+        n_layers = said.get(name)
+        if not isinstance(n_layers, int) or n_layers <= SURE or isinstance(groups, int):
+            continue
+        if n_layers * PER_LAYER > n_tensors:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {n_layers:,}, and the weights hold "
+                f"{n_tensors:,} tensors, too few for so many layers."
+            )
 
 
 def _check_size(path: Path, cls: Any, config: Any) -> None:
     """Before anything is allocated: what the configuration asks for is there, and fits in."""
-    with in_a_sentence(path, CONFIG), torch.device("meta"):
+    with building(path, config), torch.device("meta"):
         n_parameters = sum(p.numel() for p in cls(config).parameters())
     n_bytes = sum(file.stat().st_size for file in _weights(path))
     if not n_bytes:
@@ -209,8 +251,27 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def building(path: Path, config: Any) -> Iterator[None]:
+    """As `in_a_sentence`; a name that the library looks up in vain is told with its field."""
+    with in_a_sentence(path, CONFIG):
+        try:
+            yield
+        except KeyError as error:
+            words = str(error.args[0]).split() if error.args else []
+            for field, value in config.to_dict().items():
+                if isinstance(value, str) and value in words:
+                    raise CheckpointError(
+                        f"{path.name}: {CONFIG}: {field} is {shown(value)!r}, which the library "
+                        "does not know: write what the model was trained with."
+                    ) from error
+            raise
+
+
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if len(lines) > 1 and lines[0].endswith(":"):
+        lines[0] += f" {lines[1]}"
     return (lines[0] if lines else type(error).__name__).rstrip(".")[:300]
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import CONFIG
 from transformer.formats.contents import Fit
-from transformer.models.hugging_face_files import in_a_sentence, model_class
+from transformer.models.hugging_face_files import building, check_layers, model_class
 from transformer.tensors import Stored
 
 
@@ -32,7 +31,8 @@ class Skeleton:
 def build_skeleton(path: Path, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
     """Nothing is read and nothing allocated. Raises CheckpointError."""
     cls = model_class(path, config)
-    with in_a_sentence(path, CONFIG):
+    check_layers(path, config, len(stored))
+    with building(path, config):
         with torch.device("meta"):
             model = cls(config)
         shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}

@@ -1,9 +1,10 @@
 """Tokenizers of Hugging Face's library behind this project's protocol."""
 
+import copy
 import json
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from transformer.tokenizer import Side, Token
 
 CONTINUES = "##"
 """What WordPiece writes before a piece that goes on with a word (Schuster and Nakajima 2012)."""
+
+CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
+"""A language as a token, such as de_DE or deu_Latn."""
 
 ANY_LENGTH = 10**30
 """What the library says where a tokenizer says nothing."""
@@ -28,7 +32,11 @@ class HuggingFaceTokenizer:
     def __init__(self, inner: Any, vocab_size: int) -> None:
         self._inner, self.vocab_size = inner, vocab_size
         self._lock = threading.Lock()  # the library's own are not to be shared between threads
-        self._special = frozenset(inner.all_special_ids)
+        self.languages = _languages(inner, vocab_size)
+        """Code -> id of its token, of a translator that is told its languages."""
+        self.source_language: str | None = inner.src_lang if self.languages else None
+        self.target_language: str | None = inner.tgt_lang if self.languages else None
+        self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
         self._bytes = _byte_alphabet() if _is_byte_level(inner) else None
         self._is_word_piece = any(piece.startswith(CONTINUES) for piece in inner.get_vocab())
         self._tokens: dict[int, Token] = {}
@@ -45,10 +53,28 @@ class HuggingFaceTokenizer:
         said = self._inner.model_max_length
         return int(said) if isinstance(said, int | float) and said > 0 else ANY_LENGTH
 
+    def told(self, source: str | None, target: str | None) -> "HuggingFaceTokenizer":
+        """The same tokenizer for texts of other languages."""
+        other = copy.copy(self)
+        other.source_language, other.target_language = source, target
+        return other
+
+    def starting(self, start_ids: tuple[int, ...]) -> tuple[int, ...]:
+        """What decoding is fed first, so that it writes the target's language."""
+        language = self.languages.get(self.target_language or "")
+        if language is None:
+            return start_ids
+        return (language,) if self._starts_in_it else (*start_ids[:1], language)
+
     def encode(self, text: str, side: Side = "source") -> list[int]:
+        """A target comes without the token of its language: decoding starts with that."""
         with self._lock:
+            if self.languages:  # the library's is one for all languages
+                self._inner.tgt_lang = self.target_language or self.source_language
+                self._inner.src_lang = self.source_language
             if side == "target":
-                return list(self._inner(text_target=text)["input_ids"])
+                ids = self._inner(text_target=text)["input_ids"]
+                return [id for id in ids if id not in self.languages.values()]
             ids = list(self._inner(text, add_special_tokens=side != "continuation")["input_ids"])
         ends = (self._inner.eos_token_id, self._inner.sep_token_id)
         if side == "prompt" and len(ids) > 1 and ids[-1] in ends:
@@ -70,6 +96,11 @@ class HuggingFaceTokenizer:
     def save(self, folder: Path) -> None:
         self._inner.save_pretrained(folder)
 
+    @property
+    def _starts_in_it(self) -> bool:
+        """Whether decoding starts with the language alone: mBART, not those that came after it."""
+        return type(self._inner).__name__ in ("MBartTokenizer", "MBartTokenizerFast")
+
     def _token(self, id: int, raw: str | None) -> Token:
         if raw is None:  # more embeddings than pieces
             return Token(id, f"<{id}>", special=True)
@@ -78,6 +109,39 @@ class HuggingFaceTokenizer:
         if self._is_word_piece:
             return Token(id, raw, begins=not raw.startswith(CONTINUES))
         return Token(id, raw if self._bytes is None else _text(raw, self._bytes))
+
+
+GPT2_END = "<|endoftext|>"
+
+
+def read_bpe(folder: Path) -> Any:
+    """The library's tokenizer for a byte-level vocabulary: tokenizer.json, else GPT-2's two files.
+
+    Raises what the library does over files that are none.
+    """
+    from transformers import GPT2Tokenizer, PreTrainedTokenizerFast
+
+    fast: Any = PreTrainedTokenizerFast  # the library leaves its arguments without types
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        vocab, merges = folder / "vocab.json", folder / "merges.txt"
+        return GPT2Tokenizer(vocab=str(vocab), merges=str(merges))
+    inner: Any = fast(tokenizer_file=str(file))
+    if GPT2_END in inner.get_vocab():
+        inner.eos_token = GPT2_END
+    return inner
+
+
+def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
+    """Code -> id of its token; empty for a tokenizer that is not told languages."""
+    if getattr(inner, "src_lang", None) is None:
+        return {}
+    said = getattr(inner, "lang_code_to_id", None)
+    codes = said or [token for token in inner.all_special_tokens if CODE.fullmatch(token)]
+    tokens = getattr(inner, "lang_code_to_token", {})  # M2M100's are __de__
+    ids = {code: inner.convert_tokens_to_ids(tokens.get(code, code)) for code in sorted(codes)}
+    strange = (None, inner.unk_token_id)
+    return {code: id for code, id in ids.items() if id not in strange and id < vocab_size}
 
 
 def _is_byte_level(inner: Any) -> bool:

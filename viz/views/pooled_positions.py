@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.recording import Classification, Recording
+from transformer.recording import PooledClassification, Recording
 from transformer.tokenizer import Token
 from viz.labels import figure_text, label
 from viz.theme import Theme
-from viz.views.class_probabilities import classification_of, percent, predicted
+from viz.views.class_probabilities import percent, predicted
 from viz.views.layout import MAX_LABELS, axis, layout, rows_height, token_axis
 from viz.views.view import Choice, View
 
@@ -21,9 +21,16 @@ WRAP = 42
 """Characters of a line of the axis' title: more would not fit a narrow figure."""
 
 
+def pooled_of(recording: Recording) -> PooledClassification:
+    """The part that this view draws. Raises ValueError where there is none."""
+    if not isinstance(recording.classification, PooledClassification):
+        raise ValueError("nothing was pooled here: View.applies_to says so")
+    return recording.classification
+
+
 def draw(recording: Recording, theme: Theme, shown: str) -> go.Figure:
     """A bar a position, the first on top: its contribution to the answer, or its share."""
-    found = classification_of(recording)
+    found = pooled_of(recording)
     n = len(recording.source)
     if shown == SHARE:
         bars, lines = _shares(found, theme), ["share of what was pooled"]
@@ -57,7 +64,7 @@ def _label_rows(figure: go.Figure, bars: go.Bar, tokens: Sequence[Token], theme:
     figure.update_layout(bargap=0.35 if every == 1 else 0)
 
 
-def effects(found: Classification) -> tuple[Tensor, float, str]:
+def effects(found: PooledClassification) -> tuple[Tensor, float, str]:
     """What each position adds [T], what the bias adds, and to what, in words.
 
     With two classes only the difference of their logits counts: predicted minus other.
@@ -71,7 +78,7 @@ def effects(found: Classification) -> tuple[Tensor, float, str]:
     return contributions[:, best] - contributions[:, other], bias, words
 
 
-def _contributions(found: Classification, theme: Theme) -> go.Bar:
+def _contributions(found: PooledClassification, theme: Theme) -> go.Bar:
     added = effects(found)[0].tolist()
     against, *_, towards = theme.difference_scale
     return go.Bar(
@@ -81,7 +88,7 @@ def _contributions(found: Classification, theme: Theme) -> go.Bar:
     )
 
 
-def _shares(found: Classification, theme: Theme) -> go.Bar:
+def _shares(found: PooledClassification, theme: Theme) -> go.Bar:
     shares, d_model = found.taken(), found.outputs.size(1)
     hover = "%{x:.4f} (%{customdata[0]})"
     if found.pooling == "max":
@@ -94,13 +101,13 @@ def _shares(found: Classification, theme: Theme) -> go.Bar:
     )
 
 
-def _wrapped(found: Classification) -> list[str]:
+def _wrapped(found: PooledClassification) -> list[str]:
     """What the contributions are added to, in lines that fit a narrow figure."""
     _, _, words = effects(found)
     return [figure_text(line) for line in textwrap.wrap(f"added to {words}", WRAP)]
 
 
-def _total(found: Classification) -> str:
+def _total(found: PooledClassification) -> str:
     added, bias, _ = effects(found)
     total = float(added.sum())
     return f"sum {_signed(total)}, bias {_signed(bias)}: {_signed(total + bias)}"
@@ -116,7 +123,7 @@ def _signed(value: float) -> str:
 
 
 def describe(recording: Recording, shown: str) -> str:
-    found = classification_of(recording)
+    found = pooled_of(recording)
     n_positions, d_model = found.outputs.shape
     if shown == CONTRIBUTION:
         return _contributions_said(recording, found)
@@ -132,7 +139,7 @@ def describe(recording: Recording, shown: str) -> str:
     )
 
 
-def _contributions_said(recording: Recording, found: Classification) -> str:
+def _contributions_said(recording: Recording, found: PooledClassification) -> str:
     added, bias, words = effects(found)
     total, top = float(added.sum()), int(added.abs().argmax())
     return (
@@ -155,4 +162,5 @@ VIEW = View(
     draw=draw,
     describe=describe,
     controls=(Choice("shown", "Show", (CONTRIBUTION, SHARE)),),
+    applies=lambda recording: isinstance(recording.classification, PooledClassification),
 )

@@ -170,6 +170,86 @@ def test_a_model_without_attention_says_so(folder_of: Any) -> None:
         record(checkpoint, IDS)
 
 
+CLASSIFIERS = {
+    "BERT": "BertForSequenceClassification",
+    "DistilBERT": "DistilBertForSequenceClassification",
+    "RoBERTa": "RobertaForSequenceClassification",
+    "ELECTRA": "ElectraForSequenceClassification",
+    "ModernBERT": "ModernBertForSequenceClassification",
+    "GPT-2": "GPT2ForSequenceClassification",
+    "BART": "BartForSequenceClassification",
+    "mBART": "MBartForSequenceClassification",
+    "T5": "T5ForSequenceClassification",
+}
+LABELS = ("<b>bad</b>", "fair \ud800", "good")
+READ = [5, 9, 12, 33, 7, 41, 2]
+
+
+def save_classifier(folder: Path, family: str, labels: tuple[str, ...], **values: Any) -> Any:
+    """A small classifier with random weights, saved; the library's own model."""
+    import transformers
+
+    torch.manual_seed(0)
+    _, of_config, sizes = FAMILIES[family]
+    sizes = sizes | {"eos_token_id": 2, "id2label": dict(enumerate(labels))} | values
+    config = getattr(transformers, of_config)(**sizes)
+    model = getattr(transformers, CLASSIFIERS[family])._from_config(config).eval()
+    for parameter in model.parameters():
+        parameter.data.mul_(3)
+    model.save_pretrained(folder)
+    return model
+
+
+@pytest.mark.parametrize("family", CLASSIFIERS)
+def test_a_classifier_decides_as_the_library_does(family: str, tmp_path: Path) -> None:
+    model = save_classifier(tmp_path / family, family, LABELS)
+    checkpoint = load_checkpoint(tmp_path / family, "cpu")
+    recording = record(checkpoint, " ".join(map(str, READ)))
+    found = recording.classification
+    assert found is not None and found.classes == ("<b>bad</b>", "fair ?", "good")
+    with torch.no_grad():
+        out = model(torch.tensor([READ]), output_hidden_states=True)
+    torch.testing.assert_close(found.logits, out.logits[0], rtol=0, atol=1e-5)
+    torch.testing.assert_close(found.probs, out.logits[0].softmax(-1), rtol=0, atol=1e-5)
+    assert not checkpoint.family.decodes
+    assert set(recording.attentions) == set(checkpoint.family.attentions)
+    assert record(checkpoint, checkpoint.about.examples[0]).classification is not None
+
+
+@pytest.mark.parametrize("family", ["BART", "mBART", "T5"])
+def test_what_the_decoder_of_a_classifier_reads(
+    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_classifier(tmp_path / family, family, LABELS)
+    checkpoint = load_checkpoint(tmp_path / family, "cpu")
+    inner: Any = checkpoint.model.get_submodule("inner")
+    decoder = inner.transformer.decoder if family == "T5" else inner.model.decoder
+    given: list[Any] = []
+    decoder.register_forward_pre_hook(
+        lambda _, args, named: given.append(named["input_ids"]), with_kwargs=True
+    )
+    rows = record(checkpoint, " ".join(map(str, READ))).attentions["decoder_self"].queries
+    assert [token.id for token in rows] == given[0][0].tolist()
+
+
+def test_classes_that_do_not_exclude_each_other(tmp_path: Path) -> None:
+    values = {"problem_type": "multi_label_classification"}
+    save_classifier(tmp_path / "many", "BERT", LABELS, **values)
+    recording = record(load_checkpoint(tmp_path / "many", "cpu"), IDS)
+    assert recording.classification is not None
+    assert torch.equal(recording.classification.probs, recording.logits.sigmoid())
+
+
+@pytest.mark.parametrize(
+    ("labels", "values"), [(("score",), {}), (LABELS, {"problem_type": "regression"})]
+)
+def test_a_model_that_puts_a_number_on_a_text_has_no_classes(
+    labels: tuple[str, ...], values: dict[str, Any], tmp_path: Path
+) -> None:
+    save_classifier(tmp_path / "score", "BERT", labels, **values)
+    assert record(load_checkpoint(tmp_path / "score", "cpu"), IDS).classification is None
+
+
 @pytest.fixture
 def broken(folder_of: Any, tmp_path: Path) -> Path:
     """A copy that a test may damage."""
@@ -182,6 +262,7 @@ def broken(folder_of: Any, tmp_path: Path) -> Path:
 def refused(folder: Path, sentence: str) -> None:
     with pytest.raises(CheckpointError, match=sentence) as caught:
         load_checkpoint(folder, "cpu")
+    assert str(caught.value).encode("utf-8")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
 
 
@@ -226,10 +307,23 @@ def test_a_header_of_absurd_size(broken: Path) -> None:
             r"^broken: transformer\.\S+ is \[\d.*\] in the weights, and config.json asks",
         ),
         ({"num_labels": 10**9}, "num_labels is 1,000,000,000"),
-        ({"n_head": -4, "num_attention_heads": -4}, "num_attention_heads is -4"),
+        ({"n_head": -4, "num_attention_heads": -4}, "num_attention_heads is -4, and must be at"),
+        ({"n_layer": -1}, r"^broken: config\.json: n_layer is -1, and must be at least 1\."),
+        ({"n_embd": 0}, r"^broken: config\.json: n_embd is 0, and must be at least 1\."),
+        ({"vocab_size": -1}, r"^broken: config\.json: vocab_size is -1, and must be at least 1\."),
+        (
+            {"n_layer": 1000},
+            r"^broken: config\.json: n_layer is 1,000, and the weights hold 28 tensors, too few",
+        ),
+        (
+            {"activation_function": "nope"},
+            r"^broken: config\.json: activation_function is 'nope', which the library does not",
+        ),
+        ({"activation_function": "\ud800"}, r"activation_function is '\?', which the library"),
+        ({"model_type": "\ud800"}, r"^broken: config\.json cannot be read: .* `\\ud800` "),
         ({"model_type": "qwen2", "num_hidden_layers": 10**12}, "num_hidden_layers is "),
         ({"model_type": "strange"}, "^broken: config.json cannot be read: "),
-        ({"n_layer": "two"}, "^broken: config.json"),
+        ({"n_layer": "two"}, "^broken: config.json .*'n_layer'.* expected int, got str"),
     ],
 )
 def test_a_configuration_that_does_not_belong(
@@ -263,10 +357,20 @@ def test_a_pickle_that_would_run_code_does_not(broken: Path, tmp_path: Path) -> 
     made = tmp_path / "made"
     (broken / "model.safetensors").unlink()
     torch.save({"transformer.wte.weight": Payload(made)}, broken / "pytorch_model.bin")
-    with (broken / "pytorch_model.bin").open("ab") as stream:
-        stream.write(b"\0" * 100_000)
-    refused(broken, "^broken: pytorch_model.bin is no file of weights alone")
+    refused(
+        broken,
+        r"^broken: pytorch_model\.bin holds Python objects \(\S+\), which are not loaded: save the "
+        r"weights alone, with torch\.save\(model\.state_dict\(\), path\)\.$",
+    )
     assert not made.exists()
+
+
+def test_a_pickle_that_is_none(broken: Path) -> None:
+    (broken / "model.safetensors").unlink()
+    (broken / "pytorch_model.bin").write_bytes(b"no pickle " * 40)
+    refused(
+        broken, r"^broken: pytorch_model\.bin is not a whole file of weights: it is cut off, or"
+    )
 
 
 def test_only_a_model_of_the_library_is_built(broken: Path) -> None:
@@ -275,6 +379,13 @@ def test_only_a_model_of_the_library_is_built(broken: Path) -> None:
     assert record(load_checkpoint(broken, "cpu"), IDS).attentions
     change(broken, architectures=5)
     load_checkpoint(broken, "cpu")
+
+
+def test_half_a_character_in_a_configuration_reaches_no_screen(broken: Path) -> None:
+    change(broken, architectures=["\ud800"], task_specific_params={"\udfff": "\ud800"})
+    checkpoint = load_checkpoint(broken, "cpu")
+    assert checkpoint.about.title == "?, Hugging Face"
+    assert checkpoint.config.to_dict()["task_specific_params"] == {"?": "?"}
 
 
 def test_parts_that_lie_outside_the_folder_are_not_read(broken: Path) -> None:

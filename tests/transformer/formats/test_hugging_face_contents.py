@@ -178,6 +178,16 @@ def test_a_configuration_of_another_model_leaves_the_tensors_to_see(copied: Path
     assert len(found.tensors) == 28 and not found.contents.fit.unexpected
 
 
+def test_layers_that_nobody_saved_are_not_built(copied: Path) -> None:
+    file = copied / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"n_layer": 1000}))
+    (finding, *_) = survey(copied).findings
+    assert finding.tensor == "config.json"
+    assert finding.problem == (
+        "n_layer is 1,000, and the weights hold 28 tensors, too few for so many layers"
+    )
+
+
 def test_a_header_of_absurd_size_ends_in_a_sentence(copied: Path) -> None:
     (copied / WHOLE).write_bytes((2**62).to_bytes(8, "little") + b"{}" * 1000)
     with pytest.raises(CheckpointError, match=r"^copied: model\.safetensors is not a whole"):

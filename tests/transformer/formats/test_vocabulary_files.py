@@ -136,6 +136,131 @@ def test_marian_s_vocabulary(
         load_checkpoint(tmp_path)
 
 
+YAML = """# Marian writes one line a piece
+</s>: 0
+<unk>: 1
+▁the: 2
+"'": 3
+'it''s': 4
+"\\"": 5
+":": 6
+"#": 7
+"a\\tb\\x41\\u00e9\\U0001F600": 8
+n: 9
+"""
+
+
+def test_marian_s_yaml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    codebases.marian_model(tmp_path)
+    more = "\n".join(f"w{id}: {id}" for id in range(10, TARGETS))
+    (tmp_path / "vocab.yml").write_text(YAML + more)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    pieces = [checkpoint.tokenizer.token(id).piece for id in range(10)]
+    assert pieces[:8] == ["</s>", "<unk>", "▁the", "'", "it's", '"', ":", "#"]
+    assert pieces[8:] == ["a\tbAé😀", "n"]
+    assert checkpoint.tokenizer.encode("▁the w12 never") == [2, 12, 1, 0]
+    assert checkpoint.tokenizer.token(TARGETS).piece == "<s>"
+    ids = {f"w{id}": id for id in range(TARGETS)}  # older tools write JSON, which is YAML too
+    (tmp_path / "vocab.yml").write_text(json.dumps(ids))
+    assert load_checkpoint(tmp_path, "cpu").tokenizer.token(7).piece == "w7"
+
+
+@pytest.mark.parametrize("line", ["- a", "a: b", "a: [1]", "x" * 2000, "? a", '"a: 3', "&x a: *x"])
+def test_yaml_that_is_no_vocabulary(line: str, tmp_path: Path) -> None:
+    codebases.jadore(tmp_path)
+    (tmp_path / "vocab.yml").write_text(f"a: 0\n{line}\n")
+    with pytest.raises(
+        CheckpointError, match=r"vocab\.yml cannot be read: line 2 is no piece with"
+    ):
+        load_checkpoint(tmp_path)
+
+
+def test_marian_s_pieces_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OPUS-MT's files: sentencepiece splits each side, and vocab.yml says the ids."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(codebases, "TARGETS", 40)
+    codebases.marian_model(tmp_path)
+    model = sentencepiece_model()
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pieces = [processor.id_to_piece(id) for id in range(40)]
+    turned = [*pieces[:2], *reversed(pieces[2:])]
+    (tmp_path / "vocab.yml").write_text("".join(f'"{p}": {id}\n' for id, p in enumerate(turned)))
+    for side in ("source", "target"):
+        (tmp_path / f"{side}.spm").write_bytes(model)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    ids = checkpoint.tokenizer.encode(SENTENCES[0])
+    split = processor.encode(SENTENCES[0], out_type=str)
+    assert [checkpoint.tokenizer.token(id).piece for id in ids] == [*split, "</s>"]
+    assert ids[:-1] == [turned.index(piece) for piece in split]
+    assert checkpoint.tokenizer.decode(ids) == SENTENCES[0]
+    assert checkpoint.about.examples
+    (tmp_path / "made").mkdir()
+    checkpoint.tokenizer.save(tmp_path / "made")
+    assert (tmp_path / "made" / "tokenizer.model").read_bytes() == model
+    (tmp_path / "source.spm").write_bytes(b"\xff" * 9)
+    with pytest.raises(CheckpointError, match=r": source\.spm is not a whole sentencepiece model"):
+        load_checkpoint(tmp_path)
+
+
+@pytest.fixture
+def bytes_of_gpt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A nanoGPT with room for 300 pieces, and a byte-level vocabulary of fewer beside it."""
+    from tokenizers import ByteLevelBPETokenizer
+
+    monkeypatch.setattr(codebases, "CHARACTERS", "".join(map(chr, range(300))))
+    codebases.nano_gpt(tmp_path)
+    (tmp_path / "meta.pkl").unlink()
+    inner = ByteLevelBPETokenizer()
+    inner.train_from_iterator(
+        ["the cat sat on the mat"] * 3,
+        vocab_size=290,
+        show_progress=False,
+        special_tokens=["<|endoftext|>"],
+    )
+    inner.save_model(str(tmp_path))
+    inner.save(str(tmp_path / "tokenizer.json"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("without", [["tokenizer.json"], ["vocab.json", "merges.txt"]])
+def test_gpt_2_s_vocabulary_beside_nano_gpt(bytes_of_gpt: Path, without: list[str]) -> None:
+    for name in without:
+        (bytes_of_gpt / name).unlink()
+    checkpoint = load_checkpoint(bytes_of_gpt, "cpu")
+    tokenizer = checkpoint.tokenizer
+    ids = tokenizer.encode("the cat é", "prompt")
+    assert [tokenizer.token(id).piece for id in ids] == ["the", "▁cat", "▁", "<0xC3>", "<0xA9>"]
+    assert tokenizer.decode(ids) == "the cat é"
+    assert tokenizer.token(0).special and tokenizer.token(299).piece == "<299>"
+    assert tokenizer.vocab_size == 300
+    decoding = decode(checkpoint, "the cat", "sample", max_len=4)
+    assert record(checkpoint, "the cat", decoding.target).attentions
+
+
+def test_what_to_put_beside_nano_gpt(bytes_of_gpt: Path) -> None:
+    (bytes_of_gpt / "tokenizer.json").write_text("{")
+    with pytest.raises(CheckpointError, match=r": tokenizer\.json cannot be read: "):
+        load_checkpoint(bytes_of_gpt)
+    (bytes_of_gpt / "tokenizer.json").unlink()
+    (bytes_of_gpt / "merges.txt").write_text("#version: 0.2\nxx yy zz\n")
+    with pytest.raises(CheckpointError, match=r": vocab\.json and merges\.txt cannot be read: "):
+        load_checkpoint(bytes_of_gpt)
+    for name in ("vocab.json", "merges.txt"):
+        (bytes_of_gpt / name).unlink()
+    with pytest.raises(InputError, match=r"put its vocabulary .* GPT-2's vocab\.json and merges"):
+        decode(load_checkpoint(bytes_of_gpt, "cpu"), "the cat")
+
+
+def test_a_vocabulary_with_more_pieces_than_the_model(
+    bytes_of_gpt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codebases, "CHARACTERS", "abc")
+    codebases.nano_gpt(bytes_of_gpt)
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json has 269 pieces, the model 3\.$"):
+        load_checkpoint(bytes_of_gpt)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

@@ -217,6 +217,13 @@ def test_one_tensor_under_very_many_names(tmp_path: Path) -> None:
     refused(tmp_path / "ckpt.pt", r"claims 1,200,000,000 bytes of values, in \d+,\d+: not opened")
 
 
+def test_very_many_tensors_are_not_read_one_by_one(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "ckpt.pt", "w") as archive:
+        for i in range(10_000):
+            archive.writestr(f"archive/data/{i}", b"")
+    refused(tmp_path / "ckpt.pt", r"holds 10,000 parts, .* at most 8,192: save the weights alone")
+
+
 def test_an_array_header_of_absurd_size(tmp_path: Path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(

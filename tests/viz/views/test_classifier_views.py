@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from transformer.recording import Classification, Recording
+from transformer.recording import Classification, PooledClassification, Recording
 from viz.theme import DARK, LIGHT
 from viz.views import class_probabilities, pooled_positions
 from viz.views.layout import MAX_LABELS
@@ -26,8 +26,8 @@ def classified(request: pytest.FixtureRequest, recordings: dict[str, Recording])
     return replace(recording, classification=found)
 
 
-def found_in(recording: Recording) -> Classification:
-    return class_probabilities.classification_of(recording)
+def found_in(recording: Recording) -> PooledClassification:
+    return pooled_positions.pooled_of(recording)
 
 
 def test_bars_are_the_probabilities_in_the_order_of_the_classes(classified: Recording) -> None:
@@ -40,6 +40,20 @@ def test_bars_are_the_probabilities_in_the_order_of_the_classes(classified: Reco
     assert [logit for _, logit in bars.customdata] == found.logits.tolist()
     assert "%{x:.4f}" in bars.hovertemplate and "logit" in bars.hovertemplate
     assert bars.text[0] == f"{100 * found.probs[0]:.1f} %"
+
+
+def test_of_very_many_classes_the_most_probable_are_drawn(classified: Recording) -> None:
+    n = 1000
+    logits = torch.randperm(n, generator=torch.Generator().manual_seed(1)) / 100
+    found = Classification(tuple(f"class {i}" for i in range(n)), logits)
+    recording = replace(classified, classification=found)
+    figure = class_probabilities.draw(recording, LIGHT)
+    (bars,) = figure.data
+    assert list(bars.x) == sorted(found.probs.tolist(), reverse=True)[: class_probabilities.MOST]
+    best = int(logits.argmax())
+    assert figure.layout.yaxis.ticktext[0] == f"class {best}"
+    said = class_probabilities.describe(recording)
+    assert said.startswith(f"Predicted: class {best}, ") and said.endswith(", and 995 others.")
 
 
 def test_the_predicted_class_alone_has_the_accent(classified: Recording) -> None:

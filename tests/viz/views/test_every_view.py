@@ -24,12 +24,13 @@ HAS = {
     "mean of 3": {"attentions", "classification"},
     "max of 3": {"attentions", "positions", "classification"},
     "masked": {"attentions", "masked"},
+    "classified": {"attentions", "classification"},
     "alibi": {"attentions", "biases"},
     "relative": {"attentions", "biases"},
     "rotary": {"attentions", "rotary"},
 }
 """What the recording of each model has."""
-OTHER_SORT = {("alibi_slopes", "relative")}
+OTHER_SORT = {("alibi_slopes", "relative"), ("pooled_positions", "classified")}
 """Views for which what a recording has is of the wrong sort."""
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 

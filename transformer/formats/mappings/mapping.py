@@ -23,12 +23,6 @@ class Misfit(Exception):
     """What does not map, in a sentence that goes on after the file's name."""
 
 
-def shown(name: object, most: int = 80) -> str:
-    """A stranger's name or message, fit for a sentence: one line, and not a long one."""
-    plain = "".join(c if c.isprintable() else "?" for c in str(name)[: most + 1])
-    return plain if len(plain) <= most else f"{plain[:most]}…"
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """What a file of weights holds."""
@@ -121,6 +115,8 @@ class CodeMapping:
     """The number of the first layer in their names."""
     named_ids: tuple[str, ...] = ("pad_id", "bos_id", "eos_id")
     """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
+    reads_bpe: bool = False
+    """Whether it may have been trained with GPT-2's vocabulary, or another of its kind."""
     further_pieces: tuple[str, ...] = ()
     """Special tokens that the model has beyond its vocabulary file."""
 

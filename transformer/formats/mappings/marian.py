@@ -9,6 +9,7 @@ import re
 import torch
 from torch import Tensor
 
+from transformer.checkpoint import shown
 from transformer.config import Activation, ModelConfig
 from transformer.formats.mappings.mapping import (
     CodeMapping,
@@ -17,7 +18,6 @@ from transformer.formats.mappings.mapping import (
     Misfit,
     holds,
     layered,
-    shown,
 )
 
 SOURCE, TARGET = "encoder_Wemb", "decoder_Wemb"

@@ -80,5 +80,6 @@ MAPPING = CodeMapping(
     embeddings=Embeddings(None, EMBEDDING, OUTPUT),
     configure=configure,
     prepare=prepare,
+    reads_bpe=True,
     ignored=(r"transformer\.h\.\d+\.attn\.(bias|masked_bias)",),
 )

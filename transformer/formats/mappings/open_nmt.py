@@ -4,6 +4,7 @@ Norms before each sublayer and one that closes each stack. Older versions kept t
 Python objects, which are never loaded: `transformer/formats/weights_file.py` says what to do.
 """
 
+from transformer.checkpoint import shown
 from transformer.config import ModelConfig
 from transformer.formats.mappings.mapping import (
     CodeMapping,
@@ -12,7 +13,6 @@ from transformer.formats.mappings.mapping import (
     Misfit,
     holds,
     layered,
-    shown,
     with_zero_biases,
 )
 
