@@ -3,6 +3,7 @@
 import streamlit as st
 
 from transformer import Decoding
+from transformer.discover import discover
 from viz.components.decode_player import decode_player
 from viz.export import decoding_csv
 from viz.labels import literal
@@ -51,7 +52,9 @@ def read_only(answer: Answer) -> None:
     """What a model made of the text that writes nothing."""
     if answer.recording.classification is not None:
         st.caption("This model writes nothing: it reads the text and decides what it is.")
-        for column, name in zip(st.columns(2, gap="large"), DECISION, strict=True):
+        views = discover("viz.views", "VIEW")
+        fitting = [name for name in DECISION if views[name].applies_to(answer.recording)]
+        for column, name in zip(st.columns(2, gap="large"), fitting, strict=False):
             with column:
                 panel(name)
     elif answer.recording.masked:
