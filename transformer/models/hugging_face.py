@@ -107,7 +107,8 @@ class HuggingFaceModel(nn.Module):
     def room(self, n_source: int) -> int:
         """How many tokens may follow a source or a prompt of so many."""
         if self.config.start_ids:
-            return min(self.config.max_len, 2 * n_source + 10)
+            room = self.config.max_len - len(self.config.start_ids) + 1
+            return min(room, 2 * n_source + 10)
         return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
 
     def advance(self, state: State, target: Tensor) -> Tensor:

@@ -36,7 +36,7 @@ def foresee(page: str) -> Answer | None:
     if page != PAGE or shown is None or not _is_as_it_was(shown.request):
         return None
     last, text = shown.request, st.session_state.get("text") or ""
-    request = make_request(last.checkpoint, text, last.method, last.options)
+    request = make_request(last.checkpoint, text, last.method, last.options, last.languages)
     with suppress(CheckpointError, InputError, ValueError):  # the frame says what is wrong
         answered = answer(request)
         if _fill(request, answered):
@@ -49,6 +49,7 @@ def _is_as_it_was(last: Request) -> bool:
     """Whether the model and its decoding are the same, and the text comes all at once."""
     state = st.session_state
     chosen = {"checkpoint": last.checkpoint, "decoding": last.method, **dict(last.options)}
+    chosen |= dict(zip(("from", "to"), last.languages, strict=True))
     method = decoding_methods().get(last.method)
     return not (method and method.streams) and all(
         state.get(name, value) == value for name, value in chosen.items()

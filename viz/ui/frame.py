@@ -1,6 +1,7 @@
 """The top of every page: sentence, checkpoint and decoding, and which request is shown."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,6 +12,7 @@ from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
 from viz.ui.defaults import DEFAULT_METHODS
+from viz.ui.languages import choose_languages
 from viz.ui.opened import (
     at_start,
     checkpoint_names,
@@ -63,10 +65,11 @@ def frame(needs_answer: bool = True) -> None:
         )
         write_address(checkpoint)
         method, options = _decoding(checkpoint)
+        languages = choose_languages(checkpoint)
     with sentence, _row():
         text = _sentence(checkpoint)
         _offer(_examples(checkpoint))
-    _settle(make_request(checkpoint, text, method, options))
+    _settle(make_request(checkpoint, text, method, options, languages))
     if needs_answer and SHOWN not in st.session_state:
         st.stop()
 
@@ -216,7 +219,7 @@ def _fall_back(request: Request) -> None:
     shown: Answer | None = st.session_state.get(SHOWN)
     if shown is not None and shown.request.checkpoint == request.checkpoint:
         return
-    example = make_request(request.checkpoint, _first_example(request.checkpoint), request.method)
+    example = replace(request, text=_first_example(request.checkpoint), options=())
     try:
         st.session_state[SHOWN] = answer(example)
     except InputError:

@@ -20,10 +20,14 @@ from transformer import (
     decode,
     load_checkpoint,
     record,
+    translating,
 )
 from transformer.checkpoint import CONFIG, Description, describe_checkpoint, format_of
 from transformer.formats.format import Format
 from viz.ui.settings import checkpoints_folder, threads
+
+Languages = tuple[str | None, str | None]
+"""Of a translator of many, the code of what it reads and of what it writes; None: as it says."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Request:
     method: str
     options: tuple[tuple[str, float], ...] = ()
     """Of the method, as (name, value) pairs."""
+    languages: Languages = (None, None)
     follows: "Request | None" = None
     """Whose writing the model is made to read; None: it writes by itself."""
 
@@ -87,16 +92,21 @@ def _format(path: Path, configured: int) -> Format | None:
 
 
 def make_request(
-    checkpoint: str, text: str, method: str, options: tuple[tuple[str, float], ...] = ()
+    checkpoint: str,
+    text: str,
+    method: str,
+    options: tuple[tuple[str, float], ...] = (),
+    languages: Languages = (None, None),
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
     version = version_of(checkpoints_folder() / checkpoint)
-    return Request(checkpoint, version, text.strip(), method, options)
+    return Request(checkpoint, version, text.strip(), method, options, languages)
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
-    """The loaded model, one per process. Raises CheckpointError."""
-    return _load(str(checkpoints_folder() / request.checkpoint), request.version)
+    """The loaded model, one per process, told its languages. Raises CheckpointError, InputError."""
+    checkpoint = _load(str(checkpoints_folder() / request.checkpoint), request.version)
+    return translating(checkpoint, *request.languages) if any(request.languages) else checkpoint
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Request: repr})

@@ -1,5 +1,7 @@
 """The second checkpoint of Compare: which it is, and what it makes of the same sentence."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from transformer import Checkpoint, CheckpointError, InputError, Recording
@@ -79,8 +81,7 @@ def _second_answer(first: Answer, name: str) -> Answer:
     own = _own_request(first, name)
     if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
         return answer(own)
-    request = first.request
-    return answer(Request(own.checkpoint, own.version, request.text, "none", (), request))
+    return answer(replace(own, method="none", options=(), follows=first.request))
 
 
 def _own_request(first: Answer, name: str) -> Request:

@@ -43,8 +43,16 @@ def spine(page: str) -> None:
         _choices(page)
         title = literal(shown.checkpoint.about.title)
         st.caption(
-            f"{title} · {shown.seconds:.2f} s on {shown.checkpoint.device.type}{_end(shown)}"
+            f"{title} · {_languages(shown)}{shown.seconds:.2f} s on "
+            f"{shown.checkpoint.device.type}{_end(shown)}"
         )
+
+
+def _languages(shown: Answer) -> str:
+    """Said of a model that is told them."""
+    source, target = shown.request.languages
+    told = literal(f"{source or '?'} → {target or '?'}")
+    return f"{told} · " if source or target else ""
 
 
 def _end(shown: Answer) -> str:

@@ -68,25 +68,26 @@ each = pytest.mark.parametrize("name", MAKERS)
 Open = Callable[[str], Checkpoint]
 
 
+def save_translator(name: str, folder: Path) -> Path:
+    """A small model with random weights, and its tokenizer, as its library saves them."""
+    import transformers
+
+    torch.manual_seed(0)
+    family = "mBART" if name.startswith("mBART") else "M2M100"
+    named, of_config, sizes = FAMILIES[family]
+    config = getattr(transformers, of_config)(**sizes | {"vocab_size": 180})
+    model = getattr(transformers, named)._from_config(config)
+    for parameter in model.parameters():
+        parameter.data.mul_(4)
+    model.save_pretrained(folder / name)
+    MAKERS[name](folder / "made").save_pretrained(folder / name)
+    return folder / name
+
+
 @pytest.fixture
 def opened(tmp_path: Path) -> Open:
-    """A small model with random weights, saved and opened."""
-
-    def make(name: str) -> Checkpoint:
-        import transformers
-
-        torch.manual_seed(0)
-        family = "mBART" if name.startswith("mBART") else "M2M100"
-        named, of_config, sizes = FAMILIES[family]
-        config = getattr(transformers, of_config)(**sizes | {"vocab_size": 180})
-        model = getattr(transformers, named)._from_config(config)
-        for parameter in model.parameters():
-            parameter.data.mul_(4)
-        model.save_pretrained(tmp_path / name)
-        MAKERS[name](tmp_path / "made").save_pretrained(tmp_path / name)
-        return load_checkpoint(tmp_path / name, "cpu")
-
-    return make
+    """Saved and opened."""
+    return lambda name: load_checkpoint(save_translator(name, tmp_path), "cpu")
 
 
 @each
@@ -153,3 +154,10 @@ def test_languages_that_are_not_known(opened: Open, text_checkpoint: Checkpoint)
         translating(opened("M2M100"), "xx")
     with pytest.raises(InputError, match="is not told its languages: leave them out"):
         translating(text_checkpoint, "en")
+
+
+def test_it_writes_as_long_as_there_are_positions(opened: Open) -> None:
+    told = translating(opened("mBART-50"), "ar_AR", "de_DE")
+    decoding = decode(told, TEXT, max_len=1000)
+    assert len(decoding.target) <= told.config.max_len
+    assert record(told, TEXT, decoding.target).target == decoding.target
