@@ -17,27 +17,27 @@ if "is_set_up" not in st.session_state:  # the browser keeps it, and takes long 
     )
 st.logo(str(IMAGES / "logo.svg"), size="large")
 
-from viz.ui.ahead import foresee  # noqa: E402  (the page's settings must come first)
+from viz.ui.address import open_page  # noqa: E402  (the page's settings must come first)
+from viz.ui.ahead import foresee  # noqa: E402
 from viz.ui.current import SHOWN  # noqa: E402
 from viz.ui.frame import frame, open_checkpoint  # noqa: E402
 from viz.ui.garbage import freeze_modules  # noqa: E402
 from viz.ui.spine import spine  # noqa: E402
 from viz.ui.style import style  # noqa: E402
 
-TITLES = (
-    "Explore",
-    "Compare",
-    "Decode",
-    "Positions",
-    "Inspect",
-    "Masks",
-    "Training",
-    "Why attention",
-    "Gallery",
-)
-FILES = {title: PAGES / f"{title.lower().replace(' ', '_')}.py" for title in TITLES}
+FILES = {
+    "Explore": PAGES / "explore.py",
+    "Compare": PAGES / "compare.py",
+    "Decode": PAGES / "decode.py",
+    "Positions": PAGES / "positions.py",
+    "Inspect": PAGES / "inspect.py",
+    "Masks": PAGES / "masks.py",
+    "Training": PAGES / "training.py",
+    "Why attention": PAGES / "why_attention.py",
+    "Gallery": PAGES / "gallery.py",
+}
 page = st.navigation(
-    [st.Page(file, title=title, default=title == TITLES[0]) for title, file in FILES.items()],
+    [st.Page(file, title=title, default=title == "Explore") for title, file in FILES.items()],
     position="top",
 )
 style()
@@ -47,6 +47,7 @@ open_checkpoint()
 @st.fragment
 def draw() -> None:
     """All but the navigation and the sidebar, which nothing on a page changes."""
+    open_page(page.title)
     foreseen = foresee(page.title)
     top, pictures = st.container(), st.container()
     if foreseen:  # what is sent first is painted first

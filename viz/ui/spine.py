@@ -10,7 +10,6 @@ import streamlit as st
 
 from viz.components.token_rows import token_rows
 from viz.labels import literal
-from viz.ui.address import open_page
 from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import SHOWN, current, current_theme, default_selection
 from viz.ui.frame import WIDTHS
@@ -29,7 +28,6 @@ TITLES = {
 
 def spine(page: str) -> None:
     """Draw the row for the page of this title."""
-    open_page(page)
     if SHOWN not in st.session_state:  # Inspect reads files of models that cannot run
         return
     shown = current()
