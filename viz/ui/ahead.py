@@ -1,9 +1,8 @@
-"""Work before words: what takes long is computed before the first element is sent.
+"""What was asked is known before the script says so: pictures are sent before the controls.
 
 The browser renders a page anew for every 10 ms in which elements arrive, and each of these costs
-it as much: a script that computes between its elements is painted late. Streamlit hands over what
-was chosen, under the keys of the controls, before the script draws them; so answers and payloads
-can be made, and cached, first.
+it as much: what is sent last is painted late. Streamlit hands over what was chosen, under the keys
+of the controls, before the script draws them.
 """
 
 from contextlib import suppress
@@ -14,11 +13,7 @@ from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
 from transformer.recording import Attention
 from viz.ui.current import SHOWN
-from viz.ui.payloads import grid_payload
-from viz.ui.picture import prepare_picture
-from viz.ui.reading import current_reading
 from viz.ui.request import Answer, Request, answer, make_request
-from viz.views.view import Selection
 
 PAGE = "Explore"
 """The page at which sentences are typed, and whose pictures are the largest."""
@@ -29,8 +24,7 @@ MOST_CELLS = 2**26
 def foresee(page: str) -> Answer | None:
     """The answer that this page is about to show; None where that is not sure.
 
-    Only the sentence or the head may be new. It is shown from now on, and the payloads of the page
-    are in their caches.
+    Only the sentence or the head may be new. It is shown from now on.
     """
     shown: Answer | None = st.session_state.get(SHOWN)
     if page != PAGE or shown is None or not _is_as_it_was(shown.request):
@@ -39,7 +33,7 @@ def foresee(page: str) -> Answer | None:
     request = make_request(last.checkpoint, text, last.method, last.options, last.languages)
     with suppress(CheckpointError, InputError, ValueError):  # the frame says what is wrong
         answered = answer(request)
-        if _fill(request, answered):
+        if _is_chosen(answered):
             st.session_state[SHOWN] = answered
             return answered
     return None
@@ -56,18 +50,13 @@ def _is_as_it_was(last: Request) -> bool:
     )
 
 
-def _fill(request: Request, answered: Answer) -> bool:
-    """Make the payloads of the grid and of the large picture; False: not all choices are known."""
+def _is_chosen(answered: Answer) -> bool:
+    """Whether a head of it is chosen; and all heads are made in a moment."""
     kind, layer, head = (st.session_state.get(name) for name in ("kind", "layer", "head"))
     attention = answered.recording.attentions.get(str(kind))
     if attention is None or layer is None or head is None or not is_small(attention):
         return False
-    if layer >= attention.n_layers or head >= attention.n_heads:
-        return False
-    reading = current_reading()
-    grid_payload(request, attention.kind, reading)
-    prepare_picture(request, Selection(attention.kind, layer, head), reading)
-    return True
+    return bool(layer < attention.n_layers and head < attention.n_heads)
 
 
 def is_small(attention: Attention) -> bool:

@@ -12,7 +12,6 @@ from viz.components.head_view import HeadViewState, head_view
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_theme
 from viz.ui.payloads import arrows_payload, attention_map, cell_payload, map_payload
-from viz.ui.request import Request
 from viz.views.view import Selection
 
 ARROWS, HEATMAP, INSIDE = PICTURES = ("Arrows", "Heatmap", "Inside")
@@ -53,15 +52,6 @@ def picture(name: str, selection: Selection, reading: Reading, suffix: str = "")
         st.info(NOTHING_LEFT, icon=":material/info:")
         return
     {ARROWS: _arrows, HEATMAP: _heatmap, INSIDE: _inside}[name](selection, reading, suffix)
-
-
-def prepare_picture(request: Request, selection: Selection, reading: Reading) -> None:
-    """Fill the cache with what the chosen picture of a head needs; one cell costs next to none."""
-    name = st.session_state.get("picture", ARROWS)
-    if name == ARROWS:
-        arrows_payload(request, selection.kind, selection.layer, reading)
-    if name == HEATMAP:
-        map_payload(request, selection, reading, None)
 
 
 def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
