@@ -137,6 +137,6 @@ def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
         key=key,
         bind="query-params",
         label_visibility="collapsed",
-        width=65,
+        width=72,
     )
     return int(chosen or 0)

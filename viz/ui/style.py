@@ -20,6 +20,8 @@ _CSS = """
   }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
+    /* Kind, layer and head of a phone stand in one line. */
+    [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
   }
 </style>
 """
