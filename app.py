@@ -1,5 +1,6 @@
 """Headscope: the frame. Run it with `make run`."""
 
+import sys
 from pathlib import Path
 from runpy import run_path
 
@@ -7,6 +8,9 @@ import streamlit as st
 
 HERE = Path(__file__).parent
 PAGES, IMAGES = HERE / "viz" / "pages", HERE / "viz" / "ui"
+
+# The thread that sends elements waits this long, at each step, for the script that makes them.
+sys.setswitchinterval(5e-4)
 
 if "is_set_up" not in st.session_state:  # the browser keeps it, and takes long to change its icon
     st.set_page_config(

@@ -19,10 +19,12 @@ from viz.views.view import Selection
 if "is_set_up" not in st.session_state:
     st.set_page_config(layout="wide")
 SELECTION = Selection("encoder_self", 0, 0)
-request = make_request("big", st.text_input("Sentence", os.environ["FIRST_TEXT"]), "none")
+# All that takes long is made before the first element: see viz/ui/ahead.py.
+request = make_request("big", st.session_state.get("text", os.environ["FIRST_TEXT"]), "none")
 grid = grid_payload(request, SELECTION.kind, Reading())
 has_map = st.query_params.get("picture") == "Heatmap"
-map = map_payload(request, SELECTION, Reading(), None) if has_map else None  # before any element
+map = map_payload(request, SELECTION, Reading(), None) if has_map else None
+st.text_input("Sentence", os.environ["FIRST_TEXT"], key="text")
 left, right = st.columns([5, 6.4], gap="large")
 with left:
     head_grid(grid, (0, 0), LIGHT, "grid")
