@@ -1,6 +1,7 @@
 """Tokens -> labels: what a piece looks like on screen, in a figure and in a table."""
 
 import html
+import math
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -36,6 +37,20 @@ def figure_label(token: Token, dim: str) -> str:
     if text.startswith("▁") and len(text) > 1:
         return f'<span style="color:{dim}">▁</span>{text[1:]}'
     return text
+
+
+def percent(share: float) -> str:
+    """A share of 1 in per cent with three digits that count, however small.
+
+    >>> percent(0.9000125), percent(0.0000125), percent(0.0), percent(1e-9)
+    ('90.0 %', '0.00125 %', '0 %', '< 0.0001 %')
+    """
+    if share == 0:
+        return "0 %"
+    if share < 1e-6:
+        return "< 0.0001 %"
+    decimals = max(1, 2 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:.{decimals}f} %"
 
 
 def literal(text: str) -> str:

@@ -171,8 +171,11 @@ function showCandidates(player, { candidates, chosen, rest, n_rest: nRest }) {
   });
 }
 
+// As viz/labels.py writes a share: three digits that count, however small.
 function percent(prob) {
-  return `${(100 * prob).toFixed(1)} %`;
+  if (prob === 0) return "0 %";
+  if (prob < 1e-6) return "< 0.0001 %";
+  return `${(100 * prob).toFixed(Math.max(1, 2 - Math.floor(Math.log10(100 * prob))))} %`;
 }
 
 function showWeights(player, list, weights, step, n) {

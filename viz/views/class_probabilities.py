@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 
 from transformer.recording import Classification, Recording
-from viz.labels import figure_text
+from viz.labels import figure_text, percent
 from viz.theme import Theme
 from viz.views.layout import SMALL, axis, layout, rows_height
 from viz.views.view import View
@@ -69,15 +69,6 @@ def draw(recording: Recording, theme: Theme) -> go.Figure:
     labels = {"tickvals": list(range(len(names))), "ticktext": names}
     figure.update_yaxes(axis(theme, "", range=[len(names) - 0.5, -0.5], **labels))
     return figure
-
-
-def percent(share: float) -> str:
-    """A share of 1 with its unit.
-
-    >>> percent(0.97312)
-    '97.3 %'
-    """
-    return f"{100 * share:.1f} %"
 
 
 def describe(recording: Recording) -> str:

@@ -1,6 +1,5 @@
 """Label smoothing at one position: the distribution that is asked for, and the one predicted."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ from torch import Tensor
 
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.labels import figure_label, label
+from viz.labels import figure_label, label, percent
 from viz.theme import SERIES, Theme
 from viz.views.curve import curve_layout
 from viz.views.layout import SMALL, axis
@@ -109,20 +108,6 @@ def _name(row: Row, theme: Theme) -> str:
     if row.token is None:
         return f'<span style="color:{theme.dim}">{row.n_pieces:,} others</span>'
     return figure_label(row.token, theme.dim)
-
-
-def percent(prob: float) -> str:
-    """A probability in per cent with three digits that count, however small.
-
-    >>> percent(0.9000125), percent(0.0000125), percent(0.0), percent(1e-9)
-    ('90.0 %', '0.00125 %', '0 %', '< 0.0001 %')
-    """
-    if prob == 0:
-        return "0 %"
-    if prob < 1e-6:
-        return "< 0.0001 %"
-    decimals = max(1, 2 - math.floor(math.log10(100 * prob)))
-    return f"{100 * prob:.{decimals}f} %"
 
 
 def describe(shown: Sequence[Row], position: int, target: Token) -> str:

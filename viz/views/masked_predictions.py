@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from transformer.recording import Masked, Recording
-from viz.labels import figure_label, label
+from viz.labels import figure_label, label, percent
 from viz.theme import Theme
-from viz.views.class_probabilities import BOTTOM, RIGHT, TOP, percent
+from viz.views.class_probabilities import BOTTOM, RIGHT, TOP
 from viz.views.layout import SMALL, axis, layout, rows_height
 from viz.views.view import View
 

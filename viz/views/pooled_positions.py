@@ -8,9 +8,9 @@ from torch import Tensor
 
 from transformer.recording import PooledClassification, Recording
 from transformer.tokenizer import Token
-from viz.labels import figure_text, label
+from viz.labels import figure_text, label, percent
 from viz.theme import Theme
-from viz.views.class_probabilities import percent, predicted
+from viz.views.class_probabilities import predicted
 from viz.views.layout import MAX_LABELS, axis, layout, rows_height, token_axis
 from viz.views.view import Choice, View
 

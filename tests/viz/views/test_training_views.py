@@ -13,6 +13,7 @@ from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.tokenizer import Token
 from transformer.training.smoothing import entropy, smoothed_target
+from viz.labels import percent
 from viz.theme import DARK, LIGHT
 from viz.views import label_smoothing, learning_rate, loss_curve, score_curves, smoothing_parts
 from viz.views.curve import saved
@@ -53,7 +54,7 @@ def test_the_rows_hold_the_target_and_all_of_both_distributions(
     figure = label_smoothing.draw(rows, POSITION, piece(target), LIGHT)
     assert [bars.name for bars in figure.data] == ["smoothed target", "prediction"]
     assert list(figure.data[1].x) == [row.predicted for row in rows]
-    assert label_smoothing.percent(0.9 + 0.1 / 40) in figure.data[0].text
+    assert percent(0.9 + 0.1 / 40) in figure.data[0].text
     assert "<b>x" not in str(figure.to_json())
 
 
@@ -66,8 +67,8 @@ def test_a_small_vocabulary_leaves_no_others() -> None:
 def test_the_description_says_both_probabilities(log_probs: torch.Tensor) -> None:
     rows = label_smoothing.rows(3, smoothed_target(3, 40, 0.2), log_probs, piece)
     said = label_smoothing.describe(rows, POSITION, piece(3))
-    assert label_smoothing.percent(0.8 + 0.2 / 40) in said
-    assert label_smoothing.percent(float(log_probs[3].exp())) in said
+    assert percent(0.8 + 0.2 / 40) in said
+    assert percent(float(log_probs[3].exp())) in said
 
 
 def test_without_a_target_it_is_said(recording: Recording) -> None:
