@@ -22,18 +22,15 @@ def fused_call(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attn_mask: Tensor | None = None,
+    mask: Tensor | None,
+    bias: Tensor | None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
-    *,
-    path: str,
-    splits: Splits,
 ) -> AttentionCall:
-    """What `scaled_dot_product_attention` was called with. Raises InputError for a batch."""
-    q, k, v = (one_of_batch(tensor, path) for tensor in (query, key, value))
-    mask, bias = _parts(attn_mask, k.size(1), splits)
+    """What `scaled_dot_product_attention` was called with; mask and bias as `parts` gives them."""
+    q, k, v = (one_of_batch(tensor) for tensor in (query, key, value))
     return AttentionCall(
         q=q,
         k=k,
@@ -65,7 +62,8 @@ def split(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
     return ~closed, (bias if bool(bias.any()) else None)
 
 
-def _parts(mask: Tensor | None, n_keys: int, splits: Splits) -> tuple[Tensor | None, Tensor | None]:
+def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> tuple[Tensor | None, Tensor | None]:
+    """`split`, once for a mask that several calls are given."""
     if mask is None:
         return None, None
     if id(mask) not in splits:

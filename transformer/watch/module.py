@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, overload
 
@@ -182,6 +183,7 @@ def _last(tokens: tuple[Token, ...], n: int) -> tuple[Token, ...]:
     return tokens[len(tokens) - n :] if n <= len(tokens) else _numbered(n)
 
 
+@lru_cache(maxsize=16)
 def _numbered(n: int) -> tuple[Token, ...]:
     return tuple(Token(i, str(i)) for i in range(n))
 

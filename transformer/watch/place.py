@@ -3,12 +3,12 @@
 Hooks would stay on the model and cost every later pass; the interpreter knows who called anyway.
 """
 
-import inspect
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
-from types import FrameType
+from functools import cache
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
@@ -33,22 +33,20 @@ class Place:
     """Whether it was given other tensors for its keys; None where its arguments do not tell."""
 
 
-def place_of(frame: FrameType | None, paths: Mapping[nn.Module, str], d_head: int) -> Place:
-    """The place of a call made in `frame`. Modules that the model does not hold are passed over.
+def place_of(paths: Mapping[nn.Module, str], d_head: int) -> Place:
+    """The place of the call under way. Modules that the model does not hold are passed over.
 
     d_head: of the call, to tell tensors that are split into heads from those that are not.
     """
-    known = ((module, each) for module, each in _running(frame) if module in paths)
-    found = list(islice(known, 2))  # reading a frame's variables costs: no more than are needed
-    if not found:
+    known = ((module, each) for module, each in _running(sys._getframe(1)) if module in paths)
+    module, forward = next(known, (None, None))
+    if module is None:
         return Place("", None, None)
-    module = found[0][0]
+    reads_another = _reads_another(forward, d_head)
+    if reads_another is None:  # reading a frame's variables costs: no more than are needed
+        reads_another = _reads_another(next(known, (None, None))[1], d_head)
     is_causal = getattr(module, "is_causal", None)
-    return Place(
-        paths[module],
-        is_causal if isinstance(is_causal, bool) else None,
-        next((reads for _, each in found for reads in _reads_another(each, d_head)), None),
-    )
+    return Place(paths[module], is_causal if isinstance(is_causal, bool) else None, reads_another)
 
 
 def _running(frame: FrameType | None) -> Iterator[tuple[nn.Module, FrameType | None]]:
@@ -63,23 +61,27 @@ def _running(frame: FrameType | None) -> Iterator[tuple[nn.Module, FrameType | N
         frame = frame.f_back
 
 
-def _reads_another(frame: FrameType | None, d_head: int) -> Iterator[bool]:
-    """Whether forward's arguments say that keys are made of something else; nothing: unclear."""
+def _reads_another(frame: FrameType | None, d_head: int) -> bool | None:
+    """Whether forward's arguments say that keys are made of something else; None: unclear."""
     if frame is None:
-        return
-    arguments = inspect.getargvalues(frame)
-    values = {name: arguments.locals.get(name) for name in arguments.args}
-    tensors: dict[str, Any] = {name: it for name, it in values.items() if _is_sequence(it)}
-    if not tensors:
-        return
-    first = next(iter(tensors.values()))
-    if first.size(-1) == d_head:  # split into heads already: k is another tensor in any case
-        return
-    others = [value for name, value in tensors.items() if _OTHER.fullmatch(name)]
-    yield any(not _same(first, other) for other in others)
+        return None
+    names, others = _arguments(frame.f_code)
+    values = frame.f_locals
+    first = next((values[name] for name in names if _is_sequence(values.get(name))), None)
+    if first is None or first.size(-1) == d_head:  # split into heads already: k is another tensor
+        return None
+    given = [values[name] for name in others if _is_sequence(values.get(name))]
+    return any(not _same(first, other) for other in given)
 
 
-def _is_sequence(value: object) -> bool:
+@cache
+def _arguments(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of all arguments, and of those that hold what keys are made of."""
+    names = code.co_varnames[: code.co_argcount]
+    return names, tuple(filter(_OTHER.fullmatch, names))
+
+
+def _is_sequence(value: Any) -> bool:
     """Whether it is [T, D] or [B, T, D]."""
     return isinstance(value, Tensor) and value.dim() in (2, 3) and value.is_floating_point()
 

@@ -29,21 +29,20 @@ class Seen:
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
 
 
-def one_of_batch(tensor: Tensor, path: str) -> Tensor:
+def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:
     """[1, H, T, d], [H, T, d] or [T, d] -> [H, T, d]; axes between 1 and T all count as heads.
 
     Raises InputError for a batch of more than one.
     """
-    if tensor.dim() == 2:
-        return tensor[None]
-    if tensor.dim() == 3:
-        return tensor
+    n_axes = tensor.dim()
+    if n_axes < 4:
+        return tensor if n_axes == 3 else tensor[None]
     if tensor.size(0) != 1:
         raise InputError(
             f"The attention in {path or 'this module'} reads {tensor.size(0)} sequences at once: "
             "record one sequence at a time, as a batch of one."
         )
-    return tensor[0].flatten(0, -3)
+    return tensor[0] if n_axes == 4 else tensor[0].flatten(0, -3)
 
 
 def storage(tensor: Tensor | None) -> int:

@@ -55,7 +55,7 @@ class Tables:
         self._modules = modules
         self._rows: list[tuple[Tensor, Rows]] = []
         """What was looked up since the latest call of attention, and from where."""
-        self._is_open = True
+        self.is_open = True
         """Whether a sequence may be in the making: no attention was called since a lookup."""
 
     @cached_property
@@ -68,16 +68,16 @@ class Tables:
     def looked_up(self, result: Tensor, table: Any, ids: Any) -> None:
         if isinstance(table, Tensor) and isinstance(ids, Tensor) and table.dim() == 2:
             self._rows.append((result, Rows(table, ids)))
-            self._is_open = True
+            self.is_open = True
 
     def forget(self) -> None:
         """Attention was called: what is looked up for it has met its sequence by now."""
         self._rows.clear()
-        self._is_open = False
+        self.is_open = False
 
     def addition(self, args: Sequence[Any], named: Mapping[str, Any], n_seen: int) -> None:
         """Called before an addition, since some overwrite what they add to."""
-        if not self._is_open:
+        if not self.is_open:
             return
         operands = [each for each in (*args, *named.values()) if isinstance(each, Tensor)]
         if len(operands) != 2 or "alpha" in named:

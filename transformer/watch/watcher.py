@@ -1,11 +1,10 @@
-"""The watcher: every torch function of one thread and one pass goes through it, unchanged."""
+"""The watcher: what one thread computes in one pass goes past it, unchanged."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
-from types import FrameType
 from typing import Any
 
 import torch
@@ -13,28 +12,29 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from transformer.watch.addends import ADDITIONS, Addend, bias_of
+from transformer.watch.addends import Addend, bias_of
 from transformer.watch.by_hand import Marks, Product, Softmax, inherited, met_values, tensors_in
-from transformer.watch.fused import Splits, fused_call, multi_head_call
+from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
+from transformer.watch.operators import ALWAYS, AT_TIMES, register, watching
 from transformer.watch.place import place_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
 from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
 
 
-class Watcher(TorchFunctionMode):
+class Watcher:
     """Notes down every attention call while it is entered; changes nothing.
 
-    A mode belongs to its thread, so that threads which run one shared model do not mix. torch's
-    fast paths for its own encoder layers stand back by themselves while a mode is active.
+    What it watches with belongs to its thread, so that threads which run one shared model do not
+    mix. A few operators tell everything about models whose attention is one call. What leads from
+    a product to a softmax may be any function: all are watched from such a product on.
     """
 
     def __init__(self, model: nn.Module, copies: bool = False) -> None:
         """copies: whether keys and values may be overwritten after the pass, as static caches."""
-        super().__init__()
         self.seen: list[Seen] = []
         self._copies = copies
-        self._paths = dict(_paths(model))
+        self._paths = _paths(model)
         self.tables = Tables(self._paths)
         """Rows of tables that met a sequence: positions may be among them."""
         self.turns = Turns()
@@ -42,11 +42,27 @@ class Watcher(TorchFunctionMode):
         self._splits: Splits = {}
         self._joining: tuple[Seen, Tensor] | None = None
         """The latest call and what it gave [H, Q, d_value], until W_O is found."""
+        self._entered = ExitStack()
+        self._functions: _Functions | None = None
+
+    def __enter__(self) -> "Watcher":
+        self._entered.enter_context(watching(self))
+        if any(issubclass(each, nn.MultiheadAttention) for each in set(map(type, self._paths))):
+            self._watch_functions()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._entered.close()
 
     @property
     def modules(self) -> Mapping[nn.Module, str]:
         """Every module of the model -> its path."""
         return self._paths
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether W_O or rows of positions may be met next."""
+        return self._joining is not None or self.tables.is_open
 
     @cached_property
     def _learned(self) -> set[int]:
@@ -56,62 +72,68 @@ class Watcher(TorchFunctionMode):
     def _kept(self) -> set[int]:
         return {storage(each) for module in self._paths for each in module._buffers.values()}
 
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func in ADDITIONS:  # before, since some overwrite what they add to
-            self.tables.addition(args, kwargs, len(self.seen))
+    def _watch_functions(self) -> None:
+        if self._functions is None:
+            self._functions = self._entered.enter_context(_Functions(self))
+
+    def function(self, func: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
+        """Call one of torch's functions and note down what operators do not tell."""
+        if func is F.multi_head_attention_forward:
+            with watching(None):
+                result = func(*args, **kwargs)
+            self._multi_head(*args, **kwargs)
+            return result
         result = func(*args, **kwargs)
+        given = (*args, *kwargs.values())
         if func in TURNING:
-            self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
-        watch = _WATCHED.get(func)
-        if watch is not None:
-            watch(self, result, args, kwargs, sys._getframe(1))
-        elif self._marks and isinstance(result, Tensor) and result.dim() > 1:
-            inherited(self._marks, func, result, (*args, *kwargs.values()))
+            self.turns.called(func, result, given, len(self.seen))
+        if func in _SOFTMAXES:
+            self._softmax(result, args, kwargs)
+        elif self._marks and func not in _ENDING and _may_be_scores(result):
+            inherited(self._marks, func, result, given)
         return result
 
-    def _lookup(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        ids, table = tuple(tensors_in((*args, *kwargs.values())))[:2]
-        self.tables.looked_up(result, table, ids)
+    def _adding(self, args: Any, kwargs: Any) -> None:
+        self.tables.addition(args, kwargs, len(self.seen))
 
-    def _select(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        given = (*args, *kwargs.values())
-        if 0 in given[1:2]:
-            self.tables.looked_up(result, *tuple(tensors_in(given))[:2])
-        inherited(self._marks, torch.index_select, result, given)
+    def _lookup(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self.tables.looked_up(result, *args[:2])
 
-    def _fused(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        query = kwargs["query"] if "query" in kwargs else args[0]
-        place = place_of(frame, self._paths, query.size(-1))
-        call = fused_call(*args, **kwargs, path=place.path, splits=self._splits)
+    def _select(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        table, axis, ids = args
+        if axis == 0:
+            self.tables.looked_up(result, table, ids)
+
+    def _cosines(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self.turns.called(torch.cos, result, args, len(self.seen))
+        self._watch_functions()
+
+    def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        query, key, value, given, *others = (*args, None)[: max(4, len(args))]
+        place = place_of(self._paths, query.size(-1))
+        heads = one_of_batch(result, place.path)
         if self._copies:
-            call = replace(call, k=call.k.clone(), v=call.v.clone())
-        sizes = call.n_heads, call.q.size(1), call.k.size(1)
-        is_causal = call.is_causal or later_keys_are_closed(call.mask, *sizes[1:])
-        seen = Seen(
-            place, sizes, lambda: call, is_causal, place.reads_another, is_folded=query.dim() == 3
-        )
-        self._note(seen, one_of_batch(result, place.path))
+            key, value = key.clone(), value.clone()
+        mask, bias = parts(given, key.size(-2), self._splits)
+        make = partial(fused_call, query, key, value, mask, bias, *others, **kwargs)
+        sizes = heads.size(0), heads.size(1), key.size(-2)
+        is_causal = others[1:2] == [True] or later_keys_are_closed(mask, *sizes[1:])
+        folded = query.dim() == 3
+        seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
+        self._note(seen, heads)
 
-    def _multi_head(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        query, key = (*args, *kwargs.values())[:2]
-        place = place_of(frame, self._paths, -1)
+    def _multi_head(self, query: Tensor, key: Tensor, *args: Any, **kwargs: Any) -> None:
+        place = place_of(self._paths, -1)
         if query.dim() == 3:
             one_of_batch(query.transpose(0, 1)[:, None], place.path)  # raises for a batch
-        make, mask, sizes = multi_head_call(*args, **kwargs)
+        make, mask, sizes = multi_head_call(query, key, *args, **kwargs)
         is_causal = later_keys_are_closed(mask, *sizes[1:])
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self.seen.append(Seen(place, sizes, make, is_causal, not is_same))
         self._joining = None
         self.tables.forget()
 
-    def _softmax(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
+    def _softmax(self, result: Any, args: Any, kwargs: Any) -> None:
         scores = next(tensors_in((*args, *kwargs.values())))
         axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
         mark = self._marks.get(scores)
@@ -120,19 +142,19 @@ class Watcher(TorchFunctionMode):
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
             self._marks.put(result, Softmax(result, scores, mark.addends))
 
-    def _product(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        operands = [*args, *kwargs.values()]
-        made = met_values(self._marks, operands, result) if self._marks else None
+    def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        made = met_values(self._marks, args, result) if self._marks else None
         if made is not None:
-            self._by_hand(made, frame)
-        elif self._is_of_activations(operands, result):
-            self._marks.put(result, Product(result.size(-1), _added_by(operands, kwargs)))
+            self._by_hand(made)
+        elif self._is_of_activations(args, result):
+            self._marks.put(result, Product(result.size(-1), _added_by(args, kwargs)))
+            self._watch_functions()
         else:
-            self._matrix(result, args, kwargs, frame)
+            self._matrix(args, kwargs, result)
 
-    def _by_hand(self, made: Any, frame: FrameType) -> None:
+    def _by_hand(self, made: Any) -> None:
         width = -1 if made.v is None else made.v.size(-1)
-        place = place_of(frame, self._paths, width)
+        place = place_of(self._paths, width)
         one_of_batch(made.weights, place.path)  # raises for a batch
         call = made.call()
         n_heads, n_queries, n_keys = sizes = call.given.shape
@@ -156,26 +178,27 @@ class Watcher(TorchFunctionMode):
         constant = {storage(queries), storage(keys)} & self._kept
         return not constant and storage(keys) not in self._learned
 
-    def _linear(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        self._joined(args, kwargs, lambda matrix: matrix)
+    def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        if self._joining is not None:
+            self._joined(*self._joining, args, lambda matrix: matrix)
 
-    def _matrix(self, result: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        self._joined(args, kwargs, lambda matrix: matrix.mT)
+    def _matrix(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        if self._joining is not None:
+            self._joined(*self._joining, args, lambda matrix: matrix.mT)
 
-    def _joined(self, args: Any, kwargs: Any, turned: Callable[[Tensor], Tensor]) -> None:
+    def _joined(
+        self, seen: Seen, heads: Tensor, args: Any, turned: Callable[[Tensor], Tensor]
+    ) -> None:
         """The joined heads meet W_O: kept if what meets it is what the latest attention gave.
 
         turned: the matrix -> [D, H * d_value].
         """
-        if self._joining is None:
-            return
-        seen, heads = self._joining
-        tensors = list(tensors_in((*args, *kwargs.values())))
-        for joined, matrix in pairwise(tensors):
+        for joined, matrix in pairwise(tensors_in(args)):
             if matrix.dim() != 2 or joined.dim() < 2:
                 continue
-            if turned(matrix).size(-1) == joined.size(-1) and _is_joined(joined, heads):
-                seen.projection = turned(matrix)
+            projection = turned(matrix)
+            if projection.size(-1) == joined.size(-1) and _is_joined(joined, heads):
+                seen.projection = projection
                 self._joining = None
                 return
 
@@ -185,21 +208,27 @@ class Watcher(TorchFunctionMode):
         self.tables.forget()
 
 
+def _may_be_scores(result: Any) -> bool:
+    return isinstance(result, Tensor) and result.dim() > 1
+
+
 def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
     """What baddbmm adds to the product that it makes."""
     tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
     return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
 
 
-def _paths(model: nn.Module) -> Iterator[tuple[nn.Module, str]]:
-    """Every module with its path, a shared one with its last: three times as fast as torch's."""
-    waiting = [(model, "")]
+def _paths(model: nn.Module) -> dict[nn.Module, str]:
+    """Every module with its path, a shared one with its last: five times as fast as torch's."""
+    paths, waiting = {}, [(model, "")]
     while waiting:
         module, path = waiting.pop()
-        yield module, path
-        start = path and f"{path}."
-        children = module._modules.items()
-        waiting.extend((child, start + name) for name, child in children if child is not None)
+        paths[module] = path
+        if module._modules:
+            start = path and f"{path}."
+            children = module._modules.items()
+            waiting += [(it, start + name) for name, it in children if it is not None]
+    return paths
 
 
 def _is_joined(joined: Tensor, heads: Tensor) -> bool:
@@ -207,26 +236,57 @@ def _is_joined(joined: Tensor, heads: Tensor) -> bool:
 
     The first and the last row say it: two sides that agree there bit for bit are the same.
     """
-    width = heads.size(0) * heads.size(-1)
-    if joined.size(-1) != width or joined.numel() != width * heads.size(1):
+    n_heads, n_queries, d_value = heads.shape
+    width = n_heads * d_value
+    if joined.size(-1) != width or joined.numel() != width * n_queries:
         return False
-    rows = joined.reshape(-1, width)
-    return all(torch.equal(rows[row], heads[:, row].flatten().to(rows.dtype)) for row in (0, -1))
+    is_same = joined.data_ptr() == heads.data_ptr() and joined.is_contiguous()
+    if is_same and heads.stride() == (d_value, width, 1):  # never copied
+        return True
+    ends = slice(None, None, max(n_queries - 1, 1))
+    rows = joined.reshape(n_queries, n_heads, d_value)[ends].transpose(0, 1)
+    return torch.equal(rows, heads[:, ends].to(rows.dtype))
 
 
-_PRODUCTS = (
-    *(torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.mm, Tensor.mm),
-    *(torch.baddbmm, Tensor.baddbmm, torch.einsum),
+class _Functions(TorchFunctionMode):
+    """Has every torch function of this thread go through a watcher.
+
+    torch's fast paths for its own encoder layers stand back by themselves while a mode is active.
+    """
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
+        self._watcher = watcher
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        return self._watcher.function(func, args, kwargs or {})
+
+
+_SOFTMAXES = frozenset({torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax})
+_ENDING = frozenset(
+    {
+        *(torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.mm),
+        *(Tensor.mm, torch.baddbmm, Tensor.baddbmm, torch.einsum, torch.addmm, Tensor.addmm),
+        *(F.linear, F.embedding, F.scaled_dot_product_attention),
+    }
 )
-_SOFTMAXES = (torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax)
-_MATRICES = (torch.addmm, Tensor.addmm)
-_WATCHED: dict[Any, Callable[..., None]] = {
-    F.scaled_dot_product_attention: Watcher._fused,
-    F.multi_head_attention_forward: Watcher._multi_head,
-    **dict.fromkeys(_SOFTMAXES, Watcher._softmax),
-    **dict.fromkeys(_PRODUCTS, Watcher._product),
-    **dict.fromkeys(_MATRICES, Watcher._matrix),
-    F.linear: Watcher._linear,
-    F.embedding: Watcher._lookup,
-    **dict.fromkeys((Tensor.index_select, torch.index_select), Watcher._select),
-}
+"""Functions after which what was known of their arguments is so no longer."""
+
+aten = torch.ops.aten
+for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
+    register(_each.default, ALWAYS, Watcher._product)
+register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
+register(aten.embedding.default, ALWAYS, Watcher._lookup)
+register(aten.index_select.default, ALWAYS, Watcher._select)
+register(aten.cos.default, ALWAYS, Watcher._cosines)
+register(aten.polar.default, ALWAYS, Watcher._cosines)
+register(aten.addmm.default, AT_TIMES, Watcher._matrix)
+register(aten.linear.default, ALWAYS, Watcher._linear)
+register(aten.add.Tensor, AT_TIMES, before=Watcher._adding)
+register(aten.add_.Tensor, AT_TIMES, before=Watcher._adding)
