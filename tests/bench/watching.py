@@ -1,4 +1,4 @@
-"""What recording any module costs, on a GPT-2 of Hugging Face's library with random weights."""
+"""What recording any module costs, on models of Hugging Face's library with random weights."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,10 +10,14 @@ from tests.bench.bench import Bench, Row, paired_ratio
 from transformer import record
 from transformer.recording import Recording
 
-PAIRS = {64: 40, 256: 12, 1024: 3}
+PAIRS = {64: 80, 256: 12, 1024: 7}
 """Tokens -> how often both are timed, by turns."""
 LENGTHS_IN_MEMORY = (1024, 2048)
 SIZES = {"vocab_size": 1000, "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 2048}
+LLAMA = {
+    **{"vocab_size": 1000, "hidden_size": 512, "intermediate_size": 1024, "num_hidden_layers": 8},
+    **{"num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": 512},
+}
 
 
 def run() -> list[Row]:
@@ -37,6 +41,7 @@ def run() -> list[Row]:
         rows.append(Row(f"recording GPT-2, {n:,} tokens", ratio, "its pass, SDPA", goal=1.05))
         ratio = paired_ratio(returned, passed, pairs)
         rows.append(Row(f"output_attentions, {n:,} tokens", ratio, "the same pass"))
+    rows.append(_row_of_llama(64))
     for n in LENGTHS_IN_MEMORY:
         ids = torch.arange(n)[None] % 1000
         held = sum(_held(record(plain, {"input_ids": ids, "use_cache": False})))
@@ -44,6 +49,24 @@ def run() -> list[Row]:
         said = f"all weights: {full / 2**20:,.0f} MiB; the recording: {held / 2**20:,.0f} MiB"
         rows.append(Row(f"memory of a recording, {n:,} tokens", held / full, said))
     return rows
+
+
+def _row_of_llama(n: int) -> Row:
+    """Rotary positions, grouped keys and layers without biases cost more to watch."""
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(**LLAMA)
+    model: Any = transformers.LlamaForCausalLM._from_config(config, attn_implementation="sdpa")
+    model.eval()
+    inputs = {"input_ids": torch.arange(n)[None], "use_cache": False}
+
+    def passed() -> None:
+        with torch.no_grad():
+            model(**inputs)
+
+    ratio = paired_ratio(lambda: record(model, inputs), passed, PAIRS[n])
+    return Row(f"recording Llama, {n:,} tokens", ratio, "its pass, SDPA")
 
 
 def _gpt2(attention: str) -> Any:

@@ -5,6 +5,9 @@ keys used here are some that nothing in torch has kernels for: one was kept for 
 longer made (torchdistx), the other for torch's own tests in C++. So operators that are not watched
 fall through them in C++ and cost nothing, where a TorchFunctionMode costs for every call, down to
 `Tensor.size`; other threads do not notice.
+
+Of torch's private functions this stands on `torch._C._dispatch_key_parse` and
+`torch._C._dispatch_tls_set_dispatch_key_included`; kernels are put in by `torch.library`.
 """
 
 import threading
@@ -14,11 +17,11 @@ from typing import Any, Protocol
 
 import torch
 
-_KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
+KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
 """Where to register what is watched all the time, and what only if a watcher wants it."""
-_ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in _KEYS)
+_ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in KEYS)
 _LIBRARIES = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
-for _key in _KEYS:
+for _key in KEYS:
     _LIBRARIES[0].fallback(torch.library.fallthrough_kernel, _key)
 
 
