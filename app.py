@@ -23,7 +23,7 @@ st.logo(str(IMAGES / "logo.svg"), size="large")
 
 from viz.ui.address import open_page  # noqa: E402  (the page's settings must come first)
 from viz.ui.ahead import foresee  # noqa: E402
-from viz.ui.current import SHOWN  # noqa: E402
+from viz.ui.current import SHOWN, current_selection  # noqa: E402
 from viz.ui.frame import frame, open_checkpoint  # noqa: E402
 from viz.ui.garbage import freeze_modules  # noqa: E402
 from viz.ui.spine import spine  # noqa: E402
@@ -63,7 +63,7 @@ def draw() -> None:
     if not foreseen:
         with pictures:
             run_path(str(FILES[page.title]))
-    elif st.session_state[SHOWN] is not foreseen:
+    elif foreseen != (st.session_state[SHOWN], current_selection()):  # Back and Forward
         st.rerun()
 
 

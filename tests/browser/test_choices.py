@@ -29,6 +29,23 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     assert page.url == f"{address}/"
 
 
+def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?picture=Heatmap")
+    wait_for_map(page, "cross L2 H3")
+    page.get_by_role("radio", name="reading").click()
+    page.wait_for_url("**rows=read**")
+    page.get_by_label("Head", exact=True).click()
+    page.get_by_role("option", name="H1", exact=True).click()
+    wait_for_map(page, "cross L2 H1")
+    page.wait_for_timeout(1000 * HEARD)
+    page.go_back()
+    wait_for_map(page, "cross L2 H3")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,3")
+    page.go_forward()
+    wait_for_map(page, "cross L2 H1")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,1")
+
+
 def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -> None:
     open_app(page, f"{address}/?heads=1,2&pins=q5")
     page.get_by_role("radio", name="reading").click()

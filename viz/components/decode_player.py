@@ -79,13 +79,14 @@ def pack_player(
 
     cross: [T, S] attention over the source; None for a generator, which reads source and target as
     one text. own: [T, R] attention over what was read; its row t may see the first R - T + t + 1.
-    read: the R tokens that the decoder read: the start token, or the source, and what was written.
+    read: the R tokens that the decoder read: what it starts with (a token, or one more that names a
+    language), or the source, and what was written.
     Raises ValueError when sizes differ.
     """
     own = np.asarray(own, "<f4")
     arrays = [own] if cross is None else [np.asarray(cross, "<f4"), own]
     n_source, n_target, n_read = len(decoding.source), len(decoding.target), len(read)
-    n_before = n_source if cross is None else 1
+    n_before = n_source if cross is None else max(1, n_read - n_target + 1)
     shapes = [(n_target, n_read)] if cross is None else [(n_target, n_source), (n_target, n_read)]
     if [array.shape for array in arrays] != shapes or n_read != n_before + n_target - 1:
         raise ValueError(

@@ -34,6 +34,15 @@ def test_both_are_chosen_from_the_codes_of_the_tokenizer(app: AppTest) -> None:
     assert "en_XX" in shown(app)
 
 
+def test_decode_shows_what_was_written_in_a_language(app: AppTest) -> None:
+    app.query_params["to"] = "de_DE"
+    app.run()
+    app.switch_page(str(APP.parent / "viz" / "pages" / "decode.py")).run()
+    assert not app.exception
+    names = [component.proto.component_name for component in app.get("bidi_component")]
+    assert any(name.endswith("decode_player") for name in names)
+
+
 def test_a_link_names_them_and_the_page_says_so(app: AppTest) -> None:
     app.query_params["from"], app.query_params["to"] = "ar_AR", "de_DE"
     app.run()
