@@ -12,7 +12,7 @@ from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
 from viz.ui.defaults import DEFAULT_METHODS
-from viz.ui.languages import choose_languages
+from viz.ui.languages import NEITHER, choose_languages, has_languages
 from viz.ui.opened import (
     at_start,
     checkpoint_names,
@@ -23,6 +23,7 @@ from viz.ui.opened import (
 )
 from viz.ui.request import (
     Answer,
+    Languages,
     Request,
     about,
     answer,
@@ -64,8 +65,7 @@ def frame(needs_answer: bool = True) -> None:
             help=_lines(),
         )
         write_address(checkpoint)
-        method, options = _decoding(checkpoint)
-        languages = choose_languages(checkpoint)
+        method, options, languages = _decoding(checkpoint)
     with sentence, _row():
         text = _sentence(checkpoint)
         _offer(_examples(checkpoint))
@@ -118,11 +118,11 @@ def _lines() -> str:
     return "\n".join([*lines, "", "The sidebar opens others."])
 
 
-def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """The method and its options; nothing to choose where nothing is written."""
+def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Languages]:
+    """The method, its options and the languages; nothing to choose where nothing is written."""
     known = about(checkpoint)
     if known is None or not known.family.decodes:
-        return "none", ()
+        return "none", (), NEITHER
     methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
     chosen = st.selectbox(
         "Decoding",
@@ -133,11 +133,13 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...]]:
         bind="query-params",
         width=150,
     )
-    if not methods[chosen].options:
-        return chosen, ()
-    help = f"Options of {methods[chosen].title}"
+    method, told = methods[chosen], has_languages(known)
+    if not method.options and not told:
+        return chosen, (), NEITHER
+    help = f"Options of {method.title}" + (", and languages" if told else "")
     with st.popover("Options", icon=":material/tune:", help=help, key="options"):
-        return chosen, choose_options(methods[chosen])
+        languages = choose_languages(known) if told else NEITHER
+        return chosen, choose_options(method), languages
 
 
 def _sentence(checkpoint: str) -> str:

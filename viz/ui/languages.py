@@ -1,28 +1,29 @@
 """Which language a translator of many reads, and which it writes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
-from viz.ui.request import Languages, about
+from transformer.checkpoint import Description
+from viz.ui.request import Languages
 
 NEITHER: Languages = (None, None)
 
 
-def choose_languages(checkpoint: str) -> Languages:
-    """Draw two lists behind one button; nothing for a model that is not told its languages."""
-    config = getattr(about(checkpoint), "config", None)
-    codes = getattr(config, "languages", ())
-    if not codes:
-        return NEITHER
-    said: Languages = (config.source_language, config.target_language) if config else NEITHER
-    with st.popover(
-        "Languages",
-        icon=":material/translate:",
-        help="The language of the sentence, and the one to translate it to",
-        key="languages",
-    ):
-        return _choose("From", "from", codes, said[0]), _choose("To", "to", codes, said[1])
+def has_languages(known: Description) -> bool:
+    """Whether a checkpoint is told its languages."""
+    return bool(getattr(known.config, "languages", ()))
+
+
+def choose_languages(known: Description) -> Languages:
+    """Draw two lists of the codes that it knows."""
+    config: Any = known.config
+    codes = config.languages
+    return (
+        _choose("From", "from", codes, config.source_language),
+        _choose("To", "to", codes, config.target_language),
+    )
 
 
 def _choose(title: str, key: str, codes: Sequence[str], default: str | None) -> str | None:

@@ -14,7 +14,6 @@ _CSS = """
   [data-stale="true"] { opacity: 1 !important; }
   /* Of these popovers the icon is enough to see; their names are still read aloud. */
   .st-key-options button [data-testid="stMarkdownContainer"],
-  .st-key-languages button [data-testid="stMarkdownContainer"],
   .st-key-files button [data-testid="stMarkdownContainer"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   }

@@ -3,9 +3,13 @@
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.models.test_hugging_face_languages import TEXT, save_translator
+from transformer import decode, load_checkpoint, record, translating
+from viz.components.decode_player import pack_decoding
+from viz.components.pack import unpack
 
 APP = Path(__file__).parents[3] / "app.py"
 
@@ -34,13 +38,17 @@ def test_both_are_chosen_from_the_codes_of_the_tokenizer(app: AppTest) -> None:
     assert "en_XX" in shown(app)
 
 
-def test_decode_shows_what_was_written_in_a_language(app: AppTest) -> None:
-    app.query_params["to"] = "de_DE"
-    app.run()
-    app.switch_page(str(APP.parent / "viz" / "pages" / "decode.py")).run()
-    assert not app.exception
-    names = [component.proto.component_name for component in app.get("bidi_component")]
-    assert any(name.endswith("decode_player") for name in names)
+def test_steps_of_a_decoder_that_starts_with_a_language(tmp_path: Path) -> None:
+    checkpoint = load_checkpoint(save_translator("mBART-50", tmp_path), "cpu")
+    told = translating(checkpoint, "ar_AR", "de_DE")
+    decoding = decode(told, TEXT)
+    recording = record(told, TEXT, decoding.target)
+    header, (cross, own) = unpack(pack_decoding(decoding, recording, 1, 0))
+    assert [piece for piece, _ in header["read"]][:2] == ["</s>", "de_DE"]
+    assert len(header["read"]) == len(decoding.target) + 1
+    weights = recording.attentions["cross"].weights(1, 0)[1:]
+    assert torch.equal(torch.from_numpy(cross.copy()), weights)
+    assert own.shape == (len(decoding.target), len(header["read"]))
 
 
 def test_a_link_names_them_and_the_page_says_so(app: AppTest) -> None:
