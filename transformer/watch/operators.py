@@ -7,7 +7,7 @@ fall through them in C++ and cost nothing, where a TorchFunctionMode costs for e
 `Tensor.size`; other threads do not notice.
 
 Of torch's private functions this stands on `torch._C._dispatch_key_parse` and
-`torch._C._dispatch_tls_set_dispatch_key_included`; kernels are put in by `torch.library`.
+`torch._C._dispatch_tls_set_dispatch_key_included`; torch's `library` puts kernels in.
 """
 
 import threading
@@ -16,13 +16,14 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import torch
+from torch import library
 
 KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
 """Where to register what is watched all the time, and what only if a watcher wants it."""
 _ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in KEYS)
-_LIBRARIES = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
+_LIBRARIES = library.Library("_", "IMPL"), library.Library("aten", "IMPL")
 for _key in KEYS:
-    _LIBRARIES[0].fallback(torch.library.fallthrough_kernel, _key)
+    _LIBRARIES[0].fallback(library.fallthrough_kernel, _key)
 
 
 class Watching(Protocol):
