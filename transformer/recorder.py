@@ -17,15 +17,10 @@ import torch
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
+from transformer.decisions import PooledClassification
 from transformer.inputs import source_ids, target_ids
 from transformer.models.family import ForcedPass, Ids
-from transformer.recording import (
-    Attention,
-    AttentionCall,
-    PooledClassification,
-    PositionalEncoding,
-    Recording,
-)
+from transformer.recording import Attention, AttentionCall, PositionalEncoding, Recording
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
 from transformer.watched import record_watched

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import CheckpointError, shown
+from transformer.checkpoint import CheckpointError
+from transformer.foreign_text import shown
 from transformer.tensors import Stored, floats, list_tensors, open_tensors
 
 NAMES = {

@@ -6,10 +6,11 @@ from types import MappingProxyType
 import torch
 
 from transformer.checkpoint import Checkpoint
+from transformer.decisions import Classification, Masked
 from transformer.decoding.steps import candidates_of
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
-from transformer.recording import Attention, Classification, Masked, Recording
+from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 from transformer.watch.kinds import by_kind
 from transformer.watch.module import Calls, maker

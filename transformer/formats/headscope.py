@@ -22,11 +22,11 @@ from transformer.checkpoint import (
     Checkpoint,
     CheckpointError,
     Description,
-    read_json,
 )
 from transformer.config import ConfigError, ModelConfig
 from transformer.device import inference_dtype
 from transformer.discover import discover
+from transformer.foreign_text import read_json
 from transformer.formats.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.formats.format import Format
 from transformer.models.family import Family

@@ -8,16 +8,9 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import (
-    CONFIG,
-    About,
-    Checkpoint,
-    CheckpointError,
-    Description,
-    shown,
-    whole_text,
-)
+from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.circuits import Heads, NoHeads
+from transformer.foreign_text import shown, whole_text
 from transformer.formats.contents import Contents, Fit
 from transformer.formats.format import Format
 from transformer.models.family import Family

@@ -11,16 +11,10 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import (
-    CONFIG,
-    About,
-    Checkpoint,
-    CheckpointError,
-    Description,
-    read_json,
-)
+from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
+from transformer.foreign_text import read_json
 from transformer.formats.contents import Contents, our_contents
 from transformer.formats.format import Format
 from transformer.formats.mappings.mapping import SIDECAR, CodeMapping, Misfit

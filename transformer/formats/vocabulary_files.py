@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import CheckpointError, shown, whole_text
+from transformer.checkpoint import CheckpointError
+from transformer.foreign_text import shown, whole_text
 from transformer.formats.mappings.mapping import CodeMapping, Found
 from transformer.formats.vocabulary_yaml import yaml_ids
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer, read_bpe

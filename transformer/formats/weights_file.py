@@ -17,7 +17,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from transformer.checkpoint import shown
+from transformer.foreign_text import shown
 from transformer.formats.mappings.mapping import Found, Misfit, Tensors
 from transformer.tensor_files import ADVICE, unreadable
 

@@ -15,8 +15,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer.checkpoint import CONFIG, CheckpointError, shown, whole_text
+from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
+from transformer.foreign_text import shown, whole_text
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
 from transformer.models.hugging_face_weights import open_weights
 from transformer.tokenizer import IdTokenizer

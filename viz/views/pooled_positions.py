@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.recording import PooledClassification, Recording
+from transformer.decisions import PooledClassification
+from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.labels import figure_text, label, percent
 from viz.theme import Theme

@@ -9,8 +9,8 @@ import re
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import shown
 from transformer.config import Activation, ModelConfig
+from transformer.foreign_text import shown
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,

@@ -4,8 +4,8 @@ Norms before each sublayer and one that closes each stack. Older versions kept t
 Python objects, which are never loaded: `transformer/formats/weights_file.py` says what to do.
 """
 
-from transformer.checkpoint import shown
 from transformer.config import ModelConfig
+from transformer.foreign_text import shown
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,

@@ -1,0 +1,74 @@
+"""What a model that writes nothing says of a text: its class, and tokens for its masks: data."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from transformer.decoding.steps import Candidate
+
+
+@dataclass(frozen=True, eq=False)
+class Classification:
+    """What a classifier decided."""
+
+    classes: tuple[str, ...]
+    logits: Tensor
+    """[C]"""
+    is_exclusive: bool = field(default=True, kw_only=True)
+    """Whether a text is of one class alone; else each may hold by itself."""
+
+    @property
+    def probs(self) -> Tensor:
+        """softmax(logits) [C], 1 in all; of classes that hold by themselves sigmoid(logits)."""
+        return self.logits.softmax(-1) if self.is_exclusive else self.logits.sigmoid()
+
+
+@dataclass(frozen=True, eq=False)
+class PooledClassification(Classification):
+    """What was decided by one linear layer, from a vector that was pooled over positions."""
+
+    pooling: str
+    """"mean" or "max"."""
+    outputs: Tensor
+    """The encoder's outputs, which were pooled [T, D]."""
+    weight: Tensor
+    """Of the last linear layer [C, D]."""
+    bias: Tensor
+    """[C]"""
+
+    def winners(self) -> Tensor:
+        """The position with the largest value in each dimension [D]."""
+        return self.outputs.argmax(0)
+
+    def taken(self) -> Tensor:
+        """Each position's share of what was pooled [T], 1 in all.
+
+        Max pooling: of the dimensions, the share in which the position won. Mean pooling: 1 / T.
+        """
+        n_positions, d_model = self.outputs.shape
+        if self.pooling == "mean":
+            return torch.full((n_positions,), 1 / n_positions)
+        return self.winners().bincount(minlength=n_positions) / d_model
+
+    def contributions(self) -> Tensor:
+        """What each position adds to each logit [T, C]; with the bias they add up to the logits."""
+        n_positions = len(self.outputs)
+        if self.pooling == "mean":
+            return self.outputs @ self.weight.mT / n_positions
+        won = torch.zeros_like(self.outputs)
+        winners = self.winners()[None]
+        won.scatter_(0, winners, self.outputs.gather(0, winners))
+        return won @ self.weight.mT
+
+
+@dataclass(frozen=True)
+class Masked:
+    """What a masked language model would put in the place of one mask."""
+
+    position: int
+    """In the source."""
+    candidates: tuple[Candidate, ...]
+    """The most probable tokens, best first."""
+    rest: float
+    """The probability of all other tokens together."""
