@@ -48,9 +48,10 @@ def mean_over_queries(values: Tensor, weights: Tensor) -> Tensor:
     weights: [H, Q, K]. A fully masked row says nothing about a head and is left out.
     """
     attends = weights[..., :1].sum(-1) > 0  # [H, Q]; the first key alone tells of most rows
+    if attends.all():
+        return values.mean(-1)
     others = ~attends
-    if others.any():
-        attends[others] = weights[others].sum(-1) > 0
+    attends[others] = weights[others].sum(-1) > 0
     return values.where(attends, 0.0).sum(-1) / attends.sum(-1)  # 0 / 0 is NaN: undefined
 
 

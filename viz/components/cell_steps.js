@@ -7,7 +7,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!cells.has(root)) cells.set(root, create(root));
   const cell = cells.get(root);
   cell.ask = (key) => setTriggerValue("cell", [cell.header.cell[0], key]);
-  update(cell, openEnvelope(data));
+  cell.drafts.give(data);
   return () => {
     cell.dispose();
     cells.delete(root);
@@ -52,7 +52,11 @@ function listen(cell) {
   competitors.onkeydown = (event) => walkCompetitors(cell, event);
   const observer = new ResizeObserver(() => draw(cell));
   observer.observe(root);
-  cell.dispose = () => observer.disconnect();
+  cell.drafts = withDrafts("cell_steps", (bytes) => update(cell, openEnvelope(bytes)));
+  cell.dispose = () => {
+    observer.disconnect();
+    cell.drafts.end();
+  };
 }
 
 function update(cell, { nonce, palette, signs, payload }) {

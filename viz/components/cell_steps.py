@@ -25,7 +25,7 @@ e^s would have too many digits, or none, before the point."""
 CELL_STEPS = Component(
     "cell_steps",
     css=style("page", "cell_steps"),
-    js=script("unpack", "page", "bars", "cell_stages", "competitors", "cell_steps"),
+    js=script("unpack", "page", "drafts", "bars", "cell_stages", "competitors", "cell_steps"),
 )
 _COMPONENT = st.components.v2.component(
     CELL_STEPS.name, html=CELL_STEPS.html, css=CELL_STEPS.css, js=CELL_STEPS.js

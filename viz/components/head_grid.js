@@ -7,7 +7,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!grids.has(root)) grids.set(root, create(root));
   const grid = grids.get(root);
   grid.send = (news) => setTriggerValue("news", news);
-  update(grid, openEnvelope(data));
+  grid.drafts.give(data);
   return () => {
     grid.dispose();
     grids.delete(root);
@@ -27,9 +27,11 @@ function create(root) {
   const observer = new ResizeObserver(() => resized(grid));
   observer.observe(grid.board);
   const silence = onToken((token) => markToken(grid, token));
+  grid.drafts = withDrafts("head_grid", (bytes) => update(grid, openEnvelope(bytes)));
   grid.dispose = () => {
     observer.disconnect();
     silence();
+    grid.drafts.end();
   };
   listen(grid);
   return grid;
@@ -53,9 +55,7 @@ function update(grid, { nonce, palette, difference, selected, view, payload }) {
     const { header, arrays } = unpack(payload);
     const [thumbnails, strongest, values, metrics, telling] = arrays;
     Object.assign(grid, { header, thumbnails, strongest, values, metrics, telling, nonce, palette });
-    grid.scale = header.lens.scale === "signed" ? difference : palette.scale;
-    grid.table = pixelTable({ ...palette, scale: grid.scale });
-    applyPalette(grid.root, palette);
+    recolour(grid, header.lens.scale === "signed" ? difference : palette.scale);
     makeCells(grid);
     readMetrics(grid);
   }
@@ -65,6 +65,13 @@ function update(grid, { nonce, palette, difference, selected, view, payload }) {
   if (isNews(grid, "open", selected) || !grid.cells[indexOf(grid, grid.selected)]) {
     select(grid, selected);
   } else if (isNew || isMoved) select(grid, grid.selected);
+}
+
+function recolour(grid, scale) {
+  const colours = `${grid.palette.name} ${scale}`;
+  if (colours === grid.colours) return;
+  Object.assign(grid, { colours, scale, table: pixelTable({ ...grid.palette, scale }) });
+  applyPalette(grid.root, grid.palette);
 }
 
 // Whether the server says something new. What only repeats what it knew, or what it was told, is
@@ -130,25 +137,36 @@ function draw(grid) {
   grid.root.dataset.nonce = grid.nonce;
 }
 
-function drawMaps({ canvas, board, thumbnails, cells, order, table, header }) {
+function drawMaps(grid) {
+  const { canvas, board, thumbnails, cells, order, table, header } = grid;
   const ratio = window.devicePixelRatio;
   const origin = board.getBoundingClientRect();
-  canvas.width = Math.round(origin.width * ratio); // this empties the canvas
-  canvas.height = Math.round(origin.height * ratio);
-  const context = canvas.getContext("2d");
+  const image = emptyImage(grid, Math.round(origin.width * ratio), Math.round(origin.height * ratio));
   const [, , nRows, nColumns] = thumbnails.shape;
   const n = nRows * nColumns;
   const signed = header.lens.scale === "signed";
   for (const i of order) {
-    const box = cells[i].getBoundingClientRect();
-    const [left, right] = [box.left, box.right].map((x) => Math.round((x - origin.left) * ratio));
-    const [top, bottom] = [box.top, box.bottom].map((y) => Math.round((y - origin.top) * ratio));
-    const image = new ImageData(right - left, bottom - top);
+    const cell = cells[i].getBoundingClientRect();
+    const [left, right] = [cell.left, cell.right].map((x) => Math.round((x - origin.left) * ratio));
+    const [top, bottom] = [cell.top, cell.bottom].map((y) => Math.round((y - origin.top) * ratio));
+    const box = { left, top, width: right - left, height: bottom - top };
     const bytes = thumbnails.subarray(i * n, (i + 1) * n);
-    const pixels = new Uint32Array(image.data.buffer);
-    paintMap(pixels, image.width, image.height, bytes, nRows, nColumns, table, signed);
-    context.putImageData(image, left, top);
+    paintMap(image, box, bytes, nRows, nColumns, table, signed);
   }
+  canvas.getContext("2d").putImageData(image.data, 0, 0);
+}
+
+// Kept as long as the board keeps its size: a new one for each sentence would have to be collected.
+function emptyImage(grid, width, height) {
+  const { canvas, image } = grid;
+  if (image?.width === width && image.height === height) {
+    image.pixels.fill(0);
+    return image;
+  }
+  [canvas.width, canvas.height] = [width, height];
+  const data = new ImageData(width, height);
+  grid.image = { data, width, height, pixels: new Uint32Array(data.data.buffer) };
+  return grid.image;
 }
 
 // The user chose what is shown. A metric that is not on offer here stays wished for.

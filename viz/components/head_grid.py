@@ -24,6 +24,7 @@ HEAD_GRID = Component(
     js=script(
         "unpack",
         "page",
+        "drafts",
         "shade",
         "grid_order",
         "grid_toolbar",

@@ -12,7 +12,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!views.has(root)) views.set(root, create(root));
   const view = views.get(root);
   view.send = setTriggerValue;
-  update(view, openEnvelope(data));
+  view.drafts.give(data);
   return () => {
     view.dispose();
     views.delete(root);
@@ -42,10 +42,12 @@ function create(root) {
   const observer = new ResizeObserver(() => view.map && root.clientWidth !== view.width && draw(view));
   observer.observe(root);
   const silence = onToken((token) => hear(view, token));
+  view.drafts = withDrafts("head_map", (bytes) => update(view, openEnvelope(bytes)));
   view.dispose = () => {
     clearTimeout(view.timer);
     observer.disconnect();
     silence();
+    view.drafts.end();
   };
   listen(view);
   return view;
@@ -99,9 +101,7 @@ function update(view, { nonce, palette, difference, asks, cell, path, payload })
   if (repaint) {
     const before = view.map;
     Object.assign(view, { drawn, nonce, palette, map: readMap(payload) });
-    view.scale = isSigned(view.map) ? difference : palette.scale;
-    view.table = valueTable(view.scale, palette.masked);
-    applyPalette(view.root, { ...palette, scale: view.scale });
+    recolour(view, isSigned(view.map) ? difference : palette.scale);
     keepWindow(view, before);
     name(view);
   }
@@ -118,6 +118,14 @@ function update(view, { nonce, palette, difference, asks, cell, path, payload })
     tellState(view);
     drawMarks(view);
   }
+}
+
+// A table of 1,024 colours is made once, and not for each sentence.
+function recolour(view, scale) {
+  const colours = `${view.palette.name} ${scale}`;
+  if (colours === view.colours) return;
+  Object.assign(view, { colours, scale, table: valueTable(scale, view.palette.masked) });
+  applyPalette(view.root, { ...view.palette, scale });
 }
 
 // What the keyboard or a resting pointer is at may have another value now.

@@ -30,7 +30,7 @@ HEAD_MAP = Component(
     "head_map",
     css=style("page", "head_map"),
     js=script(
-        *("unpack", "page", "shade", "map_values", "map_frame", "map_paint"),
+        *("unpack", "page", "drafts", "shade", "map_values", "map_frame", "map_paint"),
         *("map_marks", "map_readout", "map_pointer", "head_map"),
     ),
 )

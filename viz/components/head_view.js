@@ -9,7 +9,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!views.has(root)) views.set(root, create(root));
   const view = views.get(root);
   view.send = (state) => setTriggerValue("view", state);
-  update(view, openEnvelope(data));
+  view.drafts.give(data);
   return () => {
     view.dispose();
     views.delete(root);
@@ -50,9 +50,11 @@ function create(root) {
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);
   const silence = onToken((token) => link(view, token));
+  view.drafts = withDrafts("head_view", (bytes) => update(view, openEnvelope(bytes)));
   view.dispose = () => {
     observer.disconnect();
     silence();
+    view.drafts.end();
     clearTimeout(view.timer);
     clearTimeout(view.rest);
     cancelAnimationFrame(view.wording);

@@ -31,6 +31,7 @@ HEAD_VIEW = Component(
     js=script(
         "unpack",
         "page",
+        "drafts",
         "shade",
         "head_lines",
         "head_controls",

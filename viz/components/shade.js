@@ -27,33 +27,49 @@ function pixel([r, g, b]) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-// One map of rows x columns bytes onto width x height pixels. Where a pixel covers several cells
-// it takes their largest, or the one farthest from the middle when the scale is signed, and counts
-// as masked only when all of them are.
-function paintMap(pixels, width, height, cells, rows, columns, table, signed = false) {
+// Of several cells under one pixel the one of the highest rank is seen: the largest, or the one
+// farthest from the middle when the scale is signed; a masked one only when all of them are.
+const RANKS = [(byte) => byte, (byte) => Math.abs(byte - FULL / 2)].map((size) =>
+  Int16Array.from({ length: 256 }, (_, byte) => (byte === MASKED ? -1 : size(byte))),
+);
+
+// One map of rows x columns bytes onto a box { left, top, width, height } of an image { pixels,
+// width }.
+function paintMap(image, box, cells, rows, columns, table, signed = false) {
+  const { pixels, width: stride } = image;
+  const { left, width, height } = box;
+  const ranks = RANKS[Number(signed)];
   const across = spans(columns, width);
   const down = spans(rows, height);
   for (let y = 0; y < height; y++) {
-    const [top, bottom] = [down[2 * y], down[2 * y + 1]];
+    const start = (box.top + y) * stride + left;
+    const top = down[2 * y];
+    const bottom = down[2 * y + 1];
     if (y > 0 && top === down[2 * y - 2] && bottom === down[2 * y - 1]) {
-      pixels.copyWithin(y * width, (y - 1) * width, y * width);
+      pixels.copyWithin(start, start - stride, start - stride + width);
       continue;
     }
+    const line = joinRows(cells, columns, top, bottom, ranks);
     for (let x = 0; x < width; x++) {
-      let best = MASKED;
-      let most = -1;
-      for (let row = top; row < bottom; row++) {
-        for (let column = across[2 * x]; column < across[2 * x + 1]; column++) {
-          const byte = cells[row * columns + column];
-          const size = signed ? Math.abs(byte - FULL / 2) : byte;
-          if (byte === MASKED || size <= most) continue;
-          best = byte;
-          most = size;
-        }
+      let best = line[across[2 * x]];
+      for (let column = across[2 * x] + 1; column < across[2 * x + 1]; column++) {
+        if (ranks[line[column]] > ranks[best]) best = line[column];
       }
-      pixels[y * width + x] = table[best];
+      pixels[start + x] = table[best];
     }
   }
+}
+
+// The rows from top to before bottom as one.
+function joinRows(cells, columns, top, bottom, ranks) {
+  const first = cells.subarray(top * columns, (top + 1) * columns);
+  if (bottom - top === 1) return first;
+  const line = first.slice();
+  for (let i = (top + 1) * columns; i < bottom * columns; i++) {
+    const column = i % columns;
+    if (ranks[cells[i]] > ranks[line[column]]) line[column] = cells[i];
+  }
+  return line;
 }
 
 // For each of nPixels, the first cell that it covers and the one after its last.

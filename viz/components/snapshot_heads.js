@@ -89,7 +89,8 @@ function paintHead(canvas, cells, nRows, nColumns, table) {
     Math.round(parseInt(size) * ratio),
   );
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  const image = new ImageData(width, height);
-  paintMap(new Uint32Array(image.data.buffer), width, height, cells, nRows, nColumns, table);
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  const data = new ImageData(width, height);
+  const image = { pixels: new Uint32Array(data.data.buffer), width };
+  paintMap(image, { left: 0, top: 0, width, height }, cells, nRows, nColumns, table);
+  canvas.getContext("2d").putImageData(data, 0, 0);
 }

@@ -5,7 +5,7 @@ the time goes into calls, at 2,048 into memory.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -65,7 +65,7 @@ def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
     size = -(-len(map.rows) // block[0]), -(-len(map.columns) // block[1])
     signed = map.lens.scale == "signed"
     # Made first: small tensors made between large ones would keep the memory of these in pieces.
-    levels, masked = torch.empty(n, *size), torch.zeros(n, *size, dtype=torch.bool)
+    levels, masked = torch.empty(n, *size), None
     cells, peaks = torch.empty(n, 2, dtype=torch.int32), torch.empty(n)
     numbers = torch.empty(len(metrics), n)
     first, mask, closed, free = 0, None, None, None
@@ -77,6 +77,7 @@ def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
             closed = None if mask is None else ~_pool(mask, block)
             free = None if mask is None else _free(mask)
         if closed is not None:
+            masked = torch.zeros(levels.shape, dtype=torch.bool) if masked is None else masked
             masked[some] = closed
         cells[some], peaks[some] = _strongest(part.values, free, signed)
         if metrics:
@@ -84,7 +85,9 @@ def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
         first = some.stop
         del part  # before the next is made
     bound = 1.0 if map.lens.scale == "share" else _largest(levels)
-    levels = _shaded(levels, bound, signed).masked_fill_(masked, MASKED)
+    levels = _shaded(levels, bound, signed)
+    if masked is not None:
+        levels.masked_fill_(masked, MASKED)
     return Pictures(
         levels.to(torch.uint8).view(*shape, *size).numpy(),
         cells.view(*shape, 2).numpy(),
@@ -159,12 +162,29 @@ def _split(
         of_step = some if len(layers) == 1 else slice(None)
         values = None if shown is None else shown[of_step]
         if values is None or with_weights:
-            weights = _joined([call.heads(some).weights().cpu() for call in calls])
+            weights = _weights([call.heads(some) for call in calls])
             values = weights if values is None else values
         else:
             weights = values
         masks = allowed[of_step] if allowed is not None and per_head else allowed
         yield _Part(values, weights, masks)
+
+
+def _weights(calls: list[AttentionCall]) -> Tensor:
+    """[L * H, Q, K] of layers that mask alike; as one product where they differ in nothing else."""
+    first = calls[0]
+    if len(calls) > 1 and all(_is_like(first, call) for call in calls):
+        q, k, v = (torch.cat([getattr(call, name) for call in calls]) for name in "qkv")
+        return replace(first, q=q, k=k, v=v, projection=None).weights().cpu()
+    return _joined([call.weights().cpu() for call in calls])
+
+
+def _is_like(first: AttentionCall, call: AttentionCall) -> bool:
+    """Whether the heads of both could be those of one layer."""
+    shared = call.mask is None or call.mask.size(0) == 1
+    plain = type(call) is AttentionCall and call.bias is None and shared
+    alike = call.scale == first.scale and call.v.shape == first.v.shape
+    return plain and alike and call.q.shape == first.q.shape and call.k.shape == first.k.shape
 
 
 def _shows_weights(map: AttentionMap) -> bool:

@@ -1,21 +1,35 @@
 // Two lines of tokens. Pointing at one, or moving to it with the arrow keys, announces it.
 
-const listeners = new WeakMap();
+const views = new WeakMap();
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".token-rows");
-  if (!listeners.has(root)) listeners.set(root, onToken((token) => markPointed(root, token)));
-  applyPalette(root, data.palette);
-  const sides = ["source", "target"].filter((side) => data[side].length);
-  root.replaceChildren(...sides.flatMap((side, i) => row(side, data[side], data.titles[i])));
+  if (!views.has(root)) views.set(root, create(root));
+  const view = views.get(root);
+  view.drafts.give(data);
+  return () => {
+    for (const end of view.ends) end();
+    views.delete(root);
+  };
+}
+
+function create(root) {
+  const drafts = withDrafts("token_rows", (bytes) => update(root, typing, openEnvelope(bytes)));
+  const typing = followTyping();
   announcePointing(root);
   root.onkeydown = (event) => move(event);
   root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
   root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
-  return () => {
-    listeners.get(root)?.();
-    listeners.delete(root);
-  };
+  const silence = onToken((token) => markPointed(root, token));
+  return { drafts, ends: [silence, drafts.end, typing.end] };
+}
+
+function update(root, typing, { palette, drafts, payload }) {
+  const { header } = unpack(payload);
+  typing.listen(drafts);
+  applyPalette(root, palette);
+  const sides = ["source", "target"].filter((side) => header[side].length);
+  root.replaceChildren(...sides.flatMap((side, i) => row(side, header[side], header.titles[i])));
 }
 
 function row(side, tokens, title) {

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 import streamlit as st
 
 from transformer.tokenizer import Token
-from viz.components.browser import palette, pieces, script, style
+from viz.components.browser import Component, envelope, pieces, script, style
+from viz.components.pack import pack
 from viz.theme import Theme
 
-_COMPONENT = st.components.v2.component(
+TOKEN_ROWS = Component(
     "token_rows",
-    html='<div class="headscope token-rows"></div>',
     css=style("page", "token_rows"),
-    js=script("page", "token_rows"),
+    js=script("unpack", "page", "drafts", "typing", "token_rows"),
+)
+_COMPONENT = st.components.v2.component(
+    TOKEN_ROWS.name, html=TOKEN_ROWS.html, css=TOKEN_ROWS.css, js=TOKEN_ROWS.js
 )
 
 
@@ -22,14 +25,23 @@ def token_rows(
     theme: Theme,
     key: str,
     titles: tuple[str, str] = ("source", "target"),
+    drafts: str = "",
 ) -> None:
-    """Two lines of tokens. Pointing at one marks it in every component of the page."""
-    _COMPONENT(
-        key=key,
-        data={
-            "palette": palette(theme),
-            "source": pieces(source),
-            "target": pieces(target),
-            "titles": list(titles),
-        },
-    )
+    """Two lines of tokens. Pointing at one marks it in every component of the page.
+
+    drafts: an address that answers a text with bytes for the page's components, as
+    viz/ui/drafts.py does; while a sentence is being typed they show these.
+    """
+    _COMPONENT(key=key, data=token_rows_data(source, target, theme, titles, drafts))
+
+
+def token_rows_data(
+    source: Sequence[Token],
+    target: Sequence[Token],
+    theme: Theme,
+    titles: tuple[str, str],
+    drafts: str,
+) -> bytes:
+    """What the browser is given."""
+    header = {"source": pieces(source), "target": pieces(target), "titles": list(titles)}
+    return envelope(pack(header), theme, drafts=drafts)

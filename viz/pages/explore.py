@@ -1,18 +1,23 @@
 """Explore: all heads of one kind of attention, one of them large, and one of its cells."""
 
+from typing import Any
+
 import streamlit as st
 
 from transformer.reading import Reading
 from viz.components.head_grid import head_grid
 from viz.ui.address import keep, kept
-from viz.ui.ahead import is_small
 from viz.ui.current import current, current_selection, current_theme
+from viz.ui.draft_pictures import arrows_of, grid_of, inside_of, map_of
+from viz.ui.drafts import offer
 from viz.ui.payloads import grid_payload
-from viz.ui.picture import HEATMAP, choose_path, choose_picture, picture
+from viz.ui.picture import ARROWS, HEATMAP, choose_path, choose_picture, picture
 from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.ui.saving import save_head
 from viz.views.view import Selection
 
+MOST_CELLS = 2**26
+"""Of all heads: 144 heads of 680 tokens. Beyond, the one that is open is sent before all others."""
 GRID = "grid"
 """What the grid's own choices belong to: the page, whatever it shows."""
 
@@ -31,17 +36,21 @@ def keep_order(show: str, sort: str, top: int) -> None:
 def draw_grid(selection: Selection, reading: Reading) -> None:
     """All heads."""
     top = kept("top", GRID, "0")
+    view: dict[str, Any] = {
+        "show": kept("show", GRID, "maps"),
+        "sort": kept("sort", GRID, "layer"),
+        "top": int(top[:4]) if top.isdecimal() else 0,
+    }
     head_grid(
         grid_payload(current().request, selection.kind, reading),
         (selection.layer, selection.head),
         current_theme(),
         key="grid",
-        show=kept("show", GRID, "maps"),
-        sort=kept("sort", GRID, "layer"),
-        top=int(top[:4]) if top.isdecimal() else 0,
+        **view,
         on_open=open_head,
         on_change=keep_order,
     )
+    offer("head_grid", grid_of(selection, reading, current_theme(), view))
 
 
 def draw_large(selection: Selection, reading: Reading) -> None:
@@ -54,6 +63,25 @@ def draw_large(selection: Selection, reading: Reading) -> None:
         choose_reading()
         save_head(selection)
     picture(shown, selection, reading)
+    offer_large(shown, selection, reading)
+
+
+def offer_large(shown: str, selection: Selection, reading: Reading) -> None:
+    """How the same picture is made of another text."""
+    about = (selection, reading, current_theme())
+    if shown == ARROWS:
+        offer("head_view", arrows_of(*about))
+    elif shown == HEATMAP:
+        offer("head_map", map_of(*about, bool(st.session_state.get("path"))))
+    else:
+        offer("cell_steps", inside_of(*about))
+
+
+def is_small(selection: Selection) -> bool:
+    """Whether all heads are made in a moment."""
+    attention = selection.attention(current().recording)
+    n_heads = attention.n_layers * attention.n_heads
+    return n_heads * len(attention.queries) * len(attention.keys) <= MOST_CELLS
 
 
 selection = current_selection()
@@ -61,7 +89,6 @@ reading = usable_reading(selection.kind)
 columns = st.columns([5, 6.4], gap="large")
 parts = list(zip(columns, (draw_grid, draw_large), strict=True))
 # What is sent first is painted first; but of a long text all heads take much longer than one layer.
-in_order = is_small(selection.attention(current().recording))
-for column, draw in parts if in_order else reversed(parts):
+for column, draw in parts if is_small(selection) else reversed(parts):
     with column:
         draw(selection, reading)

@@ -1,15 +1,15 @@
 """The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
 
-from collections.abc import Hashable
 from dataclasses import replace
 
 import streamlit as st
 
-from transformer.reading import AttentionMap, Group, Reading
+from transformer.reading import Reading
 from viz.components.cell_steps import cell_steps
 from viz.components.head_map import head_map
 from viz.components.head_view import HeadViewState, head_view
 from viz.ui.address import keep, kept
+from viz.ui.cells import chosen_cell, keep_cell, numbers, place, strongest
 from viz.ui.current import current, current_theme
 from viz.ui.payloads import arrows_payload, attention_map, cell_payload, map_payload
 from viz.views.view import Selection
@@ -63,8 +63,8 @@ def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
     n_heads = selection.attention(current(suffix).recording).n_heads
 
     def legal(heads: str) -> str:
-        numbers = [head for head in _numbers(heads) if head < n_heads]
-        return NOTHING if heads == NOTHING else ",".join(map(str, numbers))
+        there = [head for head in numbers(heads) if head < n_heads]
+        return NOTHING if heads == NOTHING else ",".join(map(str, there))
 
     heads = kept(f"heads{suffix}", layer_heads, legal=legal)
 
@@ -78,7 +78,7 @@ def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
         current_theme(),
         f"arrows{suffix}",
         head=selection.head,
-        heads=_numbers(heads) if heads else (selection.head,),
+        heads=numbers(heads) if heads else (selection.head,),
         pins=tuple(filter(None, kept("pins", pinned).split(","))),
         on_change=changed,
     )
@@ -93,7 +93,7 @@ def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
     def open_cell(row: int, column: int) -> None:
         keep_cell(
             selection,
-            *strongest(selection, map.row_groups[row], map.column_groups[column], suffix),
+            *strongest(map.recording, selection, map.row_groups[row], map.column_groups[column]),
             suffix,
         )
         if not suffix:
@@ -116,7 +116,8 @@ def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
 
 def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
     request = current(suffix).request
-    query, key = chosen_cell(selection, suffix) or strongest(selection, suffix=suffix)
+    recording = current(suffix).recording
+    query, key = chosen_cell(selection, suffix) or strongest(recording, selection)
     if replace(reading, rows="produced") != Reading():
         st.caption(PLAIN)
     cell_steps(
@@ -125,58 +126,3 @@ def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
         f"inside{suffix}",
         on_cell=lambda query, key: keep_cell(selection, query, key, suffix),
     )
-
-
-def chosen_cell(selection: Selection, suffix: str = "") -> tuple[int, int] | None:
-    """Positions of the chosen query and key; None where no cell is, or none that there is."""
-    attention = selection.attention(current(suffix).recording)
-    numbers = _numbers(kept(f"cell{suffix}", _cells(selection, suffix)))
-    if (
-        len(numbers) != 2
-        or numbers[0] >= len(attention.queries)
-        or numbers[1] >= len(attention.keys)
-    ):
-        return None
-    return numbers[0], numbers[1]
-
-
-def keep_cell(selection: Selection, query: int, key: int, suffix: str = "") -> None:
-    """Remember which cell is chosen."""
-    keep(f"cell{suffix}", _cells(selection, suffix), f"{query},{key}")
-
-
-def _cells(selection: Selection, suffix: str) -> Hashable:
-    """A cell stays chosen while heads of the same kind are looked at."""
-    return (current(suffix).request, selection.kind)
-
-
-def strongest(
-    selection: Selection,
-    queries: Group | None = None,
-    keys: Group | None = None,
-    suffix: str = "",
-) -> tuple[int, int]:
-    """Query and key of the largest weight, among the queries that had a choice.
-
-    queries, keys: the positions looked at, such as those of two words; all when left out.
-    """
-    attention = selection.attention(current(suffix).recording)
-    queries = tuple(range(len(attention.queries))) if queries is None else queries
-    keys = tuple(range(len(attention.keys))) if keys is None else keys
-    weights = attention.weights(selection.layer, selection.head)
-    free = attention.allowed(selection.layer, selection.head).sum(-1, keepdim=True) > 1
-    some = weights.masked_fill(~free, 0)[list(queries)][:, list(keys)]
-    query, key = divmod(int(some.argmax()), len(keys))
-    return queries[query], keys[key]
-
-
-def place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:
-    """The row and column that these positions belong to; None where they are hidden."""
-    rows = [row for row, group in enumerate(map.row_groups) if query in group]
-    columns = [column for column, group in enumerate(map.column_groups) if key in group]
-    return (rows[0], columns[0]) if rows and columns else None
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    """ "0,3" -> (0, 3); what is no number is left out."""
-    return tuple(int(part[:9]) for part in text.split(",") if part.isascii() and part.isdecimal())

@@ -12,6 +12,8 @@ from viz.components.token_rows import token_rows
 from viz.labels import literal
 from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import SHOWN, current, current_theme, default_selection
+from viz.ui.draft_pictures import tokens_of
+from viz.ui.drafts import draft_address, offer
 from viz.ui.frame import WIDTHS
 from viz.ui.request import Answer
 from viz.ui.second import SUFFIX, choose_second, has_second
@@ -34,7 +36,9 @@ def spine(page: str) -> None:
     tokens, choices = st.columns(WIDTHS)
     with tokens:
         recording, titles = shown.recording, TITLES[shown.checkpoint.family.reads]
-        token_rows(recording.source, recording.target, current_theme(), "tokens", titles)
+        theme, address = current_theme(), draft_address()
+        token_rows(recording.source, recording.target, theme, "tokens", titles, address)
+        offer("token_rows", tokens_of(theme, titles, address))
         if page == "Compare":
             choose_second()
     with choices:

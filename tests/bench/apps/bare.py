@@ -19,7 +19,8 @@ from viz.views.view import Selection
 if "is_set_up" not in st.session_state:
     st.set_page_config(layout="wide")
 SELECTION = Selection("encoder_self", 0, 0)
-# All that takes long is made before the first element: see viz/ui/ahead.py.
+# All that takes long is made before the first element: the browser renders a page anew for every
+# 10 ms in which elements arrive.
 request = make_request("big", st.session_state.get("text", os.environ["FIRST_TEXT"]), "none")
 grid = grid_payload(request, SELECTION.kind, Reading())
 has_map = st.query_params.get("picture") == "Heatmap"

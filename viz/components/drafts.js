@@ -1,0 +1,28 @@
+// While a sentence is being typed, pictures show what it would give: a draft. What the server says
+// of the sentence that was entered takes its place.
+
+const DRAFT_EVENT = "headscope:draft";
+
+// show(bytes) draws them. Returns give(bytes), to be told what the server says, and end().
+function withDrafts(name, show) {
+  let given = null;
+  let draft = null;
+  const heard = ({ detail: parts }) => {
+    if (!given || (parts ? !parts[name] : !draft)) return;
+    draft = parts?.[name] ?? null;
+    show(draft ?? given);
+  };
+  window.addEventListener(DRAFT_EVENT, heard);
+  return {
+    give(bytes) {
+      if (draft && isSame(bytes, given)) return; // said again, of the sentence before the draft
+      [given, draft] = [bytes, null];
+      show(bytes);
+    },
+    end: () => window.removeEventListener(DRAFT_EVENT, heard),
+  };
+}
+
+function isSame(a, b) {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

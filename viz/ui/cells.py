@@ -1,0 +1,60 @@
+"""The cell of a head that is chosen, and the one that is looked at first."""
+
+from collections.abc import Hashable
+
+from transformer import Recording
+from transformer.reading import AttentionMap, Group
+from viz.ui.address import keep, kept
+from viz.ui.current import current
+from viz.views.view import Selection
+
+
+def chosen_cell(selection: Selection, suffix: str = "") -> tuple[int, int] | None:
+    """Positions of the chosen query and key; None where no cell is, or none that there is."""
+    attention = selection.attention(current(suffix).recording)
+    cell = numbers(kept(f"cell{suffix}", _cells(selection, suffix)))
+    if len(cell) != 2 or cell[0] >= len(attention.queries) or cell[1] >= len(attention.keys):
+        return None
+    return cell[0], cell[1]
+
+
+def keep_cell(selection: Selection, query: int, key: int, suffix: str = "") -> None:
+    """Remember which cell is chosen."""
+    keep(f"cell{suffix}", _cells(selection, suffix), f"{query},{key}")
+
+
+def _cells(selection: Selection, suffix: str) -> Hashable:
+    """A cell stays chosen while heads of the same kind are looked at."""
+    return (current(suffix).request, selection.kind)
+
+
+def strongest(
+    recording: Recording,
+    selection: Selection,
+    queries: Group | None = None,
+    keys: Group | None = None,
+) -> tuple[int, int]:
+    """Query and key of the largest weight, among the queries that had a choice.
+
+    queries, keys: the positions looked at, such as those of two words; all when left out.
+    """
+    attention = selection.attention(recording)
+    queries = tuple(range(len(attention.queries))) if queries is None else queries
+    keys = tuple(range(len(attention.keys))) if keys is None else keys
+    weights = attention.weights(selection.layer, selection.head)
+    free = attention.allowed(selection.layer, selection.head).sum(-1, keepdim=True) > 1
+    some = weights.masked_fill(~free, 0)[list(queries)][:, list(keys)]
+    query, key = divmod(int(some.argmax()), len(keys))
+    return queries[query], keys[key]
+
+
+def place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:
+    """The row and column that these positions belong to; None where they are hidden."""
+    rows = [row for row, group in enumerate(map.row_groups) if query in group]
+    columns = [column for column, group in enumerate(map.column_groups) if key in group]
+    return (rows[0], columns[0]) if rows and columns else None
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """ "0,3" -> (0, 3); what is no number is left out."""
+    return tuple(int(part[:9]) for part in text.split(",") if part.isascii() and part.isdecimal())

@@ -1,0 +1,148 @@
+"""The sentence as it is being typed: its pictures go to the browser by themselves, without a rerun.
+
+A rerun of the script costs the browser more than the pictures do, and comes with Enter only. So
+each run leaves behind how its pictures are made of another text; the browser asks for that at an
+address of the session's own. What is entered then is an ordinary rerun, whose pictures are there.
+"""
+
+import secrets
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from weakref import WeakValueDictionary
+
+import numpy as np
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from transformer import CheckpointError, InputError
+from transformer.decoding import decoding_methods
+from viz.components.pack import pack
+from viz.ui.request import Answer, Request, make_request
+
+PAGE = "Explore"
+"""The page on which nothing but pictures depends on the text."""
+MOST_SECONDS = 1.0
+"""What decoding and recording may take: a slower model waits for Enter."""
+MOST_CELLS = 2**22
+"""Of all heads of a kind: 144 heads of 170 tokens."""
+MOST_BYTES = 2**16
+"""Of a text."""
+REFUSED, BUSY = 204, 202
+"""Answers without a picture: of this text there is none; ask again."""
+PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
+"""Not compressed on the way: that takes longer than what it saves."""
+_STATE, _PATH = "drafts", "drafts"
+
+Make = Callable[[Request], bytes]
+
+
+class Drafts:
+    """How the pictures on a session's screen are made of another text."""
+
+    def __init__(self) -> None:
+        self.ticket = secrets.token_urlsafe(16)
+        self.makes: dict[str, Make] | None = None
+        """Of the run that goes on, by the component's name; None: its pictures wait for Enter."""
+        self.ready: Callable[[str], bytes] | None = None
+        """Of the last run that came to its end."""
+
+
+_sessions: WeakValueDictionary[str, Drafts] = WeakValueDictionary()
+_one_at_a_time = Lock()
+_is_served = False
+
+
+def draft_route() -> Route:
+    """Where drafts are asked for: the text is posted, an array of bytes a component comes back."""
+    global _is_served
+    _is_served = True
+    return Route(_address("{ticket}"), _answer, methods=["POST"])
+
+
+def begin(page: str, shown: Answer | None) -> None:
+    """A run is about to draw this page of this answer."""
+    follows = _is_served and page == PAGE and shown is not None and _is_quick(shown)
+    _drafts().makes = {} if follows else None
+
+
+def draft_address() -> str:
+    """Where the drafts of the page are; empty where its pictures wait for Enter."""
+    drafts = _drafts()
+    return "" if drafts.makes is None else _address(drafts.ticket)
+
+
+def offer(name: str, make: Make) -> None:
+    """How the component of this name is given another text's picture. make raises as `answer`."""
+    makes = _drafts().makes
+    if makes is not None:
+        makes[name] = make
+
+
+def settle(shown: Answer | None) -> None:
+    """A run is at its end: from now on its pictures are the ones to draw."""
+    drafts = _drafts()
+    drafts.ready = None
+    if shown is not None and drafts.makes is not None:
+        drafts.ready = partial(_made, shown.request, drafts.makes)
+
+
+def _made(like: Request, makes: dict[str, Make], text: str) -> bytes:
+    """All pictures of a text, packed as one."""
+    request = make_request(like.checkpoint, text, like.method, like.options, like.languages)
+    parts = [np.frombuffer(make(request), np.uint8) for make in makes.values()]
+    return pack({"names": list(makes)}, *parts)
+
+
+def _is_quick(shown: Answer) -> bool:
+    """Whether a text much like the one shown is answered in a moment, and all at once."""
+    method = decoding_methods().get(shown.request.method)
+    if shown.seconds > MOST_SECONDS or (method and method.streams):
+        return False
+    return all(
+        attention.n_layers * attention.n_heads * len(attention.queries) * len(attention.keys)
+        <= MOST_CELLS
+        for attention in shown.recording.attentions.values()
+    )
+
+
+def _drafts() -> Drafts:
+    if _STATE not in st.session_state:
+        st.session_state[_STATE] = drafts = Drafts()
+        _sessions[drafts.ticket] = drafts
+    known: Drafts = st.session_state[_STATE]
+    return known
+
+
+def _address(ticket: str) -> str:
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return "/".join(["", *filter(None, (base, _PATH, ticket))])
+
+
+async def _answer(asked: HttpRequest) -> Response:
+    """One draft at a time: while many people type, each sees fewer of them."""
+    drafts, text = _sessions.get(asked.path_params["ticket"]), await _text(asked)
+    if drafts is None or drafts.ready is None or text is None:
+        return Response(status_code=REFUSED)
+    if not _one_at_a_time.acquire(blocking=False):
+        return Response(status_code=BUSY)
+    try:
+        content = await run_in_threadpool(drafts.ready, text)
+    except (CheckpointError, InputError, ValueError):  # once it is entered, the frame says why
+        return Response(status_code=REFUSED)
+    finally:
+        _one_at_a_time.release()
+    return Response(content, headers=PLAIN)
+
+
+async def _text(asked: HttpRequest) -> str | None:
+    """What was typed; None where that is too much."""
+    content = b""
+    async for part in asked.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            return None
+    return content.decode(errors="replace")
