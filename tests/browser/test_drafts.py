@@ -4,17 +4,28 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import SENTENCE, open_app, row
-from transformer import decode, load_checkpoint
+from tests.browser.test_app import open_app, row
+from transformer import decode, load_checkpoint, record
+from viz.ui.address import HEARD
 
 pytestmark = pytest.mark.browser
 
 TYPED = "My brother lives in a small house."
 
 
-def translated(text: str) -> list[str]:
+SIDES = ("source", "target")
+FRAMES = "() => new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn), 100))"
+
+
+def translated(text: str) -> list[list[str]]:
+    """The pieces of both sides."""
     checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de", "cpu")
-    return [token.piece for token in decode(checkpoint, text, method="beam").target]
+    made = record(checkpoint, text, decode(checkpoint, text, method="beam").target)
+    return [[token.piece for token in side] for side in (made.source, made.target)]
+
+
+def rows(page: Page) -> list[list[str]]:
+    return [row(page, side) for side in SIDES]
 
 
 def type_letters(page: Page, text: str) -> None:
@@ -23,58 +34,51 @@ def type_letters(page: Page, text: str) -> None:
     page.keyboard.type(text, delay=20)
 
 
-def nonces(page: Page) -> list[str]:
+def nonces(page: Page) -> list[str | None]:
     """What the grid and the arrows show."""
-    found: list[str] = page.evaluate(
-        """() => {
-            const all = (root) => [...root.querySelectorAll('*')].flatMap(
-                (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
-            const nodes = all(document);
-            return ['head-grid', 'head-view'].map(
-                (name) => nodes.find((node) => node.classList.contains(name)).dataset.nonce);
-        }"""
-    )
-    return found
+    shown = [page.locator(f".{name}[data-nonce]") for name in ("head-grid", "head-view")]
+    return [picture.get_attribute("data-nonce") for picture in shown]
 
 
 def test_tokens_and_pictures_follow_every_letter(page: Page, address: str) -> None:
     open_app(page, address)
-    before, target = nonces(page), translated(TYPED)
+    before = nonces(page)
     type_letters(page, TYPED)
-    becomes(lambda: row(page, "target"), target)
-    becomes(lambda: [a == b for a, b in zip(before, nonces(page), strict=True)], [False, False])
-    assert "text=" not in page.url
+    becomes(lambda: rows(page), translated(TYPED))
+    page.evaluate(FRAMES)
     typed = nonces(page)
+    assert [new == old for new, old in zip(typed, before, strict=True)] == [False, False]
+    assert "text=" not in page.url
     page.keyboard.press("Enter")
     page.wait_for_url("**text=My+brother*")
     painted(page)
     assert nonces(page) == typed
-    assert row(page, "target") == target
+    assert rows(page) == translated(TYPED)
 
 
 def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: str) -> None:
     open_app(page, address)
-    before, target = nonces(page), row(page, "target")
+    before, first = nonces(page), rows(page)
     type_letters(page, "It rains.")
-    becomes(lambda: row(page, "target"), translated("It rains."))
+    becomes(lambda: rows(page), translated("It rains."))
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")
-    becomes(lambda: row(page, "target"), target)
+    becomes(lambda: rows(page), first)
     becomes(lambda: nonces(page), before)
 
 
 def test_going_back_leaves_the_draft(page: Page, address: str) -> None:
     open_app(page, address)
-    first = translated(SENTENCE)
-    page.get_by_label("Sentence").fill("It rains.")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**text=It+rains*")
+    first = rows(page)
+    page.get_by_role("radio", name="reading").click()
+    page.wait_for_url("**rows=read**")
     painted(page)
     type_letters(page, TYPED)
-    becomes(lambda: row(page, "target"), translated(TYPED))
+    becomes(lambda: rows(page), translated(TYPED))
+    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
-    becomes(lambda: row(page, "target"), first)
-    expect(page.get_by_label("Sentence")).to_have_value(SENTENCE)
+    becomes(lambda: rows(page), first)
+    expect(page.get_by_role("radio", name="producing")).to_be_checked()
 
 
 @pytest.mark.parametrize("query", ["?checkpoint=shakespeare", "decode"])

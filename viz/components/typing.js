@@ -7,7 +7,7 @@ const [REFUSED, BUSY] = [204, 202]; // as viz/ui/drafts.py answers
 function followTyping() {
   const typing = { address: "", wanted: null, isAsking: false, latest: null };
   const typed = ({ target, isComposing }) => {
-    const isField = target instanceof HTMLInputElement && target.ariaLabel === "Sentence";
+    const isField = target instanceof HTMLInputElement && target.getAttribute("aria-label") === "Sentence";
     if (!typing.address || !isField || isComposing) return;
     typing.wanted = target.value;
     if (!typing.isAsking) ask(typing, target);

@@ -12,7 +12,7 @@ from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
 from viz.ui.defaults import DEFAULT_METHODS
-from viz.ui.languages import NEITHER, choose_languages, has_languages
+from viz.ui.languages import choose_languages, has_languages
 from viz.ui.opened import (
     at_start,
     checkpoint_names,
@@ -22,6 +22,7 @@ from viz.ui.opened import (
     write_address,
 )
 from viz.ui.request import (
+    NEITHER,
     Answer,
     Languages,
     Request,

@@ -8,8 +8,6 @@ import streamlit as st
 from transformer.checkpoint import Description
 from viz.ui.request import Languages
 
-NEITHER: Languages = (None, None)
-
 
 def has_languages(known: Description) -> bool:
     """Whether a checkpoint is told its languages."""

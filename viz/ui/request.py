@@ -28,6 +28,7 @@ from viz.ui.settings import checkpoints_folder, threads
 
 Languages = tuple[str | None, str | None]
 """Of a translator of many, the code of what it reads and of what it writes; None: as it says."""
+NEITHER: Languages = (None, None)
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Request:
     method: str
     options: tuple[tuple[str, float], ...] = ()
     """Of the method, as (name, value) pairs."""
-    languages: Languages = (None, None)
+    languages: Languages = NEITHER
     follows: "Request | None" = None
     """Whose writing the model is made to read; None: it writes by itself."""
 
@@ -96,7 +97,7 @@ def make_request(
     text: str,
     method: str,
     options: tuple[tuple[str, float], ...] = (),
-    languages: Languages = (None, None),
+    languages: Languages = NEITHER,
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
     version = version_of(checkpoints_folder() / checkpoint)
