@@ -18,7 +18,7 @@ _CSS = """
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   }
   /* "Press Enter to apply" stands beside the field's name, not over what is typed. */
-  [data-testid="stTextInput"] [data-testid="InputInstructions"] { top: 0.2rem; bottom: auto; }
+  .st-key-text [data-testid="InputInstructions"] { top: -4.1rem; bottom: auto; }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */
