@@ -81,6 +81,35 @@ def test_going_back_leaves_the_draft(page: Page, address: str) -> None:
     expect(page.get_by_role("radio", name="producing")).to_be_checked()
 
 
+def test_a_head_opened_while_drafts_are_on_their_way_is_the_one_that_is_shown(
+    page: Page, address: str
+) -> None:
+    open_app(page, address)
+    type_letters(page, TYPED)
+    page.get_by_role("gridcell", name="L0 H5:").click()
+    page.wait_for_url("**head=H5**")
+    becomes(lambda: rows(page), translated(TYPED))
+    painted(page)
+    page.evaluate(FRAMES)
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "0,5")
+    expect(page.locator(".head-view")).to_have_attribute("data-heads", "5")
+    shown, where = nonces(page), page.url
+    page.goto(where)
+    becomes(lambda: nonces(page), shown)
+
+
+def test_what_is_chosen_stays_where_the_sentence_stays(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?heads=0,1&pins=q1")
+    arrows = page.locator(".head-view[data-nonce]")
+    page.get_by_label("Sentence").click()
+    page.keyboard.press("End")
+    page.keyboard.type("!")
+    expect(arrows).to_have_attribute("data-pins", "")
+    page.keyboard.press("Backspace")
+    expect(arrows).to_have_attribute("data-pins", "q1")
+    expect(arrows).to_have_attribute("data-heads", "0,1")
+
+
 @pytest.mark.parametrize("query", ["?checkpoint=shakespeare", "decode"])
 def test_other_pages_and_streamed_texts_wait_for_enter(
     page: Page, address: str, query: str

@@ -15,14 +15,9 @@ function withDrafts(name, show) {
   window.addEventListener(DRAFT_EVENT, heard);
   return {
     give(bytes) {
-      if (draft && isSame(bytes, given)) return; // said again, of the sentence before the draft
       [given, draft] = [bytes, null];
       show(bytes);
     },
     end: () => window.removeEventListener(DRAFT_EVENT, heard),
   };
-}
-
-function isSame(a, b) {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

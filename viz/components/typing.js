@@ -1,34 +1,66 @@
 // The sentence field while somebody types: each text is asked for as a draft, one after the other.
 
 const AGAIN = 100; // ms after which a busy server is asked once more
-const [REFUSED, BUSY] = [204, 202]; // as viz/ui/drafts.py answers
+const LATE = 300; // ms in which a page that was sent is surely drawn
+const [ANSWERED, BUSY] = [200, 202]; // as viz/ui/drafts.py answers; else what was entered stays
 
 // Returns listen(address), to be told where drafts are, and end().
 function followTyping() {
-  const typing = { address: "", wanted: null, isAsking: false, latest: null };
-  const typed = ({ target, isComposing }) => {
-    const isField = target instanceof HTMLInputElement && target.getAttribute("aria-label") === "Sentence";
-    if (!typing.address || !isField || isComposing) return;
-    typing.wanted = target.value;
-    if (!typing.isAsking) ask(typing, target);
-  };
-  const wentBack = () => {
-    typing.wanted = null;
-    announceDraft(typing, null);
-  };
+  const typing = { address: "", wanted: null, isAsking: false, isEntered: false, latest: null };
   const events = [
-    [document, "input", typed],
-    [document, "compositionend", typed],
-    [window, "popstate", wentBack],
+    [document, "input", (event) => typed(typing, event)],
+    [document, "compositionend", (event) => typed(typing, event)],
+    [document, "keydown", ({ target, key }) => isField(target) && key === "Enter" && entered(typing)],
+    [document, "focusout", ({ target }) => isField(target) && left(typing)],
+    [window, "popstate", () => wentBack(typing)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
+  const observer = new MutationObserver(() => ran(typing));
+  const app = document.querySelector("[data-test-script-state]");
+  if (app) observer.observe(app, { attributeFilter: ["data-test-script-state"] });
   return {
     listen: (address) => (typing.address = address),
     end: () => {
       typing.wanted = null;
+      observer.disconnect();
       for (const [node, name, heard] of events) node.removeEventListener(name, heard, true);
     },
   };
+}
+
+function isField(node) {
+  return node instanceof HTMLInputElement && node.getAttribute("aria-label") === "Sentence";
+}
+
+function typed(typing, { target, isComposing }) {
+  if (!typing.address || !isField(target) || isComposing) return;
+  Object.assign(typing, { wanted: target.value, isEntered: false });
+  if (!typing.isAsking) ask(typing, target);
+}
+
+function entered(typing) {
+  typing.isEntered = true;
+}
+
+// Whoever leaves the field has entered it; what is chosen elsewhere, drafts on their way do not know.
+function left(typing) {
+  Object.assign(typing, { wanted: null, isEntered: true });
+}
+
+function wentBack(typing) {
+  typing.wanted = null;
+  announceDraft(typing, null);
+}
+
+// What was entered is on the page, or could not be: no draft has a say any more.
+function ran(typing) {
+  const isRunning = () => !document.querySelector('[data-test-script-state="notRunning"]');
+  if (!typing.isEntered || isRunning()) return;
+  setTimeout(() => {
+    if (!typing.isEntered || isRunning()) return;
+    Object.assign(typing, { wanted: null, isEntered: false });
+    announceDraft(typing, null);
+  }, LATE);
 }
 
 // parts: the bytes that each picture is to show, by name; null: what the server said last.
@@ -52,11 +84,16 @@ async function ask(typing, field) {
   const text = typing.wanted;
   const { status, bytes } = await fetchDraft(typing.address, text);
   typing.isAsking = false;
-  if (field.value !== typing.wanted) return; // somebody went back, or took an example
-  if (status === 200) announceDraft(typing, partsOf(bytes));
-  if (status === REFUSED) announceDraft(typing, null);
-  if (status === BUSY) setTimeout(() => !typing.isAsking && ask(typing, field), AGAIN);
-  else if (typing.wanted !== text) ask(typing, field);
+  const isOld = text !== typing.wanted;
+  // Somebody left the field, went back or took an example; or the page is on its way.
+  if (field.value !== typing.wanted || (isOld && typing.isEntered)) return;
+  if (status !== BUSY) announceDraft(typing, status === ANSWERED ? partsOf(bytes) : null);
+  if (status === BUSY) setTimeout(() => askAgain(typing, field), AGAIN);
+  else if (isOld) ask(typing, field);
+}
+
+function askAgain(typing, field) {
+  if (!typing.isAsking && typing.wanted !== null && !typing.isEntered) ask(typing, field);
 }
 
 async function fetchDraft(address, text) {

@@ -26,9 +26,9 @@ def body(page: str, file: Path) -> None:
 def _draw(page: str, file: Path) -> None:
     """All but the navigation and the sidebar, which nothing on a page changes."""
     open_page(page)
-    frame(needs_answer=page != "Inspect")
+    asked = frame(needs_answer=page != "Inspect")
     shown = st.session_state.get(SHOWN)
-    begin(page, shown)
+    begin(page, asked, shown)
     spine(page)
     run_path(str(file))
     settle(shown)

@@ -7,6 +7,7 @@ address of the session's own. What is entered then is an ordinary rerun, whose p
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from weakref import WeakValueDictionary
@@ -21,7 +22,7 @@ from starlette.routing import Route
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
 from viz.components.pack import pack
-from viz.ui.request import Answer, Request, make_request
+from viz.ui.request import Answer, Request, answer, make_request
 
 PAGE = "Explore"
 """The page on which nothing but pictures depends on the text."""
@@ -29,10 +30,13 @@ MOST_SECONDS = 1.0
 """What decoding and recording may take: a slower model waits for Enter."""
 MOST_CELLS = 2**22
 """Of all heads of a kind: 144 heads of 170 tokens."""
+LONGER = 150
+"""Characters by which a text may be longer than twice the one that is shown: what quickness of that
+one tells of this one ends somewhere."""
 MOST_BYTES = 2**16
 """Of a text."""
-REFUSED, BUSY = 204, 202
-"""Answers without a picture: of this text there is none; ask again."""
+AS_ENTERED, BUSY = 204, 202
+"""Answers without a picture: show what was entered last; ask again."""
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
 _STATE, _PATH = "drafts", "drafts"
@@ -47,8 +51,10 @@ class Drafts:
         self.ticket = secrets.token_urlsafe(16)
         self.makes: dict[str, Make] | None = None
         """Of the run that goes on, by the component's name; None: its pictures wait for Enter."""
-        self.ready: Callable[[str], bytes] | None = None
+        self.ready: Callable[[str], bytes | None] | None = None
         """Of the last run that came to its end."""
+        self.last: Request | None = None
+        """What was drafted last."""
 
 
 _sessions: WeakValueDictionary[str, Drafts] = WeakValueDictionary()
@@ -63,9 +69,11 @@ def draft_route() -> Route:
     return Route(_address("{ticket}"), _answer, methods=["POST"])
 
 
-def begin(page: str, shown: Answer | None) -> None:
-    """A run is about to draw this page of this answer."""
+def begin(page: str, asked: Request, shown: Answer | None) -> None:
+    """A run is about to draw this page of this answer. asked: what the controls say."""
     follows = _is_served and page == PAGE and shown is not None and _is_quick(shown)
+    if shown is None or replace(asked, text="") != replace(shown.request, text=""):
+        follows = False  # the checkpoint that is chosen cannot be opened
     _drafts().makes = {} if follows else None
 
 
@@ -87,13 +95,18 @@ def settle(shown: Answer | None) -> None:
     drafts = _drafts()
     drafts.ready = None
     if shown is not None and drafts.makes is not None:
-        drafts.ready = partial(_made, shown.request, drafts.makes)
+        drafts.ready = partial(_made, drafts, shown.request, drafts.makes)
 
 
-def _made(like: Request, makes: dict[str, Make], text: str) -> bytes:
-    """All pictures of a text, packed as one."""
+def _made(drafts: Drafts, like: Request, makes: dict[str, Make], text: str) -> bytes | None:
+    """All pictures of a text, packed as one; None: what was entered is to be shown."""
     request = make_request(like.checkpoint, text, like.method, like.options, like.languages)
+    if request == like or len(text) > 2 * len(like.text) + LONGER:
+        return None
     parts = [np.frombuffer(make(request), np.uint8) for make in makes.values()]
+    if drafts.last not in (None, like, request):
+        answer.clear(drafts.last)  # else one sentence would push out all that other people look at
+    drafts.last = request
     return pack({"names": list(makes)}, *parts)
 
 
@@ -126,16 +139,16 @@ async def _answer(asked: HttpRequest) -> Response:
     """One draft at a time: while many people type, each sees fewer of them."""
     drafts, text = _sessions.get(asked.path_params["ticket"]), await _text(asked)
     if drafts is None or drafts.ready is None or text is None:
-        return Response(status_code=REFUSED)
+        return Response(status_code=AS_ENTERED)
     if not _one_at_a_time.acquire(blocking=False):
         return Response(status_code=BUSY)
     try:
         content = await run_in_threadpool(drafts.ready, text)
     except (CheckpointError, InputError, ValueError):  # once it is entered, the frame says why
-        return Response(status_code=REFUSED)
+        content = None
     finally:
         _one_at_a_time.release()
-    return Response(content, headers=PLAIN)
+    return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
 
 
 async def _text(asked: HttpRequest) -> str | None:

@@ -43,8 +43,8 @@ def open_checkpoint() -> None:
     _choose_opened(sidebar() or _linked())
 
 
-def frame(needs_answer: bool = True) -> None:
-    """Draw the controls that all pages share and settle which request is shown.
+def frame(needs_answer: bool = True) -> Request:
+    """Draw the controls that all pages share, settle what is shown, and return what is asked.
 
     needs_answer: whether the page shows what a model made of a text; not where files are read.
     A text that the model cannot take leaves the last result on screen, under a sentence that says
@@ -70,9 +70,11 @@ def frame(needs_answer: bool = True) -> None:
     with sentence, _row():
         text = _sentence(checkpoint)
         _offer(_examples(checkpoint))
-    _settle(make_request(checkpoint, text, method, options, languages))
+    asked = make_request(checkpoint, text, method, options, languages)
+    _settle(asked)
     if needs_answer and SHOWN not in st.session_state:
         st.stop()
+    return asked
 
 
 def _row() -> DeltaGenerator:

@@ -1,6 +1,7 @@
 """A sentence that is being typed is answered with what the page would show once it is entered."""
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from viz.components.pack import unpack
 from viz.ui import drafts
-from viz.ui.drafts import BUSY, MOST_BYTES, REFUSED, Drafts, draft_route
+from viz.ui.current import SHOWN
+from viz.ui.drafts import AS_ENTERED, BUSY, MOST_BYTES, Drafts, draft_route
+from viz.ui.request import answer
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
@@ -89,14 +92,16 @@ def test_a_draft_is_what_the_page_shows_once_it_is_entered(
     assert all(before[name] != draft[name] for name in draft)
 
 
-@pytest.mark.parametrize("text", ["", "cat", "3 " * 8, "3" * (MOST_BYTES + 1)])
-def test_what_cannot_be_read_has_no_draft(router: Router, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", [FIRST, f" {FIRST}  ", "", "cat", "3 " * 8, "3" * (MOST_BYTES + 1)]
+)
+def test_what_is_shown_already_or_cannot_be_read_has_no_draft(router: Router, text: str) -> None:
     address = f"/drafts/{drafts_of(start()).ticket}"
-    assert post(router, address, text.encode()) == (REFUSED, b"")
+    assert post(router, address, text.encode()) == (AS_ENTERED, b"")
 
 
 @pytest.mark.parametrize(
-    ("picture", "status"), [("Arrows", REFUSED), ("Heatmap", REFUSED), ("Inside", 200)]
+    ("picture", "status"), [("Arrows", AS_ENTERED), ("Heatmap", AS_ENTERED), ("Inside", 200)]
 )
 def test_a_map_without_rows_has_no_draft(router: Router, picture: str, status: int) -> None:
     app = start(kind="Decoder", special="hidden", picture=picture)
@@ -109,9 +114,9 @@ def test_a_ticket_is_a_session_s_own_and_ends_with_it(router: Router) -> None:
     app, other = start(), start()
     tickets = [drafts_of(session).ticket for session in (app, other)]
     assert tickets[0] != tickets[1]
-    assert post(router, "/drafts/none", b"3 4") == (REFUSED, b"")
+    assert post(router, "/drafts/none", b"3 4") == (AS_ENTERED, b"")
     drafts._sessions[tickets[0]].ready = None
-    assert post(router, f"/drafts/{tickets[0]}", b"3 4") == (REFUSED, b"")
+    assert post(router, f"/drafts/{tickets[0]}", b"3 4") == (AS_ENTERED, b"")
     assert post(router, f"/drafts/{tickets[1]}", b"3 4")[0] == 200
 
 
@@ -130,6 +135,39 @@ def test_a_text_that_streams_waits_for_enter(router: Router, query: dict[str, st
     assert drafts_of(app).ready is None
     header, _ = unpack(given(app)["token_rows"])
     assert header["drafts"] == ""
+
+
+def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
+    app = start(checkpoint="en-de-small", text="It rains.")
+    address = f"/drafts/{drafts_of(app).ticket}"
+    assert post(router, address, b"It rains " * 10)[0] == 200
+    assert post(router, address, b"It rains " * 30)[0] == AS_ENTERED
+
+
+def test_drafts_push_no_answer_out_of_the_cache(router: Router) -> None:
+    app = start()
+    shown = app.session_state[SHOWN]
+    for n in range(80):
+        typed(router, app, f"{2 + n % 9} {2 + n // 9}")
+    assert answer(shown.request) is shown
+
+
+def test_a_checkpoint_that_cannot_be_opened_has_no_drafts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("copy", "damaged"):
+        shutil.copytree(APP.parent / "checkpoints" / "copy", tmp_path / name)
+    (tmp_path / "damaged" / "model.safetensors").write_bytes(b"no weights")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    app = start()
+    assert drafts_of(app).ready is not None
+    app.selectbox(key="checkpoint").set_value("damaged").run()
+    assert app.error
+    assert drafts_of(app).ready is None
+    app.selectbox(key="checkpoint").set_value("copy").run()
+    app.text_input(key="text").set_value("cat").run()
+    assert app.warning
+    assert drafts_of(app).ready is not None
 
 
 def test_a_slow_model_waits_for_enter(monkeypatch: pytest.MonkeyPatch) -> None:
