@@ -8,7 +8,6 @@ address of the session's own. What is entered then is an ordinary rerun, whose p
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from threading import Lock
 from weakref import WeakValueDictionary
 
@@ -51,10 +50,24 @@ class Drafts:
         self.ticket = secrets.token_urlsafe(16)
         self.makes: dict[str, Make] | None = None
         """Of the run that goes on, by the component's name; None: its pictures wait for Enter."""
-        self.ready: Callable[[str], bytes | None] | None = None
-        """Of the last run that came to its end."""
+        self.ready: tuple[Request, dict[str, Make]] | None = None
+        """Of the last run that came to its end, with what it showed."""
         self.last: Request | None = None
         """What was drafted last."""
+
+    def made(self, text: str) -> bytes | None:
+        """All pictures of a text, packed as one; None: what was entered is to be shown."""
+        if self.ready is None:
+            return None
+        like, makes = self.ready
+        request = make_request(like.checkpoint, text, like.method, like.options, like.languages)
+        if request == like or len(text) > 2 * len(like.text) + LONGER:
+            return None
+        parts = [np.frombuffer(make(request), np.uint8) for make in makes.values()]
+        if self.last not in (None, like, request):
+            answer.clear(self.last)  # else one sentence would push out all that others look at
+        self.last = request
+        return pack({"names": list(makes)}, *parts)
 
 
 _sessions: WeakValueDictionary[str, Drafts] = WeakValueDictionary()
@@ -95,19 +108,7 @@ def settle(shown: Answer | None) -> None:
     drafts = _drafts()
     drafts.ready = None
     if shown is not None and drafts.makes is not None:
-        drafts.ready = partial(_made, drafts, shown.request, drafts.makes)
-
-
-def _made(drafts: Drafts, like: Request, makes: dict[str, Make], text: str) -> bytes | None:
-    """All pictures of a text, packed as one; None: what was entered is to be shown."""
-    request = make_request(like.checkpoint, text, like.method, like.options, like.languages)
-    if request == like or len(text) > 2 * len(like.text) + LONGER:
-        return None
-    parts = [np.frombuffer(make(request), np.uint8) for make in makes.values()]
-    if drafts.last not in (None, like, request):
-        answer.clear(drafts.last)  # else one sentence would push out all that other people look at
-    drafts.last = request
-    return pack({"names": list(makes)}, *parts)
+        drafts.ready = shown.request, drafts.makes
 
 
 def _is_quick(shown: Answer) -> bool:
@@ -138,12 +139,12 @@ def _address(ticket: str) -> str:
 async def _answer(asked: HttpRequest) -> Response:
     """One draft at a time: while many people type, each sees fewer of them."""
     drafts, text = _sessions.get(asked.path_params["ticket"]), await _text(asked)
-    if drafts is None or drafts.ready is None or text is None:
+    if drafts is None or text is None:
         return Response(status_code=AS_ENTERED)
     if not _one_at_a_time.acquire(blocking=False):
         return Response(status_code=BUSY)
     try:
-        content = await run_in_threadpool(drafts.ready, text)
+        content = await run_in_threadpool(drafts.made, text)
     except (CheckpointError, InputError, ValueError):  # once it is entered, the frame says why
         content = None
     finally:
