@@ -171,6 +171,11 @@ class Attention:
     def n_heads(self) -> int:
         return self.calls[0].n_heads
 
+    @property
+    def n_cells(self) -> int:
+        """Of all heads of all layers: L * H * Q * K."""
+        return self.n_layers * self.n_heads * len(self.queries) * len(self.keys)
+
     def weights(self, layer: int, head: int | None = None) -> Tensor:
         """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU."""
         if head is None:

@@ -77,18 +77,12 @@ def offer_large(shown: str, selection: Selection, reading: Reading) -> None:
         offer("cell_steps", inside_of(*about))
 
 
-def is_small(selection: Selection) -> bool:
-    """Whether all heads are made in a moment."""
-    attention = selection.attention(current().recording)
-    n_heads = attention.n_layers * attention.n_heads
-    return n_heads * len(attention.queries) * len(attention.keys) <= MOST_CELLS
-
-
 selection = current_selection()
 reading = usable_reading(selection.kind)
 columns = st.columns([5, 6.4], gap="large")
 parts = list(zip(columns, (draw_grid, draw_large), strict=True))
 # What is sent first is painted first; but of a long text all heads take much longer than one layer.
-for column, draw in parts if is_small(selection) else reversed(parts):
+is_small = selection.attention(current().recording).n_cells <= MOST_CELLS
+for column, draw in parts if is_small else reversed(parts):
     with column:
         draw(selection, reading)

@@ -116,11 +116,7 @@ def _is_quick(shown: Answer) -> bool:
     method = decoding_methods().get(shown.request.method)
     if shown.seconds > MOST_SECONDS or (method and method.streams):
         return False
-    return all(
-        attention.n_layers * attention.n_heads * len(attention.queries) * len(attention.keys)
-        <= MOST_CELLS
-        for attention in shown.recording.attentions.values()
-    )
+    return all(kind.n_cells <= MOST_CELLS for kind in shown.recording.attentions.values())
 
 
 def _drafts() -> Drafts:
