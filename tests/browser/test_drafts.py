@@ -1,7 +1,7 @@
 """Tokens and pictures follow a sentence while it is being typed; Enter makes it the page's own."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import open_app, row
@@ -54,6 +54,31 @@ def test_tokens_and_pictures_follow_every_letter(page: Page, address: str) -> No
     painted(page)
     assert nonces(page) == typed
     assert rows(page) == translated(TYPED)
+
+
+def shows_rain(page: Page, address: str) -> None:
+    """Assert that tokens and pictures become those of a page that was opened with the text."""
+    becomes(lambda: rows(page), translated("It rains."))
+    entered = page.context.new_page()
+    open_app(entered, f"{address}/?text=It+rains.")
+    expect(entered.locator(".head-view[data-nonce]")).to_be_visible()
+    becomes(lambda: nonces(page), nonces(entered))
+
+
+def test_who_types_before_the_page_is_drawn_is_followed_too(page: Page, address: str) -> None:
+    page.goto(address)
+    type_letters(page, "It rains.")
+    shows_rain(page, address)
+
+
+def test_a_letter_typed_before_pictures_can_be_drawn_is_not_lost(page: Page, address: str) -> None:
+    held: list[Route] = []
+    page.route("**/BidiComponent*.js", lambda route: held.append(route))
+    open_app(page, address)
+    becomes(lambda: len(held), 1)
+    type_letters(page, "It rains.")
+    held[0].continue_()
+    shows_rain(page, address)
 
 
 def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: str) -> None:

@@ -15,8 +15,9 @@ function withDrafts(name, show) {
   window.addEventListener(DRAFT_EVENT, heard);
   return {
     give(bytes) {
-      [given, draft] = [bytes, null];
-      show(bytes);
+      draft = given ? null : (window[DRAFT_EVENT]?.[name] ?? null); // of a letter typed before
+      given = bytes;
+      show(draft ?? given);
     },
     end: () => window.removeEventListener(DRAFT_EVENT, heard),
   };

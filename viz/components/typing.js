@@ -19,13 +19,20 @@ function followTyping() {
   const app = document.querySelector("[data-test-script-state]");
   if (app) observer.observe(app, { attributeFilter: ["data-test-script-state"] });
   return {
-    listen: (address) => (typing.address = address),
+    listen: (address) => listen(typing, address),
     end: () => {
       typing.wanted = null;
       observer.disconnect();
       for (const [node, name, heard] of events) node.removeEventListener(name, heard, true);
     },
   };
+}
+
+// What was typed before there was somebody to ask is asked for now.
+function listen(typing, address) {
+  const isFirst = !typing.address;
+  typing.address = address;
+  if (isFirst) typed(typing, { target: document.activeElement });
 }
 
 function isField(node) {
@@ -68,6 +75,7 @@ function ran(typing) {
 function announceDraft(typing, parts) {
   const tell = (detail) => window.dispatchEvent(new CustomEvent(DRAFT_EVENT, { detail }));
   typing.latest = parts;
+  window[DRAFT_EVENT] = parts; // for a picture that comes later
   if (!parts) {
     tell(null);
     return;

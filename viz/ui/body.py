@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.ui.address import open_page
 from viz.ui.current import SHOWN
-from viz.ui.drafts import begin, settle
+from viz.ui.drafts import drafted
 from viz.ui.frame import frame, open_checkpoint
 from viz.ui.garbage import freeze_modules
 from viz.ui.spine import spine
@@ -28,7 +28,6 @@ def _draw(page: str, file: Path) -> None:
     open_page(page)
     asked = frame(needs_answer=page != "Inspect")
     shown = st.session_state.get(SHOWN)
-    begin(page, asked, shown)
-    spine(page)
-    run_path(str(file))
-    settle(shown)
+    with drafted(page, asked, shown):
+        spine(page)
+        run_path(str(file))

@@ -6,7 +6,8 @@ address of the session's own. What is entered then is an ordinary rerun, whose p
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 from weakref import WeakValueDictionary
@@ -52,6 +53,8 @@ class Drafts:
         """Of the run that goes on, by the component's name; None: its pictures wait for Enter."""
         self.ready: tuple[Request, dict[str, Make]] | None = None
         """Of the last run that came to its end, with what it showed."""
+        self.is_drawing = False
+        """Whether a run goes on: who types then is ahead of the page."""
         self.last: Request | None = None
         """What was drafted last."""
 
@@ -82,12 +85,22 @@ def draft_route() -> Route:
     return Route(_address("{ticket}"), _answer, methods=["POST"])
 
 
-def begin(page: str, asked: Request, shown: Answer | None) -> None:
-    """A run is about to draw this page of this answer. asked: what the controls say."""
+@contextmanager
+def drafted(page: str, asked: Request, shown: Answer | None) -> Iterator[None]:
+    """A run draws this page of this answer; at its end its pictures are the ones to make.
+
+    asked: what the controls say.
+    """
     follows = _is_served and page == PAGE and shown is not None and _is_quick(shown)
     if shown is None or replace(asked, text="") != replace(shown.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
-    _drafts().makes = {} if follows else None
+    drafts = _drafts()
+    drafts.is_drawing, drafts.makes = True, {} if follows else None
+    try:
+        yield
+        drafts.ready = (shown.request, drafts.makes) if shown and drafts.makes is not None else None
+    finally:
+        drafts.is_drawing = False
 
 
 def draft_address() -> str:
@@ -101,14 +114,6 @@ def offer(name: str, make: Make) -> None:
     makes = _drafts().makes
     if makes is not None:
         makes[name] = make
-
-
-def settle(shown: Answer | None) -> None:
-    """A run is at its end: from now on its pictures are the ones to draw."""
-    drafts = _drafts()
-    drafts.ready = None
-    if shown is not None and drafts.makes is not None:
-        drafts.ready = shown.request, drafts.makes
 
 
 def _is_quick(shown: Answer) -> bool:
@@ -137,7 +142,7 @@ async def _answer(asked: HttpRequest) -> Response:
     drafts, text = _sessions.get(asked.path_params["ticket"]), await _text(asked)
     if drafts is None or text is None:
         return Response(status_code=AS_ENTERED)
-    if not _one_at_a_time.acquire(blocking=False):
+    if drafts.is_drawing or not _one_at_a_time.acquire(blocking=False):
         return Response(status_code=BUSY)
     try:
         content = await run_in_threadpool(drafts.made, text)

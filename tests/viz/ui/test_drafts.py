@@ -11,7 +11,7 @@ from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
 
 from viz.components.pack import unpack
-from viz.ui import drafts
+from viz.ui import body, drafts
 from viz.ui.current import SHOWN
 from viz.ui.drafts import AS_ENTERED, BUSY, MOST_BYTES, Drafts, draft_route
 from viz.ui.request import answer
@@ -128,6 +128,21 @@ def test_one_draft_is_made_at_a_time(router: Router) -> None:
     address = f"/drafts/{drafts_of(start()).ticket}"
     with drafts._one_at_a_time:
         assert post(router, address, b"3 4") == (BUSY, b"")
+    assert post(router, address, b"3 4")[0] == 200
+
+
+def test_a_letter_typed_while_the_page_is_drawn_is_asked_for_again(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, spine = [], body.spine
+
+    def typed_into(page: str) -> None:
+        spine(page)
+        answers.append(post(router, drafts.draft_address(), b"3 4"))
+
+    monkeypatch.setattr(body, "spine", typed_into)
+    address = f"/drafts/{drafts_of(start()).ticket}"
+    assert answers == [(BUSY, b"")]
     assert post(router, address, b"3 4")[0] == 200
 
 
