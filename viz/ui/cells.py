@@ -12,10 +12,15 @@ from viz.views.view import Selection
 def chosen_cell(selection: Selection, suffix: str = "") -> tuple[int, int] | None:
     """Positions of the chosen query and key; None where no cell is, or none that there is."""
     attention = selection.attention(current(suffix).recording)
-    cell = numbers(kept(f"cell{suffix}", _cells(selection, suffix)))
-    if len(cell) != 2 or cell[0] >= len(attention.queries) or cell[1] >= len(attention.keys):
-        return None
-    return cell[0], cell[1]
+
+    def legal(text: str) -> str:
+        match numbers(text):
+            case query, key if query < len(attention.queries) and key < len(attention.keys):
+                return text
+        return ""
+
+    cell = numbers(kept(f"cell{suffix}", _cells(selection, suffix), legal=legal))
+    return (cell[0], cell[1]) if cell else None
 
 
 def keep_cell(selection: Selection, query: int, key: int, suffix: str = "") -> None:

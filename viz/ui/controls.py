@@ -7,6 +7,7 @@ import streamlit as st
 from transformer import Recording
 from transformer.decoding.method import Method, Option
 from viz.labels import KIND_TITLES
+from viz.ui.whole_number import whole_number
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
 MOST_BUTTONS = 8
@@ -43,17 +44,8 @@ def draw_control(control: Control, recording: Recording, default: Selection) -> 
 
 
 def _amount(control: Amount, options: list[int]) -> int:
-    return int(
-        st.number_input(
-            control.title,
-            min(options),
-            max(options),
-            options[0],
-            key=control.name,
-            bind="query-params",
-            width=150,
-        )
-    )
+    least, most = min(options), max(options)
+    return whole_number(control.title, least, most, options[0], control.name, width=150)
 
 
 def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[int, ...]:
@@ -109,18 +101,13 @@ def choose_options(method: Method) -> tuple[tuple[str, float], ...]:
 
 
 def _option(option: Option) -> float:
-    kind = int if option.is_whole else float
-    chosen = st.number_input(
-        option.title,
-        kind(option.least),
-        kind(option.most),
-        kind(option.default),
-        step=1 if option.is_whole else 0.05,
-        key=option.name,
-        bind="query-params",
-        help=option.explain,
+    title, key, help = option.title, option.name, option.explain
+    least, most, default = map(float, (option.least, option.most, option.default))
+    if option.is_whole:
+        return whole_number(title, least, most, default, key, help=help)
+    return st.number_input(
+        title, least, most, default, 0.05, key=key, bind="query-params", help=help
     )
-    return kind(option.default if chosen is None else chosen)
 
 
 def _row() -> Any:

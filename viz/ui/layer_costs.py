@@ -6,6 +6,7 @@ from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes
 from viz.ui.current import current_theme
 from viz.ui.layer_times import measure_button
 from viz.ui.panel import plot
+from viz.ui.whole_number import whole_number
 from viz.views.layer_costs import HEIGHT, LONGEST, SHORTEST, describe_times, draw_times
 
 EXPLAIN = """
@@ -24,8 +25,7 @@ def choose(letter: str, title: str, options: tuple[int, ...], default: int) -> i
 
 def choose_length() -> int:
     """Any n that the curves are drawn for."""
-    chosen = st.number_input("*n*, length", SHORTEST, LONGEST, 30, key="n", bind="query-params")
-    return int(chosen)
+    return whole_number("*n*, length", SHORTEST, LONGEST, 30, "n")
 
 
 def show_times(measured: Measured | None, sizes: Sizes, n: int) -> None:

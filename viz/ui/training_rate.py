@@ -10,6 +10,7 @@ from viz.ui.current import current, current_theme
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 from viz.ui.training_history import history_of, log_steps, recipe_of
+from viz.ui.whole_number import whole_number
 from viz.views import learning_rate
 from viz.views.curve import Curve, saved
 
@@ -53,9 +54,7 @@ def rates(top: DeltaGenerator) -> None:
 
 def _choose(name: str, largest: int, default: int, step: int) -> int:
     title = {"warmup": "Warm-up steps"}.get(name, name)
-    return st.number_input(
-        title, 1, largest, default, step, key=name, bind="query-params", width=150
-    )
+    return whole_number(title, 1, largest, default, name, step, width=150)
 
 
 def _points(curves: Sequence[Curve]) -> list[dict[str, str | float]]:

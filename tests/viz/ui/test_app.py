@@ -225,6 +225,16 @@ def test_heads_that_there_are_not_leave_the_address(folder: Path) -> None:
     assert "".join(app.query_params["heads"]) == "1"
 
 
+@pytest.mark.parametrize("cell", ["99,99", "1", "a,b", "0,-1"])
+def test_a_cell_that_there_is_not_leaves_the_address(folder: Path, cell: str) -> None:
+    assert "cell" not in start(cell=cell, picture="Inside").query_params
+
+
+def test_a_cell_in_the_address_stays(folder: Path) -> None:
+    app = start(cell="1,2", picture="Inside")
+    assert "".join(app.query_params["cell"]) == "1,2"
+
+
 def test_a_checkpoint_opens_by_its_path_and_follows_into_the_address(
     folder: Path, families: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
