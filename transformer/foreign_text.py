@@ -11,6 +11,16 @@ def shown(name: object, most: int = 80) -> str:
     return plain if len(plain) <= most else f"{plain[:most]}…"
 
 
+def reason(error: Exception, most: int = 300) -> str:
+    """What a library says of a stranger's file, as the end of a sentence without its full stop."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if isinstance(error, KeyError) and lines:
+        lines[0] = f"it has no {lines[0]}"
+    if len(lines) > 1 and lines[0].endswith(":"):
+        lines[0] += f" {lines[1]}"
+    return shown(lines[0] if lines else type(error).__name__, most).rstrip(".")
+
+
 def read_json(file: Path) -> Any:
     """The values of a JSON file. Raises OSError, ValueError or RecursionError."""
     return whole_text(json.loads(file.read_text(encoding="utf-8")))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
-from transformer.foreign_text import shown, whole_text
+from transformer.foreign_text import reason, whole_text
 from transformer.formats.mappings.mapping import CodeMapping, Found
 from transformer.formats.vocabulary_yaml import yaml_ids
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer, read_bpe
@@ -174,8 +174,7 @@ def _bpe(folder: Path, names: Sequence[str]) -> Vocabulary:
     try:
         return Vocabulary(said, bpe=read_bpe(folder))
     except Exception as error:  # the library's are of many kinds
-        why = shown(error, 120).rstrip(".")
-        raise CheckpointError(f"{said} cannot be read: {why}") from error
+        raise CheckpointError(f"{said} cannot be read: {reason(error, 120)}") from error
 
 
 def _read(file: Path) -> bytes:

@@ -17,7 +17,7 @@ from torch import nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
-from transformer.foreign_text import shown, whole_text
+from transformer.foreign_text import reason, shown, whole_text
 from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
 from transformer.models.hugging_face_weights import open_weights
 from transformer.tokenizer import IdTokenizer
@@ -244,12 +244,10 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
     except ImportError as error:
         raise CheckpointError(
             f"{path.name} is in Hugging Face's format and needs a package that is not here: "
-            f"{_first_line(error)}."
+            f"{reason(error)}."
         ) from error
     except Exception as error:
-        raise CheckpointError(
-            f"{path.name}: {what} cannot be read: {_first_line(error)}."
-        ) from error
+        raise CheckpointError(f"{path.name}: {what} cannot be read: {reason(error)}.") from error
 
 
 @contextmanager
@@ -267,13 +265,6 @@ def building(path: Path, config: Any) -> Iterator[None]:
                         "does not know: write what the model was trained with."
                     ) from error
             raise
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if len(lines) > 1 and lines[0].endswith(":"):
-        lines[0] += f" {lines[1]}"
-    return (lines[0] if lines else type(error).__name__).rstrip(".")[:300]
 
 
 def _listed(names: list[str]) -> str:

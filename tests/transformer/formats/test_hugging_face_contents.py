@@ -203,6 +203,9 @@ def test_a_damaged_tokenizer_is_told_where_the_vocabulary_is(copied: Path) -> No
     assert found.n_parameters
     with pytest.raises(CheckpointError, match="its tokenizer cannot be read"):
         found.contents.read_tokenizer()
+    (copied / "tokenizer.json").write_text('{"a": 1}')
+    with pytest.raises(CheckpointError, match=r"cannot be read: it has no 'added_tokens'\.$"):
+        survey(copied).contents.read_tokenizer()
 
 
 def test_json_values(gpt2: Path) -> None:
