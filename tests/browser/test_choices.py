@@ -65,6 +65,23 @@ def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str
     expect(title).to_contain_text("special tokens hidden")
 
 
+def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, address: str) -> None:
+    open_app(page, address)
+    page.get_by_role("button", name="Options", exact=True).click()
+    field = page.get_by_role("spinbutton", name="Beam size")
+    field.fill("2")
+    field.press("Enter")
+    page.wait_for_url("**/?beam_size=2")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Decode").click()
+    page.wait_for_url("**/decode?beam_size=2")
+    page.goto(page.url)
+    page.get_by_role("link", name="Explore").click()
+    page.wait_for_url("**/?beam_size=2")
+    page.get_by_role("button", name="Options", exact=True).click()
+    expect(field).to_have_value("2")
+
+
 def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) -> None:
     text = "A gorgeous, witty and moving film."
     open_app(page, f"{address}/?checkpoint=sentiment&text={text}&words=yes&picture=Heatmap")

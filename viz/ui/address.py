@@ -13,7 +13,7 @@ import streamlit as st
 
 HEARD = 1.0
 """Seconds in which an old address means a busy browser; later somebody went back to it."""
-_KEPT, _PAGE = "kept_", "kept_page"
+_KEPT, _PAGE, _IS_TURNED = "kept_", "kept_page", "kept_is_turned"
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,24 @@ class _Kept:
 
 def open_page(page: str) -> None:
     """Tell which page runs. A link to another page drops values: they are not taken back by it."""
-    if st.session_state.get(_PAGE) == page:
+    is_turned = st.session_state[_IS_TURNED] = st.session_state.get(_PAGE) != page
+    if not is_turned:
         return
     st.session_state[_PAGE] = page
     for key, known in list(st.session_state.items()):
         if isinstance(known, _Kept) and str(key).removeprefix(_KEPT) not in st.query_params:
             st.session_state[key] = replace(known, seen=None)
+
+
+def carry(*keys: str) -> None:
+    """Write what bound widgets say into the address of another page, before they are drawn.
+
+    Streamlit 1.67 leaves that to the browser, where a widget in a closed popover does not exist.
+    """
+    if st.session_state[_IS_TURNED]:
+        for key in keys:
+            if key in st.session_state:
+                st.session_state[key] = st.session_state[key]
 
 
 def kept(name: str, about: Hashable, default: str = "", legal: Callable[[str], str] = str) -> str:

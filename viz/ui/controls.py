@@ -101,12 +101,24 @@ def choose_options(method: Method) -> tuple[tuple[str, float], ...]:
 
 
 def _option(option: Option) -> float:
-    title, key, help = option.title, option.name, option.explain
-    least, most, default = map(float, (option.least, option.most, option.default))
     if option.is_whole:
-        return whole_number(title, least, most, default, key, help=help)
+        return whole_number(
+            option.title,
+            int(option.least),
+            int(option.most),
+            int(option.default),
+            option.name,
+            help=option.explain,
+        )
     return st.number_input(
-        title, least, most, default, 0.05, key=key, bind="query-params", help=help
+        option.title,
+        float(option.least),
+        float(option.most),
+        float(option.default),
+        0.05,
+        key=option.name,
+        bind="query-params",
+        help=option.explain,
     )
 
 
