@@ -92,6 +92,16 @@ def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: st
     becomes(lambda: nonces(page), before)
 
 
+def test_a_draft_outlives_a_change_of_the_theme(page: Page, address: str) -> None:
+    open_app(page, address)
+    type_letters(page, "It rains.")
+    becomes(lambda: rows(page), translated("It rains."))
+    with page.expect_response("**/drafts/*"):
+        page.emulate_media(color_scheme="dark")
+    becomes(lambda: rows(page), translated("It rains."))
+    assert "text=" not in page.url
+
+
 def test_going_back_leaves_the_draft(page: Page, address: str) -> None:
     open_app(page, address)
     first = rows(page)

@@ -2,6 +2,7 @@
 // of the sentence that was entered takes its place.
 
 const DRAFT_EVENT = "headscope:draft";
+const DROPPED_EVENT = "headscope:draft-dropped"; // as when the theme changes: nothing was entered
 
 // show(bytes) draws them. Returns give(bytes), to be told what the server says, and end().
 function withDrafts(name, show) {
@@ -15,6 +16,7 @@ function withDrafts(name, show) {
   window.addEventListener(DRAFT_EVENT, heard);
   return {
     give(bytes) {
+      if (draft) window.dispatchEvent(new Event(DROPPED_EVENT));
       draft = given ? null : (window[DRAFT_EVENT]?.[name] ?? null); // of a letter typed before
       given = bytes;
       show(draft ?? given);

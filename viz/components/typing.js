@@ -6,13 +6,15 @@ const [ANSWERED, BUSY] = [200, 202]; // as viz/ui/drafts.py answers; else what w
 
 // Returns listen(address), to be told where drafts are, and end().
 function followTyping() {
-  const typing = { address: "", wanted: null, isAsking: false, isEntered: false, latest: null };
+  const typing = { address: "", field: null, wanted: null, latest: null };
+  Object.assign(typing, { isAsking: false, isEntered: false });
   const events = [
     [document, "input", (event) => typed(typing, event)],
     [document, "compositionend", (event) => typed(typing, event)],
     [document, "keydown", ({ target, key }) => isField(target) && key === "Enter" && entered(typing)],
     [document, "focusout", ({ target }) => isField(target) && left(typing)],
     [window, "popstate", () => wentBack(typing)],
+    [window, DROPPED_EVENT, () => setTimeout(() => askAgain(typing), LATE)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -41,8 +43,8 @@ function isField(node) {
 
 function typed(typing, { target, isComposing }) {
   if (!typing.address || !isField(target) || isComposing) return;
-  Object.assign(typing, { wanted: target.value, isEntered: false });
-  if (!typing.isAsking) ask(typing, target);
+  Object.assign(typing, { field: target, wanted: target.value, isEntered: false });
+  if (!typing.isAsking) ask(typing);
 }
 
 function entered(typing) {
@@ -87,21 +89,21 @@ function announceDraft(typing, parts) {
   requestAnimationFrame(() => setTimeout(later));
 }
 
-async function ask(typing, field) {
+async function ask(typing) {
   typing.isAsking = true;
   const text = typing.wanted;
   const { status, bytes } = await fetchDraft(typing.address, text);
   typing.isAsking = false;
   const isOld = text !== typing.wanted;
   // Somebody left the field, went back or took an example; or the page is on its way.
-  if (field.value !== typing.wanted || (isOld && typing.isEntered)) return;
+  if (typing.field.value !== typing.wanted || (isOld && typing.isEntered)) return;
   if (status !== BUSY) announceDraft(typing, status === ANSWERED ? partsOf(bytes) : null);
-  if (status === BUSY) setTimeout(() => askAgain(typing, field), AGAIN);
-  else if (isOld) ask(typing, field);
+  if (status === BUSY) setTimeout(() => askAgain(typing), AGAIN);
+  else if (isOld) ask(typing);
 }
 
-function askAgain(typing, field) {
-  if (!typing.isAsking && typing.wanted !== null && !typing.isEntered) ask(typing, field);
+function askAgain(typing) {
+  if (!typing.isAsking && typing.wanted !== null && !typing.isEntered) ask(typing);
 }
 
 async function fetchDraft(address, text) {
