@@ -20,6 +20,7 @@ function followTyping() {
   const observer = new MutationObserver(() => ran(typing));
   const app = document.querySelector("[data-test-script-state]");
   if (app) observer.observe(app, { attributeFilter: ["data-test-script-state"] });
+  typed(typing, { target: document.activeElement }); // before anybody listened
   return {
     listen: (address) => listen(typing, address),
     end: () => {
@@ -30,11 +31,11 @@ function followTyping() {
   };
 }
 
-// What was typed before there was somebody to ask is asked for now.
+// What was typed while there was nobody to ask is asked for now.
 function listen(typing, address) {
   const isFirst = !typing.address;
   typing.address = address;
-  if (isFirst) typed(typing, { target: document.activeElement });
+  if (isFirst) askAgain(typing);
 }
 
 function isField(node) {
@@ -42,7 +43,7 @@ function isField(node) {
 }
 
 function typed(typing, { target, isComposing }) {
-  if (!typing.address || !isField(target) || isComposing) return;
+  if (!isField(target) || isComposing) return;
   Object.assign(typing, { field: target, wanted: target.value, isEntered: false });
   if (!typing.isAsking) ask(typing);
 }
@@ -90,6 +91,7 @@ function announceDraft(typing, parts) {
 }
 
 async function ask(typing) {
+  if (!typing.address) return; // pictures wait for Enter
   typing.isAsking = true;
   const text = typing.wanted;
   const { status, bytes } = await fetchDraft(typing.address, text);
