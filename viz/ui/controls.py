@@ -7,6 +7,7 @@ import streamlit as st
 from transformer import Recording
 from transformer.decoding.method import Method, Option
 from viz.labels import KIND_TITLES
+from viz.ui.address import carry
 from viz.ui.whole_number import whole_number
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
@@ -97,6 +98,7 @@ def choose_heads(recording: Recording, default: Selection) -> None:
 
 def choose_options(method: Method) -> tuple[tuple[str, float], ...]:
     """What a decoding method may be given, as (name, value) pairs; drawn in a row."""
+    carry(*(option.name for option in method.options))
     return tuple((option.name, _option(option)) for option in method.options)
 
 

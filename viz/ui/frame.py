@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
 from viz.labels import literal
-from viz.ui.address import carry
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
 from viz.ui.defaults import DEFAULT_METHODS
@@ -141,7 +140,6 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Lang
     if not method.options and not told:
         return chosen, (), NEITHER
     help = f"Options of {method.title}" + (", and languages" if told else "")
-    carry("from", "to", *(option.name for option in method.options))
     with st.popover("Options", icon=":material/tune:", help=help, key="options"):
         languages = choose_languages(known) if told else NEITHER
         return chosen, choose_options(method), languages

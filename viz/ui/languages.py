@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from transformer.checkpoint import Description
+from viz.ui.address import carry
 from viz.ui.request import Languages
 
 
@@ -18,6 +19,7 @@ def choose_languages(known: Description) -> Languages:
     """Draw two lists of the codes that it knows."""
     config: Any = known.config
     codes = config.languages
+    carry("from", "to")
     return (
         _choose("From", "from", codes, config.source_language),
         _choose("To", "to", codes, config.target_language),
