@@ -6,8 +6,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from transformer.lenses.lens import Lens
-from transformer.reading import AttentionMap, Reading, read
+from transformer.analysis.lenses.lens import Lens
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from tests.transformer.lenses.given import recording_of, self_attention
+from tests.transformer.analysis.lenses.given import recording_of, self_attention
+from transformer.analysis.lenses.lens import Lens
+from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.reading import lenses
 from transformer.config import ModelConfig
 from transformer.discover import discover
-from transformer.lenses.lens import Lens
-from transformer.metrics.metric import Metric
-from transformer.reading import lenses
 
 ROOT = Path(__file__).parents[1]
 README, ARCHITECTURE, GLOSSARY, EXTENDING = (

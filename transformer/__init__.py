@@ -10,9 +10,9 @@ from torch import nn
 
 from transformer.checkpoint import Checkpoint, CheckpointError, load_checkpoint
 from transformer.decoding import Decoding, InputError, decode
-from transformer.models.hugging_face_languages import translating
-from transformer.recorder import record as record_checkpoint
+from transformer.hugging_face.languages import translating
 from transformer.recording import Attention, PositionalEncoding, Recording
+from transformer.recording.ours import record as record_checkpoint
 from transformer.tokenizer import Token
 from transformer.watch import record_module
 from transformer.watch.module import Tokens

@@ -18,7 +18,7 @@ from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.device import DeviceError, choose_device
 from transformer.discover import discover
-from transformer.inspection import inspect
+from transformer.inspection.survey import inspect
 from transformer.training.task import TrainingError
 from transformer.training.train import train
 

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from transformer.config import ModelConfig
 from transformer.device import choose_device
 from transformer.discover import discover
+from transformer.files.whole_file import write_whole
 from transformer.models.family import Family
 from transformer.tokenizer import Tokenizer
-from transformer.whole_file import write_whole
 
 if TYPE_CHECKING:
     from transformer.formats.format import Format

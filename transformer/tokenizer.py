@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 import sentencepiece
 
-from transformer.whole_file import write_whole
+from transformer.files.whole_file import write_whole
 
 Side = Literal["source", "target", "text", "prompt", "continuation"]
 """What a text is for: translated or produced; judged; or begun, for a generator to go on with."""

@@ -8,8 +8,8 @@ from typing import Literal
 
 import sentencepiece
 
+from transformer.files.whole_file import write_whole
 from transformer.tokenizer import Side, Token, Tokenizer, TokenizerError
-from transformer.whole_file import write_whole
 
 Splits = Literal["words", "characters"]
 

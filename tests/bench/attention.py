@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import torch
 
-from transformer.reading import AttentionMap, read
+from transformer.analysis.reading import AttentionMap, read
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 

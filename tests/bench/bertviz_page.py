@@ -15,7 +15,7 @@ from pathlib import Path
 from playwright.sync_api import Playwright, Route, TimeoutError
 
 from tests.browser.server import DESKTOP, launch
-from transformer.reading import AttentionMap
+from transformer.analysis.reading import AttentionMap
 
 PACKAGES = Path("build/bertviz")
 SCRIPTS = {

@@ -2,8 +2,8 @@
 
 from tests.bench.attention import HEADS, LAYERS, random_map
 from tests.bench.bench import Bench, Row
-from viz.components.browser import envelope
-from viz.components.head_grid import pack_head_grid
+from viz.components.head_grid.head_grid import pack_head_grid
+from viz.components.kit.browser import envelope
 from viz.theme import LIGHT
 
 GOAL_BYTES = {30: 200_000}

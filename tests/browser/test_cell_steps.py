@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.cell import recording
 from tests.browser.server import PHONE, ROOT, painted, serve
-from transformer.cell import Cell, inside
+from transformer.analysis.cell import Cell, inside
 from viz.theme import LIGHT
 
 pytestmark = pytest.mark.browser

@@ -11,8 +11,8 @@ from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place, said
 from tests.browser.test_head_view import token
 from transformer import Recording, decode, load_checkpoint, record
-from transformer.metrics.measure import measure
-from transformer.reading import AttentionMap, Reading, read
+from transformer.analysis.metrics.measure import measure
+from transformer.analysis.reading import AttentionMap, Reading, read
 
 pytestmark = pytest.mark.browser
 

@@ -9,8 +9,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import becomes, painted, serve
 from tests.random_maps import random_map
-from transformer.metrics.measure import measure, metrics_of
-from transformer.reading import AttentionMap
+from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.reading import AttentionMap
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.maps import drawn, translated
 from tests.browser.server import painted, serve
-from transformer.reading import AttentionMap
+from transformer.analysis.reading import AttentionMap
 
 pytestmark = pytest.mark.browser
 

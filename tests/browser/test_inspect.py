@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_accessibility import faults
 from tests.browser.test_app import open_app
-from transformer.circuits import copying_scores
-from transformer.inspection import survey
-from transformer.tensor_statistics import statistics
+from transformer.inspection.circuits import copying_scores
+from transformer.inspection.survey import survey
+from transformer.inspection.tensor_statistics import statistics
 
 pytestmark = pytest.mark.browser
 

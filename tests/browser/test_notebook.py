@@ -8,8 +8,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.apps.random_attention import random_recording
 from tests.browser.server import becomes
 from tests.browser.test_accessibility import faults
-from transformer.cell import inside
-from transformer.reading import read
+from transformer.analysis.cell import inside
+from transformer.analysis.reading import read
 from viz import cell_steps, head_grid, head_map, head_view
 from viz.theme import DARK
 

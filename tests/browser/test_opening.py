@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import open_app, parameter, row
 from tests.transformer.watch.hugging_face import build
-from transformer.inspection import survey
+from transformer.inspection.survey import survey
 
 pytestmark = pytest.mark.browser
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."

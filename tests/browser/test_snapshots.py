@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, WebSocket, expect
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer import decode, load_checkpoint, record
-from transformer.reading import AttentionMap, read
+from transformer.analysis.reading import AttentionMap, read
 
 pytestmark = pytest.mark.browser
 

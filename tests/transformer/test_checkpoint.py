@@ -16,8 +16,8 @@ from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
 from transformer.checkpoint import read_history, save_weights
 from transformer.device import DeviceError
-from transformer.inspection import survey
-from transformer.whole_file import write_whole
+from transformer.files.whole_file import write_whole
+from transformer.inspection.survey import survey
 
 
 @pytest.fixture

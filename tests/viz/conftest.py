@@ -12,11 +12,11 @@ import torch
 from tests.transformer.watch.placed import Alibi, Learned, Stack, Turning
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
-from transformer.decisions import Classification, Masked
 from transformer.decoding import Candidate, Decoding, decode
 from transformer.discover import discover
-from transformer.recorder import record
 from transformer.recording import Recording
+from transformer.recording.decisions import Classification, Masked
+from transformer.recording.ours import record
 from transformer.tokenizer import NumberTokenizer, Token
 from transformer.watch import record_module
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from transformer.checkpoint import Checkpoint, Description
-from transformer.formats.contents import Contents
+from transformer.inspection.contents import Contents
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,12 @@ from transformer.checkpoint import (
 from transformer.config import ConfigError, ModelConfig
 from transformer.device import inference_dtype
 from transformer.discover import discover
-from transformer.foreign_text import read_json
-from transformer.formats.contents import Contents, compare, expect, our_contents, require_fit
+from transformer.files.foreign_text import read_json
+from transformer.files.tensor_files import SafetensorsFiles
+from transformer.files.tensors import list_tensors
 from transformer.formats.format import Format
+from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.models.family import Family
-from transformer.tensor_files import SafetensorsFiles
-from transformer.tensors import list_tensors
 from transformer.tokenizer import TokenizerError, load_tokenizer
 
 LARGEST_CONFIG = 2**24

@@ -9,12 +9,11 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
-from transformer.circuits import Heads, NoHeads
-from transformer.foreign_text import shown, whole_text
-from transformer.formats.contents import Contents, Fit
+from transformer.files.foreign_text import shown, whole_text
 from transformer.formats.format import Format
-from transformer.models.family import Family
-from transformer.models.hugging_face import (
+from transformer.hugging_face.heads import HuggingFaceHeads
+from transformer.hugging_face.languages import target_language
+from transformer.hugging_face.model import (
     DECODER,
     ENCODER,
     ENCODER_DECODER,
@@ -22,18 +21,19 @@ from transformer.models.hugging_face import (
     HuggingFaceConfig,
     HuggingFaceModel,
 )
-from transformer.models.hugging_face_files import (
+from transformer.hugging_face.opening import (
     architecture,
     model_class,
     open_config,
     open_model,
     open_tokenizer,
 )
-from transformer.models.hugging_face_fit import build_skeleton
-from transformer.models.hugging_face_heads import HuggingFaceHeads
-from transformer.models.hugging_face_languages import target_language
-from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer
-from transformer.models.hugging_face_weights import open_weights
+from transformer.hugging_face.skeleton import build_skeleton
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.hugging_face.weights import open_weights
+from transformer.inspection.circuits import Heads, NoHeads
+from transformer.inspection.contents import Contents, Fit
+from transformer.models.family import Family
 from transformer.tokenizer import IdTokenizer
 
 LARGEST_CONFIG = 2**24

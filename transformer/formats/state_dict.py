@@ -14,14 +14,14 @@ import torch
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
-from transformer.foreign_text import read_json
-from transformer.formats.contents import Contents, our_contents
+from transformer.files.foreign_text import read_json
+from transformer.files.tensor_files import LoadedTensors
+from transformer.files.weights_file import SUFFIXES, read_weights
 from transformer.formats.format import Format
 from transformer.formats.mappings.mapping import SIDECAR, CodeMapping, Misfit
 from transformer.formats.translate import Translated, recognise, translate
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
-from transformer.formats.weights_file import SUFFIXES, read_weights
-from transformer.tensor_files import LoadedTensors
+from transformer.inspection.contents import Contents, our_contents
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, VocabularyTokenizer, source_side
 

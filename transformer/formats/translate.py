@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer.checkpoint import CONFIG
 from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
-from transformer.foreign_text import shown
+from transformer.files.foreign_text import shown
 from transformer.formats.mappings.mapping import CodeMapping, Found, Misfit, Tensors, same
 from transformer.layers.positions import sinusoids, sinusoids_in_halves
 from transformer.models.family import Family

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
-from transformer.foreign_text import reason, whole_text
+from transformer.files.foreign_text import reason, whole_text
 from transformer.formats.mappings.mapping import CodeMapping, Found
 from transformer.formats.vocabulary_yaml import yaml_ids
-from transformer.models.hugging_face_tokenizer import HuggingFaceTokenizer, read_bpe
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import (
     END,

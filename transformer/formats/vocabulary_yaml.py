@@ -2,7 +2,7 @@
 
 import re
 
-from transformer.foreign_text import shown
+from transformer.files.foreign_text import shown
 
 LONGEST = 1000
 """Characters of a line."""

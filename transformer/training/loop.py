@@ -26,11 +26,11 @@ from transformer.checkpoint import (
 )
 from transformer.device import choose_device
 from transformer.discover import discover
+from transformer.files.whole_file import write_whole
 from transformer.training.batches import IGNORED, Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.state import load_state, save_state
 from transformer.training.task import Recipe, Task
-from transformer.whole_file import write_whole
 
 SAVE_SECONDS = 40
 """A killed run loses at most this much, and the time of one save."""

@@ -10,8 +10,8 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from transformer.files.whole_file import write_whole
 from transformer.training.task import TrainingError
-from transformer.whole_file import write_whole
 
 
 def save_state(

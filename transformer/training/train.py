@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from transformer.checkpoint import CARD, load_checkpoint
+from transformer.files.whole_file import write_whole
 from transformer.training.card import card
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, Scores
-from transformer.whole_file import write_whole
 
 
 def train(

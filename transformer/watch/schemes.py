@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from transformer.position_analysis import find_pairs
+from transformer.positions.encodings import find_pairs
+from transformer.positions.rotary import Rotary
 from transformer.recording import Attention, AttentionCall, PositionalEncoding
-from transformer.rotary import Rotary
 from transformer.watch.kinds import by_kind
 from transformer.watch.seen import Seen, storage
 from transformer.watch.tables import Added, are_positions, encoding_of, is_sinusoidal

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.position_analysis import find_pairs
+from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
 from transformer.tokenizer import Token
 from transformer.watch.seen import storage

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from transformer.whole_file import write_whole
-from viz.components.browser import Component, palette
+from transformer.files.whole_file import write_whole
+from viz.components.kit.browser import Component, palette
 from viz.export import page_html
 from viz.theme import DARK, LIGHT, Theme
 

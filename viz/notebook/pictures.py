@@ -7,16 +7,20 @@ Reading, which also merges words and hides special tokens. theme, height: as `pi
 from collections.abc import Iterable
 from functools import partial
 
-from transformer.cell import inside
+from transformer.analysis.cell import inside
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.reading import AttentionMap, Reading, lenses, read
 from transformer.decoding import Decoding
-from transformer.metrics.measure import metrics_of
-from transformer.reading import AttentionMap, Reading, lenses, read
 from transformer.recording import Recording
-from viz.components.cell_steps import CELL_STEPS, cell_steps_data, pack_cell, shown_keys
-from viz.components.decode_player import DECODE_PLAYER, decode_player_data, pack_decoding
-from viz.components.head_grid import HEAD_GRID, head_grid_data, pack_head_grid
-from viz.components.head_map import HEAD_MAP, head_map_data, pack_head_map
-from viz.components.head_view import HEAD_VIEW, head_view_data, pack_head_view
+from viz.components.cell_steps.cell_steps import CELL_STEPS, cell_steps_data, pack_cell, shown_keys
+from viz.components.decode_player.decode_player import (
+    DECODE_PLAYER,
+    decode_player_data,
+    pack_decoding,
+)
+from viz.components.head_grid.head_grid import HEAD_GRID, head_grid_data, pack_head_grid
+from viz.components.head_map.head_map import HEAD_MAP, head_map_data, pack_head_map
+from viz.components.head_view.head_view import HEAD_VIEW, head_view_data, pack_head_view
 from viz.notebook.picture import Picture, ThemeName, picture
 from viz.views.head_heatmap import KIND_TITLES, map_name
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from transformer.metrics.comparison import jensen_shannon, largest_difference
+from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from viz.labels import KIND_TITLES, literal
 from viz.ui.current import current, current_selection
 from viz.ui.opened import title

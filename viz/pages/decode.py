@@ -4,7 +4,7 @@ import streamlit as st
 
 from transformer import Decoding
 from transformer.discover import discover
-from viz.components.decode_player import decode_player
+from viz.components.decode_player.decode_player import decode_player
 from viz.export import decoding_csv
 from viz.labels import literal
 from viz.ui.address import keep, kept

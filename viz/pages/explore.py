@@ -4,8 +4,8 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.reading import Reading
-from viz.components.head_grid import head_grid
+from transformer.analysis.reading import Reading
+from viz.components.head_grid.head_grid import head_grid
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_selection, current_theme
 from viz.ui.draft_pictures import arrows_of, grid_of, inside_of, map_of

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from transformer.discover import discover
-from transformer.position_schemes import schemes
+from viz.position_words import schemes
 from viz.ui.current import current
 from viz.ui.panel import controls, draw_figure, panel
 from viz.views.token_vectors import PARTS

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 
 from transformer import Recording
-from transformer.reading import AttentionMap, Group
+from transformer.analysis.reading import AttentionMap, Group
 from viz.ui.address import keep, kept
 from viz.ui.current import current
 from viz.views.view import Selection

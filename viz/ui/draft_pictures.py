@@ -6,12 +6,12 @@ What belongs to a text alone, as chosen cells or pinned tokens, is not there yet
 from typing import Any
 
 from transformer import InputError
-from transformer.reading import Reading
-from viz.components.cell_steps import cell_steps_data
-from viz.components.head_grid import head_grid_data
-from viz.components.head_map import head_map_data
-from viz.components.head_view import head_view_data
-from viz.components.token_rows import token_rows_data
+from transformer.analysis.reading import Reading
+from viz.components.cell_steps.cell_steps import cell_steps_data
+from viz.components.head_grid.head_grid import head_grid_data
+from viz.components.head_map.head_map import head_map_data
+from viz.components.head_view.head_view import head_view_data
+from viz.components.token_rows.token_rows import token_rows_data
 from viz.theme import Theme
 from viz.ui.cells import strongest
 from viz.ui.drafts import Make

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
-from viz.components.pack import pack
+from viz.components.kit.pack import pack
 from viz.ui.request import Answer, Request, answer, make_request
 
 PAGE = "Explore"

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from transformer.circuits import CircuitError, ov, qk
+from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
 from viz.labels import literal

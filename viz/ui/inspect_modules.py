@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer.inspection import Inspection
-from transformer.module_tree import Branch
+from transformer.inspection.module_tree import Branch
+from transformer.inspection.survey import Inspection
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.ui.inspected import Key, inspected

@@ -7,8 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.inspection import Inspection
-from transformer.position_analysis import find_pairs, similarity
+from transformer.inspection.survey import Inspection
+from transformer.positions.encodings import find_pairs, similarity
 from viz.labels import literal
 from viz.ui.current import current_theme
 from viz.ui.inspected import Key, inspected, tensor_of

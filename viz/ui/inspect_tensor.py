@@ -5,8 +5,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from transformer.inspection import Inspection
-from transformer.tensor_statistics import LARGEST, Pooling, Statistics, as_matrix, histogram
+from transformer.inspection.survey import Inspection
+from transformer.inspection.tensor_statistics import (
+    LARGEST,
+    Pooling,
+    Statistics,
+    as_matrix,
+    histogram,
+)
 from viz.labels import literal
 from viz.ui.current import current_theme
 from viz.ui.inspected import Key, inspected, statistics_of, tensor_of

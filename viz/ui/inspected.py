@@ -3,9 +3,9 @@
 import streamlit as st
 from torch import Tensor
 
-from transformer.circuits import Ends, Head, copying_scores
-from transformer.inspection import Inspection, survey
-from transformer.tensor_statistics import Statistics, statistics
+from transformer.inspection.circuits import Ends, Head, copying_scores
+from transformer.inspection.survey import Inspection, survey
+from transformer.inspection.tensor_statistics import Statistics, statistics
 from transformer.tokenizer import Tokenizer
 from viz.labels import label
 from viz.ui.request import version_of

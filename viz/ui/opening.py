@@ -9,7 +9,7 @@ from pathlib import Path
 
 from transformer import CheckpointError
 from transformer.checkpoint import format_of
-from transformer.models.hugging_face_hub import from_hub, is_hub_name
+from transformer.hugging_face.hub import from_hub, is_hub_name
 from viz.ui.settings import allowed_folders, is_reached_by_others
 
 MOST = 200

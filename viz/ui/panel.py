@@ -8,8 +8,8 @@ from plotly.graph_objects import Figure
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Attention, Recording
+from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
-from transformer.metrics.measure import measure, metrics_of
 from viz.export import CONFIG, figure_html
 from viz.ui.controls import draw_control
 from viz.ui.current import current, current_theme, default_selection

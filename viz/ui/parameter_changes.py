@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from transformer.changes import Change, Changes, changes
+from transformer.inspection.changes import Change, Changes, changes
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.ui.current import current

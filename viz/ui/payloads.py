@@ -2,13 +2,13 @@
 
 from functools import lru_cache
 
-from transformer.cell import inside
-from transformer.reading import AttentionMap, Reading, read
-from viz.components.cell_steps import pack_cell
-from viz.components.decode_player import pack_decoding
-from viz.components.head_grid import pack_head_grid
-from viz.components.head_map import Region, pack_head_map
-from viz.components.head_view import pack_head_view
+from transformer.analysis.cell import inside
+from transformer.analysis.reading import AttentionMap, Reading, read
+from viz.components.cell_steps.cell_steps import pack_cell
+from viz.components.decode_player.decode_player import pack_decoding
+from viz.components.head_grid.head_grid import pack_head_grid
+from viz.components.head_map.head_map import Region, pack_head_map
+from viz.components.head_view.head_view import pack_head_view
 from viz.ui.request import Request, answer
 from viz.views.view import Selection
 

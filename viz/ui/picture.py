@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from transformer.reading import Reading
-from viz.components.cell_steps import cell_steps
-from viz.components.head_map import head_map
-from viz.components.head_view import HeadViewState, head_view
+from transformer.analysis.reading import Reading
+from viz.components.cell_steps.cell_steps import cell_steps
+from viz.components.head_map.head_map import head_map
+from viz.components.head_view.head_view import HeadViewState, head_view
 from viz.ui.address import keep, kept
 from viz.ui.cells import chosen_cell, keep_cell, numbers, place, strongest
 from viz.ui.current import current, current_theme

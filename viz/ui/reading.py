@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from transformer.reading import Reading, lenses, writes
+from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
 from viz.ui.address import keep, kept
 from viz.ui.current import current

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from viz.components.token_rows import token_rows
+from viz.components.token_rows.token_rows import token_rows
 from viz.labels import literal
 from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import SHOWN, current, current_theme, default_selection

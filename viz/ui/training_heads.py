@@ -11,10 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError
-from transformer.checkpoint import format_of
-from transformer.metrics.measure import metrics_of
-from transformer.metrics.metric import Metric
-from transformer.snapshots import (
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.snapshots import (
     Course,
     Snapshot,
     least_change,
@@ -22,7 +21,12 @@ from transformer.snapshots import (
     training_rows,
     watch,
 )
-from viz.components.snapshot_player import MAX_CELLS, pack_snapshots, snapshot_player
+from transformer.checkpoint import format_of
+from viz.components.snapshot_player.snapshot_player import (
+    MAX_CELLS,
+    pack_snapshots,
+    snapshot_player,
+)
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.ui.address import keep, kept

@@ -6,9 +6,9 @@ from typing import Any
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.position_schemes import slopes_text
+from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
-from transformer.relative_bias import paper_slopes
+from viz.position_words import slopes_text
 from viz.theme import Theme
 from viz.views.curve import curve_layout
 from viz.views.layout import axis

@@ -2,8 +2,8 @@
 
 import plotly.graph_objects as go
 
-from transformer.decisions import Classification
 from transformer.recording import Recording
+from transformer.recording.decisions import Classification
 from viz.labels import figure_text, percent
 from viz.theme import Theme
 from viz.views.layout import SMALL, axis, layout, rows_height

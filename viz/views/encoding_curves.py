@@ -5,7 +5,7 @@ import math
 import plotly.graph_objects as go
 import torch
 
-from transformer.position_analysis import wavelengths
+from transformer.positions.encodings import wavelengths
 from transformer.recording import Recording
 from viz.theme import SERIES, Theme
 from viz.views.layout import SMALL, axis, layout

@@ -4,7 +4,7 @@ import math
 
 import plotly.graph_objects as go
 
-from transformer.position_analysis import Shift, shift
+from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
 from viz.theme import SERIES, Theme
 from viz.views.layout import axis, layout, sentence

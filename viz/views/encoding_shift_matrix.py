@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from transformer.position_analysis import Shift, shift
+from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
 from viz.theme import Theme
 from viz.views.encoding_shift import NO_ROTATION

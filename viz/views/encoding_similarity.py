@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.position_analysis import similarity
+from transformer.positions.encodings import similarity
 from transformer.recording import Recording
 from viz.theme import Theme
 from viz.views.heatmap import Side, heatmap, signed_scale

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer.metrics.comparison import jensen_shannon, largest_difference
+from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.recording import Recording
 from viz.theme import Theme
 from viz.views.head_heatmap import row_side

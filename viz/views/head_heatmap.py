@@ -6,8 +6,8 @@ from math import isnan
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.metrics.measure import metrics_of
-from transformer.reading import AttentionMap, Reading, read
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.recording import Attention, Recording
 from viz.labels import label
 from viz.theme import Theme

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from transformer.decisions import Masked
 from transformer.recording import Recording
+from transformer.recording.decisions import Masked
 from viz.labels import figure_label, label, percent
 from viz.theme import Theme
 from viz.views.class_probabilities import BOTTOM, RIGHT, TOP

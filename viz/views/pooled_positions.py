@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.decisions import PooledClassification
 from transformer.recording import Recording
+from transformer.recording.decisions import PooledClassification
 from transformer.tokenizer import Token
 from viz.labels import figure_text, label, percent
 from viz.theme import Theme

@@ -2,8 +2,8 @@
 
 import plotly.graph_objects as go
 
+from transformer.positions.relative_bias import RelativeBias
 from transformer.recording import Recording
-from transformer.relative_bias import RelativeBias
 from transformer.tokenizer import Token
 from viz.theme import Theme
 from viz.views.curve import curve_layout

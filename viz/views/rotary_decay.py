@@ -3,8 +3,8 @@
 import plotly.graph_objects as go
 import torch
 
+from transformer.positions.rotary import bound, decay
 from transformer.recording import Recording
-from transformer.rotary import bound, decay
 from viz.theme import SERIES, Theme
 from viz.views.curve import curve_layout
 from viz.views.layout import axis

@@ -3,8 +3,8 @@
 import plotly.graph_objects as go
 from torch import Tensor
 
+from transformer.positions.relative_bias import ByDistance, by_distance
 from transformer.recording import Recording
-from transformer.relative_bias import ByDistance, by_distance
 from viz.theme import Theme
 from viz.views.curve import curve_layout
 from viz.views.layout import axis

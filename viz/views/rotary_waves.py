@@ -2,8 +2,8 @@
 
 import plotly.graph_objects as go
 
-from transformer.position_schemes import wave_text
 from transformer.recording import Recording
+from viz.position_words import wave_text
 from viz.theme import SERIES, Theme
 from viz.views.curve import curve_layout
 from viz.views.layout import axis

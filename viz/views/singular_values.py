@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.tensor_statistics import effective_rank
+from transformer.inspection.tensor_statistics import effective_rank
 from viz.theme import SERIES, Theme
 from viz.views.layout import axis, layout
 

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.tensor_statistics import Pooling, pool
+from transformer.inspection.tensor_statistics import Pooling, pool
 from viz.theme import Theme, plotly_scale
 from viz.views.heatmap import BAR, TOP, Scale, signed_scale
 from viz.views.layout import axis, layout

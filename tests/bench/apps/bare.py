@@ -7,9 +7,9 @@ import os
 
 import streamlit as st
 
-from transformer.reading import Reading
-from viz.components.head_grid import head_grid
-from viz.components.head_map import head_map
+from transformer.analysis.reading import Reading
+from viz.components.head_grid.head_grid import head_grid
+from viz.components.head_map.head_map import head_map
 from viz.theme import LIGHT
 from viz.ui.garbage import freeze_modules
 from viz.ui.payloads import grid_payload, map_payload

@@ -6,8 +6,8 @@ import streamlit as st
 import torch
 
 from tests.bench.attention import HEADS, random_map
-from viz.components.head_grid import head_grid, pack_head_grid
-from viz.components.head_view import head_view, pack_head_view
+from viz.components.head_grid.head_grid import head_grid, pack_head_grid
+from viz.components.head_view.head_view import head_view, pack_head_view
 from viz.theme import LIGHT
 
 

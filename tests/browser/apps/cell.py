@@ -5,10 +5,10 @@ from types import MappingProxyType
 import streamlit as st
 import torch
 
-from transformer.cell import inside
+from transformer.analysis.cell import inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
-from viz.components.cell_steps import cell_steps, pack_cell
+from viz.components.cell_steps.cell_steps import cell_steps, pack_cell
 from viz.theme import theme
 
 

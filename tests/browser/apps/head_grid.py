@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from tests.random_maps import random_map
-from viz.components.head_grid import head_grid, pack_head_grid
+from viz.components.head_grid.head_grid import head_grid, pack_head_grid
 from viz.theme import theme
 
 st.set_page_config(layout="wide")

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from tests.browser.apps.maps import drawn, translated
-from viz.components.head_map import head_map, pack_head_map
-from viz.components.token_rows import token_rows
+from viz.components.head_map.head_map import head_map, pack_head_map
+from viz.components.token_rows.token_rows import token_rows
 from viz.theme import theme
 
 st.set_page_config(layout="wide")

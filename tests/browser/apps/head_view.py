@@ -6,7 +6,7 @@ n: tokens, default 12. heads: of the layer, default 12. kind: default cross. sho
 import streamlit as st
 
 from tests.browser.apps.random_attention import random_map
-from viz.components.head_view import HeadViewState, head_view, pack_head_view
+from viz.components.head_view.head_view import HeadViewState, head_view, pack_head_view
 from viz.theme import theme
 
 HEAD = 3

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import torch
 
 from transformer import decode, load_checkpoint, record
-from transformer.reading import AttentionMap, read
+from transformer.analysis.reading import AttentionMap, read
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import torch
 
-from transformer.reading import AttentionMap, Reading, read
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 

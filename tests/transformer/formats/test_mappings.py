@@ -19,9 +19,9 @@ from transformer.checkpoint import (
     CheckpointError,
     describe_checkpoint,
 )
-from transformer.circuits import qk
 from transformer.formats.translate import mappings
-from transformer.inspection import survey
+from transformer.inspection.circuits import qk
+from transformer.inspection.survey import survey
 from transformer.vocabulary import source_side
 
 pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.layers.positions import sinusoids
-from transformer.relative_bias import paper_slopes
+from transformer.positions.relative_bias import paper_slopes
 
 D, HEADS, MAX_LEN = 16, 4, 40
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from tests.transformer.watch.invented import HEADS, STYLES, TOKENS, Classifier, D, Fused, Stack
 from transformer import InputError, Recording, record
-from transformer.reading import Reading, lenses, read
+from transformer.analysis.reading import Reading, lenses, read
 from transformer.tokenizer import Token
 
 close = {"rtol": 0.0, "atol": 1e-6}

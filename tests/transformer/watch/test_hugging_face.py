@@ -17,7 +17,7 @@ from tests.transformer.watch.hugging_face import (
 )
 from tests.transformer.watch.models_table import DOCUMENT, HEAD, recorded, row
 from transformer import Recording, record
-from transformer.cell import inside
+from transformer.analysis.cell import inside
 from transformer.recording import AttentionCall, WeightsCall
 
 families = pytest.mark.parametrize("family", FAMILIES)

@@ -22,8 +22,8 @@ from tests.transformer.watch.placed import (
     distances,
 )
 from transformer import Recording, record
-from transformer.position_schemes import schemes
-from transformer.relative_bias import paper_slopes
+from transformer.positions.relative_bias import paper_slopes
+from viz.position_words import schemes
 
 TABLES = {
     "BERT": ("bert.embeddings.position_embeddings.weight", 0, "learned", "text"),

@@ -9,11 +9,11 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from transformer.cell import Cell, inside
+from transformer.analysis.cell import Cell, inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
-from viz.components.cell_steps import N_COMPETITORS, pack_cell, sentence
-from viz.components.pack import unpack
+from viz.components.cell_steps.cell_steps import N_COMPETITORS, pack_cell, sentence
+from viz.components.kit.pack import unpack
 from viz.theme import LIGHT
 
 VECTORS = ("q", "k", "products", "running", "value", "part", "output", "scores", "weights")
@@ -144,8 +144,8 @@ def test_mounts() -> None:
     def script() -> None:
         import streamlit as st
 
-        from viz.components.cell_steps import cell_steps
-        from viz.components.pack import pack
+        from viz.components.cell_steps.cell_steps import cell_steps
+        from viz.components.kit.pack import pack
         from viz.theme import LIGHT
 
         st.write(str(cell_steps(pack({}), LIGHT, key="cell")))

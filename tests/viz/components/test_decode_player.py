@@ -8,8 +8,8 @@ import torch
 
 from transformer.decoding import Candidate, Decoding, Hypothesis, Step
 from transformer.tokenizer import Token
-from viz.components.decode_player import pack_player
-from viz.components.pack import unpack
+from viz.components.decode_player.decode_player import pack_player
+from viz.components.kit.pack import unpack
 
 START, SOURCE = Token(1, "<s>", special=True), (Token(5, "▁It"), Token(6, "<b>"))
 BEST = (Candidate(Token(5, "▁a"), 0.5), Candidate(Token(6, "▁b"), 0.25))

@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from tests.random_maps import random_map
+from transformer.analysis.metrics.measure import measure
+from transformer.analysis.reading import AttentionMap, Reading
 from transformer.discover import discover
-from transformer.metrics.measure import measure
-from transformer.reading import AttentionMap, Reading
-from viz.components.head_grid import pack_head_grid, telling
-from viz.components.pack import unpack
-from viz.components.sides import sides
-from viz.components.thumbnails import FULL, MASKED
+from viz.components.head_grid.head_grid import pack_head_grid, telling
+from viz.components.kit.pack import unpack
+from viz.components.kit.sides import sides
+from viz.components.kit.thumbnails import FULL, MASKED
 
 SCALES = ("share", "size", "signed")
 
@@ -58,7 +58,7 @@ def test_large_maps_go_head_by_head_and_small_ones_together(
 ) -> None:
     map = random_map(3, 4, 20, 20, "decoder_self")
     together = pack_head_grid(map)
-    monkeypatch.setattr("viz.components.thumbnails._BATCH", 2 * 20 * 20)
+    monkeypatch.setattr("viz.components.kit.thumbnails._BATCH", 2 * 20 * 20)
     _, at_once = unpack(together)
     _, by_twos = packed(map)
     for a, b in zip(at_once, by_twos, strict=True):
@@ -119,7 +119,7 @@ def test_a_single_token_has_a_strongest_cell() -> None:
 def test_metrics_are_those_of_the_weights(kind: str, scale: Any, reading: Reading) -> None:
     map = random_map(3, 4, 9, 9 + (kind == "cross"), kind, scale, reading=reading)
     header, (*_, metrics, _) = packed(map)
-    declared = discover("transformer.metrics", "METRIC")
+    declared = discover("transformer.analysis.metrics", "METRIC")
     for layer in range(3):
         expected = measure(map.attention, layer)
         assert [metric["name"] for metric in header["metrics"]] == list(expected)

@@ -9,11 +9,11 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.maps import drawn
-from transformer.lenses.lens import Lens
-from transformer.reading import AttentionMap, Reading, read
+from transformer.analysis.lenses.lens import Lens
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.recording import Recording
-from viz.components.head_map import MAX_CELLS, MAX_REGION, pack_head_map
-from viz.components.pack import unpack
+from viz.components.head_map.head_map import MAX_CELLS, MAX_REGION, pack_head_map
+from viz.components.kit.pack import unpack
 from viz.labels import label
 
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -141,8 +141,8 @@ def test_sizes() -> None:
 
 
 def _page() -> None:
-    from viz.components.head_map import head_map
-    from viz.components.pack import pack
+    from viz.components.head_map.head_map import head_map
+    from viz.components.kit.pack import pack
     from viz.theme import DARK
 
     head_map(pack({}), DARK, "map", cell=(3, 4), path=True)

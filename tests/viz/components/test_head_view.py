@@ -6,10 +6,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.random_attention import random_map
-from transformer.reading import Reading
-from viz.components import head_view
-from viz.components.head_view import KEYS, MAX_DENSE, MAX_RANKED, pack_head_view
-from viz.components.pack import unpack
+from transformer.analysis.reading import Reading
+from viz.components.head_view import head_view
+from viz.components.head_view.head_view import KEYS, MAX_DENSE, MAX_RANKED, pack_head_view
+from viz.components.kit.pack import unpack
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
@@ -71,8 +71,8 @@ def test_signed_values_are_ranked_by_size() -> None:
 def _app() -> None:
     import streamlit as st
 
-    from viz.components.head_view import head_view
-    from viz.components.pack import pack
+    from viz.components.head_view.head_view import head_view
+    from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
     state = head_view(pack({}), LIGHT, "view", head=2, pins=("q1",))

@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.components.pack import unpack
+from viz.components.kit.pack import unpack
 from viz.theme import LIGHT
 
 
 def _grid() -> None:
     import streamlit as st
 
-    from viz.components.head_grid import head_grid
-    from viz.components.pack import pack
+    from viz.components.head_grid.head_grid import head_grid
+    from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
     st.write(str(head_grid(pack({}), (1, 2), LIGHT, key="grid")))
@@ -22,8 +22,8 @@ def _grid() -> None:
 def _player() -> None:
     import streamlit as st
 
-    from viz.components.decode_player import decode_player
-    from viz.components.pack import pack
+    from viz.components.decode_player.decode_player import decode_player
+    from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
     st.write(str(decode_player(pack({}), 3, LIGHT, key="player")))
@@ -33,7 +33,7 @@ def _rows() -> None:
     import streamlit as st
 
     from transformer.tokenizer import Token
-    from viz.components.token_rows import token_rows
+    from viz.components.token_rows.token_rows import token_rows
     from viz.theme import LIGHT
 
     token_rows([Token(5, "▁It")], [Token(6, "▁Es"), Token(2, "</s>", True)], LIGHT, key="rows")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from transformer import load_checkpoint, record
-from transformer.metrics.measure import metrics_of
-from transformer.snapshots import Course, least_change, list_snapshots, roles, watch
-from viz.components import snapshot_player
-from viz.components.pack import unpack
-from viz.components.snapshot_player import pack_snapshots
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.snapshots import Course, least_change, list_snapshots, roles, watch
+from viz.components.kit.pack import unpack
+from viz.components.snapshot_player import snapshot_player
+from viz.components.snapshot_player.snapshot_player import pack_snapshots
 from viz.views.view import Selection
 
 COPY = Path(__file__).parents[3] / "checkpoints" / "copy"

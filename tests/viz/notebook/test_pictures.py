@@ -18,16 +18,16 @@ import torch
 from tests.browser.apps.random_attention import random_recording
 from tests.transformer.watch.invented import HEADS, TOKENS, D, HeadsAsAxis
 from transformer import Decoding, Recording, record
-from transformer.cell import inside
-from transformer.reading import Reading, read
+from transformer.analysis.cell import inside
+from transformer.analysis.reading import Reading, read
 from viz import Picture, cell_steps, decode_player, head_grid, head_map, head_view
-from viz.components import browser
-from viz.components.cell_steps import pack_cell
-from viz.components.decode_player import pack_decoding
-from viz.components.head_grid import pack_head_grid
-from viz.components.head_map import pack_head_map
-from viz.components.head_view import head_view_data, pack_head_view
-from viz.components.pack import unpack
+from viz.components.cell_steps.cell_steps import pack_cell
+from viz.components.decode_player.decode_player import pack_decoding
+from viz.components.head_grid.head_grid import pack_head_grid
+from viz.components.head_map.head_map import pack_head_map
+from viz.components.head_view.head_view import head_view_data, pack_head_view
+from viz.components.kit import browser
+from viz.components.kit.pack import unpack
 from viz.theme import DARK, LIGHT
 
 ROOT = Path(__file__).parents[3]

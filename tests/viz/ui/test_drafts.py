@@ -10,7 +10,7 @@ import pytest
 from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
 
-from viz.components.pack import unpack
+from viz.components.kit.pack import unpack
 from viz.ui import body, drafts
 from viz.ui.current import SHOWN
 from viz.ui.drafts import AS_ENTERED, BUSY, MOST_BYTES, Drafts, draft_route

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.damaged import damaged
 from tests.transformer.watch.hugging_face import build
-from transformer.circuits import copying_scores
-from transformer.inspection import survey
-from transformer.tensor_statistics import statistics
-from transformer.tensors import read_tensor
+from transformer.files.tensors import read_tensor
+from transformer.inspection.circuits import copying_scores
+from transformer.inspection.survey import survey
+from transformer.inspection.tensor_statistics import statistics
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"

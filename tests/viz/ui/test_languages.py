@@ -6,10 +6,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from tests.transformer.models.test_hugging_face_languages import TEXT, save_translator
+from tests.transformer.hugging_face.test_languages import TEXT, save_translator
 from transformer import decode, load_checkpoint, record, translating
-from viz.components.decode_player import pack_decoding
-from viz.components.pack import unpack
+from viz.components.decode_player.decode_player import pack_decoding
+from viz.components.kit.pack import unpack
 
 APP = Path(__file__).parents[3] / "app.py"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from transformer.decisions import Classification, PooledClassification
 from transformer.recording import Recording
+from transformer.recording.decisions import Classification, PooledClassification
 from viz.theme import DARK, LIGHT
 from viz.views import class_probabilities, pooled_positions
 from viz.views.layout import MAX_LABELS

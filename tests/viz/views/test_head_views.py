@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.random_maps import random_attention, random_recording
-from transformer.metrics.comparison import largest_difference
+from transformer.analysis.metrics.comparison import largest_difference
 from transformer.recording import Recording
 from viz.labels import figure_label
 from viz.theme import DARK, LIGHT

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.viz.conftest import NASTY
-from transformer.tensor_statistics import histogram
+from transformer.inspection.tensor_statistics import histogram
 from transformer.tokenizer import Token
 from viz.theme import DARK, LIGHT
 from viz.views import (

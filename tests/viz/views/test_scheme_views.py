@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from tests.viz.conftest import placed_recording
+from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
-from transformer.relative_bias import paper_slopes
 from viz.theme import DARK, LIGHT
 from viz.views import alibi_slopes, relative_bias, rotary_decay, rotary_scores, rotary_waves
 from viz.views.view import Selection

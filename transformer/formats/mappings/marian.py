@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import Activation, ModelConfig
-from transformer.foreign_text import shown
+from transformer.files.foreign_text import shown
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,

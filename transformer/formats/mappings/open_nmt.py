@@ -1,11 +1,11 @@
 """OpenNMT-py from version 3 on: {"model", "generator", "vocab", "opt"}.
 
 Norms before each sublayer and one that closes each stack. Older versions kept their vocabulary as
-Python objects, which are never loaded: `transformer/formats/weights_file.py` says what to do.
+Python objects, which are never loaded: `transformer/files/weights_file.py` says what to do.
 """
 
 from transformer.config import ModelConfig
-from transformer.foreign_text import shown
+from transformer.files.foreign_text import shown
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,

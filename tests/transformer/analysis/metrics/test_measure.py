@@ -1,0 +1,26 @@
+"""Which metrics apply to which attention."""
+
+import torch
+
+from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.recording import Attention, AttentionCall
+from transformer.tokenizer import Token
+
+SOURCE = tuple(Token(i, str(i)) for i in range(4))
+TARGET = tuple(Token(i, str(i)) for i in range(6))
+
+
+def attention(queries: tuple[Token, ...], keys: tuple[Token, ...]) -> Attention:
+    q, k = torch.randn(2, len(queries), 3), torch.randn(2, len(keys), 3)
+    return Attention("any", queries, keys, (AttentionCall(q, k, k, None, 1.0, False),))
+
+
+def test_the_diagonal_is_asked_only_of_one_sequence() -> None:
+    assert {"previous", "same", "next"} <= set(metrics_of(attention(SOURCE, SOURCE)))
+    assert not {"previous", "same", "next"} & set(metrics_of(attention(TARGET, SOURCE)))
+
+
+def test_a_layer_is_measured_head_by_head() -> None:
+    measured = measure(attention(TARGET, SOURCE), layer=0)
+    assert {"entropy", "distance", "confidence", "first"} <= set(measured)
+    assert all(values.shape == (2,) for values in measured.values())

@@ -1,0 +1,85 @@
+"""Tensors from files of several kinds, whole, damaged and hostile."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from transformer.checkpoint import CheckpointError
+from transformer.files.tensor_files import LoadedTensors, open_pickles
+from transformer.files.tensors import Stored
+
+
+class Payload:
+    """What a hostile pickle holds: code that would make a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.file,)
+
+
+def test_tensors_in_memory_are_described_as_safetensors_does() -> None:
+    source = LoadedTensors({"a": torch.ones(2, 3).half(), "b": torch.tensor(4)})
+    assert source.stored["a"] == Stored("a", "F16", (2, 3))
+    assert source.stored["b"] == Stored("b", "I64", ())
+    b, a = source.read("b", "a")
+    assert a.dtype == torch.float32 and float(b) == 4
+    with pytest.raises(KeyError):
+        next(source.read("c"))
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_both_kinds_of_pickles_are_read(is_zip: bool, tmp_path: Path) -> None:
+    torch.save(
+        {"a": torch.arange(6).view(2, 3)},
+        tmp_path / "w.bin",
+        _use_new_zipfile_serialization=is_zip,
+    )
+    (a,) = open_pickles(tmp_path, ["w.bin"]).read("a")
+    assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def refused(folder: Path, sentence: str) -> None:
+    with pytest.raises(CheckpointError, match=sentence) as caught:
+        open_pickles(folder, ["w.bin"])
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_code_in_a_pickle_does_not_run(is_zip: bool, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    values = {"a": Payload(made)}
+    torch.save(values, tmp_path / "w.bin", _use_new_zipfile_serialization=is_zip)
+    refused(tmp_path, r"w\.bin holds Python objects \(\S+\), which are not loaded: ")
+    assert not made.exists()
+
+
+def test_what_swells_when_read_is_refused(tmp_path: Path) -> None:
+    torch.save({"a": torch.zeros(100_000)}, tmp_path / "whole.bin")
+    with (
+        zipfile.ZipFile(tmp_path / "whole.bin") as whole,
+        zipfile.ZipFile(tmp_path / "w.bin", "w", zipfile.ZIP_DEFLATED) as bomb,
+    ):
+        for part in whole.infolist():
+            bomb.writestr(part.filename, whole.read(part))
+    refused(tmp_path, r"w\.bin is compressed, which torch\.save never does\.$")
+
+
+def test_a_view_that_claims_more_than_there_is_is_a_fault(tmp_path: Path) -> None:
+    torch.save({"a": torch.ones(1).expand(2**40), "b": torch.ones(2), "c": 3}, tmp_path / "w.bin")
+    source = open_pickles(tmp_path, ["w.bin"])
+    assert list(source.stored) == ["b"]
+    assert source.faults == dict.fromkeys("ac", "is no tensor with values of its own")
+
+
+def test_files_that_hold_something_else(tmp_path: Path) -> None:
+    torch.save([torch.ones(2)], tmp_path / "w.bin")
+    refused(tmp_path, r"w\.bin holds no tensors by name\.$")
+    (tmp_path / "w.bin").write_bytes(b"abc")
+    refused(tmp_path, r"w\.bin is not a whole file of weights: it is cut off, or ")
+    (tmp_path / "w.bin").unlink()
+    refused(tmp_path, r"w\.bin is missing\.$")

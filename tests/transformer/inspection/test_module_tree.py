@@ -1,0 +1,24 @@
+"""The tree of modules: order, depth and sums."""
+
+from transformer.files.tensors import Stored
+from transformer.inspection.module_tree import module_tree
+
+
+def test_modules_stand_above_their_parts_with_their_sums() -> None:
+    shapes = {"b.x.weight": (2, 3), "b.x.mean": (7,), "a": (), "b.y.weight": (4,)}
+    tree = module_tree([Stored(name, "F32", shape) for name, shape in shapes.items()], {"b.x.mean"})
+    assert [(row.path, row.depth, row.n_parameters, row.tensor is None) for row in tree] == [
+        ("b", 0, 10, True),
+        ("b.x", 1, 6, True),
+        ("b.x.weight", 2, 6, False),
+        ("b.x.mean", 2, 0, False),
+        ("b.y", 1, 4, True),
+        ("b.y.weight", 2, 4, False),
+        ("a", 0, 1, False),
+    ]
+    assert tree[2].name == "weight"
+
+
+def test_a_name_with_very_many_dots_is_no_danger() -> None:
+    (*_, last) = module_tree([Stored("a." * 2000 + "a", "F32", (3,))])
+    assert (last.depth, last.n_parameters) == (2000, 3)

@@ -1,0 +1,1 @@
+"""What takes a recording and gives numbers: readings, lenses, metrics, one cell, snapshots."""

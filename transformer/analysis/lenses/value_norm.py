@@ -1,0 +1,33 @@
+"""How much a head really adds: the norm of the weighted value (Kobayashi et al. 2020)."""
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.lenses.head_values import head_values, why_no_values
+from transformer.analysis.lenses.lens import Lens
+from transformer.recording import Recording
+
+
+def value_norm(recording: Recording, kind: str, layer: int) -> Tensor:
+    """||A_ij v_j W_O|| of each head: [H, Q, K]. A weight is never below 0: A_ij ||v_j W_O||."""
+    attention = recording.attentions[kind]
+    call = attention.calls[layer]
+    heads = range(attention.n_heads)
+    norms = torch.stack([head_values(call, head).norm(dim=-1) for head in heads])  # [H, K]
+    return attention.weights(layer) * norms[:, None]
+
+
+LENS = Lens(
+    name="value_norm",
+    title="Value-weighted norm",
+    formula="N = ‖A · v·W_O‖, each head by itself",
+    explain=(
+        "The length of what a key's value adds to its query through this head: a large weight on "
+        "a small value adds little. The bias of the values is in v; the bias of W_O belongs to "
+        "no key and is left out, and so are residual and normalisation. Masked cells add 0 "
+        "(Kobayashi et al. 2020, section 3)."
+    ),
+    scale="size",
+    compute=value_norm,
+    why_not=why_no_values,
+)

@@ -1,0 +1,22 @@
+"""First-token mass: how much a head parks on the first key (Xiao et al. 2023)."""
+
+from torch import Tensor
+
+from transformer.analysis.metrics.metric import Metric, mean_over_queries
+
+
+def first(weights: Tensor) -> Tensor:
+    """mean_i( A_i0 ), over every query, the first included: [H, Q, K] -> [H]."""
+    return mean_over_queries(weights[:, :, 0], weights)
+
+
+METRIC = Metric(
+    name="first",
+    title="First token",
+    unit="share",
+    compute=first,
+    explain=(
+        "Weight on the first key, mean over queries: heads with nothing to say often rest there "
+        "(attention sink, Xiao et al. 2023)."
+    ),
+)

@@ -1,0 +1,225 @@
+"""read(): how an attention is put on screen: through which lens, and what its rows and columns are.
+
+Every picture of heads takes the AttentionMap that this gives, and never asks how it was made.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformer.analysis.lenses.lens import Lens
+from transformer.discover import discover
+from transformer.recording import Attention, Recording
+from transformer.tokenizer import Token
+from transformer.words import word_groups, word_piece
+
+Group = tuple[int, ...]
+"""Positions that one row or column stands for."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader chose: small and frozen, part of a cache's key."""
+
+    lens: str = "weight"
+    rows: Literal["produced", "read"] = "produced"
+    """Of cross-attention: the token that a row was about to write, or the one it had just read."""
+    words: bool = False
+    """Whether pieces are merged to words."""
+    special: Literal["shown", "hidden", "renormalised"] = "shown"
+    """Special tokens: shown; left out; or left out and each row divided by what remains of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionMap:
+    """One kind of attention, as it is read: values [H, R, C] for each layer."""
+
+    recording: Recording
+    kind: str
+    reading: Reading
+    lens: Lens
+    rows: tuple[Token, ...]
+    """R labels; a word is a Token with the id of its first piece."""
+    columns: tuple[Token, ...]
+    row_groups: tuple[Group, ...]
+    """The query positions that each row stands for."""
+    column_groups: tuple[Group, ...]
+    """The key positions that each column stands for."""
+    is_produced: bool
+    """Whether rows are named by the token that they wrote, instead of the one they read."""
+    notes: tuple[str, ...] = field(default=())
+    """What was merged, left out or renormalised: said beside every picture."""
+
+    @property
+    def attention(self) -> Attention:
+        return self.recording.attentions[self.kind]
+
+    @property
+    def n_layers(self) -> int:
+        return self.attention.n_layers
+
+    @property
+    def n_heads(self) -> int:
+        """1 where a lens makes one map of a whole layer."""
+        return self.attention.n_heads if self.lens.per_head else 1
+
+    def values(self, layer: int, head: int | None = None) -> Tensor:
+        """[H, R, C], or one head's [R, C], at the cost of one; float32 on the CPU."""
+        if head is not None:
+            return self.only(head).values(layer)[0]
+        return self._arranged(self.lens.compute(self.recording, self.kind, layer), layer)
+
+    def only(self, head: int) -> "AttentionMap":
+        """The map of one head, H = 1; a lens with one map a layer has it for every head."""
+        if not self.lens.per_head:
+            return self
+        attentions = {**self.recording.attentions, self.kind: self.attention.only(head)}
+        return replace(self, recording=replace(self.recording, attentions=attentions))
+
+    def allowed(self, layer: int, head: int | None = None) -> Tensor:
+        """bool [H, R, C], or one head's [R, C], at the cost of one.
+
+        A cell is masked only where every cell that it stands for is.
+        """
+        if head is not None:
+            return self.only(head).allowed(layer)[0]
+        merged = _merge(self._open(layer).float(), self.column_groups, -1, "max")
+        return _merge(merged, self.row_groups, -2, "max") > 0
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """The two ends of the colour scale, the same for all layers and heads of this kind."""
+        if self.lens.scale == "share":
+            return 0.0, 1.0
+        layers = map(self.values, range(self.n_layers))
+        largest = max((float(values.abs().max()) for values in layers if values.numel()), default=0)
+        bound = largest or 1.0
+        return (-bound if self.lens.scale == "signed" else 0.0), bound
+
+    def _open(self, layer: int) -> Tensor:
+        """Which cells of the lens's own map the masks leave open: bool [H, Q, K]."""
+        allowed = self.attention.allowed(layer)
+        return allowed if self.lens.per_head else allowed.any(0, keepdim=True)
+
+    def _arranged(self, values: Tensor, layer: int) -> Tensor:
+        """[H, Q, K] -> [H, R, C]: keys merged, queries averaged, then rows renormalised."""
+        if self.lens.merge == "max" and self.reading.words:
+            return _largest(values, self._open(layer), self.row_groups, self.column_groups)
+        values = _merge(values, self.column_groups, -1, "sum")
+        values = _merge(values, self.row_groups, -2, "mean")
+        if self.reading.special != "renormalised" or self.lens.scale != "share":
+            return values
+        sums = values.sum(-1, keepdim=True)
+        return torch.where(sums > 0, values / sums, values)
+
+
+def read(recording: Recording, kind: str, reading: Reading = Reading()) -> AttentionMap:
+    """The map of one kind of attention. Raises ValueError, in a sentence, where a lens refuses."""
+    lens = lenses()[reading.lens]
+    refusal = lens.why_not(recording, kind)
+    if refusal:
+        raise ValueError(refusal)
+    attention = recording.attentions[kind]
+    is_produced = writes(attention) and reading.rows == "produced"
+    queries = attention.produced if is_produced and attention.produced else attention.queries
+    rows, columns = _groups(queries, reading), _groups(attention.keys, reading)
+    hidden = (
+        sum(map(len, groups)) < len(tokens)
+        for groups, tokens in ((rows, queries), (columns, attention.keys))
+    )
+    return AttentionMap(
+        recording=recording,
+        kind=kind,
+        reading=reading,
+        lens=lens,
+        rows=tuple(_name(queries, group) for group in rows),
+        columns=tuple(_name(attention.keys, group) for group in columns),
+        row_groups=rows,
+        column_groups=columns,
+        is_produced=is_produced,
+        notes=_notes(reading, lens, *hidden),
+    )
+
+
+def lenses() -> dict[str, Lens]:
+    """name -> lens, for all that there are."""
+    return discover("transformer.analysis.lenses", "LENS")
+
+
+def writes(attention: Attention) -> bool:
+    """Whether a row may be named by what it wrote: in cross-attention, whose sides differ."""
+    return attention.produced is not None and attention.queries != attention.keys
+
+
+def _groups(tokens: Sequence[Token], reading: Reading) -> tuple[Group, ...]:
+    """Which positions stand together; special tokens, which no word holds, may be left out."""
+    groups = word_groups(tokens) if reading.words else tuple((i,) for i in range(len(tokens)))
+    if reading.special == "shown":
+        return groups
+    return tuple(group for group in groups if not tokens[group[0]].special)
+
+
+def _name(tokens: Sequence[Token], group: Group) -> Token:
+    members = [tokens[i] for i in group]
+    return Token(members[0].id, word_piece(members), members[0].special)
+
+
+def _notes(reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool) -> tuple[str, ...]:
+    notes = []
+    if reading.words:
+        keys = "sum" if lens.merge == "sum" else "maximum"
+        notes.append(f"words: {keys} over key pieces, mean over query pieces")
+    if reading.special == "shown":
+        return tuple(notes)
+    if not hides_rows and not hides_keys:
+        notes.append("no special tokens here to hide")
+    elif not hides_keys:
+        notes.append("special tokens hidden: no key among them, so rows are whole")
+    elif lens.scale != "share":
+        notes.append("special tokens hidden, values unchanged: only shares are renormalised")
+    elif reading.special == "hidden":
+        notes.append("special tokens hidden: rows sum to less than 1")
+    else:
+        notes.append("special tokens hidden, rows renormalised")
+    return tuple(notes)
+
+
+def _largest(
+    values: Tensor, is_open: Tensor, rows: tuple[Group, ...], columns: tuple[Group, ...]
+) -> Tensor:
+    """Keys by maximum, queries by mean, masked cells left out of both; 0 where all are masked."""
+    values = values.masked_fill(~is_open, -torch.inf)  # else a masked 0 would beat what is below 0
+    values = _merge(values, columns, -1, "max")
+    counted = _merge(values.isfinite().float(), rows, -2, "mean")
+    summed = _merge(values.masked_fill(values.isinf(), 0.0), rows, -2, "mean")
+    return torch.where(counted > 0, summed / counted, 0.0)
+
+
+def _merge(
+    values: Tensor, groups: tuple[Group, ...], axis: int, how: Literal["sum", "max", "mean"]
+) -> Tensor:
+    """One slice for each group of slices along an axis: first members, then second ones, ..."""
+    if groups == tuple((i,) for i in range(values.size(axis))):
+        return values
+    merged = _picked(values, (group[0] for group in groups), axis)
+    for place in range(1, max(map(len, groups), default=0)):
+        longer = [n for n, group in enumerate(groups) if len(group) > place]
+        further = _picked(values, (groups[n][place] for n in longer), axis)
+        so_far = _picked(merged, longer, axis)
+        both = so_far.maximum(further) if how == "max" else so_far + further
+        merged.index_copy_(axis, torch.tensor(longer), both)
+    if how != "mean":
+        return merged
+    along = [1] * values.dim()
+    along[axis] = -1
+    return merged / torch.tensor([len(group) for group in groups]).view(along)
+
+
+def _picked(values: Tensor, positions: Iterable[int], axis: int) -> Tensor:
+    """Slices along an axis, in a new tensor: NumPy is ten times as fast at it along the last."""
+    return torch.from_numpy(values.numpy().take(np.array(list(positions), dtype=np.intp), axis))

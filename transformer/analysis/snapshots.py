@@ -1,0 +1,262 @@
+"""One sentence through the snapshots of a training: what each head did at each of them.
+
+A snapshot is whatever `load_checkpoint` opens: a file of our snapshots/, a folder checkpoint-500 of
+Hugging Face's Trainer. All of them read the same sentence and the same target, what the finished
+model wrote, so that a cell of a head's map is the same pair of tokens at every step.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.metrics.metric import Metric, Unit
+from transformer.checkpoint import (
+    SNAPSHOTS,
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    read_history,
+)
+from transformer.inputs import InputError
+from transformer.recording import Attention, Recording
+from transformer.recording.ours import record
+
+TRAINER_STATE = "trainer_state.json"
+"""Hugging Face's log of a training, in its folder and in each checkpoint of it."""
+MOST = 24
+"""Snapshots, at most, that are run; of more, evenly spaced ones."""
+BUDGET = 128 * 2**20
+"""Bytes, at most, that are kept of all snapshots of a sentence: queries and keys alone."""
+LEAST_CHANGE: Mapping[Unit, float] = {"bits": 0.25, "positions": 0.5, "share": 0.05}
+"""What a metric must have changed by, from the first snapshot to the last, to tell of a role."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A model as it was at one step of its training."""
+
+    step: int
+    path: Path
+    """What `load_checkpoint` opens."""
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """The course of a training, seen through one sentence and one target."""
+
+    steps: tuple[int, ...]
+    """N of them, rising."""
+    recordings: tuple[Recording, ...]
+    """One a step, with what weights are computed from and nothing else."""
+    problems: tuple[str, ...] = ()
+    """A sentence for each snapshot that could not be shown."""
+    n_left_out: int = 0
+    """Snapshots that were not run, as there were too many."""
+
+    def attentions(self, kind: str) -> list[Attention]:
+        """One a step."""
+        return [recording.attentions[kind] for recording in self.recordings]
+
+    def weights(self, kind: str, layer: int, head: int) -> Tensor:
+        """One head's weights at every step: [N, Q, K] in float32."""
+        return torch.stack([each.weights(layer, head) for each in self.attentions(kind)])
+
+    def measured(self, kind: str) -> dict[str, Tensor]:
+        """name -> [N, L, H]: every metric that applies to this kind, at every step."""
+        rows = [
+            [measure(attention, layer) for layer in range(attention.n_layers)]
+            for attention in self.attentions(kind)
+        ]
+        return {
+            name: torch.stack([torch.stack([values[name] for values in row]) for row in rows])
+            for name in metrics_of(self.attentions(kind)[-1])
+        }
+
+
+def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
+    """The snapshots that belong to a checkpoint, by step; empty where none were kept.
+
+    path: of a checkpoint, or of one of its snapshots. The final weights come last where their step
+    is known and is another one. What a link points to outside the folder does not belong to it.
+    """
+    folder = run_folder(path)
+    ours = ((file.stem, file) for file in (folder / SNAPSHOTS).glob("*.safetensors"))
+    theirs = ((each.name.rpartition("-")[2], each) for each in folder.glob("checkpoint-*/"))
+    found = {
+        int(step): Snapshot(int(step), file)
+        for step, file in (*theirs, *ours)
+        if re.fullmatch("[0-9]{1,15}", step) and file.resolve().is_relative_to(folder.resolve())
+    }
+    end = _final_step(folder)
+    if found and end is not None and end > max(found):
+        found[end] = Snapshot(end, folder)
+    return tuple(found[step] for step in sorted(found))
+
+
+def run_folder(path: Path) -> Path:
+    """The folder of the training that a checkpoint, or a snapshot, comes from."""
+    if path.parent.name == SNAPSHOTS and path.suffix == ".safetensors":
+        return path.parent.parent
+    return path.parent if re.fullmatch("checkpoint-[0-9]+", path.name) else path
+
+
+def training_rows(path: Path, snapshots: Sequence[Snapshot]) -> list[dict[str, float]]:
+    """What training logged: rows with a step and a loss, a validation_loss, or more.
+
+    Ours are in history.json, those of Hugging Face's Trainer in its last snapshot. Raises
+    CheckpointError as `read_history` does; empty where no log was kept.
+    """
+    folder = run_folder(path)
+    rows = read_history(folder)
+    if rows:
+        return rows
+    for place in (folder, *(snapshot.path for snapshot in reversed(snapshots))):
+        log = _trainer_state(place).get("log_history")
+        if isinstance(log, list):
+            return [row for row in map(_row, log) if len(row) > 1]
+    return []
+
+
+def watch(
+    checkpoint: Checkpoint, source: str, final: Recording, snapshots: Sequence[Snapshot]
+) -> Course:
+    """Run each snapshot once over the source and over the target of `final`.
+
+    final: what `record(checkpoint, source, ...)` gave: its tokens and its heads are what all others
+    must have. One model is in memory at a time. A snapshot that is damaged, or another model,
+    leaves a sentence in `problems`, and the others are shown.
+    """
+    run = thinned(snapshots, max(2, min(MOST, BUDGET // max(1, _size(_slim(final))))))
+    steps, recordings, problems = [], [], []
+    for snapshot in run:
+        try:
+            recording = _recorded(snapshot, checkpoint, source, final)
+        except (CheckpointError, InputError) as error:
+            problems.append(str(error))
+            continue
+        if _tokens_and_heads(recording) != _tokens_and_heads(final):
+            problems.append(f"{snapshot.path.name} is left out: it has other heads or tokens.")
+            continue
+        steps.append(snapshot.step)
+        recordings.append(_slim(recording))
+    n_left_out = len(snapshots) - len(run)
+    return Course(tuple(steps), tuple(recordings), tuple(problems), n_left_out)
+
+
+def thinned(snapshots: Sequence[Snapshot], most: int) -> list[Snapshot]:
+    """At most `most` (two or more) of them, evenly spaced, with the first and the last."""
+    n = len(snapshots)
+    if n <= most:
+        return list(snapshots)
+    return [snapshots[round(i * (n - 1) / (most - 1))] for i in range(most)]
+
+
+def roles(values: Tensor, least: float) -> Tensor:
+    """Where each head takes on its role: values [N, ...] -> an index into N [...], -1: nowhere.
+
+    It is the first snapshot from which on the metric stays nearer to its final value than to its
+    first one. A metric that ends less than `least` (above 0) from where it began, or that is not
+    defined at both ends, tells of no role.
+    """
+    first, last = values[0], values[-1]
+    is_nearer = (values - last).abs() < (values - first).abs()  # [N, ...]
+    stays = is_nearer.flip(0).cumprod(0).sum(0)  # how many at the end, without a break
+    has_changed = (last - first).abs() >= least  # of NaN: False
+    return torch.where(has_changed, len(values) - stays, -1)
+
+
+def least_change(metric: Metric) -> float:
+    """What this metric must have changed by to tell of a role."""
+    return LEAST_CHANGE[metric.unit]
+
+
+def even_value(metric: Metric, attention: Attention, layer: int, head: int) -> float:
+    """The metric of a head that shares each row evenly among the keys that it may attend to."""
+    allowed = attention.allowed(layer, head)[None]  # [1, Q, K]
+    even = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)
+    return float(metric.compute(even)[0])
+
+
+def _recorded(
+    snapshot: Snapshot, checkpoint: Checkpoint, source: str, final: Recording
+) -> Recording:
+    if snapshot.path == checkpoint.path:
+        return final
+    opened = load_checkpoint(snapshot.path, checkpoint.device.type)
+    return record(opened, source, final.target or None)
+
+
+def _tokens_and_heads(recording: Recording) -> dict[str, Any]:
+    return {
+        kind: (each.queries, each.keys, each.produced, each.n_layers, each.n_heads)
+        for kind, each in recording.attentions.items()
+    }
+
+
+def _slim(recording: Recording) -> Recording:
+    """What weights are computed from: without values, projections, positions and logits."""
+    attentions = {
+        kind: replace(
+            attention,
+            calls=tuple(
+                replace(call, v=call.v.new_empty(*call.v.shape[:2], 0), projection=None)
+                for call in attention.calls
+            ),
+        )
+        for kind, attention in recording.attentions.items()
+    }
+    empty = recording.logits.new_empty(0)
+    return replace(
+        recording, attentions=attentions, positions={}, logits=empty, classification=None
+    )
+
+
+def _size(recording: Recording) -> int:
+    """Bytes of all tensors of its calls."""
+    return sum(
+        value.nbytes
+        for attention in recording.attentions.values()
+        for call in attention.calls
+        for value in vars(call).values()
+        if isinstance(value, Tensor)
+    )
+
+
+def _final_step(folder: Path) -> int | None:
+    """The step of the weights in the folder itself; None where nothing says so."""
+    try:
+        rows = read_history(folder)
+    except CheckpointError:
+        rows = []
+    if rows:
+        return max(int(row["step"]) for row in rows)
+    step = _trainer_state(folder).get("global_step")
+    return step if isinstance(step, int) else None
+
+
+def _trainer_state(folder: Path) -> dict[str, Any]:
+    """Empty where there is none that can be read."""
+    try:
+        state = json.loads((folder / TRAINER_STATE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def _row(logged: Any) -> dict[str, float]:
+    """A row of Trainer's log by our names; with less than two values it says nothing."""
+    names = {"step": "step", "loss": "loss", "eval_loss": "validation_loss"}
+    if not isinstance(logged, dict) or not isinstance(logged.get("step"), int):
+        return {}
+    return {
+        ours: logged[theirs]
+        for theirs, ours in names.items()
+        if isinstance(logged.get(theirs), int | float)
+    }

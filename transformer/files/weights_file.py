@@ -1,0 +1,172 @@
+"""Files of weights from elsewhere, read without trusting them: nothing in them is ever executed.
+
+Tensors, numbers and texts are all that comes out. What would take more memory than the file can
+honestly need is refused before anything is unpacked.
+"""
+
+import argparse
+import re
+import threading
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from transformer.files.foreign_text import shown
+from transformer.files.tensor_files import ADVICE, unreadable
+from transformer.formats.mappings.mapping import Found, Misfit, Tensors
+
+SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
+
+SMALL = 1 << 30
+"""Bytes that a small file may declare at most."""
+UNPACKED, DECLARED = 50, 4
+"""How many times its own size a small file, and any other, may unpack to: weights hardly shrink."""
+
+MOST_PARTS = 8192
+"""Tensors and arrays in a file: a model of 100 layers has fewer, with its optimizer's."""
+
+WEIGHTS = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
+OPTIONS = ("model_args", "settings", "opt", "args", "hparams", "hyper_parameters", "config")
+PREFIXES = ("_orig_mod.", "module.", "model.")
+"""What torch.compile, DataParallel and Lightning put before every name."""
+
+_LOADING = threading.Lock()
+"""torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
+
+
+def read_weights(file: Path) -> Found:
+    """Whatever a file holds, by its suffix. Raises Misfit."""
+    try:
+        size = file.stat().st_size
+        _require_honest_zip(file, size)
+        found = _READERS.get(file.suffix, _read_torch)(file)
+        _require_honest_tensors(found.tensors, size)
+    except Misfit:
+        raise
+    except MemoryError as error:
+        raise Misfit("does not fit into memory") from error
+    except Exception as error:  # what a damaged file makes a reader raise is in no list
+        raise Misfit(unreadable(error)) from error
+    if not found.tensors:
+        raise Misfit(f"holds no tensors under names: {ADVICE}")
+    return found
+
+
+def _read_torch(file: Path) -> Found:
+    is_zip = zipfile.is_zipfile(file)  # only these can be read a part at a time
+    with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):
+        loaded = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
+    return _unwrapped(loaded)
+
+
+def _read_safetensors(file: Path) -> Found:
+    return _unwrapped(load_file(file))
+
+
+def _read_npz(file: Path) -> Found:
+    """Arrays of numbers; Marian keeps its options among them, as text."""
+    tensors: Tensors = {}
+    options: dict[str, Any] = {}
+    if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
+        raise ValueError("no npz")
+    with np.load(file, allow_pickle=False) as arrays:
+        for name in arrays.files:
+            array = arrays[name]
+            if name == "special:model.yml":
+                options = _yaml(array.tobytes().decode("utf-8", "replace"))
+            elif array.dtype.kind == "f":
+                tensors[name] = torch.from_numpy(array.astype(np.float32))
+    return Found(tensors, options)
+
+
+_READERS: Mapping[str, Callable[[Path], Found]] = {
+    ".npz": _read_npz,
+    ".safetensors": _read_safetensors,
+}
+"""By suffix; everything else is torch's."""
+
+
+def _yaml(text: str) -> dict[str, Any]:
+    """The plain `name: value` lines, whole numbers as such: nothing else is needed of it."""
+    lines = re.findall(r"^([\w-]+): *(.*?)[ \0]*$", text, re.M)
+    return {name: int(value) if re.fullmatch(r"\d{1,9}", value) else value for name, value in lines}
+
+
+def _unwrapped(loaded: Any) -> Found:
+    """The state dict in what was saved, with the options beside it."""
+    if not isinstance(loaded, dict):
+        raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
+    wrapped = next((loaded[key] for key in WEIGHTS if _is_state(loaded.get(key))), loaded)
+    tensors = {str(name): value for name, value in wrapped.items() if isinstance(value, Tensor)}
+    for prefix in PREFIXES:
+        if tensors and all(name.startswith(prefix) for name in tensors):
+            tensors = {name.removeprefix(prefix): value for name, value in tensors.items()}
+    if wrapped is not loaded and _is_state(loaded.get("generator")):  # OpenNMT-py
+        generator = loaded["generator"].items()
+        tensors |= {f"generator.{name}": t for name, t in generator if isinstance(t, Tensor)}
+    options: dict[str, Any] = {}
+    for key in OPTIONS:
+        given = loaded.get(key)
+        values = vars(given) if isinstance(given, argparse.Namespace) else given
+        if isinstance(values, dict):
+            options = {k: v for k, v in values.items() if isinstance(v, _PLAIN)} | options
+    return Found(tensors, options, _vocabulary(loaded.get("vocab")))
+
+
+_PLAIN = (bool, int, float, str)
+
+
+def _is_state(value: Any) -> bool:
+    return isinstance(value, dict) and any(isinstance(each, Tensor) for each in value.values())
+
+
+def _vocabulary(saved: Any) -> dict[str, tuple[str, ...]]:
+    """OpenNMT-py's: lists of pieces under "src" and "tgt"."""
+    if not isinstance(saved, dict):
+        return {}
+    sides = {"source": saved.get("src"), "target": saved.get("tgt")}
+    if not all(isinstance(side, list | tuple) for side in sides.values()):
+        return {}
+    return {name: tuple(map(str, side)) for name, side in sides.items() if side is not None}
+
+
+def _require_honest_zip(file: Path, size: int) -> None:
+    """A torch file and an npz are zips: their directory says what they unpack to."""
+    if not zipfile.is_zipfile(file):
+        return
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+    if len(entries) > MOST_PARTS:  # each takes its time to be read
+        raise Misfit(
+            f"holds {len(entries):,} parts, and a model that is known here has at most "
+            f"{MOST_PARTS:,}: {ADVICE}"
+        )
+    declared = sum(entry.file_size for entry in entries)
+    if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
+        raise Misfit(
+            f"would unpack to {declared:,} bytes, from {size:,}: weights do not shrink so far, and "
+            "it is not opened"
+        )
+    packed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
+    if packed and file.suffix != ".npz":
+        raise Misfit("is packed, which torch.save does not do; save it again")
+
+
+def _require_honest_tensors(tensors: Tensors, size: int) -> None:
+    """No tensor may claim values that the file does not hold, by repeating a few of them."""
+    declared = 0
+    for name, tensor in tensors.items():
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
+            raise Misfit(f"holds {shown(name)} in a form that is not read: save it dense")
+        taken = tensor.numel() * tensor.element_size()
+        declared += taken
+        if taken > tensor.untyped_storage().nbytes():
+            raise Misfit(f"holds {shown(name)}, which claims more values than there are")
+    if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
+        raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")

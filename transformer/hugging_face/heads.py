@@ -1,0 +1,192 @@
+"""What circuits are made of, in Hugging Face models whose projections have well-known names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torch import Tensor
+
+from transformer.files.tensors import TensorSource
+from transformer.hugging_face.skeleton import Skeleton
+from transformer.inspection.circuits import CircuitError, Ends, Head, Table
+
+CROSS = ("encoder_attn", "EncDecAttention", "crossattention")
+"""Modules in which a decoder attends to an encoder."""
+SCALES = ("scaling", "scale", "inv_norm_factor", "softmax_scale")
+"""What the library's attentions call the number that q·k is multiplied by."""
+UNSCALED = ("gpt_neo",)
+"""Types of model whose attention multiplies by nothing and does not say so."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one line of models names the projections inside an attention, and lays them out."""
+
+    inputs: tuple[str, ...]
+    """Of queries, keys and values; one name where they are one matrix."""
+    output: str
+    layout: Literal["parts", "groups"] = "parts"
+    """Of one matrix: all queries, then keys, then values; or each key head with its queries."""
+    transposed: bool = False
+    """Whether weights are [in, out]."""
+
+
+STYLES = (
+    Style(("self.query", "self.key", "self.value"), "output.dense"),  # BERT, RoBERTa, ELECTRA
+    Style(("q_lin", "k_lin", "v_lin"), "out_lin"),  # DistilBERT
+    Style(("attn.q", "attn.k", "attn.v"), "attn.o"),  # MPNet
+    Style(("q_proj", "k_proj", "v_proj"), "o_proj"),  # Llama, Mistral, Qwen, Gemma
+    Style(("q_proj", "k_proj", "v_proj"), "out_proj"),  # BART, Marian, OPT, GPT-J, GPT-Neo
+    Style(("q", "k", "v"), "o"),  # T5
+    Style(("c_attn",), "c_proj", transposed=True),  # GPT-2
+    Style(("query_key_value",), "dense", "groups"),  # GPT-NeoX, BLOOM, Falcon
+    Style(("qkv_proj",), "o_proj"),  # Phi-3
+    Style(("Wqkv",), "Wo"),  # ModernBERT
+    Style(("Wqkv",), "out_proj"),  # MPT
+)
+
+
+class HuggingFaceHeads:
+    """A model of the library, found in its tensors by their names."""
+
+    def __init__(self, tensors: TensorSource, skeleton: Skeleton, kinds: Sequence[str]) -> None:
+        self._tensors, self._skeleton = tensors, skeleton
+        self._model = skeleton.model
+        self._places = _places(skeleton.stored_as, kinds)
+
+    def n_layers(self, kind: str) -> int:
+        return len(self._places.get(kind, ()))
+
+    def layer(self, kind: str, layer: int) -> Sequence[Head]:
+        places = self._places.get(kind, ())
+        if layer >= len(places):
+            raise CircuitError(
+                f"No circuits: where {type(self._model).__name__} keeps the projections of its "
+                "heads is not known here."
+            )
+        place, style = places[layer]
+        read = [self._read(f"{place}.{name}.weight") for name in (*style.inputs, style.output)]
+        matrices = [each.mT if style.transposed else each for each in read]  # each [out, in]
+        return split(matrices, style, self._n_heads(kind), self._scale(place))
+
+    def ends(self, kind: str) -> Ends:
+        is_cross = kind == "cross"
+        source = self._embedding("encoder" if kind == "encoder_self" or is_cross else "decoder")
+        if kind == "encoder_self":
+            return Ends(source, source, Table(source.values), reads_itself=True)
+        queries = None if is_cross else source
+        return Ends(queries, source, self._output(), reads_itself=False)
+
+    def _embedding(self, side: str) -> Table:
+        """The token embeddings of a stack, as it scales them."""
+        stack = self._model
+        if self._model.config.is_encoder_decoder:
+            stack = getattr(self._model, f"get_{side}")()
+        module = stack.get_input_embeddings()
+        scales = [getattr(module, name, None) for name in ("scalar_embed_scale", "embed_scale")]
+        scales.append(getattr(stack, "embed_scale", None))
+        scale = next((float(each) for each in scales if isinstance(each, int | float)), 1.0)
+        return Table(self._read(self._weight_of(module)), scale)
+
+    def _output(self) -> Table:
+        module = self._model.get_output_embeddings()
+        if module is None:
+            raise CircuitError("No circuits: this model has no matrix that writes tokens.")
+        config = self._model.config
+        scale = config.d_model**-0.5 if getattr(config, "scale_decoder_outputs", False) else 1.0
+        return Table(self._read(self._weight_of(module)), scale)
+
+    def _weight_of(self, module: Any) -> str:
+        modules = self._model.named_modules(remove_duplicate=False)
+        return next(f"{name}.weight" for name, each in modules if each is module)
+
+    def _n_heads(self, kind: str) -> int:
+        config = self._model.config.get_text_config()
+        side = "encoder" if kind == "encoder_self" else "decoder"
+        both = config.num_attention_heads
+        n_heads = getattr(config, f"{side}_attention_heads", both)
+        if not isinstance(n_heads, int):
+            raise CircuitError("No circuits: this model's layers differ in their heads.")
+        return n_heads
+
+    def _scale(self, place: str) -> float | None:
+        """As the attention itself says; None where it says nothing."""
+        if self._model.config.model_type in UNSCALED:
+            return 1.0
+        module = self._model.get_submodule(place)
+        said = (getattr(m, name, None) for m in (module, *module.children()) for name in SCALES)
+        return next((float(each) for each in said if isinstance(each, int | float)), None)
+
+    def _read(self, name: str) -> Tensor:
+        if name not in self._skeleton.stored_as:
+            raise CircuitError(f"No circuits: there is no tensor {name}.")
+        (values,) = self._tensors.read(self._skeleton.stored_as[name])
+        return values
+
+
+def split(
+    matrices: Sequence[Tensor], style: Style, n_heads: int, scale: float | None
+) -> list[Head]:
+    """One attention's matrices [out, in] as heads; keys and values may serve several queries.
+
+    matrices: of queries, keys, values and output; or all of the first three in one, and output.
+    scale: None: 1 / sqrt(d_key). Raises CircuitError for sizes that do not go together.
+    """
+    *inputs, output = (matrix.double() for matrix in matrices)
+    try:
+        if len(inputs) == 1:
+            inputs = _apart(inputs[0], output.size(1), style, n_heads)
+        q, k, v = inputs
+        q = q.unflatten(0, (n_heads, -1))  # [H, d_key, D]
+        k = k.unflatten(0, (-1, q.size(1)))  # [G, d_key, D], G dividing H
+        v = v.unflatten(0, (k.size(0), -1))  # [G, d_value, D]
+        o = output.unflatten(1, (n_heads, v.size(1)))  # [D, H, d_value]
+    except RuntimeError as error:
+        shapes = ", ".join(str(list(matrix.shape)) for matrix in matrices)
+        raise CircuitError(f"No circuits: {shapes} are no {n_heads} heads.") from error
+    shared = n_heads // k.size(0)
+    scale = q.size(1) ** -0.5 if scale is None else scale
+    return [
+        Head(q[h].mT, k[h // shared].mT, v[h // shared].mT, o[:, h].mT, scale)
+        for h in range(n_heads)
+    ]
+
+
+def _apart(fused: Tensor, n_output: int, style: Style, n_heads: int) -> list[Tensor]:
+    """One matrix as queries, keys and values; a head's queries and values are of one size."""
+    d_head = n_output // n_heads
+    n_groups = (fused.size(0) // d_head - n_heads) // 2
+    if style.layout == "parts":
+        keys = n_groups * d_head
+        return list(fused.split([n_heads * d_head, keys, keys]))
+    grouped = fused.unflatten(0, (n_groups, -1, d_head))  # [G, H/G + 2, d, D]
+    parts = grouped[:, :-2], grouped[:, -2], grouped[:, -1]
+    return [part.flatten(0, -2) for part in parts]
+
+
+def _places(names: Mapping[str, str], kinds: Sequence[str]) -> dict[str, list[tuple[str, Style]]]:
+    """kind -> where its attentions are, layer by layer."""
+    found: dict[str, dict[int, tuple[str, Style]]] = {}
+    for style in STYLES:
+        first, *others = (f".{name}.weight" for name in (*style.inputs, style.output))
+        for name in names:
+            place = name.removesuffix(first)
+            if place == name or not all(place + other in names for other in others):
+                continue
+            kind, layer = _kind(place, kinds), _layer(place)
+            if kind is not None and layer is not None:
+                found.setdefault(kind, {}).setdefault(layer, (place, style))
+    return {kind: [layers[i] for i in sorted(layers)] for kind, layers in found.items()}
+
+
+def _kind(place: str, kinds: Sequence[str]) -> str | None:
+    """Which attention a module is; None for one between stacks of a model that has but one."""
+    parts = place.split(".")
+    is_cross = any(part in CROSS for part in parts)
+    if len(kinds) == 1:
+        return None if is_cross else kinds[0]
+    return "cross" if is_cross else "decoder_self" if "decoder" in parts else "encoder_self"
+
+
+def _layer(place: str) -> int | None:
+    return next((int(part) for part in place.split(".") if part.isdigit()), None)

@@ -1,0 +1,51 @@
+"""Which language a translator of many reads, and which it writes (mBART, M2M100, NLLB)."""
+
+from dataclasses import replace
+
+from transformer.checkpoint import Checkpoint
+from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.inputs import InputError
+
+NAMED = 8
+"""How many languages a sentence names at most."""
+
+
+def translating(
+    checkpoint: Checkpoint, source: str | None = None, target: str | None = None
+) -> Checkpoint:
+    """The same model, told which language it reads and which it writes; nothing is loaded again.
+
+    source, target: of `checkpoint.config.languages`; None leaves it at what the checkpoint says.
+    Raises InputError for a language that it does not know.
+    """
+    config, tokenizer = checkpoint.config, checkpoint.tokenizer
+    if (
+        not isinstance(config, HuggingFaceConfig)
+        or not isinstance(tokenizer, HuggingFaceTokenizer)
+        or not isinstance(checkpoint.model, HuggingFaceModel)
+        or not config.languages
+    ):
+        raise InputError(f"{checkpoint.name} is not told its languages: leave them out.")
+    for code in (source, target):
+        if code is not None and code not in config.languages:
+            first = ", ".join(config.languages[:NAMED])
+            more = len(config.languages) - NAMED
+            known = f"{first} and {more:,} more" if more > 0 else first
+            raise InputError(f"{checkpoint.name} does not know the language {code!r}, but {known}.")
+    source, target = source or config.source_language, target or config.target_language
+    told = tokenizer.told(source, target)
+    config = replace(
+        config,
+        source_language=source,
+        target_language=target,
+        start_ids=told.starting(config.start_ids),
+    )
+    model = HuggingFaceModel(checkpoint.model.inner, config).eval()
+    return replace(checkpoint, config=config, tokenizer=told, model=model)
+
+
+def target_language(tokenizer: HuggingFaceTokenizer, start_ids: tuple[int, ...]) -> str | None:
+    """The language whose token decoding starts with; None where it starts with no such token."""
+    ids = {id: code for code, id in tokenizer.languages.items()}
+    return next((ids[id] for id in start_ids if id in ids), None)

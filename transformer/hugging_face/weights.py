@@ -1,0 +1,39 @@
+"""Which files of a Hugging Face folder hold its weights, whole or in parts."""
+
+import json
+from pathlib import Path
+
+from transformer.checkpoint import CheckpointError
+from transformer.files.tensor_files import SafetensorsFiles, open_pickles
+from transformer.files.tensors import TensorSource
+
+WHOLE, PICKLED = "model.safetensors", "pytorch_model.bin"
+LARGEST_INDEX = 2**27
+"""Bytes of an index that are read: a name of every tensor of the largest models is less."""
+
+
+def open_weights(path: Path) -> TensorSource:
+    """The tensors of a folder, read as weights only. Raises CheckpointError."""
+    for file in (WHOLE, PICKLED):
+        names = [file] if (path / file).is_file() else _parts(path, f"{file}.index.json")
+        if names:
+            return SafetensorsFiles(path, names) if file == WHOLE else open_pickles(path, names)
+    raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}.")
+
+
+def _parts(path: Path, index: str) -> list[str]:
+    """The files that an index names; none where there is no index. Raises CheckpointError."""
+    file = path / index
+    if not file.is_file():
+        return []
+    try:
+        if file.stat().st_size > LARGEST_INDEX:
+            raise CheckpointError(f"{path.name}: {index} is too large to be an index.")
+        parts = sorted(set(json.loads(file.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise CheckpointError(f"{path.name}: {index} is no index of weights.") from error
+    outside = [part for part in parts if not isinstance(part, str) or Path(part).name != part]
+    if outside or not parts:
+        said = f"names {str(outside[0])[:60]!r}, no file of this folder" if outside else "is empty"
+        raise CheckpointError(f"{path.name}: {index} {said}.")
+    return parts

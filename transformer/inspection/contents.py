@@ -1,0 +1,155 @@
+"""What inspecting a checkpoint needs of its format: its tensors beside those that should be there.
+
+A format whose tensors have our own names calls `our_contents`; what it makes of a configuration is
+built on the "meta" device, where nothing is allocated.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from transformer.checkpoint import CONFIG, CheckpointError, Description
+from transformer.config import ConfigError, ModelConfig
+from transformer.files.tensors import Stored, TensorSource
+from transformer.inspection.circuits import Heads
+from transformer.inspection.our_heads import OurHeads
+from transformer.models.family import Family
+from transformer.tokenizer import Tokenizer
+
+Shape = tuple[int, ...]
+LARGEST_TABLE = 2**28
+"""Values of tables that a model computes for itself: more are a mistake or a trap."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A checkpoint's tensors beside what its configuration asks for."""
+
+    order: Sequence[str]
+    """Every stored name, in the order of the model."""
+    missing: Mapping[str, Shape] = field(default_factory=dict)
+    """What is asked for and not stored."""
+    unexpected: frozenset[str] = frozenset()
+    """Stored names that no part of the model takes."""
+    misfits: Mapping[str, Shape] = field(default_factory=dict)
+    """Stored names of another shape -> the one asked for."""
+    uncounted: frozenset[str] = frozenset()
+    """Stored names that training does not change by gradient, or that opening passes over."""
+    tied: Mapping[str, str] = field(default_factory=dict)
+    """Name -> the one that stands in for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """A checkpoint's files, as far as they can be read; nothing in them is run."""
+
+    description: Description
+    tensors: TensorSource
+    fit: Fit
+    heads: Heads
+    read_tokenizer: Callable[[], Tokenizer]
+    """Raises TokenizerError or CheckpointError."""
+    ties: Sequence[str] = ()
+    """What the configuration ties, in sentences."""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """File -> what is wrong with it, beside what its tensors' source says."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a configuration of ours asks for."""
+
+    shapes: Mapping[str, Shape]
+    """Name -> shape, of all that is saved."""
+    buffers: frozenset[str]
+    """Of these, the ones that training does not change by gradient."""
+    computed: int
+    """Values of tables that are computed and not saved, such as sinusoids."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why no model can be built, though what is saved may fit."""
+        if self.computed <= LARGEST_TABLE:
+            return None
+        return f"asks for tables of {self.computed:,} values that no file holds"
+
+
+def our_contents(
+    known: Description,
+    tensors: TensorSource,
+    read_tokenizer: Callable[[], Tokenizer],
+) -> Contents:
+    """Contents of a checkpoint whose tensors have our names and whose config is a ModelConfig."""
+    config = known.config
+    assert isinstance(config, ModelConfig)
+    heads = OurHeads(tensors, config, known.family)
+    try:
+        expected = expect(config, known.family, tensors.stored)
+    except ConfigError as error:
+        fit = Fit(list(tensors.stored))
+        said = {CONFIG: str(error).rstrip(".")}
+        return Contents(known, tensors, fit, heads, read_tokenizer, faults=said)
+    fit = compare(tensors.stored, expected)
+    said = {CONFIG: expected.problem} if expected.problem else {}
+    return Contents(known, tensors, fit, heads, read_tokenizer, shared_roles(config), said)
+
+
+def expect(config: ModelConfig, family: Family, stored: Mapping[str, Stored]) -> Expected:
+    """What a configuration asks for, found without allocating it. Raises ConfigError.
+
+    stored: what there is, which a model cannot have more layers than.
+    """
+    n_layers = config.n_encoder_layers + config.n_decoder_layers
+    if n_layers > max(len(stored), 1):
+        raise ConfigError(f"asks for {n_layers:,} layers, and there are {len(stored):,} tensors.")
+    try:
+        with torch.device("meta"):
+            model = family.build(config)
+        shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+        computed = sum(b.numel() for name, b in model.named_buffers() if name not in shapes)
+    except (RuntimeError, OverflowError) as error:  # sizes beyond what 64 bits count
+        raise ConfigError("asks for tensors of impossible sizes.") from error
+    buffers = frozenset(shapes) - {name for name, _ in model.named_parameters()}
+    return Expected(shapes, buffers, computed)
+
+
+def compare(stored: Mapping[str, Stored], expected: Expected) -> Fit:
+    """By name and shape."""
+    shapes = expected.shapes
+    unexpected = [name for name in stored if name not in shapes]
+    return Fit(
+        order=[*(name for name in shapes if name in stored), *unexpected],
+        missing={name: shape for name, shape in shapes.items() if name not in stored},
+        unexpected=frozenset(unexpected),
+        misfits={
+            name: shape
+            for name, shape in shapes.items()
+            if name in stored and stored[name].shape != shape
+        },
+        uncounted=expected.buffers,
+    )
+
+
+def require_fit(fit: Fit, stored: Mapping[str, Stored], where: str) -> None:
+    """Names and shapes must be exactly the model's. Raises CheckpointError."""
+    for name in fit.missing:
+        raise CheckpointError(f"{where} has no tensor {name}, which {CONFIG} asks for.")
+    for name, shape in fit.misfits.items():
+        raise CheckpointError(
+            f"{where}: {name} is {list(stored[name].shape)}, {CONFIG} says {list(shape)}."
+        )
+    if fit.unexpected:
+        names = ", ".join(sorted(fit.unexpected)[:3])
+        raise CheckpointError(f"{where} has tensors the model lacks: {names}.")
+
+
+def shared_roles(config: ModelConfig) -> list[str]:
+    """What the configuration ties: one matrix, saved once (AIAYN, section 3.4)."""
+    one = "embedding.weight is one matrix for"
+    if config.family == "encoder_decoder" and config.tied != "none":
+        read = "source and target embeddings" if config.tied == "all" else "target embeddings"
+        return [f"{one} {read} and the output projection."]
+    if config.family == "decoder_only" and config.tied != "none":
+        return [f"{one} the embeddings and the output projection."]
+    return []

@@ -1,0 +1,214 @@
+"""What a checkpoint holds, read from its files: no model runs, and none has to."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoint import CONFIG, About, Config, format_of
+from transformer.files.tensor_files import LoadedTensors
+from transformer.files.tensors import Health, Stored, health
+from transformer.inspection.circuits import Heads
+from transformer.inspection.contents import Contents, our_contents
+from transformer.inspection.module_tree import Branch, module_tree
+from transformer.models.family import Family
+
+NAMED = 6
+"""How many rows a sentence names at most."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that should not be, or that a person should know."""
+
+    tensor: str
+    problem: str
+    """In a few words, such as "3 of 12 values are NaN"."""
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A checkpoint's tensors beside what its configuration asks for. Never changed."""
+
+    path: Path
+    contents: Contents
+    healths: dict[str, Health]
+    identical: tuple[tuple[str, ...], ...]
+    """Groups of tensors with the same values: tied once, and saved under each name."""
+
+    @property
+    def about(self) -> About:
+        return self.contents.description.about
+
+    @property
+    def config(self) -> Config:
+        return self.contents.description.config
+
+    @property
+    def family(self) -> Family:
+        return self.contents.description.family
+
+    @property
+    def heads(self) -> Heads:
+        """What circuits are made of."""
+        return self.contents.heads
+
+    @cached_property
+    def tensors(self) -> tuple[Stored, ...]:
+        """In the order of the model; those that it lacks come last."""
+        return tuple(self.contents.tensors.stored[name] for name in self.contents.fit.order)
+
+    def read(self, name: str) -> Tensor:
+        """A tensor's values. Raises CheckpointError; KeyError for one that is not there."""
+        (values,) = self.contents.tensors.read(name)
+        return values
+
+    @cached_property
+    def tree(self) -> list[Branch]:
+        """Parameters that are saved under several names count once."""
+        fit = self.contents.fit
+        again = {
+            name
+            for name, first in fit.tied.items()
+            if any(name in group and first in group for group in self.identical)
+        }
+        return module_tree(self.tensors, fit.uncounted | again)
+
+    @property
+    def n_parameters(self) -> int:
+        """Of the tensors that are there."""
+        return sum(branch.n_parameters for branch in self.tree if branch.tensor)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Whatever is suspicious; nothing where the list is empty."""
+        contents = self.contents
+        faults = {**contents.faults, **contents.tensors.faults}
+        return [
+            *(Finding(name, problem) for name, problem in faults.items()),
+            *(
+                Finding(name, f"missing; {CONFIG} asks for {_shape(shape)}")
+                for name, shape in contents.fit.missing.items()
+            ),
+            *(
+                Finding(each.name, problem)
+                for each in self.tensors
+                for problem in (*self._misfit(each), *_illness(each, self.healths[each.name]))
+            ),
+        ]
+
+    @property
+    def ties(self) -> list[str]:
+        """Which tensors do more than one thing, in sentences."""
+        same = [f"{' and '.join(group)} hold the same values." for group in self.identical]
+        return [*self.contents.ties, *same]
+
+    def _misfit(self, found: Stored) -> list[str]:
+        fit = self.contents.fit
+        if found.name in fit.unexpected:
+            return [f"unexpected; no part of the model that {CONFIG} describes"]
+        if found.name in fit.misfits:
+            wanted = _shape(fit.misfits[found.name])
+            return [f"is {_shape(found.shape)}; {CONFIG} says {wanted}"]
+        return []
+
+
+def survey(path: Path) -> Inspection:
+    """Read what there is and every tensor once. Raises CheckpointError."""
+    path = Path(path).absolute()
+    contents = open_contents(path)
+    order = contents.fit.order
+    healths, prints = {}, {}
+    for name, values in zip(order, contents.tensors.read(*order), strict=True):
+        healths[name] = health(values)
+        prints[name] = _fingerprint(values)
+    return Inspection(path, contents, healths, _groups(prints))
+
+
+def open_contents(path: Path) -> Contents:
+    """What inspecting it needs; of a format that says nothing of it, what opening it makes.
+
+    Raises CheckpointError.
+    """
+    format = format_of(path)
+    if format.contents is not None:
+        return format.contents(path)
+    opened = format.load(path, torch.device("cpu"))
+    tensors = LoadedTensors(opened.model.state_dict())
+    return our_contents(format.describe(path), tensors, lambda: opened.tokenizer)
+
+
+def inspect(path: Path) -> dict[str, Any]:
+    """Everything about a checkpoint as JSON values. Raises CheckpointError."""
+    found = survey(path)
+    parts = {each.path: each.n_parameters for each in found.tree if each.depth == 0}
+    said: dict[str, Any] = {
+        "checkpoint": found.path.name,
+        "title": found.about.title,
+        "family": found.family.title,
+        "parameters": found.n_parameters,
+        **{f"parameters of {part}": count for part, count in parts.items() if count},
+    }
+    return {
+        **said,
+        **{name: value for name, value in found.config.to_dict().items() if name not in said},
+        "tied tensors": found.ties,
+        "suspicious": [f"{each.tensor}: {each.problem}." for each in found.findings],
+        "modules": [_branch(branch, found) for branch in found.tree],
+    }
+
+
+def _branch(branch: Branch, found: Inspection) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "path": branch.path,
+        "parameters": branch.n_parameters,
+        "share": branch.n_parameters / (found.n_parameters or 1),
+    }
+    if branch.tensor is None:
+        return row
+    state = found.healths[branch.path]
+    return row | {
+        "shape": list(branch.tensor.shape),
+        "dtype": branch.tensor.dtype,
+        "nan": state.n_nan,
+        "infinite": state.n_infinite,
+        "all_zero": state.is_zero,
+        "dead_rows": list(state.dead_rows),
+    }
+
+
+def _illness(found: Stored, state: Health) -> list[str]:
+    said = []
+    for n, what in ((state.n_nan, "NaN"), (state.n_infinite, "infinite")):
+        if n:
+            said.append(f"{n:,} of {found.n_values:,} values {'are' if n > 1 else 'is'} {what}")
+    if state.is_zero:
+        said.append("every value is 0")
+    if n := len(state.dead_rows):
+        rows = ", ".join(map(str, state.dead_rows[:NAMED])) + (", …" if n > NAMED else "")
+        said.append(f"{n:,} of {found.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}")
+    return said
+
+
+def _fingerprint(values: Tensor) -> tuple[str, tuple[int, ...], bytes] | None:
+    """Equal for equal tensors; None for one number or a constant: equal by chance."""
+    if values.numel() < 2 or bool((values == values.flatten()[0]).all()):
+        return None
+    content = values.contiguous().flatten().view(torch.uint8).numpy()
+    return str(values.dtype), tuple(values.shape), hashlib.sha256(content.data).digest()
+
+
+def _groups(prints: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
+    groups: dict[Any, list[str]] = {}
+    for name, fingerprint in prints.items():
+        if fingerprint is not None:
+            groups.setdefault(fingerprint, []).append(name)
+    return tuple(tuple(names) for names in groups.values() if len(names) > 1)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return " × ".join(f"{size:,}" for size in shape) or "one number"

@@ -1,0 +1,1 @@
+"""How tokens are told apart by place: encodings, rotary positions, relative biases."""

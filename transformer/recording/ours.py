@@ -1,0 +1,204 @@
+"""record(): one forced pass of a model, observed and written down as a Recording.
+
+The observer changes nothing: hooks that stand before each DotProductAttention keep what it was
+called with. They are installed once per model and find the observer of their thread through a
+ContextVar, so any number of threads may record one shared model at once.
+"""
+
+import fnmatch
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.checkpoint import Checkpoint
+from transformer.inputs import source_ids, target_ids
+from transformer.models.family import ForcedPass, Ids
+from transformer.recording import Attention, AttentionCall, PositionalEncoding, Recording
+from transformer.recording.decisions import PooledClassification
+from transformer.recording.watched import record_watched
+from transformer.tokenizer import Token
+from transformer.vocabulary import source_side
+
+_KEPT = ("*embedding", "positions", "join", "pool")
+"""Modules whose inputs and outputs a recording keeps."""
+
+
+class _Observer:
+    """What one pass left behind, written down while the pass runs."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        """kind -> module and arguments of one call a layer, in the order in which layers run."""
+        self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+        self.outputs: dict[str, list[Tensor]] = defaultdict(list)
+
+
+_OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
+_HOOKING = threading.Lock()
+
+
+def record(
+    checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None = None
+) -> Recording:
+    """Run the model once over source and target and keep what its attentions saw.
+
+    target: text, or the tokens that a decoding gave; None where a family writes nothing, or to
+    record a prompt by itself. Raises InputError.
+    """
+    sources = source_ids(checkpoint, source)
+    targets = target_ids(checkpoint, target, len(sources))
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
+    if checkpoint.family.is_watched:
+        return record_watched(checkpoint, forced, sources, targets or [])
+    _hook(checkpoint.model, checkpoint.family.attentions)
+    observer = _Observer()
+    token = _OBSERVER.set(observer)
+    try:
+        with torch.inference_mode():
+            inputs = (torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs)
+            logits = checkpoint.model(*inputs)[0]
+    finally:
+        _OBSERVER.reset(token)
+    return _write_down(checkpoint, observer, forced, sources, targets or [], logits)
+
+
+def _call(
+    module: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
+) -> AttentionCall:
+    """The call's arguments without the batch axis, which has one row."""
+    projection = vars(module)["projection"]
+    return AttentionCall(
+        q=q.squeeze(0),
+        k=k.squeeze(0),
+        v=v.squeeze(0),
+        mask=None if mask is None else mask.squeeze(0),
+        scale=module.scale,
+        is_causal=is_causal,
+        projection=projection.weight if isinstance(projection, nn.Linear) else None,
+    )
+
+
+def _hook(model: nn.Module, attentions: Mapping[str, str | None]) -> None:
+    """Install the hooks, once for the life of the model; a deep copy has them already."""
+    if "is_hooked" in vars(model):
+        return
+    with _HOOKING:
+        if "is_hooked" in vars(model):
+            return
+        for path, module in model.named_modules():
+            if any(fnmatch.fnmatchcase(path, kept) for kept in _KEPT):
+                module.register_forward_hook(_keep(path))
+            for kind, pattern in attentions.items():
+                if pattern is not None and fnmatch.fnmatchcase(path, pattern):
+                    beside: Any = model.get_submodule(path.rpartition(".")[0])
+                    vars(module)["projection"] = beside.output  # past nn.Module: not a child
+                    module.register_forward_pre_hook(_keep_call(kind))
+        vars(model)["is_hooked"] = True
+
+
+def _keep_call(kind: str) -> Any:
+    def keep(module: nn.Module, inputs: Any) -> None:
+        observer = _OBSERVER.get()
+        if observer is not None:
+            observer.calls[kind].append((module, *inputs))  # made sense of after the pass
+
+    return keep
+
+
+def _keep(path: str) -> Any:
+    name = path.rpartition("_")[2]  # source_embedding is an embedding
+
+    def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
+        observer = _OBSERVER.get()
+        if observer is not None:
+            observer.inputs[name].append(inputs)
+            observer.outputs[name].append(output)
+
+    return keep
+
+
+def _write_down(
+    checkpoint: Checkpoint,
+    observer: _Observer,
+    forced: ForcedPass,
+    sources: Ids,
+    targets: Ids,
+    logits: Tensor,
+) -> Recording:
+    read = tuple(map(source_side(checkpoint.tokenizer).token, sources))
+    known: dict[int, tuple[Token, ...]] = {id(sources): read}
+
+    def tokens(ids: Ids) -> tuple[Token, ...]:
+        if id(ids) not in known:  # most kinds share their rows and columns
+            known[id(ids)] = tuple(map(checkpoint.tokenizer.token, ids))
+        return known[id(ids)]
+
+    attentions = {
+        kind: Attention(
+            kind=kind,
+            queries=tokens(rows.queries),
+            keys=tokens(rows.keys),
+            calls=tuple(_call(*arguments) for arguments in observer.calls[kind]),
+            produced=None if rows.produced is None else tokens(rows.produced),
+        )
+        for kind, rows in forced.rows.items()
+    }
+    return Recording(
+        source=tokens(sources),
+        target=tokens(targets),
+        attentions=MappingProxyType(attentions),
+        positions=MappingProxyType(_positions(checkpoint, observer, forced, tokens)),
+        logits=logits[-len(targets) :] if targets else logits,
+        classification=_classification(checkpoint, observer, logits),
+    )
+
+
+def _positions(
+    checkpoint: Checkpoint, observer: _Observer, forced: ForcedPass, tokens: Any
+) -> dict[str, PositionalEncoding]:
+    """What each side's embedding layer put together; nothing where there are no positions."""
+    if not observer.outputs["positions"]:
+        return {}
+    config: Any = checkpoint.config
+    table: Any = checkpoint.model.get_submodule("positions").table
+    names = ("embedding", "positions", "join")
+    rows = zip(*(observer.outputs[name] for name in names), strict=True)
+    return {
+        side: PositionalEncoding(
+            tokens(ids),
+            embedded[0].float().cpu(),
+            encoded.float().cpu(),
+            table.detach().float().cpu(),
+            joined[0].float().cpu(),
+            config.positions,
+        )
+        for (side, ids), (embedded, encoded, joined) in zip(
+            forced.embedded.items(), rows, strict=True
+        )
+    }
+
+
+def _classification(
+    checkpoint: Checkpoint, observer: _Observer, logits: Tensor
+) -> PooledClassification | None:
+    """What a classifier decided and from what; None for models that classify nothing."""
+    if not observer.inputs["pool"]:
+        return None
+    ((outputs, _),) = observer.inputs["pool"]
+    classify: Any = checkpoint.model.get_submodule("classify")
+    config: Any = checkpoint.config
+    weight, bias = classify.weight.detach(), classify.bias.detach()
+    return PooledClassification(
+        classes=config.classes,
+        logits=logits.float().cpu(),
+        pooling=config.pooling,
+        outputs=outputs[0].float().cpu(),
+        weight=weight.float().cpu(),
+        bias=bias.float().cpu(),
+    )

@@ -1,0 +1,1 @@
+"""The component decode_player: what Python sends it, its scripts and its style."""

@@ -1,0 +1,141 @@
+"""All layers and heads of one kind of attention at once, as small pictures or as numbers."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.reading import AttentionMap
+from viz.components.kit.browser import Component, envelope, pieces, script, style
+from viz.components.kit.pack import pack
+from viz.components.kit.sides import sides
+from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
+from viz.theme import Theme
+
+N_TELLING = 3
+"""Numbers that are named with a head."""
+
+HEAD_GRID = Component(
+    "head_grid",
+    css=style("kit/page", "head_grid/head_grid"),
+    js=script(
+        "kit/unpack",
+        "kit/page",
+        "kit/drafts",
+        "kit/shade",
+        "head_grid/order",
+        "head_grid/toolbar",
+        "head_grid/words",
+        "head_grid/cells",
+        "head_grid/index",
+    ),
+)
+_COMPONENT = st.components.v2.component(
+    HEAD_GRID.name, html=HEAD_GRID.html, css=HEAD_GRID.css, js=HEAD_GRID.js
+)
+
+
+def head_grid(
+    payload: bytes,
+    selected: tuple[int, int],
+    theme: Theme,
+    key: str,
+    *,
+    show: str = "maps",
+    sort: str = "layer",
+    top: int = 0,
+    on_open: Callable[[int, int], None] | None = None,
+    on_change: Callable[[str, str, int], None] | None = None,
+) -> tuple[int, int] | None:
+    """Show what `pack_head_grid` packed; returns the (layer, head) just clicked, else None.
+
+    show: "maps" or a metric's name; sort: "layer" or a metric's name; top: how many heads (5, 10,
+    20) are kept by the metric that sorts, else by the one shown; 0: all. A metric that the payload
+    lacks counts as "maps" or "layer". The caller keeps these and hands them in again; the browser
+    moves by itself and tells. on_open is called with (layer, head), on_change with (show, sort,
+    top), before the script runs: the place to set the state of other widgets.
+    """
+
+    def told() -> None:
+        news = st.session_state[key].news or {}
+        if on_open is not None and news.get("open"):
+            on_open(*map(int, news["open"]))
+        if on_change is not None and news.get("view"):
+            view = news["view"]
+            on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
+
+    data = head_grid_data(payload, theme, selected, show, sort, top)
+    result = _COMPONENT(key=key, data=data, on_news_change=told)
+    opened = (result.news or {}).get("open")
+    return None if opened is None else (int(opened[0]), int(opened[1]))
+
+
+def head_grid_data(
+    payload: bytes, theme: Theme, selected: tuple[int, int], show: str, sort: str, top: int
+) -> bytes:
+    """What the browser is given: a payload with what is shown of it."""
+    state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
+    return envelope(payload, theme, difference=theme.difference_scale, **state)
+
+
+def pack_head_grid(map: AttentionMap, n_prompt: int = 0) -> bytes:
+    """Thumbnails of every head, where each is strongest, and its metrics.
+
+    n_prompt: of a generator, the length of the source that its rows begin with.
+    Arrays: thumbnails u1 [L, H, R', C'] with R', C' at most 64; strongest cell i4 [L, H, 2] (row,
+    column) and its value f4 [L, H]; metrics f4 [M, L, H], of the weights whatever the lens;
+    the numbers of the most telling metrics u1 [L, H, up to 3].
+    """
+    metrics = metrics_of_map(map)
+    made = pictures(map, metrics)
+    header = {
+        "rows": pieces(map.rows),
+        "columns": pieces(map.columns),
+        "produced": map.is_produced,
+        "sides": sides(map, n_prompt),
+        "lens": {
+            "title": map.lens.title,
+            "scale": map.lens.scale,
+            "bound": made.bound,
+            "per_head": map.lens.per_head,
+        },
+        "notes": list(map.notes),
+        "block": made.block,
+        "masked": bool((made.thumbnails == MASKED).any()),
+        "metrics": _metrics(metrics, made.metrics),
+    }
+    arrays = (made.thumbnails, made.strongest, made.value, made.metrics, telling(made.metrics))
+    return pack(header, *arrays)
+
+
+def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list[dict[str, Any]]:
+    """What the browser says of each metric; its texts, one a head, are formatted here alone."""
+    return [
+        {
+            "name": metric.name,
+            "title": metric.title,
+            "unit": metric.unit,
+            "explain": metric.explain,
+            "texts": [metric.text(value) for value in of_heads.ravel().tolist()],
+        }
+        for metric, of_heads in zip(metrics.values(), values, strict=True)
+    ]
+
+
+def telling(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Which metrics tell a head from the others: u1 [L, H, up to 3], the most telling first.
+
+    values: [M, L, H]. Those with the largest |z|: the distance from the mean over all heads, in
+    standard deviations. What is undefined comes last, ties keep the order of the metrics.
+    """
+    known = np.isfinite(values)
+    filled = np.where(known, values, 0).astype(np.float64)
+    n_known = np.maximum(1, known.sum((1, 2), keepdims=True))
+    apart = np.where(known, filled - filled.sum((1, 2), keepdims=True) / n_known, 0)
+    deviation = np.sqrt((apart**2).sum((1, 2), keepdims=True) / n_known)
+    z = np.abs(apart) / np.where(deviation > 0, deviation, 1)
+    order = np.argsort(np.where(known, -z, 1), axis=0, kind="stable")[:N_TELLING]
+    return np.ascontiguousarray(np.moveaxis(order, 0, -1).astype(np.uint8))

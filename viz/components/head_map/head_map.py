@@ -1,0 +1,200 @@
+"""One head large: every value of its map, for any length, with cells that can be chosen."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.analysis.reading import AttentionMap
+from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.pack import pack
+from viz.components.kit.sides import sides
+from viz.theme import Theme
+from viz.views.head_heatmap import KIND_TITLES, describe_map, map_name, row_title
+
+Region = tuple[int, int, int, int]
+"""First row, row after the last, first column, column after the last."""
+
+MAX_CELLS = 512
+"""A map of at most 512 x 512 cells is sent whole; of a larger one an overview of that size."""
+MAX_REGION = 256
+"""Rows and columns, at most, of the exact values that are sent beside an overview."""
+
+HEAD_MAP = Component(
+    "head_map",
+    css=style("kit/page", "head_map/head_map"),
+    js=script(
+        "kit/unpack",
+        "kit/page",
+        "kit/drafts",
+        "kit/shade",
+        "head_map/values",
+        "head_map/frame",
+        "head_map/paint",
+        "head_map/marks",
+        "head_map/readout",
+        "head_map/pointer",
+        "head_map/index",
+    ),
+)
+_COMPONENT = st.components.v2.component(
+    HEAD_MAP.name, html=HEAD_MAP.html, css=HEAD_MAP.css, js=HEAD_MAP.js
+)
+
+
+def head_map(
+    payload: bytes,
+    theme: Theme,
+    key: str,
+    *,
+    cell: tuple[int, int] | None,
+    path: bool,
+    on_cell: Callable[[int, int], None] | None = None,
+    on_region: Callable[[int, int, int, int], None] | None = None,
+) -> None:
+    """Show what `pack_head_map` packed, with one cell (row, column) outlined.
+
+    path: whether a line joins each row's largest value. The outline moves at once in the browser;
+    `cell` must follow, or it moves back. on_cell is called with the row and column just chosen,
+    on_region with a region whose exact values the next payload should hold: both before the script
+    runs.
+    """
+
+    def chosen() -> None:
+        if on_cell is not None and st.session_state[key].cell:
+            on_cell(*map(int, st.session_state[key].cell))
+
+    def zoomed() -> None:
+        if on_region is not None and st.session_state[key].region:
+            on_region(*map(int, st.session_state[key].region))
+
+    data = head_map_data(payload, theme, cell, path, asks=on_region is not None)
+    _COMPONENT(key=key, data=data, on_cell_change=chosen, on_region_change=zoomed)
+
+
+def head_map_data(
+    payload: bytes, theme: Theme, cell: tuple[int, int] | None, path: bool, asks: bool
+) -> bytes:
+    """What the browser is given. asks: whether someone answers when it asks for exact values."""
+    state = {"cell": None if cell is None else list(cell), "path": path, "asks": asks}
+    return envelope(payload, theme, difference=theme.difference_scale, **state)
+
+
+def pack_head_map(
+    map: AttentionMap,
+    layer: int,
+    head: int,
+    region: Region | None = None,
+    n_prompt: int = 0,
+    max_cells: int = MAX_CELLS,
+) -> bytes:
+    """One head's map [R, C], as exact as its size allows.
+
+    n_prompt: of a generator, the length of the source that its rows begin with. max_cells: a map
+    of up to max_cells x max_cells is sent whole.
+    Arrays: values f4 [R', C'], NaN where masked; largest i4 [R], the column of each row's largest
+    value, -1 where all are masked. Of a larger map a value is the largest of a block of cells, or
+    the one furthest from 0 where the scale is signed (masked only where all are), R' and C' are at
+    most 512, and two arrays more follow: which cell of its block it is, u2 [R', C'], and the exact
+    values f4 of the region, which is cut to the map and to 256 x 256.
+    """
+    one = map.only(head)
+    values, allowed = one.values(layer)[0], one.allowed(layer)[0]
+    block = _block(max_cells, *values.shape)
+    arrays: list[NDArray[Any]] = [_masked(values, allowed), _largest(values, allowed)]
+    inside = None
+    if block != (1, 1):
+        pooled, places = _pooled(values, allowed, block, map.lens.scale == "signed")
+        inside = _inside(region, *values.shape)
+        part = np.s_[inside[0] : inside[1], inside[2] : inside[3]]
+        arrays = [pooled, arrays[1], places, np.ascontiguousarray(arrays[0][part])]
+    header = _header(map, layer, head, n_prompt)
+    more = {"block": block, "region": inside, "masked": not bool(allowed.all())}
+    return pack(header | more | {"bounds": _bounds(map, values)}, *arrays)
+
+
+def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
+    """The map's own; but of scores this head's, which say nothing beside those of another."""
+    if map.lens.scale != "signed" or not values.numel():
+        return map.bounds
+    bound = float(values.abs().max()) or 1.0
+    return -bound, bound
+
+
+def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str, Any]:
+    """What the map is, in words."""
+    rows, columns = pieces(map.rows), pieces(map.columns)
+    return {
+        "id": f"{map.kind} L{layer} H{head}",
+        "kind": map.kind,
+        "layer": layer,
+        "head": head,
+        "name": map_name(map, layer, head),
+        "title": KIND_TITLES.get(map.kind, map.kind),
+        "says": describe_map(map, layer, head),
+        "rows": rows,
+        "columns": columns,
+        "tokens": digest(json.dumps([rows, columns]).encode()),
+        "titles": [row_title(map.is_produced), "key"],
+        "is_produced": map.is_produced,
+        "lens": {"title": map.lens.title, "scale": map.lens.scale},
+        "notes": map.notes,
+        "sides": sides(map, n_prompt),
+    }
+
+
+def _block(max_cells: int, n_rows: int, n_columns: int) -> tuple[int, int]:
+    """How many cells of each axis one value stands for."""
+    if n_rows * n_columns <= max_cells**2:
+        return 1, 1
+    return -(-n_rows // MAX_CELLS), -(-n_columns // MAX_CELLS)
+
+
+def _inside(region: Region | None, n_rows: int, n_columns: int) -> Region:
+    """The part of a region that can be sent; empty where there is none."""
+    if region is None:
+        return 0, 0, 0, 0
+    top, bottom, left, right = region
+    top, left = (min(max(0, first), n) for first, n in ((top, n_rows), (left, n_columns)))
+    bottom = max(top, min(bottom, n_rows, top + MAX_REGION))
+    right = max(left, min(right, n_columns, left + MAX_REGION))
+    return top, bottom, left, right
+
+
+def _masked(values: Tensor, allowed: Tensor) -> NDArray[np.float32]:
+    """[R, C] with NaN for masked cells."""
+    result: NDArray[np.float32] = values.masked_fill(~allowed, torch.nan).numpy()
+    return result
+
+
+def _largest(values: Tensor, allowed: Tensor) -> NDArray[np.int32]:
+    """The column of each row's largest value [R]; -1 where the row is masked."""
+    columns = values.masked_fill(~allowed, -torch.inf).argmax(-1)
+    result: NDArray[np.int32] = columns.masked_fill(~allowed.any(-1), -1).int().numpy()
+    return result
+
+
+def _pooled(
+    values: Tensor, allowed: Tensor, block: tuple[int, int], signed: bool
+) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+    """[R, C] -> [R', C']: each block's largest value, NaN where masked, and which cell it is.
+
+    signed: the one furthest from 0. A block's cells are counted row by row; the last blocks may
+    reach over the map's edge.
+    """
+    sizes = (values.abs() if signed else values).masked_fill(~allowed, -torch.inf)
+    down, across = (-n % size for n, size in zip(values.shape, block, strict=True))
+    padded = F.pad(sizes, (0, across, 0, down), value=-torch.inf)  # [R' * b, C' * b]
+    largest, at = F.max_pool2d(padded[None], block, return_indices=True)  # [1, R', C']
+    row, column = at[0] // padded.size(1), at[0] % padded.size(1)
+    places = row % block[0] * block[1] + column % block[1]
+    masked = F.pad(values, (0, across, 0, down))[row, column].masked_fill(
+        largest[0] == -torch.inf, torch.nan
+    )
+    return masked.numpy(), places.numpy().astype(np.uint16)

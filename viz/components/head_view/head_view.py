@@ -1,0 +1,162 @@
+"""One layer's heads as lines between two columns of tokens: a line is a weight."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from transformer.analysis.reading import AttentionMap
+from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.pack import pack
+from viz.components.kit.sides import sides
+from viz.labels import KIND_TITLES
+from viz.theme import Theme
+
+MAX_DENSE = 800_000
+"""Bytes up to which every value is sent: 12 heads of 128 x 128 tokens are."""
+MAX_RANKED = 2_400_000
+"""Bytes up to which the strongest keys of each row are sent, beyond that ..."""
+KEYS = (4, 32)
+"""... but never fewer keys a row than the first of these, nor more than the second."""
+_BYTES_A_KEY = 6
+
+HEAD_VIEW = Component(
+    "head_view",
+    css=style("kit/page", "head_view/head_view"),
+    js=script(
+        "kit/unpack",
+        "kit/page",
+        "kit/drafts",
+        "kit/shade",
+        "head_view/lines",
+        "head_view/controls",
+        "head_view/tokens",
+        "head_view/words",
+        "head_view/picture",
+        "head_view/index",
+    ),
+)
+_COMPONENT = st.components.v2.component(
+    HEAD_VIEW.name, html=HEAD_VIEW.html, css=HEAD_VIEW.css, js=HEAD_VIEW.js
+)
+
+
+@dataclass(frozen=True)
+class HeadViewState:
+    """What a person chose in the view."""
+
+    heads: tuple[int, ...]
+    """The heads that are shown; none is a choice too."""
+    pins: tuple[str, ...]
+    """The tokens that are held: "q5" is row 5, "k3" is column 3."""
+
+
+def head_view(
+    payload: bytes,
+    theme: Theme,
+    key: str,
+    *,
+    head: int,
+    heads: tuple[int, ...] | None = None,
+    pins: tuple[str, ...] = (),
+    on_change: Callable[[HeadViewState], None] | None = None,
+) -> HeadViewState:
+    """Show what `pack_head_view` packed; returns what is shown and pinned.
+
+    head: the chosen one; heads: those shown, `head` alone when left out. The caller keeps heads and
+    pins and hands them in again. The browser draws each change at once and tells of it when the
+    user has rested for 300 ms. on_change is called with it before the script runs.
+    """
+
+    def changed() -> None:
+        if on_change is not None and st.session_state[key].view is not None:
+            on_change(_state(st.session_state[key].view))
+
+    state = HeadViewState((head,) if heads is None else tuple(heads), tuple(pins))
+    data = head_view_data(payload, theme, head, state.heads, state.pins)
+    result = _COMPONENT(key=key, data=data, on_view_change=changed)
+    return state if result.view is None else _state(result.view)
+
+
+def head_view_data(
+    payload: bytes, theme: Theme, head: int, heads: tuple[int, ...], pins: tuple[str, ...] = ()
+) -> bytes:
+    """What the browser is given: a payload with what is shown of it, and the heads' colours."""
+    return envelope(
+        payload,
+        theme,
+        head=head,
+        heads=list(heads),
+        pins=list(pins),
+        ink=theme.ink,
+        colours=theme.head_colours,
+    )
+
+
+def _state(view: Mapping[str, Any]) -> HeadViewState:
+    return HeadViewState(tuple(int(head) for head in view["heads"]), tuple(view["pins"]))
+
+
+def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
+    """All heads of a layer, with the exact values; a masked cell is not a number (NaN).
+
+    n_prompt: of a generator, the length of the source that its rows begin with.
+    Arrays: values f4 [H, R, C]. Where these would be more than MAX_DENSE bytes: of each row the
+    n largest sizes only, largest first: columns u2 [H, R, n], their values f4 [H, R, n], and the
+    sum of the sizes that are left out f4 [H, R].
+    """
+    n_values = map.n_heads * len(map.rows) * len(map.columns)
+    arrays, largest = (_dense if 4 * n_values <= MAX_DENSE else _ranked)(map, layer)
+    rows, columns = pieces(map.rows), pieces(map.columns)
+    header = {
+        "kind": KIND_TITLES.get(map.kind, map.kind),
+        "layer": layer,
+        "n_heads": map.n_heads,
+        "per_head": map.lens.per_head,
+        "produced": map.is_produced,
+        "rows": rows,
+        "columns": columns,
+        "text": digest(repr((map.kind, rows, columns)).encode()),
+        "bound": (largest or 1.0) if map.lens.scale == "signed" else map.bounds[1],
+        "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
+        "notes": list(map.notes),
+        "sides": sides(map, n_prompt),
+    }
+    return pack(header, *arrays)
+
+
+def _dense(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
+    """All values, and the largest size among them: the strongest line of scores."""
+    plain = map.values(layer)
+    values = plain.masked_fill(~map.allowed(layer), torch.nan)
+    return [values.numpy().astype("<f4")], _largest(plain)
+
+
+def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
+    """Of each row the largest sizes; head by head, as the layers of a long text are large."""
+    few, many = KEYS
+    n = max(few, MAX_RANKED // (_BYTES_A_KEY * map.n_heads * len(map.rows)))
+    heads, largest = [], 0.0
+    for head in range(map.n_heads):
+        values = map.values(layer, head)
+        heads.append(_strongest(values, map.allowed(layer, head), min(n, many)))
+        largest = max(largest, _largest(values))
+    return [np.stack(parts) for parts in zip(*heads, strict=True)], largest
+
+
+def _strongest(values: Tensor, allowed: Tensor, n: int) -> tuple[NDArray[Any], ...]:
+    """Of each row of a head [R, C] n columns, their values, and the sum of the sizes left out."""
+    sizes = values.abs().masked_fill_(~allowed, -1.0)  # so that masked cells come last
+    columns = sizes.topk(min(n, values.size(-1))).indices
+    kept = values.gather(-1, columns).masked_fill_(~allowed.gather(-1, columns), torch.nan)
+    rest = sizes.clamp_min_(0).scatter_(-1, columns, 0.0).sum(-1)
+    return columns.numpy().astype("<u2"), kept.numpy().astype("<f4"), rest.numpy().astype("<f4")
+
+
+def _largest(values: Tensor) -> float:
+    return float(values.abs().max()) if values.numel() else 0.0

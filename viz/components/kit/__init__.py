@@ -1,0 +1,1 @@
+"""What the components share: packing, colours, scripts, thumbnails."""

@@ -1,0 +1,74 @@
+"""What every component shares on its way to the browser: its files, colours and pieces.
+
+A component's script is its own file after the shared ones it names: one text, no build step.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer.tokenizer import Token
+from viz.components.kit.pack import pack
+from viz.labels import label
+from viz.theme import Theme
+
+_FOLDER = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Component:
+    """What the browser needs to know to draw: the same in the app and in a page of its own."""
+
+    name: str
+    css: str
+    js: str
+    """A module; its default export is called with { data, parentElement, setTriggerValue }."""
+
+    @property
+    def class_name(self) -> str:
+        """Of the element that it draws into."""
+        return f"headscope {self.name.replace('_', '-')}"
+
+    @property
+    def html(self) -> str:
+        return f'<div class="{self.class_name}"></div>'
+
+
+def script(*names: str) -> str:
+    """The .js files of these names, joined in this order."""
+    return "\n".join((_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names)
+
+
+def style(*names: str) -> str:
+    """The .css files of these names, joined in this order."""
+    return "\n".join((_FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in names)
+
+
+def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:
+    """Label and whether special (1) or not (0), for each token."""
+    return [(label(token), int(token.special)) for token in tokens]
+
+
+def palette(theme: Theme) -> dict[str, Any]:
+    """The colours that the scripts draw with."""
+    names = ("name", "background", "surface", "text", "dim", "grid", "accent", "masked")
+    return {name: getattr(theme, name) for name in names} | {"scale": theme.attention_scale}
+
+
+def envelope(payload: bytes, theme: Theme, **state: Any) -> bytes:
+    """A payload with what may change while it stays the same.
+
+    The nonce lets the browser see that a payload is the one it has already drawn. Streamlit takes
+    bytes only alone, not within a dict; so the whole is packed once more.
+    """
+    header = {"nonce": digest(payload), "palette": palette(theme), **state}
+    return pack(header, np.frombuffer(payload, np.uint8))
+
+
+def digest(content: bytes) -> str:
+    """A short name of a content."""
+    return blake2b(content, digest_size=8).hexdigest()

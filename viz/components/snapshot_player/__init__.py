@@ -1,0 +1,1 @@
+"""The component snapshot_player: what Python sends it, its scripts and its style."""

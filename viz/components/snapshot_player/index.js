@@ -1,0 +1,130 @@
+// One head at each snapshot of a training: its map, the other heads beside it, and its curve.
+
+const players = new WeakMap();
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".snapshot-player");
+  if (!players.has(root)) players.set(root, create(root));
+  const player = players.get(root);
+  player.send = setTriggerValue;
+  update(player, openEnvelope(data));
+  return () => {
+    player.dispose();
+    players.delete(root);
+    root.replaceChildren();
+  };
+}
+
+function create(root) {
+  const player = { root };
+  const playback = createPlayback(
+    (place) => show(player, place),
+    (place) => player.send("place", place),
+  );
+  player.playback = playback;
+  player.map = createStepMap(root);
+  player.heads = createHeads(
+    (head) => player.send("head", head),
+    (head) => pointCurve(player.curves, head),
+  );
+  player.curves = createCurves((place) => move(playback, place));
+  player.spoken = element("div", "hidden-text");
+  player.spoken.setAttribute("aria-live", "polite");
+  root.replaceChildren(
+    playback.bar,
+    player.map.node,
+    player.heads.node,
+    player.curves.node,
+    player.spoken,
+  );
+  const observer = new ResizeObserver(() => player.data && root.clientWidth !== player.width && draw(player));
+  observer.observe(root);
+  const silence = onToken((token) => hear(player.map, token));
+  const onKeyDown = (event) => onPlayerKey(playback, root, event);
+  window.addEventListener("keydown", onKeyDown);
+  player.dispose = () => {
+    stop(playback);
+    observer.disconnect();
+    silence();
+    if (player.map.told) announceToken(player.map.told.side, null);
+    window.removeEventListener("keydown", onKeyDown);
+  };
+  return player;
+}
+
+function update(player, { nonce, palette, place, payload }) {
+  const { playback, root } = player;
+  const drawn = `${nonce} ${palette.name}`;
+  const course = player.data?.header.course;
+  if (drawn !== player.drawn) {
+    Object.assign(player, { drawn, palette, nonce, data: readSnapshots(payload) });
+    applyPalette(root, palette);
+    // Before the rest is drawn: the place of the head before may be none of this one's.
+    playback.step = Math.min(playback.step, player.data.header.steps.length - 1);
+    draw(player);
+  }
+  const { header } = player.data;
+  follow(playback, header.steps.length, place, header.course !== course);
+  root.dataset.nonce = nonce;
+}
+
+// What viz/components/snapshot_player/snapshot_player.py packs.
+function readSnapshots(payload) {
+  const { header, arrays } = unpack(payload);
+  const [values, thumbnails, numbers, ...rest] = arrays;
+  const losses = header.losses.map((title, i) => ({ title, rows: rest[i] }));
+  return { header, values, thumbnails, numbers, losses, places: rest[header.losses.length] };
+}
+
+function draw(player) {
+  const { data, palette, root, playback } = player;
+  player.width = root.clientWidth;
+  if (!player.width) return; // not shown; the observer calls again
+  drawHeads(player.heads, data, palette);
+  drawCurves(player.curves, data);
+  drawStepMap(player.map, data, palette);
+  playback.n = data.header.steps.length;
+  show(player, playback.step);
+  if (document.fonts.status !== "loaded") {
+    document.fonts.ready.then(() => root.isConnected && draw(player)); // canvas text stays as it was
+  }
+}
+
+function show(player, place) {
+  const { data, playback, palette, root } = player;
+  const step = data.header.steps[place];
+  const n = data.header.steps.length;
+  playback.place.textContent = `step ${count(step)}`;
+  playback.slider.setAttribute("aria-label", "Training step");
+  playback.slider.setAttribute("aria-valuetext", `Step ${count(step)}: snapshot ${place + 1} of ${n}`);
+  showStep(player.map, data, place);
+  showHeads(player.heads, data, palette, place);
+  showCurves(player.curves, data, place);
+  Object.assign(root.dataset, { step, place });
+  if (!playback.playing) player.spoken.textContent = spokenStep(data, place);
+}
+
+function spokenStep({ header, numbers }, place) {
+  const value = metricText(header.metric, numbers[place * header.heads.length + chosenHead(header)]);
+  return `Step ${count(header.steps[place])}: ${header.metric.title} of ${header.name} ${value}`;
+}
+
+// Which of the small pictures is the chosen head.
+function chosenHead({ heads, layer, head }) {
+  return heads.findIndex(([l, h]) => l === layer && h === head);
+}
+
+function count(n) {
+  return n.toLocaleString("en");
+}
+
+// As Metric.text writes it.
+function metricText({ unit }, value) {
+  if (Number.isNaN(value)) return "—";
+  return unit === "share" ? `${(100 * value).toFixed(0)} %` : `${value.toFixed(2)} ${unit}`;
+}
+
+// Without the unit that stands beside it.
+function briefText(metric, value) {
+  return metric.unit === "share" ? metricText(metric, value) : metricText(metric, value).split(" ")[0];
+}

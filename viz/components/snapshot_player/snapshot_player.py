@@ -1,0 +1,218 @@
+"""A training, played in the browser: one head's map at each snapshot, and a metric's curve."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite, prod
+from typing import Any
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.reading import AttentionMap, read
+from transformer.analysis.snapshots import Course, even_value, least_change, roles
+from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.pack import pack
+from viz.components.kit.sides import sides
+from viz.components.kit.thumbnails import pictures
+from viz.theme import Theme
+from viz.views.head_heatmap import KIND_TITLES, describe_map, row_title
+from viz.views.view import Selection
+
+MAX_CELLS = 128
+"""Of a map of more than 128 x 128 cells, a value is the largest of a block of cells."""
+MAX_HEADS = 48
+"""Where a kind has more heads than these, those of the chosen head's layer are shown."""
+LOSSES = {"loss": "training loss", "validation_loss": "validation loss"}
+"""What is drawn below the metric, of all that training logged."""
+
+SNAPSHOT_PLAYER = Component(
+    "snapshot_player",
+    css=style("kit/page", "kit/playback", "head_map/head_map", "snapshot_player/snapshot_player"),
+    js=script(
+        "kit/unpack",
+        "kit/page",
+        "kit/shade",
+        "head_map/values",
+        "head_map/frame",
+        "head_map/paint",
+        "head_map/marks",
+        "head_map/readout",
+        "head_map/pointer",
+        "kit/playback",
+        "snapshot_player/map",
+        "snapshot_player/heads",
+        "snapshot_player/axis",
+        "snapshot_player/curves",
+        "snapshot_player/index",
+    ),
+)
+_COMPONENT = st.components.v2.component(
+    SNAPSHOT_PLAYER.name,
+    html=SNAPSHOT_PLAYER.html,
+    css=SNAPSHOT_PLAYER.css,
+    js=SNAPSHOT_PLAYER.js,
+)
+
+
+def snapshot_player(
+    payload: bytes,
+    place: int,
+    theme: Theme,
+    key: str,
+    on_move: Callable[[int], None] | None = None,
+    on_head: Callable[[int, int], None] | None = None,
+) -> None:
+    """Show what `pack_snapshots` packed, at one of its snapshots, counted from 0.
+
+    The browser moves by itself and tells where it stands once the user has rested for 300 ms,
+    never while playing: on_move is called with that place, on_head with the layer and the head of
+    a small picture that was pressed; both before the script runs.
+    """
+
+    def moved() -> None:
+        if on_move is not None and st.session_state[key].place is not None:
+            on_move(int(st.session_state[key].place))
+
+    def chosen() -> None:
+        if on_head is not None and st.session_state[key].head:
+            on_head(*map(int, st.session_state[key].head))
+
+    _COMPONENT(
+        key=key,
+        data=envelope(payload, theme, place=place),
+        on_place_change=moved,
+        on_head_change=chosen,
+    )
+
+
+def pack_snapshots(
+    course: Course,
+    selection: Selection,
+    metric: Metric,
+    history: Iterable[Mapping[str, float]] = (),
+    n_prompt: int = 0,
+) -> bytes:
+    """One head at every snapshot, the others small, and one metric of them all.
+
+    history: rows as `training_rows` gives them. n_prompt: of a generator, the length of the source
+    that its rows begin with.
+    Arrays: values f4 [N, R, C] of the head, NaN where masked; thumbnails u1 [N, T, R', C'] of T
+    heads; their metric f4 [N, T]; losses f4 [M, 2], rows of (step, value), one array for each of
+    LOSSES. Where R * C is more than 128 * 128, values are the largest of blocks of cells, and
+    one array more follows: which cell of its block each is, u2 [N, R, C].
+    """
+    maps = [read(recording, selection.kind) for recording in course.recordings]
+    heads = _heads(maps[-1], selection)
+    layers = [layer for layer, _ in heads]
+    values, allowed = course.weights(selection.kind, *_place(selection)), _allowed(maps, selection)
+    block = _block(*values.shape[1:])
+    largest, places = _pooled(values, allowed, block)
+    numbers = course.measured(selection.kind)[metric.name]  # [N, L, H]
+    roles_of = roles(numbers, least_change(metric))  # [L, H]
+    of_heads = numbers[:, layers, [head for _, head in heads]]  # [N, T]
+    losses = [_logged(history, name) for name in LOSSES]
+    header = _header(maps, selection, n_prompt) | {
+        "steps": list(course.steps),
+        "block": block,
+        "masked": not bool(allowed.all()),
+        "heads": heads,
+        "roles": [int(roles_of[layer, head]) for layer, head in heads],
+        "metric": _metric(metric, course, selection),
+        "losses": list(LOSSES.values()),
+    }
+    header["course"] = digest(json.dumps([header["tokens"], header["steps"]]).encode())
+    arrays: list[NDArray[Any]] = [_f4(largest), _thumbnails(maps, heads), _f4(of_heads), *losses]
+    return pack(header, *arrays, *(() if places is None else (places,)))
+
+
+def _place(selection: Selection) -> tuple[int, int]:
+    return selection.layer, selection.head
+
+
+def _heads(map: AttentionMap, selection: Selection) -> list[tuple[int, int]]:
+    """Layer and head of each small picture."""
+    is_few = map.n_layers * map.n_heads <= MAX_HEADS
+    layers = range(map.n_layers) if is_few else [selection.layer]
+    return [(layer, head) for layer in layers for head in range(map.n_heads)]
+
+
+def _allowed(maps: list[AttentionMap], selection: Selection) -> Tensor:
+    """bool [N, R, C]"""
+    return torch.stack([map.allowed(*_place(selection)) for map in maps])
+
+
+def _header(maps: list[AttentionMap], selection: Selection, n_prompt: int) -> dict[str, Any]:
+    """What the maps are, in words, as the scripts of a head map read it."""
+    map = maps[-1]
+    rows, columns = pieces(map.rows), pieces(map.columns)
+    return {
+        "id": f"{selection.kind} {selection}",
+        "layer": selection.layer,
+        "head": selection.head,
+        "name": str(selection),
+        "title": KIND_TITLES.get(map.kind, map.kind),
+        "says": [describe_map(each, *_place(selection)) for each in maps],
+        "rows": rows,
+        "columns": columns,
+        "tokens": digest(json.dumps([rows, columns]).encode()),
+        "titles": [row_title(map.is_produced), "key"],
+        "lens": {"title": map.lens.title, "scale": map.lens.scale},
+        "bounds": map.bounds,
+        "region": (0, 0, 0, 0),
+        "sides": sides(map, n_prompt),
+    }
+
+
+def _metric(metric: Metric, course: Course, selection: Selection) -> dict[str, Any]:
+    """What the curve is of, and the value of a head that tells no key from another."""
+    even = even_value(metric, course.attentions(selection.kind)[-1], *_place(selection))
+    return {
+        "name": metric.name,
+        "title": metric.title,
+        "unit": metric.unit,
+        "even": even if isfinite(even) else None,
+    }
+
+
+def _block(n_rows: int, n_columns: int) -> tuple[int, int]:
+    """How many cells of each axis one value stands for."""
+    if n_rows * n_columns <= MAX_CELLS**2:
+        return 1, 1
+    return -(-n_rows // MAX_CELLS), -(-n_columns // MAX_CELLS)
+
+
+def _pooled(
+    values: Tensor, allowed: Tensor, block: tuple[int, int]
+) -> tuple[Tensor, NDArray[np.uint16] | None]:
+    """[N, R, C] -> [N, R', C']: the largest of each block, NaN where masked, and which cell it is.
+
+    A block's cells are counted row by row. None: each block is one cell.
+    """
+    if prod(block) == 1:
+        return values.masked_fill(~allowed, torch.nan), None
+    sizes = values.masked_fill(~allowed, -torch.inf)
+    largest, at = F.max_pool2d(sizes, block, ceil_mode=True, return_indices=True)
+    row, column = at // values.size(2), at % values.size(2)
+    places = row % block[0] * block[1] + column % block[1]
+    return largest.masked_fill(largest.isinf(), torch.nan), places.numpy().astype(np.uint16)
+
+
+def _thumbnails(maps: list[AttentionMap], heads: list[tuple[int, int]]) -> NDArray[np.uint8]:
+    """[N, T, R', C'], at most 64 pixels a side."""
+    layers, numbers = zip(*heads, strict=True)
+    return np.stack([pictures(map, {}).thumbnails[list(layers), list(numbers)] for map in maps])
+
+
+def _logged(history: Iterable[Mapping[str, float]], name: str) -> NDArray[np.float32]:
+    """[M, 2]: step and value of the rows that have this value."""
+    rows = [(row["step"], row[name]) for row in history if isfinite(row.get(name, torch.nan))]
+    return np.array(rows, "<f4").reshape(-1, 2)
+
+
+def _f4(values: Tensor) -> NDArray[np.float32]:
+    return values.numpy().astype("<f4")

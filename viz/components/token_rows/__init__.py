@@ -1,0 +1,1 @@
+"""The component token_rows: what Python sends it, its scripts and its style."""
