@@ -4,6 +4,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 from transformer.tokenizer import Token
@@ -53,7 +54,7 @@ def _marked(tokens: Sequence[Token]) -> list[int]:
 def _spelled(tokens: Sequence[Token]) -> list[int]:
     """The tokens that begin a word of the text that they spell."""
     text, starts = _text(tokens)
-    begins = {match.start() for match in _WORD.finditer("".join(map(_class, text)))}
+    begins = {match.start() for match in _WORD.finditer(_classes(text))}
     return [i for i, start in enumerate(starts) if i and start in begins and start > starts[i - 1]]
 
 
@@ -61,19 +62,29 @@ def word_piece(tokens: Sequence[Token]) -> str:
     """The pieces of a word joined, bytes as the characters that they spell; one token as it is."""
     if len(tokens) == 1:
         return tokens[0].piece
-    return "".join(_characters(tokens))
+    return "".join(characters(tokens))
+
+
+def text_words(text: str) -> list[str]:
+    """The words of a text by the same rule, signs among them, without the spaces before them.
+
+    >>> text_words("He didn't pay 3.50!")
+    ['He', "didn't", 'pay', '3.50', '!']
+    """
+    found = (text[m.start() : m.end()].strip() for m in _WORD.finditer(_classes(text)))
+    return [word for word in found if word]
 
 
 def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
     """All characters, and where in them each token begins; what stands alone is one."""
     text, starts = "", []
-    for token, characters in zip(tokens, _characters(tokens), strict=True):
+    for token, added in zip(tokens, characters(tokens), strict=True):
         starts.append(len(text))
-        text += _ALONE if _is_alone(token) else characters
+        text += _ALONE if _is_alone(token) else added
     return text, starts
 
 
-def _characters(tokens: Sequence[Token]) -> list[str]:
+def characters(tokens: Sequence[Token]) -> list[str]:
     """What each token adds to the text; the last byte of a character adds the whole of it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     added: list[str] = []
@@ -96,6 +107,11 @@ def _is_alone(token: Token) -> bool:
     return token.special or token.piece == str(token.id)
 
 
+def _classes(text: str) -> str:
+    return "".join(map(_class, text))
+
+
+@cache
 def _class(character: str) -> str:
     """What a character is to the rule: a letter, n number, m mark, space, and signs."""
     if character == _ALONE:
