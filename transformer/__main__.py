@@ -12,14 +12,16 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import CheckpointError, load_checkpoint
+from transformer.checkpoint import CARD, Checkpoint, CheckpointError, load_checkpoint
 from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.device import DeviceError, choose_device
 from transformer.discover import discover
+from transformer.files.whole_file import write_whole
 from transformer.inspection.survey import inspect
-from transformer.training.task import TrainingError
+from transformer.training.card import rescored
+from transformer.training.task import Recipe, Scores, TrainingError, read_text
 from transformer.training.train import train
 
 
@@ -78,7 +80,31 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
             f"{checkpoint.name} names the recipe {checkpoint.about.recipe!r}, which is not here, "
             "so there is nothing to evaluate it by."
         )
-    return dict(recipes[checkpoint.about.recipe].evaluate(checkpoint, options.data))
+    recipe = recipes[checkpoint.about.recipe]
+    if options.only:
+        return _only(recipe, options.only, checkpoint, options.data)
+    scores = recipe.evaluate(checkpoint, options.data)
+    if options.card:
+        _rewrite(options.checkpoint / CARD, recipe, scores)
+    return dict(scores)
+
+
+def _rewrite(card: Path, recipe: Recipe, scores: Scores) -> None:
+    """The card with these scores in place of its own. Raises TrainingError."""
+    text = read_text(card.parent, card.name)
+    write_whole(card, rescored(text, recipe, scores).encode())
+
+
+def _only(
+    recipe: Recipe, names: Sequence[str], checkpoint: Checkpoint, data: Path | None
+) -> dict[str, Any]:
+    """Some parts of an evaluation, in the order asked for."""
+    unknown = next((name for name in names if name not in recipe.parts), None)
+    if unknown is not None:
+        known = ", ".join(recipe.parts) or "none"
+        raise InputError(f"{recipe.name} has no part {unknown!r} to evaluate; its parts: {known}.")
+    parts = (recipe.parts[name](checkpoint, data) for name in names)
+    return {name: score for scores in parts for name, score in scores.items()}
 
 
 def _inspect(options: argparse.Namespace) -> dict[str, Any]:
@@ -144,6 +170,11 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")
     command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
     command.add_argument("--data", type=Path, help="folder of the evaluation data")
+    which = command.add_mutually_exclusive_group()
+    which.add_argument(
+        "--only", action="append", metavar="PART", help="evaluate this part; may be repeated"
+    )
+    which.add_argument("--card", action="store_true", help="write the scores into its card too")
 
     command = _command(commands, "inspect", _inspect, "say what a checkpoint folder holds")
     command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")

@@ -7,14 +7,13 @@ import torch
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.training.loop import Run
-from transformer.training.task import Recipe, Scores
+from transformer.training.task import Recipe, Scores, TrainingError
 
 
 def card(recipe: Recipe, run: Run, scores: Scores, needs_data: bool) -> str:
     """The card of a finished run, as Markdown."""
     model, progress = recipe.model, run.progress
     n_parameters = sum(parameter.numel() for parameter in run.model.parameters())
-    rows = "\n".join(f"| {name} | {_score(value)} |" for name, value in scores.items())
     command = f"python -m transformer train {recipe.name}" + needs_data * " --data DIR"
     return f"""# {recipe.name}
 
@@ -24,11 +23,7 @@ a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in hal
 
 ## Scores
 
-| evaluation | score |
-| --- | --- |
-{rows}
-
-{recipe.scored} Measured on the files of this folder.
+{_scores(recipe, scores)}
 
 ## Data and licence
 
@@ -45,7 +40,31 @@ a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in hal
 """
 
 
+def rescored(text: str, recipe: Recipe, scores: Scores) -> str:
+    """A card with all of its scores measured anew; everything else in it stays.
+
+    Raises TrainingError where the card has no section of scores.
+    """
+    before, heading, after = text.partition("## Scores\n")
+    _, next_heading, rest = after.partition("\n## ")
+    if not (heading and next_heading):
+        raise TrainingError("the card has no section “Scores” that ends in another section.")
+    return f"{before}{heading}\n{_scores(recipe, scores)}\n{next_heading}{rest}"
+
+
+def _scores(recipe: Recipe, scores: Scores) -> str:
+    """The table, and how it was made."""
+    rows = "\n".join(f"| {name} | {_score(value)} |" for name, value in scores.items())
+    return f"""| evaluation | score |
+| --- | --- |
+{rows}
+
+{recipe.scored} Measured on the files of this folder."""
+
+
 def _score(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 

@@ -1,7 +1,7 @@
 """What a recipe is, and what it has to prepare before training starts."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,8 @@ from transformer.training.batches import Batch
 from transformer.training.config import TrainingConfig
 
 Scores = dict[str, float]
+Evaluation = Callable[[Checkpoint, Path | None], Scores]
+"""(checkpoint, data folder or None) -> scores by the names that a card gives them."""
 
 
 class TrainingError(Exception):
@@ -44,12 +46,14 @@ class Recipe:
     training: TrainingConfig
     prepare: Callable[["Recipe", Path | None, Path], Task]
     """(recipe, data folder or None, work folder for a tokenizer) -> task."""
-    evaluate: Callable[[Checkpoint, Path | None], Scores]
-    """(checkpoint, data folder or None) -> the scores that the card states."""
+    evaluate: Evaluation
+    """All the scores that the card states."""
     scored: str
     """One sentence: how the scores are computed."""
     data: str
     """Markdown: where the data is from and its licence."""
+    parts: Mapping[str, Evaluation] = field(default_factory=dict)
+    """Parts of `evaluate` that can be asked for by name, where it has such parts."""
 
 
 def read_text(data: Path | None, name: str) -> str:

@@ -1,17 +1,16 @@
-"""Translation from TSV pairs: data, quick scores, and the evaluation that a card states."""
+"""Translation from TSV pairs: the data, and quick scores on the way."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import sacrebleu
-from tqdm import tqdm
-
 from transformer.checkpoint import Checkpoint
-from transformer.decoding import decode
 from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair, bucketed
+from transformer.training.evaluation.translations import closeness, translations
 from transformer.training.task import Recipe, Scores, TrainingError, read_lines
 
+PAIRS = "translation_en_de"
+"""The subfolder of the data folder that may hold these files."""
 TRAIN, VALID = "train.tatoeba.tsv", "valid.tatoeba.tsv"
 TESTS = {"Tatoeba test": "test.tatoeba.tsv", "Multi30k test2016": "test_2016_flickr.multi30k.tsv"}
 N_SAMPLE = 150
@@ -78,39 +77,9 @@ class Translation:
 
     def sample_scores(self, checkpoint: Checkpoint) -> Scores:
         """BLEU and chrF, greedy, of some of the validation sentences."""
-        return scores(checkpoint, self.valid_rows[:: max(1, len(self.valid_rows) // N_SAMPLE)])
-
-
-def scores(
-    checkpoint: Checkpoint,
-    rows: Sequence[Sequence[str]],
-    method: str = "greedy",
-    title: str | None = None,
-) -> Scores:
-    """BLEU and chrF against each row's first reference (sacrebleu's defaults: cased, 13a).
-
-    title: of a progress bar; None draws none.
-    """
-    bar = tqdm(rows, desc=title, disable=title is None, unit="sentence", dynamic_ncols=True)
-    outputs = [decode(checkpoint, row[0], method=method).text for row in bar]
-    references = [[row[1] for row in rows]]
-    return {
-        "BLEU": sacrebleu.corpus_bleu(outputs, references).score,
-        "chrF": sacrebleu.corpus_chrf(outputs, references).score,
-    }
-
-
-def evaluate(checkpoint: Checkpoint, data: Path | None) -> Scores:
-    """BLEU and chrF, greedy and beam 4, on each test set that the folder holds."""
-    folder = _folder(data)
-    result: Scores = {}
-    for title, name in TESTS.items():
-        rows = read_pairs(folder / name)
-        for method, label in (("greedy", "greedy"), ("beam", "beam 4")):
-            name = f"{title}, {label}"
-            for metric, value in scores(checkpoint, rows, method, name).items():
-                result[f"{name}, {metric}"] = value
-    return result
+        rows = self.valid_rows[:: max(1, len(self.valid_rows) // N_SAMPLE)]
+        outputs = translations(checkpoint, [row[0] for row in rows], "greedy")
+        return closeness(outputs, [row[1] for row in rows])
 
 
 def _folder(data: Path | None) -> Path:

@@ -6,8 +6,9 @@ python -m transformer train en-de --data DIR
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.training.config import TrainingConfig
+from transformer.training.evaluation.parts import PARTS, SCORED, evaluate
 from transformer.training.task import Recipe
-from transformer.training.translation import evaluate, prepare
+from transformer.training.translation import prepare
 
 RECIPE = Recipe(
     name="en-de",
@@ -42,7 +43,8 @@ RECIPE = Recipe(
     ),
     prepare=prepare,
     evaluate=evaluate,
-    scored="BLEU and chrF by sacrebleu's defaults, against each sentence's first reference.",
+    parts=PARTS,
+    scored=SCORED,
     data=(
         "Sentence pairs of [Tatoeba](https://tatoeba.org), as selected by "
         "[ManyThings.org](https://www.manythings.org/anki/), licence "

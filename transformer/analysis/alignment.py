@@ -1,0 +1,99 @@
+"""Word alignments read from attention, and how far they are from those that people made.
+
+From pieces to words: what a word of the target gives a word of the source is the sum over the
+source word's pieces and the mean over the rows of the target word's pieces; a piece belongs to the
+word that holds its first character; special tokens belong to no word. Every target word is linked
+to the source word that it gives most; where the special tokens together get more, to none.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from unicodedata import normalize
+
+import torch
+from torch import Tensor
+
+from transformer.tokenizer import Token, plain
+from transformer.words import characters
+
+Link = tuple[int, int]
+"""A source word and a target word, counted from 0."""
+Links = frozenset[Link]
+
+
+@dataclass(frozen=True)
+class AlignedPair:
+    """An English sentence, its German translation, and which words people linked."""
+
+    source: str
+    target: str
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    sure: frozenset[Link]
+    possible: frozenset[Link]
+    """The sure ones among them."""
+
+
+def error_rate(found: Iterable[Iterable[Link]], gold: Iterable[AlignedPair]) -> float:
+    """Alignment error rate in percent over all pairs together, 0 is best (Och and Ney 2003):
+    1 - (|A and S| + |A and P|) / (|A| + |S|), found A, sure S, possible P with S among them.
+    """
+    right = total = 0
+    for links, pair in zip(found, gold, strict=True):
+        unique = set(links)
+        right += len(unique & pair.sure) + len(unique & pair.possible)
+        total += len(unique) + len(pair.sure)
+    return 100 * (1 - right / total) if total else 0.0
+
+
+def diagonal(pair: AlignedPair) -> Links:
+    """Every target word linked to the source word at the same share of its sentence."""
+    n_source, n_target = len(pair.source_words), len(pair.target_words)
+    return frozenset(((2 * j + 1) * n_source // (2 * n_target), j) for j in range(n_target))
+
+
+def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int | None]:
+    """Which word each token is a piece of; None for special tokens.
+
+    Raises ValueError where the pieces do not spell the words.
+    """
+    lengths = [len(_spelled(word)) for word in words]
+    ends = list(accumulate(lengths))
+    places: list[int | None] = []
+    start = 0
+    for token, added in zip(tokens, characters(tokens), strict=True):
+        places.append(None if token.special else bisect_right(ends, start))
+        start += 0 if token.special else len(_spelled(added))
+    if start != ends[-1] or not all(lengths):
+        raise ValueError(f"the pieces do not spell the words “{' '.join(words)}”.")
+    return [None if place is None else min(place, len(words) - 1) for place in places]
+
+
+def _spelled(text: str) -> str:
+    """What our tokenizers make of a text's characters, without spaces."""
+    return normalize("NFKC", plain(text)).replace("▁", "").replace(" ", "")
+
+
+def links_of(
+    values: Tensor, rows: Sequence[int | None], columns: Sequence[int | None]
+) -> list[Links]:
+    """values [N, Q, K] -> N alignments.
+
+    rows, columns: the target word of each row and the source word of each column, None for none.
+    """
+    n_target, n_source = (1 + max(w for w in side if w is not None) for side in (rows, columns))
+    given = values.double() @ _members(columns, n_source + 1)  # [N, Q, words and none]
+    of_row = _members(rows, n_target + 1)[:, :-1]
+    means = (of_row / of_row.sum(0)).mT @ given  # [N, target words, source words and none]
+    return [
+        frozenset((i, j) for j, i in enumerate(chosen) if i < n_source)
+        for chosen in means.argmax(-1).tolist()
+    ]
+
+
+def _members(words: Sequence[int | None], n: int) -> Tensor:
+    """[tokens, n]: 1 where a token belongs to a word; those of no word belong to the last."""
+    places = torch.tensor([n - 1 if word is None else word for word in words])
+    return torch.nn.functional.one_hot(places, n).double()

@@ -1,0 +1,26 @@
+"""The German word list that invented words are told by, made from the data folder."""
+
+from pathlib import Path
+
+from transformer.training.evaluation.faults import folded, spoken_words
+from transformer.training.task import read_lines
+
+ROOMS = ("translation_en_de", "dictionary_en_de", "newstest_en_de")
+
+
+def german_words(data: Path) -> set[str]:
+    """Every word of every German text that the data folder holds, folded, with parts of hyphens.
+
+    Read are all `*.tsv` of the subfolders in ROOMS, or of the folder itself where it has none of
+    them: everyday sentences, dictionary and news, training and test parts alike, each column but
+    the first, which is the English one. A word is what `spoken_words` calls one: a run of letters
+    and digits with a letter among them, with the apostrophes and hyphens inside it; it counts
+    however seldom it occurs. Compared without case. Empty where there is no such file.
+    """
+    rooms = [data / room for room in ROOMS if (data / room).is_dir()] or [data]
+    chunks: set[str] = set()
+    for file in sorted(file for room in rooms for file in room.glob("*.tsv")):
+        for line in read_lines(file.parent, file.name):
+            chunks.update(line.partition("\t")[2].split())
+    known = {folded(word) for chunk in chunks for word in spoken_words(chunk)}
+    return known | {part for word in known for part in word.split("-") if part}
