@@ -8,10 +8,24 @@ from collections.abc import Iterable
 
 from transformer.tokenizer import Token
 
-KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
-"""The kinds of attention, as a control names them."""
+_KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
+_KIND_NAMES = {
+    "encoder_self": "encoder self-attention",
+    "decoder_self": "decoder self-attention",
+    "cross": "cross-attention",
+}
 
 _NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
+
+
+def kind_title(kind: str) -> str:
+    """A kind of attention as a control names it: "Encoder"; its own name where it is another."""
+    return _KIND_TITLES.get(kind, kind)
+
+
+def kind_name(kind: str) -> str:
+    """The same within a sentence: "encoder self-attention"."""
+    return _KIND_NAMES.get(kind, kind)
 
 
 def label(token: Token) -> str:
@@ -22,6 +36,11 @@ def label(token: Token) -> str:
     if token.piece in _NAMED:
         return _NAMED[token.piece]
     return "".join(_visible(character) for character in token.piece)
+
+
+def bare_label(token: Token) -> str:
+    """The label without the mark of a space before it."""
+    return label(token).removeprefix("▁") or label(token)
 
 
 def labels(tokens: Iterable[Token]) -> list[str]:

@@ -11,7 +11,7 @@ from transformer import Recording, decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import decoding_methods
 from viz.gallery import COMPOSITIONS, GROUPS, Composition, link
-from viz.labels import KIND_TITLES
+from viz.labels import kind_title
 
 METHODS = {method.title: name for name, method in decoding_methods().items()}
 EACH = pytest.mark.parametrize("composition", COMPOSITIONS, ids=lambda each: each.title)
@@ -70,7 +70,7 @@ def test_its_address_says_what_it_shows(composition: Composition) -> None:
     layers = {named["layer"], named.get("layer_b", named["layer"])}
     assert {f"L{fact.layer}" for fact in composition.facts} == layers
     if "kind" in named:
-        assert {KIND_TITLES[fact.kind] for fact in composition.facts} == {named["kind"]}
+        assert {kind_title(fact.kind) for fact in composition.facts} == {named["kind"]}
     rows = {f"q{fact.query}" for fact in composition.facts}
     assert set(filter(None, named.get("pins", "").split(","))) <= rows
     cells = {f"{fact.query},{fact.key}" for fact in composition.facts}

@@ -5,14 +5,15 @@ Every picture of heads takes the AttentionMap that this gives, and never asks ho
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from transformer.analysis.lenses.lens import Lens
+from transformer.analysis.strongest import strongest_cell
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
@@ -33,6 +34,10 @@ class Reading:
     """Whether pieces are merged to words."""
     special: Literal["shown", "hidden", "renormalised"] = "shown"
     """Special tokens: shown; left out; or left out and each row divided by what remains of it."""
+
+
+PLAIN = Reading()
+"""The weights as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,11 @@ class AttentionMap:
         """1 where a lens makes one map of a whole layer."""
         return self.attention.n_heads if self.lens.per_head else 1
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the values are the weights as they are, with a row and a column per token."""
+        return self.lens.name == "weight" and self.reading == Reading(rows=self.reading.rows)
+
     def values(self, layer: int, head: int | None = None) -> Tensor:
         """[H, R, C], or one head's [R, C], at the cost of one; float32 on the CPU."""
         if head is not None:
@@ -91,11 +101,21 @@ class AttentionMap:
         merged = _merge(self._open(layer).float(), self.column_groups, -1, "max")
         return _merge(merged, self.row_groups, -2, "max") > 0
 
-    @cached_property
+    def strongest(self, layer: int, head: int) -> tuple[int, int] | None:
+        """Row and column of one head's strongest cell; None where every cell is masked."""
+        return strongest_cell(self.values(layer, head), self.allowed(layer, head))
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The two ends of the colour scale, the same for all layers and heads of this kind."""
         if self.lens.scale == "share":
             return 0.0, 1.0
+        known, name = _bounds.setdefault(self.recording, {}), (self.kind, self.reading, self.lens)
+        if name not in known:
+            known[name] = self._measured_bounds()
+        return known[name]
+
+    def _measured_bounds(self) -> tuple[float, float]:
         layers = map(self.values, range(self.n_layers))
         largest = max((float(values.abs().max()) for values in layers if values.numel()), default=0)
         bound = largest or 1.0
@@ -118,7 +138,13 @@ class AttentionMap:
         return torch.where(sums > 0, values / sums, values)
 
 
-def read(recording: Recording, kind: str, reading: Reading = Reading()) -> AttentionMap:
+_bounds: WeakKeyDictionary[Recording, dict[tuple[str, Reading, Lens], tuple[float, float]]] = (
+    WeakKeyDictionary()
+)
+"""All layers are computed for them, so they are kept as long as their recording is."""
+
+
+def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> AttentionMap:
     """The map of one kind of attention. Raises ValueError, in a sentence, where a lens refuses."""
     lens = lenses()[reading.lens]
     refusal = lens.why_not(recording, kind)

@@ -247,6 +247,12 @@ class Recording:
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
 
+    @property
+    def n_prompt(self) -> int:
+        """Of a generator, whose text begins with its source, that source's length; else 0."""
+        is_generator = all(kind.startswith("decoder_self") for kind in self.attentions)
+        return len(self.source) if is_generator else 0
+
     @cached_property
     def biases(self) -> Mapping[str, RelativeBias]:
         """Kind in words -> what is added to its scores for their places; layers where they differ.

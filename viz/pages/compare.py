@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
-from viz.labels import KIND_TITLES, literal
+from viz.labels import kind_title, literal
 from viz.ui.current import current, current_selection
 from viz.ui.opened import title
 from viz.ui.panel import draw_figure, metric_texts
@@ -28,7 +28,7 @@ OWN = (
 def heading(letter: str, selection: Selection) -> str:
     """The heading of a selection's column."""
     of = f" of {title(current(SIDES[letter]).request.checkpoint)}" if has_second() else ""
-    return f"{letter} · {KIND_TITLES.get(selection.kind, selection.kind)} {selection}{of}"
+    return f"{letter} · {kind_title(selection.kind)} {selection}{of}"
 
 
 first, second = current().recording, current(SUFFIX).recording

@@ -4,13 +4,13 @@ import streamlit as st
 
 from transformer import Decoding
 from transformer.discover import discover
-from viz.components.decode_player.decode_player import decode_player
+from viz.components.decode_player.decode_player import DecodePlayer, decode_player
 from viz.export import decoding_csv
 from viz.labels import literal
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_theme
 from viz.ui.panel import panel
-from viz.ui.payloads import player_payload
+from viz.ui.payloads import payload_of
 from viz.ui.request import Answer, Request
 from viz.ui.saving import download
 
@@ -30,16 +30,13 @@ def shown_step(request: Request, n_steps: int) -> int:
     return int(kept(STEP, request, "0", legal))
 
 
-def steps(request: Request, decoding: Decoding) -> None:
+def steps(answer: Answer, decoding: Decoding) -> None:
     """The player of a decoding."""
     layer, head, mean = (st.session_state[name] for name in ("layer", "head", "mean"))
-    decode_player(
-        player_payload(request, layer, None if mean else head),
-        shown_step(request, len(decoding.steps)),
-        current_theme(),
-        key="player",
-        on_move=lambda step: keep(STEP, request, str(step)),
-    )
+    request, player = answer.request, DecodePlayer(layer, None if mean else head)
+    step = shown_step(request, len(decoding.steps))
+    data = player.data(payload_of(answer, player), current_theme(), step=step)
+    decode_player(data, "player", on_move=lambda step: keep(STEP, request, str(step)))
     download(
         "Steps as CSV",
         lambda: decoding_csv(decoding),
@@ -75,4 +72,4 @@ answer = current()
 if answer.decoding is None:
     read_only(answer)
 else:
-    steps(answer.request, answer.decoding)
+    steps(answer, answer.decoding)

@@ -5,13 +5,12 @@ from typing import Any
 import streamlit as st
 
 from transformer.analysis.reading import Reading
-from viz.components.head_grid.head_grid import head_grid
+from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.ui.address import keep, kept
 from viz.ui.current import current, current_selection, current_theme
-from viz.ui.draft_pictures import arrows_of, grid_of, inside_of, map_of
-from viz.ui.drafts import offer
-from viz.ui.payloads import grid_payload
-from viz.ui.picture import ARROWS, HEATMAP, choose_path, choose_picture, picture
+from viz.ui.drafts import preview
+from viz.ui.payloads import payload_of
+from viz.ui.picture import HEATMAP, choose_path, choose_picture, picture
 from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.ui.saving import save_head
 from viz.views.view import Selection
@@ -37,20 +36,15 @@ def draw_grid(selection: Selection, reading: Reading) -> None:
     """All heads."""
     top = kept("top", GRID, "0")
     view: dict[str, Any] = {
+        "selected": (selection.layer, selection.head),
         "show": kept("show", GRID, "maps"),
         "sort": kept("sort", GRID, "layer"),
         "top": int(top[:4]) if top.isdecimal() else 0,
     }
-    head_grid(
-        grid_payload(current().request, selection.kind, reading),
-        (selection.layer, selection.head),
-        current_theme(),
-        key="grid",
-        **view,
-        on_open=open_head,
-        on_change=keep_order,
-    )
-    offer("head_grid", grid_of(selection, reading, current_theme(), view))
+    grid = HeadGrid(selection.kind, reading)
+    data = grid.data(payload_of(current(), grid), current_theme(), **view)
+    head_grid(data, "grid", on_open=open_head, on_change=keep_order)
+    preview(grid, **view)
 
 
 def draw_large(selection: Selection, reading: Reading) -> None:
@@ -63,18 +57,6 @@ def draw_large(selection: Selection, reading: Reading) -> None:
         choose_reading()
         save_head(selection)
     picture(shown, selection, reading)
-    offer_large(shown, selection, reading)
-
-
-def offer_large(shown: str, selection: Selection, reading: Reading) -> None:
-    """How the same picture is made of another text."""
-    about = (selection, reading, current_theme())
-    if shown == ARROWS:
-        offer("head_view", arrows_of(*about))
-    elif shown == HEATMAP:
-        offer("head_map", map_of(*about, bool(st.session_state.get("path"))))
-    else:
-        offer("cell_steps", inside_of(*about))
 
 
 selection = current_selection()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from transformer import InputError, Recording
 from transformer.batch_masks import SentenceMasks
-from viz.labels import KIND_TITLES, literal
+from viz.labels import kind_title, literal
 from viz.ui.current import current_theme
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
@@ -62,7 +62,7 @@ def choose_kind(kinds: list[str]) -> str:
             "Attention",
             kinds,
             default="decoder_self" if "decoder_self" in kinds else kinds[0],
-            format_func=lambda kind: KIND_TITLES.get(kind, kind),
+            format_func=kind_title,
             key="attention",
             bind="query-params",
             required=True,

@@ -2,8 +2,7 @@
 
 from collections.abc import Hashable
 
-from transformer import Recording
-from transformer.analysis.reading import AttentionMap, Group
+from transformer.analysis.reading import AttentionMap
 from viz.ui.address import keep, kept
 from viz.ui.current import current
 from viz.views.view import Selection
@@ -31,26 +30,6 @@ def keep_cell(selection: Selection, query: int, key: int, suffix: str = "") -> N
 def _cells(selection: Selection, suffix: str) -> Hashable:
     """A cell stays chosen while heads of the same kind are looked at."""
     return (current(suffix).request, selection.kind)
-
-
-def strongest(
-    recording: Recording,
-    selection: Selection,
-    queries: Group | None = None,
-    keys: Group | None = None,
-) -> tuple[int, int]:
-    """Query and key of the largest weight, among the queries that had a choice.
-
-    queries, keys: the positions looked at, such as those of two words; all when left out.
-    """
-    attention = selection.attention(recording)
-    queries = tuple(range(len(attention.queries))) if queries is None else queries
-    keys = tuple(range(len(attention.keys))) if keys is None else keys
-    weights = attention.weights(selection.layer, selection.head)
-    free = attention.allowed(selection.layer, selection.head).sum(-1, keepdim=True) > 1
-    some = weights.masked_fill(~free, 0)[list(queries)][:, list(keys)]
-    query, key = divmod(int(some.argmax()), len(keys))
-    return queries[query], keys[key]
 
 
 def place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from transformer import Recording
 from transformer.decoding.method import Method, Option
-from viz.labels import KIND_TITLES
+from viz.labels import kind_title
 from viz.ui.address import carry
 from viz.ui.whole_number import whole_number
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
@@ -75,7 +75,7 @@ def choose_head(
             "Attention",
             kinds,
             default=default.kind if default.kind in kinds else kinds[0],
-            format_func=lambda kind: KIND_TITLES.get(kind, kind),
+            format_func=kind_title,
             key=f"kind{suffix}",
             bind="query-params",
             required=True,

@@ -6,10 +6,11 @@ address of the session's own. What is entered then is an ordinary rerun, whose p
 """
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -22,7 +23,11 @@ from starlette.routing import Route
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods
 from viz.components.kit.pack import pack
-from viz.ui.request import Answer, Request, answer, make_request
+from viz.components.kit.picture import Picture
+from viz.theme import Theme
+from viz.ui.current import current_theme
+from viz.ui.payloads import keep_payload
+from viz.ui.request import Answer, Request, answer, make_answer, make_request
 
 PAGE = "Explore"
 """The page on which nothing but pictures depends on the text."""
@@ -41,36 +46,58 @@ PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identi
 """Not compressed on the way: that takes longer than what it saves."""
 _STATE, _PATH = "drafts", "drafts"
 
-Make = Callable[[Request], bytes]
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture on the page, and what moves over it when its text is another."""
+
+    picture: Picture
+    theme: Theme
+    state: Mapping[str, Any]
+
+    def data(self, payload: bytes) -> bytes:
+        """What the component is given."""
+        return self.picture.data(payload, self.theme, **self.state)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The pictures of a text that was typed: kept by nobody but the session, until the next."""
+
+    answer: Answer
+    payloads: Mapping[Picture, bytes]
 
 
 class Drafts:
-    """How the pictures on a session's screen are made of another text."""
+    """The pictures on a session's screen, and those of the text that was typed last."""
 
     def __init__(self) -> None:
         self.ticket = secrets.token_urlsafe(16)
-        self.makes: dict[str, Make] | None = None
+        self.drawn: dict[str, Drawn] | None = None
         """Of the run that goes on, by the component's name; None: its pictures wait for Enter."""
-        self.ready: tuple[Request, dict[str, Make]] | None = None
+        self.ready: tuple[Request, dict[str, Drawn]] | None = None
         """Of the last run that came to its end, with what it showed."""
         self.is_drawing = False
         """Whether a run goes on: who types then is ahead of the page."""
-        self.last: Request | None = None
+        self.last: Draft | None = None
         """What was drafted last."""
 
     def made(self, text: str) -> bytes | None:
         """All pictures of a text, packed as one; None: what was entered is to be shown."""
         if self.ready is None:
             return None
-        like, makes = self.ready
+        like, drawn = self.ready
         request = make_request(like.checkpoint, text, like.method, like.options, like.languages)
         if request == like or len(text) > 2 * len(like.text) + LONGER:
             return None
-        parts = [np.frombuffer(make(request), np.uint8) for make in makes.values()]
-        if self.last not in (None, like, request):
-            answer.clear(self.last)  # else one sentence would push out all that others look at
-        self.last = request
-        return pack({"names": list(makes)}, *parts)
+        self.last = draft = _draft(make_answer(request), drawn.values())
+        data = [each.data(draft.payloads[each.picture]) for each in drawn.values()]
+        return pack({"names": list(drawn)}, *(np.frombuffer(each, np.uint8) for each in data))
+
+
+def _draft(answer: Answer, drawn: Iterable[Drawn]) -> Draft:
+    pictures = [each.picture for each in drawn]
+    return Draft(answer, {it: it.payload(answer.recording, answer.decoding) for it in pictures})
 
 
 _sessions: WeakValueDictionary[str, Drafts] = WeakValueDictionary()
@@ -95,10 +122,10 @@ def drafted(page: str, asked: Request, shown: Answer | None) -> Iterator[None]:
     if shown is None or replace(asked, text="") != replace(shown.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
     drafts = _drafts()
-    drafts.is_drawing, drafts.makes = True, {} if follows else None
+    drafts.is_drawing, drafts.drawn = True, {} if follows else None
     try:
         yield
-        drafts.ready = (shown.request, drafts.makes) if shown and drafts.makes is not None else None
+        drafts.ready = (shown.request, drafts.drawn) if shown and drafts.drawn is not None else None
     finally:
         drafts.is_drawing = False
 
@@ -106,14 +133,23 @@ def drafted(page: str, asked: Request, shown: Answer | None) -> Iterator[None]:
 def draft_address() -> str:
     """Where the drafts of the page are; empty where its pictures wait for Enter."""
     drafts = _drafts()
-    return "" if drafts.makes is None else _address(drafts.ticket)
+    return "" if drafts.drawn is None else _address(drafts.ticket)
 
 
-def offer(name: str, make: Make) -> None:
-    """How the component of this name is given another text's picture. make raises as `answer`."""
-    makes = _drafts().makes
-    if makes is not None:
-        makes[name] = make
+def preview(picture: Picture, **state: Any) -> None:
+    """Let a picture on the page follow what is typed. state: as its `data` takes it."""
+    drawn = _drafts().drawn
+    if drawn is not None:
+        drawn[picture.component.name] = Drawn(picture, current_theme(), state)
+
+
+def take_draft(request: Request) -> None:
+    """Where this is what was typed last, its answer and payloads are everybody's from now on."""
+    draft, _drafts().last = _drafts().last, None
+    if draft is not None and draft.answer.request == request:
+        answer(request, _made=draft.answer)
+        for picture, payload in draft.payloads.items():
+            keep_payload(request, picture, payload)
 
 
 def _is_quick(shown: Answer) -> bool:

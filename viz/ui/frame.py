@@ -12,6 +12,7 @@ from viz.labels import literal
 from viz.ui.controls import choose_options
 from viz.ui.current import SHOWN, first_head
 from viz.ui.defaults import DEFAULT_METHODS
+from viz.ui.drafts import take_draft
 from viz.ui.languages import choose_languages, has_languages
 from viz.ui.opened import (
     at_start,
@@ -206,6 +207,7 @@ def _settle(request: Request) -> None:
 
 def _answer(request: Request) -> Answer:
     """Compute what is asked; a text that grows token by token is shown while it does."""
+    take_draft(request)
     known = about(request.checkpoint)
     is_streamed = known and known.family.continues and decoding_methods()[request.method].streams
     if not is_streamed:

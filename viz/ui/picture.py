@@ -4,14 +4,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from transformer.analysis.reading import Reading
-from viz.components.cell_steps.cell_steps import cell_steps
-from viz.components.head_map.head_map import head_map
-from viz.components.head_view.head_view import HeadViewState, head_view
+from transformer.analysis.reading import Reading, read
+from transformer.analysis.strongest import strongest_weight
+from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
+from viz.components.head_map.head_map import HeadMap, head_map
+from viz.components.head_view.head_view import HeadView, HeadViewState, head_view
+from viz.components.kit.picture import NothingLeft
 from viz.ui.address import keep, kept
-from viz.ui.cells import chosen_cell, keep_cell, numbers, place, strongest
+from viz.ui.cells import chosen_cell, keep_cell, numbers, place
 from viz.ui.current import current, current_theme
-from viz.ui.payloads import arrows_payload, attention_map, cell_payload, map_payload
+from viz.ui.drafts import preview
+from viz.ui.payloads import payload_of
 from viz.views.view import Selection
 
 ARROWS, HEATMAP, INSIDE = PICTURES = ("Arrows", "Heatmap", "Inside")
@@ -22,8 +25,6 @@ PLAIN = (
     "Inside are always the plain weights of one query piece and one key piece: "
     "lens, words and special tokens as chosen under *Reading* play no part here."
 )
-
-NOTHING_LEFT = "Nothing is left to draw: without special tokens there is no row or no column."
 
 
 def choose_picture(names: tuple[str, ...] = PICTURES) -> str:
@@ -47,20 +48,21 @@ def choose_path() -> None:
 
 def picture(name: str, selection: Selection, reading: Reading, suffix: str = "") -> None:
     """Draw it. suffix: tells a second picture of the page from the first."""
-    map = attention_map(current(suffix).request, selection.kind, reading)
-    if name != INSIDE and not (map.rows and map.columns):
-        st.info(NOTHING_LEFT, icon=":material/info:")
-        return
-    {ARROWS: _arrows, HEATMAP: _heatmap, INSIDE: _inside}[name](selection, reading, suffix)
+    draw = {ARROWS: _arrows, HEATMAP: _heatmap, INSIDE: _inside}[name]
+    try:
+        draw(selection, reading, suffix)
+    except NothingLeft as reason:
+        st.info(str(reason), icon=":material/info:")
 
 
 def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
-    request = current(suffix).request
+    answer, theme = current(suffix), current_theme()
+    request = answer.request
     layer_heads = (request, selection)
     # Both pictures of a page follow the same pins: "from this word, in both heads". Another lens
     # or other names of the rows leave every token in its place.
     pinned = (request, selection.kind, reading.words, reading.special)
-    n_heads = selection.attention(current(suffix).recording).n_heads
+    n_heads = selection.attention(answer.recording).n_heads
 
     def legal(heads: str) -> str:
         there = [head for head in numbers(heads) if head < n_heads]
@@ -73,29 +75,28 @@ def _arrows(selection: Selection, reading: Reading, suffix: str) -> None:
         keep(f"heads{suffix}", layer_heads, "" if shown == str(selection.head) else shown)
         keep("pins", pinned, ",".join(state.pins))
 
-    head_view(
-        arrows_payload(request, selection.kind, selection.layer, reading),
-        current_theme(),
-        f"arrows{suffix}",
+    view = HeadView(selection.kind, selection.layer, reading)
+    data = view.data(
+        payload_of(answer, view),
+        theme,
         head=selection.head,
-        heads=numbers(heads) if heads else (selection.head,),
+        heads=numbers(heads) if heads else None,
         pins=tuple(filter(None, kept("pins", pinned).split(","))),
-        on_change=changed,
     )
+    head_view(data, f"arrows{suffix}", on_change=changed)
+    preview(view, head=selection.head)
 
 
 def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
-    request = current(suffix).request
-    map = attention_map(request, selection.kind, reading)
-    about = (request, selection, reading)
+    answer, theme = current(suffix), current_theme()
+    map = read(answer.recording, selection.kind, reading)
+    about = (answer.request, selection, reading)
     chosen = chosen_cell(selection, suffix)
 
     def open_cell(row: int, column: int) -> None:
-        keep_cell(
-            selection,
-            *strongest(map.recording, selection, map.row_groups[row], map.column_groups[column]),
-            suffix,
-        )
+        head = (map.attention, selection.layer, selection.head)
+        cell = strongest_weight(*head, map.row_groups[row], map.column_groups[column])
+        keep_cell(selection, *cell, suffix)
         if not suffix:
             st.session_state["picture"] = INSIDE
 
@@ -103,26 +104,22 @@ def _heatmap(selection: Selection, reading: Reading, suffix: str) -> None:
         st.session_state[f"region{suffix}"] = (about, region)
 
     asked, region = st.session_state.get(f"region{suffix}", (None, None))
-    head_map(
-        map_payload(request, selection, reading, region if asked == about else None),
-        current_theme(),
-        f"map{suffix}",
-        cell=chosen and place(map, *chosen),
-        path=bool(st.session_state.get("path")),
-        on_cell=open_cell,
-        on_region=zoom,
-    )
+    large = HeadMap(selection, reading, region if asked == about else None)
+    state = {"path": bool(st.session_state.get("path")), "asks": True}
+    cell = chosen and place(map, *chosen)
+    data = large.data(payload_of(answer, large), theme, cell=cell, **state)
+    head_map(data, f"map{suffix}", on_cell=open_cell, on_region=zoom)
+    preview(HeadMap(selection, reading), **state)
 
 
 def _inside(selection: Selection, reading: Reading, suffix: str) -> None:
-    request = current(suffix).request
-    recording = current(suffix).recording
-    query, key = chosen_cell(selection, suffix) or strongest(recording, selection)
+    answer, theme = current(suffix), current_theme()
     if replace(reading, rows="produced") != Reading():
         st.caption(PLAIN)
+    cell = CellSteps(selection, chosen_cell(selection, suffix), reading.rows)
     cell_steps(
-        cell_payload(request, selection, query, key, reading.rows),
-        current_theme(),
+        cell.data(payload_of(answer, cell), theme),
         f"inside{suffix}",
         on_cell=lambda query, key: keep_cell(selection, query, key, suffix),
     )
+    preview(CellSteps(selection, None, reading.rows))

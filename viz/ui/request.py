@@ -111,10 +111,22 @@ def open_checkpoint(request: Request) -> Checkpoint:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Request: repr})
-def answer(request: Request, _on_token: Callable[[str], None] | None = None) -> Answer:
+def answer(
+    request: Request,
+    _on_token: Callable[[str], None] | None = None,
+    _made: Answer | None = None,
+) -> Answer:
+    """What `make_answer` makes, kept; the answer `_made`, where it was made already."""
+    return _made or make_answer(request, _on_token)
+
+
+def make_answer(
+    request: Request,
+    on_token: Callable[[str], None] | None = None,
+) -> Answer:
     """Decode first, record once. Raises CheckpointError or InputError.
 
-    _on_token: told the text so far, as `decode` says; no part of the cache's key.
+    on_token: told the text so far, as `decode` says.
     """
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
@@ -123,7 +135,7 @@ def answer(request: Request, _on_token: Callable[[str], None] | None = None) -> 
         target = answer(request.follows).recording.target
     elif checkpoint.family.decodes:
         options = dict(request.options)
-        decoding = decode(checkpoint, request.text, request.method, _on_token, **options)
+        decoding = decode(checkpoint, request.text, request.method, on_token, **options)
         target = decoding.target
     recording = record(checkpoint, request.text, target)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)

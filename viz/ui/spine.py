@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from viz.components.token_rows.token_rows import token_rows
+from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
 from viz.ui.controls import choose_head, choose_heads
 from viz.ui.current import SHOWN, current, current_theme, default_selection
-from viz.ui.draft_pictures import tokens_of
-from viz.ui.drafts import draft_address, offer
+from viz.ui.drafts import draft_address, preview
 from viz.ui.frame import WIDTHS
+from viz.ui.payloads import payload_of
 from viz.ui.request import Answer
 from viz.ui.second import SUFFIX, choose_second, has_second
 from viz.ui.training_heads import is_open
@@ -35,10 +35,10 @@ def spine(page: str) -> None:
     shown = current()
     tokens, choices = st.columns(WIDTHS)
     with tokens:
-        recording, titles = shown.recording, TITLES[shown.checkpoint.family.reads]
-        theme, address = current_theme(), draft_address()
-        token_rows(recording.source, recording.target, theme, "tokens", titles, address)
-        offer("token_rows", tokens_of(theme, titles, address))
+        rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), draft_address()
+        data = rows.data(payload_of(shown, rows), current_theme(), drafts=address)
+        token_rows(data, "tokens")
+        preview(rows, drafts=address)
         if page == "Compare":
             choose_second()
     with choices:

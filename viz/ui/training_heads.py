@@ -24,7 +24,7 @@ from transformer.analysis.snapshots import (
 from transformer.checkpoint import format_of
 from viz.components.snapshot_player.snapshot_player import (
     MAX_CELLS,
-    pack_snapshots,
+    SnapshotPlayer,
     snapshot_player,
 )
 from viz.export import rows_csv
@@ -33,7 +33,8 @@ from viz.ui.address import keep, kept
 from viz.ui.current import current, current_selection, current_theme
 from viz.ui.opened import at_start, shipped_names
 from viz.ui.opening import check_allowed
-from viz.ui.request import Request, answer, version_of
+from viz.ui.payloads import PAYLOADS
+from viz.ui.request import Answer, Request, version_of
 from viz.ui.saving import download
 from viz.ui.settings import checkpoints_folder
 from viz.views.view import Selection
@@ -74,7 +75,7 @@ def heads_over_steps(top: DeltaGenerator) -> None:
     version = hash(tuple((each.step, version_of(each.path)) for each in snapshots))
     name = literal(shown.checkpoint.name)
     with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
-        course = _course(request, version, snapshots)
+        course = _course(request, version, snapshots, shown)
     for problem in course.problems:
         st.warning(literal(problem), icon=":material/info:")
     if len(course.steps) < 2:
@@ -116,11 +117,11 @@ def _player(course: Course, version: int, selection: Selection, metric: Metric) 
         return str(min(steps, key=lambda each: abs(each - wanted)))
 
     step = int(kept(STEP, about, str(steps[-1]), legal))
+    player = SnapshotPlayer(selection, metric.name)
+    payload = PAYLOADS.get((request, version, player), lambda: player.payload(course, _history()))
     snapshot_player(
-        _payload(request, version, selection, metric.name, course),
-        steps.index(step),
-        current_theme(),
-        key="snapshots",
+        player.data(payload, current_theme(), place=steps.index(step)),
+        "snapshots",
         on_move=lambda place: keep(STEP, about, str(steps[min(place, len(steps) - 1)])),
         on_head=_open_head,
     )
@@ -171,22 +172,16 @@ def _link(checkpoint: str) -> str:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _course(request: Request, version: int, _snapshots: Sequence[Snapshot]) -> Course:
+def _course(
+    request: Request, version: int, _snapshots: Sequence[Snapshot], _answer: Answer
+) -> Course:
     """version: of the snapshots, which it stands for in the key; at most 128 MiB are kept each."""
-    answered = answer(request)
-    return watch(answered.checkpoint, request.text, answered.recording, _snapshots)
+    return watch(_answer.checkpoint, request.text, _answer.recording, _snapshots)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _payload(
-    request: Request, version: int, selection: Selection, metric: str, _course: Course
-) -> bytes:
-    answered = answer(request)
-    found = metrics_of(selection.attention(answered.recording))[metric]
-    snapshots = list_snapshots(answered.checkpoint.path)
-    history = training_rows(answered.checkpoint.path, snapshots)
-    n_prompt = len(answered.recording.source) if answered.checkpoint.family.continues else 0
-    return pack_snapshots(_course, selection, found, history, n_prompt)
+def _history() -> list[dict[str, float]]:
+    path = current().checkpoint.path
+    return training_rows(path, list_snapshots(path))
 
 
 def metric_rows(course: Course) -> list[dict[str, Any]]:

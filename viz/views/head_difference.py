@@ -1,10 +1,8 @@
 """Two heads of the same tokens: the weights of one minus those of the other."""
 
 import plotly.graph_objects as go
-import torch
-from torch import Tensor
-from torch.nn import functional as F
 
+from transformer.analysis.blocks import farthest, maxima
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.recording import Recording
 from viz.theme import Theme
@@ -45,7 +43,7 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
     hover = "%{y} → %{x}: %{z:+.4f}"
     if values.numel() > MOST_CELLS:
         n = -(-max(values.shape) // MOST_BLOCKS)
-        values, masked = pooled(values, n), ~(pooled((~masked).float(), n) > 0)
+        values, masked = farthest(values[None], (n, n))[0], ~maxima(~masked[None], (n, n))[0]
         rows, columns = _every(rows, n), _every(columns, n)
         what = f"the furthest from 0 of {n} × {n} cells"
         title += f" · each cell is {what}"
@@ -54,12 +52,6 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
     return heatmap(
         values, rows, columns, scale, theme, id=id, title=title, hover=hover, masked=masked
     )
-
-
-def pooled(values: Tensor, n: int) -> Tensor:
-    """Of each block of n x n values [Q, K] the one furthest from 0; the last may be smaller."""
-    high, low = (F.max_pool2d(x[None], n, ceil_mode=True)[0] for x in (values, -values))
-    return torch.where(low > high, -low, high)
 
 
 def _every(side: Side, n: int) -> Side:

@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 from viz.gallery import Composition, Fact
-from viz.labels import KIND_TITLES, label
+from viz.labels import bare_label, kind_title
 from viz.theme import FONT, Theme
 
 WIDTH, HEIGHT = 320, 124
@@ -41,18 +41,14 @@ def describe_thumbnail(composition: Composition, recording: Recording) -> str:
 def _said(fact: Fact, recording: Recording) -> str:
     attention = recording.attentions[fact.kind]
     weight = float(attention.weights(fact.layer, fact.head)[fact.query, fact.key])
-    row, column = _word(_rows(attention)[fact.query]), _word(attention.keys[fact.key])
-    return f"{KIND_TITLES[fact.kind]} L{fact.layer} H{fact.head}: {row} → {column} {weight:.4f}"
+    row, column = bare_label(_rows(attention)[fact.query]), bare_label(attention.keys[fact.key])
+    return f"{kind_title(fact.kind)} L{fact.layer} H{fact.head}: {row} → {column} {weight:.4f}"
 
 
 def _rows(attention: Attention) -> Sequence[Token]:
     """Named as in every picture: by what was written in cross-attention."""
     is_cross = attention.kind == "cross" and attention.produced is not None
     return attention.produced or () if is_cross else attention.queries
-
-
-def _word(token: Token) -> str:
-    return label(token).removeprefix("▁") or label(token)
 
 
 def _lines(composition: Composition, recording: Recording, theme: Theme) -> Iterable[str]:

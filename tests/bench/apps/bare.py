@@ -7,13 +7,12 @@ import os
 
 import streamlit as st
 
-from transformer.analysis.reading import Reading
-from viz.components.head_grid.head_grid import head_grid
-from viz.components.head_map.head_map import head_map
+from viz.components.head_grid.head_grid import HeadGrid, head_grid
+from viz.components.head_map.head_map import HeadMap, head_map
 from viz.theme import LIGHT
 from viz.ui.garbage import freeze_modules
-from viz.ui.payloads import grid_payload, map_payload
-from viz.ui.request import make_request
+from viz.ui.payloads import payload_of
+from viz.ui.request import answer, make_request
 from viz.views.view import Selection
 
 if "is_set_up" not in st.session_state:
@@ -22,15 +21,17 @@ SELECTION = Selection("encoder_self", 0, 0)
 # All that takes long is made before the first element: the browser renders a page anew for every
 # 10 ms in which elements arrive.
 request = make_request("big", st.session_state.get("text", os.environ["FIRST_TEXT"]), "none")
-grid = grid_payload(request, SELECTION.kind, Reading())
+shown = answer(request)
+grid, map = HeadGrid(SELECTION.kind), HeadMap(SELECTION)
+grid_data = grid.data(payload_of(shown, grid), LIGHT)
 has_map = st.query_params.get("picture") == "Heatmap"
-map = map_payload(request, SELECTION, Reading(), None) if has_map else None
+map_data = map.data(payload_of(shown, map), LIGHT) if has_map else None
 st.text_input("Sentence", os.environ["FIRST_TEXT"], key="text")
 left, right = st.columns([5, 6.4], gap="large")
 with left:
-    head_grid(grid, (0, 0), LIGHT, "grid")
+    head_grid(grid_data, "grid")
 with right:
-    if map is not None:
-        head_map(map, LIGHT, "map", cell=None, path=False)
+    if map_data is not None:
+        head_map(map_data, "map")
 st.session_state["is_set_up"] = True
 freeze_modules()

@@ -6,8 +6,8 @@ import streamlit as st
 import torch
 
 from tests.bench.attention import HEADS, random_map
-from viz.components.head_grid.head_grid import head_grid, pack_head_grid
-from viz.components.head_view.head_view import head_view, pack_head_view
+from viz.components.head_grid.head_grid import HeadGrid, head_grid, pack_head_grid
+from viz.components.head_view.head_view import HeadView, head_view, pack_head_view
 from viz.theme import LIGHT
 
 
@@ -23,7 +23,8 @@ freeze()
 view, n_tokens, turn = st.text_input("Sentence", "grid 16 0").split()
 attention = random_map(int(n_tokens), int(turn))
 if view == "grid":
-    head_grid(pack_head_grid(attention), (0, 0), LIGHT, "grid")
+    head_grid(HeadGrid(attention.kind).data(pack_head_grid(attention), LIGHT), "grid")
 else:
     payload = pack_head_view(attention, 0)
-    head_view(payload, LIGHT, "heads", head=0, heads=tuple(range(HEADS)))
+    data = HeadView(attention.kind, 0).data(payload, LIGHT, head=0, heads=tuple(range(HEADS)))
+    head_view(data, "heads")

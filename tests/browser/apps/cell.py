@@ -8,8 +8,9 @@ import torch
 from transformer.analysis.cell import inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
-from viz.components.cell_steps.cell_steps import cell_steps, pack_cell
+from viz.components.cell_steps.cell_steps import CellSteps, cell_steps, pack_cell
 from viz.theme import theme
+from viz.views.view import Selection
 
 
 def recording(d_key: int, d_value: int, n_keys: int, mask: str) -> Recording:
@@ -46,8 +47,9 @@ def main() -> None:
     cell = inside(recorded, "encoder_self", 0, 0, query, key)
     tokens = recorded.attentions["encoder_self"].keys
     payload = pack_cell(cell, tokens[query], tokens[key], tokens)
-    asked = cell_steps(payload, theme(st.context.theme.type), key="cell", on_cell=choose)
-    st.html(f'<p id="asked">{asked}</p>')
+    picture = CellSteps(Selection("encoder_self", 0, 0), (query, key))
+    cell_steps(picture.data(payload, theme(st.context.theme.type)), "cell", on_cell=choose)
+    st.html(f'<p id="asked">{st.session_state.get("chosen")}</p>')
 
 
 if __name__ == "__main__":  # a test imports what this draws

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from tests.random_maps import random_map
-from viz.components.head_grid.head_grid import head_grid, pack_head_grid
+from viz.components.head_grid.head_grid import HeadGrid, head_grid, pack_head_grid
 from viz.theme import theme
 
 st.set_page_config(layout="wide")
@@ -38,14 +38,17 @@ def keep(name: str, *value: Any) -> None:
 left, right = st.columns([5, 6], gap="large")
 show, sort, top = state["view"]
 with left:
-    head_grid(
+    data = HeadGrid(map.kind).data(
         pack_head_grid(map),
-        state["open"],
         theme(st.context.theme.type),
-        key="grid",
+        selected=state["open"],
         show=show,
         sort=sort,
         top=top,
+    )
+    head_grid(
+        data,
+        "grid",
         on_open=lambda *cell: keep("open", *cell),
         on_change=lambda *view: keep("view", *view),
     )

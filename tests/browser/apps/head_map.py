@@ -3,9 +3,10 @@
 import streamlit as st
 
 from tests.browser.apps.maps import drawn, translated
-from viz.components.head_map.head_map import head_map, pack_head_map
-from viz.components.token_rows.token_rows import token_rows
+from viz.components.head_map.head_map import HeadMap, head_map, pack_head_map
+from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.theme import theme
+from viz.views.view import Selection
 
 st.set_page_config(layout="wide")
 query = st.query_params
@@ -31,14 +32,14 @@ def payload(of: str, kind: str, layer: int, head: int, region: tuple[int, ...] |
 look = theme(st.context.theme.type)
 with st.columns([5, 6], gap="large")[1] if "wide" not in query else st.container():
     if "x" not in of:
-        token_rows(map.recording.source, map.recording.target, look, key="rows")
-    head_map(
+        rows = TokenRows()
+        token_rows(rows.data(rows.payload(map.recording), look), "rows")
+    data = HeadMap(Selection(kind, layer, head)).data(
         payload(of, kind, layer, head, state.get("region")),
         look,
-        "map",
         cell=state.get("cell"),
         path="path" in query,
-        on_cell=chosen,
-        on_region=zoomed,
+        asks=True,
     )
+    head_map(data, "map", on_cell=chosen, on_region=zoomed)
     st.write(f"chosen {state.get('cell')}, region {state.get('region')}")

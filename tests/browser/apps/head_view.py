@@ -6,7 +6,7 @@ n: tokens, default 12. heads: of the layer, default 12. kind: default cross. sho
 import streamlit as st
 
 from tests.browser.apps.random_attention import random_map
-from viz.components.head_view.head_view import HeadViewState, head_view, pack_head_view
+from viz.components.head_view.head_view import HeadView, HeadViewState, head_view, pack_head_view
 from viz.theme import theme
 
 HEAD = 3
@@ -30,13 +30,15 @@ def listed(name: str) -> list[str]:
     return [value for value in asked[name].split(",") if value]
 
 
-state = head_view(
-    payload(asked.get("kind", "cross"), int(asked.get("heads", 12)), int(asked.get("n", 12))),
+heads = tuple(map(int, listed("shown"))) if "shown" in asked else (HEAD,)
+pins = tuple(listed("pins")) if "pins" in asked else ()
+kind = asked.get("kind", "cross")
+data = HeadView(kind, 0).data(
+    payload(kind, int(asked.get("heads", 12)), int(asked.get("n", 12))),
     theme(st.context.theme.type),
-    "view",
     head=HEAD,
-    heads=tuple(map(int, listed("shown"))) if "shown" in asked else None,
-    pins=tuple(listed("pins")) if "pins" in asked else (),
-    on_change=keep,
+    heads=heads,
+    pins=pins,
 )
-st.html(f'<p id="state">{list(state.heads)} {list(state.pins)}</p>')
+head_view(data, "view", on_change=keep)
+st.html(f'<p id="state">{list(heads)} {list(pins)}</p>')

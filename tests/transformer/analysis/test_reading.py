@@ -1,5 +1,8 @@
 """What a reading merges, hides and renormalises, against a direct double loop."""
 
+import gc
+import weakref
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -173,3 +176,21 @@ def test_a_lens_that_refuses_says_why(text_checkpoint: Checkpoint) -> None:
         read(long, "encoder_self", Reading("flow"))
     with pytest.raises(ValueError, match="self-attention alone"):
         read(long, "cross", Reading("flow"))
+
+
+def test_bounds_are_measured_once_and_go_with_their_recording(text_checkpoint: Checkpoint) -> None:
+    recording = record(text_checkpoint, "she doesn't know us", "the old man forgets")
+    calls = []
+
+    def compute(recording: Recording, kind: str, layer: int) -> Tensor:
+        calls.append(layer)
+        return recording.attentions[kind].weights(layer)
+
+    lens = replace(lenses()["score"], compute=compute)
+    shown = [replace(read(recording, "cross"), lens=lens) for _ in range(2)]
+    assert shown[0].bounds == shown[1].bounds
+    assert calls == list(range(shown[0].n_layers))
+    kept = weakref.ref(recording)
+    del recording, shown
+    gc.collect()
+    assert kept() is None

@@ -142,17 +142,15 @@ def test_the_sentence_of_a_masked_cell() -> None:
 
 def test_mounts() -> None:
     def script() -> None:
-        import streamlit as st
-
-        from viz.components.cell_steps.cell_steps import cell_steps
+        from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
         from viz.components.kit.pack import pack
         from viz.theme import LIGHT
+        from viz.views.view import Selection
 
-        st.write(str(cell_steps(pack({}), LIGHT, key="cell")))
+        cell_steps(CellSteps(Selection("cross", 0, 0)).data(pack({}), LIGHT), "cell")
 
     app = AppTest.from_function(script).run()
     assert not app.exception
-    assert app.markdown[0].value == "None"
     (component,) = app.get("bidi_component")
     header, _ = unpack(component.proto.bytes)
     assert header["signs"] == {"positive": LIGHT.ink, "negative": LIGHT.contrast}

@@ -58,7 +58,7 @@ def test_large_maps_go_head_by_head_and_small_ones_together(
 ) -> None:
     map = random_map(3, 4, 20, 20, "decoder_self")
     together = pack_head_grid(map)
-    monkeypatch.setattr("viz.components.kit.thumbnails._BATCH", 2 * 20 * 20)
+    monkeypatch.setattr("transformer.analysis.parts._BATCH", 2 * 20 * 20)
     _, at_once = unpack(together)
     _, by_twos = packed(map)
     for a, b in zip(at_once, by_twos, strict=True):

@@ -141,11 +141,13 @@ def test_sizes() -> None:
 
 
 def _page() -> None:
-    from viz.components.head_map.head_map import head_map
+    from viz.components.head_map.head_map import HeadMap, head_map
     from viz.components.kit.pack import pack
     from viz.theme import DARK
+    from viz.views.view import Selection
 
-    head_map(pack({}), DARK, "map", cell=(3, 4), path=True)
+    picture = HeadMap(Selection("cross", 0, 0))
+    head_map(picture.data(pack({}), DARK, cell=(3, 4), path=True), "map")
 
 
 def test_mounts() -> None:

@@ -69,20 +69,16 @@ def test_signed_values_are_ranked_by_size() -> None:
 
 
 def _app() -> None:
-    import streamlit as st
-
-    from viz.components.head_view.head_view import head_view
+    from viz.components.head_view.head_view import HeadView, head_view
     from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
-    state = head_view(pack({}), LIGHT, "view", head=2, pins=("q1",))
-    st.write(f"{state.heads} {state.pins}")
+    head_view(HeadView("cross", 0).data(pack({}), LIGHT, head=2, pins=("q1",)), "view")
 
 
 def test_the_chosen_head_is_shown_until_something_is_done() -> None:
     app = AppTest.from_function(_app).run()
     assert not app.exception
-    assert app.markdown[0].value == "(2,) ('q1',)"
     (component,) = app.get("bidi_component")
     header, _ = unpack(component.proto.bytes)
     assert (header["head"], header["heads"], header["pins"]) == (2, [2], ["q1"])

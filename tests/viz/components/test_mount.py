@@ -12,43 +12,50 @@ from viz.theme import LIGHT
 def _grid() -> None:
     import streamlit as st
 
-    from viz.components.head_grid.head_grid import head_grid
+    from viz.components.head_grid.head_grid import HeadGrid, head_grid
     from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
-    st.write(str(head_grid(pack({}), (1, 2), LIGHT, key="grid")))
+    head_grid(HeadGrid("cross").data(pack({}), LIGHT, selected=(1, 2)), "grid")
+    st.write("mounted")
 
 
 def _player() -> None:
     import streamlit as st
 
-    from viz.components.decode_player.decode_player import decode_player
+    from viz.components.decode_player.decode_player import DecodePlayer, decode_player
     from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
-    st.write(str(decode_player(pack({}), 3, LIGHT, key="player")))
+    decode_player(DecodePlayer().data(pack({}), LIGHT, step=3), "player")
+    st.write("mounted")
 
 
 def _rows() -> None:
     import streamlit as st
 
-    from transformer.tokenizer import Token
-    from viz.components.token_rows.token_rows import token_rows
+    from viz.components.kit.pack import pack
+    from viz.components.token_rows.token_rows import TokenRows, token_rows
     from viz.theme import LIGHT
 
-    token_rows([Token(5, "▁It")], [Token(6, "▁Es"), Token(2, "</s>", True)], LIGHT, key="rows")
+    token_rows(TokenRows().data(pack({}), LIGHT, drafts="/somewhere"), "rows")
     st.write("mounted")
 
 
 @pytest.mark.parametrize(
-    ("script", "written"), [(_grid, "None"), (_player, "3"), (_rows, "mounted")]
+    ("script", "state"),
+    [
+        (_grid, {"selected": [1, 2], "view": {"show": "maps", "sort": "layer", "top": 0}}),
+        (_player, {"step": 3}),
+        (_rows, {"drafts": "/somewhere"}),
+    ],
 )
-def test_mounts(script: Any, written: str) -> None:
+def test_mounts(script: Any, state: dict[str, Any]) -> None:
     app = AppTest.from_function(script).run()
     assert not app.exception
-    assert app.markdown[0].value == written
+    assert app.markdown[0].value == "mounted"
     (component,) = app.get("bidi_component")
-    if component.proto.bytes:
-        header, (payload,) = unpack(component.proto.bytes)
-        assert header["palette"]["name"] == LIGHT.name
-        assert unpack(payload.tobytes())[1] == []
+    header, (payload,) = unpack(component.proto.bytes)
+    assert header["palette"]["name"] == LIGHT.name
+    assert {name: header[name] for name in state} == state
+    assert unpack(payload.tobytes())[1] == []

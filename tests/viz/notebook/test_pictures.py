@@ -22,10 +22,10 @@ from transformer.analysis.cell import inside
 from transformer.analysis.reading import Reading, read
 from viz import Picture, cell_steps, decode_player, head_grid, head_map, head_view
 from viz.components.cell_steps.cell_steps import pack_cell
-from viz.components.decode_player.decode_player import pack_decoding
+from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import pack_head_grid
 from viz.components.head_map.head_map import pack_head_map
-from viz.components.head_view.head_view import head_view_data, pack_head_view
+from viz.components.head_view.head_view import HeadView, pack_head_view
 from viz.components.kit import browser
 from viz.components.kit.pack import unpack
 from viz.theme import DARK, LIGHT
@@ -111,7 +111,7 @@ def test_pages_hold_the_bytes_that_the_app_sends(recording: Recording) -> None:
 
 def test_each_theme_is_the_apps_envelope(recording: Recording) -> None:
     given = content(head_view(recording, "cross", heads=[1, 0]))["first"]
-    data = partial(head_view_data, head=-1, heads=(1, 0))
+    data = partial(HeadView("cross", 0).data, head=-1, heads=(1, 0))
     for theme in (LIGHT, DARK):
         whole = b64decode(given["heads"][theme.name]) + b64decode(given["payload"])
         assert whole == data(b64decode(given["payload"]), theme)
@@ -120,9 +120,10 @@ def test_each_theme_is_the_apps_envelope(recording: Recording) -> None:
 
 def test_a_generators_text_begins_with_its_prompt(recordings: dict[str, Recording]) -> None:
     recording = recordings["generator"]
-    n_prompt = len(recording.source)
-    expected = pack_head_view(read(recording, "decoder_self"), 0, n_prompt)
+    expected = pack_head_view(read(recording, "decoder_self"), 0)
     assert payload(head_view(recording)) == expected
+    n_prompt = len(recording.source)
+    assert unpack(expected)[0]["sides"]["rows"]["source"] == list(range(n_prompt))
 
 
 def test_a_cell_holds_those_beside_it(recording: Recording) -> None:
@@ -138,7 +139,7 @@ def test_a_decoding_plays(recorder: Any, decoding: Decoding) -> None:
     recording = record(recorder.checkpoint, "3 7 2 9", decoding.target)
     for head in (None, 1):
         shown = payload(decode_player(decoding, recording, 1, head))
-        assert shown == pack_decoding(decoding, recording, 1, head)
+        assert shown == DecodePlayer(1, head).payload(recording, decoding)
     with pytest.raises(ValueError, match=r"not of that decoding: record the same source"):
         decode_player(decoding, recorder(4, 3))
 

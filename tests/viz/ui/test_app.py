@@ -11,7 +11,7 @@ from transformer.checkpoint import About, save_checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.tokenizer import SentencePieceTokenizer
-from viz.ui.picture import NOTHING_LEFT
+from viz.components.kit.picture import NOTHING_LEFT
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints" / "copy"

@@ -14,6 +14,7 @@ from viz.components.kit.pack import unpack
 from viz.ui import body, drafts
 from viz.ui.current import SHOWN
 from viz.ui.drafts import AS_ENTERED, BUSY, MOST_BYTES, Drafts, draft_route
+from viz.ui.payloads import PAYLOADS
 from viz.ui.request import answer
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -163,12 +164,28 @@ def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
     assert post(router, address, b"It rains " * 30)[0] == AS_ENTERED
 
 
-def test_drafts_push_no_answer_out_of_the_cache(router: Router) -> None:
+def test_drafts_leave_nothing_in_the_caches(router: Router) -> None:
     app = start()
-    shown = app.session_state[SHOWN]
+    shown, n_bytes = app.session_state[SHOWN], PAYLOADS.n_bytes
     for n in range(80):
         typed(router, app, f"{2 + n % 9} {2 + n // 9}")
     assert answer(shown.request) is shown
+    assert PAYLOADS.n_bytes == n_bytes
+
+
+def test_what_is_entered_was_made_as_a_draft(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = start()
+    typed(router, app, TYPED)
+    draft = drafts_of(app).last
+    assert draft is not None
+    for picture in draft.payloads:
+        monkeypatch.setattr(type(picture), "payload", lambda *_: pytest.fail("it was there"))
+    app.text_input(key="text").set_value(TYPED).run()
+    assert not app.exception
+    assert app.session_state[SHOWN] is draft.answer
+    assert drafts_of(app).last is None
 
 
 def test_a_checkpoint_that_cannot_be_opened_has_no_drafts(

@@ -2,18 +2,27 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import ClassVar, Literal
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.cell import Cell
+from transformer.analysis.cell import Cell, inside
+from transformer.analysis.reading import AttentionMap, Reading
+from transformer.analysis.strongest import strongest_weight
+from transformer.decoding import Decoding
+from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, envelope, pieces, script, style
 from viz.components.kit.pack import pack
-from viz.labels import label
+from viz.components.kit.picture import check_number, known_map
+from viz.labels import bare_label, kind_name
+from viz.map_words import capitalised
 from viz.theme import Theme
+from viz.views.view import Selection
 
 N_COMPETITORS = 20
 """Of a longer row so many strongest keys are shown each by itself, and this one; the rest as one
@@ -40,13 +49,53 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def cell_steps(
-    payload: bytes,
-    theme: Theme,
-    key: str,
-    on_cell: Callable[[int, int], None] | None = None,
-) -> tuple[int, int] | None:
-    """Show what `pack_cell` packed; returns the (query, key) just asked for, else None.
+@dataclass(frozen=True)
+class CellSteps:
+    """One cell of a head from inside: the plain weight, whatever is chosen to read maps by."""
+
+    selection: Selection
+    cell: tuple[int, int] | None = None
+    """Positions of query and key; None: the head's largest weight."""
+    rows: Literal["produced", "read"] = "produced"
+    """How a row of cross-attention is named, as a Reading has it."""
+    component: ClassVar[Component] = CELL_STEPS
+
+    @property
+    def title(self) -> str:
+        name = f"{capitalised(kind_name(self.selection.kind))}, {self.selection}"
+        where = "strongest cell" if self.cell is None else "query {} and key {}".format(*self.cell)
+        return f"{name}, {where}"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        cell, map = self._inside(recording)
+        return pack_cell(
+            cell, map.rows[cell.query], map.columns[cell.key], map.columns, map.is_produced
+        )
+
+    def data(self, payload: bytes, theme: Theme) -> bytes:
+        """With the colours of what is above and below 0."""
+        return envelope(payload, theme, signs={"positive": theme.ink, "negative": theme.contrast})
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        cell, map = self._inside(recording)
+        return sentence(cell, map.rows[cell.query], map.columns[cell.key], map.is_produced)
+
+    def in_row(self, recording: Recording) -> list["CellSteps"]:
+        """The cells of the same row that a click in this picture opens."""
+        cell, _ = self._inside(recording)
+        return [replace(self, cell=(cell.query, key)) for key in shown_keys(cell)]
+
+    def _inside(self, recording: Recording) -> tuple[Cell, AttentionMap]:
+        kind, layer, head = astuple(self.selection)
+        map = known_map(recording, kind, Reading(rows=self.rows), layer, head)
+        query, key = self.cell or strongest_weight(map.attention, layer, head)
+        check_number("query", query, len(map.rows), kind)
+        check_number("key", key, len(map.columns), kind)
+        return inside(recording, kind, layer, head, query, key), map
+
+
+def cell_steps(data: bytes, key: str, on_cell: Callable[[int, int], None] | None = None) -> None:
+    """Show what `CellSteps.data` made.
 
     A competitor was clicked: on_cell is called with its cell before the script runs, the place to
     set the state of other widgets.
@@ -54,15 +103,9 @@ def cell_steps(
 
     def asked() -> None:
         if on_cell is not None and st.session_state[key].cell:
-            on_cell(*st.session_state[key].cell)
+            on_cell(*map(int, st.session_state[key].cell))
 
-    result = _COMPONENT(key=key, data=cell_steps_data(payload, theme), on_cell_change=asked)
-    return None if result.cell is None else (int(result.cell[0]), int(result.cell[1]))
-
-
-def cell_steps_data(payload: bytes, theme: Theme) -> bytes:
-    """What the browser is given: a payload with the colours of what is above and below 0."""
-    return envelope(payload, theme, signs={"positive": theme.ink, "negative": theme.contrast})
+    _COMPONENT(key=key, data=data, on_cell_change=asked)
 
 
 def pack_cell(
@@ -116,8 +159,8 @@ def pack_cell(
 
 def sentence(cell: Cell, query_token: Token, key_token: Token, is_produced: bool = False) -> str:
     """What the picture says, for those who do not see it."""
-    row = ("writing " if is_produced else "") + _word(query_token)
-    start = f"L{cell.layer} H{cell.head}: {row} asks {_word(key_token)}"
+    row = ("writing " if is_produced else "") + bare_label(query_token)
+    start = f"L{cell.layer} H{cell.head}: {row} asks {bare_label(key_token)}"
     bias = f" + bias {_signed(cell.bias)}" if cell.bias else ""
     dot = f"q·k {_signed(cell.dot)} × {cell.scale:.4f}{bias} = {_signed(cell.score)}"
     if cell.is_masked:
@@ -156,11 +199,6 @@ def _scale_name(cell: Cell) -> str:
     """1/√d where the scale is that; empty otherwise."""
     d_key = len(cell.q)
     return f"1/√{d_key}" if math.isclose(cell.scale, d_key**-0.5, rel_tol=1e-6) else ""
-
-
-def _word(token: Token) -> str:
-    text = label(token)
-    return text[1:] if text.startswith("▁") and len(text) > 1 else text
 
 
 def _signed(number: float) -> str:

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import streamlit as st
@@ -14,7 +15,8 @@ from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
 from viz.components.kit.pack import pack
-from viz.labels import label
+from viz.components.kit.picture import check_head
+from viz.labels import label, percent
 from viz.theme import Theme
 
 DECODE_PLAYER = Component(
@@ -34,14 +36,59 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def decode_player(
-    payload: bytes,
-    step: int,
-    theme: Theme,
-    key: str,
-    on_move: Callable[[int], None] | None = None,
-) -> int:
-    """Show what `pack_player` packed; returns the step that is shown, counted from 0.
+@dataclass(frozen=True)
+class DecodePlayer:
+    """A decoding, step by step."""
+
+    layer: int = 0
+    head: int | None = None
+    """None: the mean of the layer's heads."""
+    component: ClassVar[Component] = DECODE_PLAYER
+
+    @property
+    def title(self) -> str:
+        heads = "mean of heads" if self.head is None else f"H{self.head}"
+        return f"Decoding, L{self.layer} {heads}"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        decoding = self._decoding(recording, decoding)
+
+        def rows(kind: str) -> Tensor:
+            """One row per step [T, K]: of a generator's text the last ones."""
+            weights = recording.attentions[kind].weights(self.layer, self.head)
+            mean = weights.mean(0) if self.head is None else weights
+            return mean[-len(decoding.target) :]
+
+        cross = rows("cross") if "cross" in recording.attentions else None
+        read = recording.attentions["decoder_self"].queries
+        return pack_player(decoding, cross, rows("decoder_self"), read)
+
+    def data(self, payload: bytes, theme: Theme, *, step: int = 0) -> bytes:
+        """step: the one that is shown, counted from 0."""
+        return envelope(payload, theme, step=int(step))
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        decoding = self._decoding(recording, decoding)
+        n, probs = len(decoding.steps), [step.chosen.prob for step in decoding.steps]
+        least = min(range(n), key=probs.__getitem__)
+        token = label(decoding.steps[least].chosen.token)
+        return f"{n} steps; the least sure is step {least}, {token} at {percent(probs[least])}."
+
+    def _decoding(self, recording: Recording, decoding: Decoding | None) -> Decoding:
+        """Raises ValueError where the recording is not of this decoding, or lacks the head."""
+        kinds = [kind for kind in ("cross", "decoder_self") if kind in recording.attentions]
+        if decoding is None or "decoder_self" not in kinds or recording.target != decoding.target:
+            raise ValueError(
+                "This recording is not of that decoding: record the same source with "
+                "decoding.target."
+            )
+        for kind in kinds:
+            check_head(recording, kind, self.layer, self.head or 0)
+        return decoding
+
+
+def decode_player(data: bytes, key: str, on_move: Callable[[int], None] | None = None) -> None:
+    """Show what `DecodePlayer.data` made.
 
     The caller keeps the step and hands it in again. The browser moves by itself and tells where it
     stands once the user has rested for 300 ms, never while playing. on_move is called with that
@@ -52,31 +99,7 @@ def decode_player(
         if on_move is not None and st.session_state[key].step is not None:
             on_move(int(st.session_state[key].step))
 
-    result = _COMPONENT(
-        key=key, data=decode_player_data(payload, theme, step), on_step_change=moved
-    )
-    return int(step) if result.step is None else int(result.step)
-
-
-def decode_player_data(payload: bytes, theme: Theme, step: int = 0) -> bytes:
-    """What the browser is given: a payload with the step that is shown."""
-    return envelope(payload, theme, step=int(step))
-
-
-def pack_decoding(
-    decoding: Decoding, recording: Recording, layer: int, head: int | None = None
-) -> bytes:
-    """A decoding with one head of its recording, or with the mean of a layer's heads."""
-    n_target = len(decoding.target)
-
-    def rows(kind: str) -> Tensor:
-        """One row a step [T, K]: of a generator's text the last ones."""
-        weights = recording.attentions[kind].weights(layer, head)
-        return (weights.mean(0) if head is None else weights)[-n_target:]
-
-    cross = rows("cross") if "cross" in recording.attentions else None
-    read = recording.attentions["decoder_self"].queries
-    return pack_player(decoding, cross, rows("decoder_self"), read)
+    _COMPONENT(key=key, data=data, on_step_change=moved)
 
 
 def pack_player(

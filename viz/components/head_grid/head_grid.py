@@ -1,18 +1,24 @@
 """All layers and heads of one kind of attention at once, as small pictures or as numbers."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
 from transformer.analysis.metrics.metric import Metric
-from transformer.analysis.reading import AttentionMap
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading
+from transformer.decoding import Decoding
+from transformer.recording import Recording
 from viz.components.kit.browser import Component, envelope, pieces, script, style
 from viz.components.kit.pack import pack
+from viz.components.kit.picture import known_map
 from viz.components.kit.sides import sides
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
+from viz.labels import kind_name
+from viz.map_words import capitalised, describe_heads
 from viz.theme import Theme
 
 N_TELLING = 3
@@ -38,25 +44,56 @@ _COMPONENT = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True)
+class HeadGrid:
+    """Every layer and head of one kind of attention."""
+
+    kind: str
+    reading: Reading = PLAIN
+    component: ClassVar[Component] = HEAD_GRID
+
+    @property
+    def title(self) -> str:
+        return f"{capitalised(kind_name(self.kind))}, all heads"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        return pack_head_grid(known_map(recording, self.kind, self.reading))
+
+    def data(
+        self,
+        payload: bytes,
+        theme: Theme,
+        *,
+        selected: tuple[int, int] = (0, 0),
+        show: str = "maps",
+        sort: str = "layer",
+        top: int = 0,
+    ) -> bytes:
+        """selected: (layer, head). show: "maps" or a metric's name; sort: "layer" or a metric's.
+
+        top: how many heads (5, 10, 20) are kept by the metric that sorts, else by the one shown;
+        0: all. A metric that the payload lacks counts as "maps" or "layer".
+        """
+        state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
+        return envelope(payload, theme, difference=theme.difference_scale, **state)
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        map = known_map(recording, self.kind, self.reading)
+        return describe_heads(map, range(map.n_layers))
+
+
 def head_grid(
-    payload: bytes,
-    selected: tuple[int, int],
-    theme: Theme,
+    data: bytes,
     key: str,
     *,
-    show: str = "maps",
-    sort: str = "layer",
-    top: int = 0,
     on_open: Callable[[int, int], None] | None = None,
     on_change: Callable[[str, str, int], None] | None = None,
-) -> tuple[int, int] | None:
-    """Show what `pack_head_grid` packed; returns the (layer, head) just clicked, else None.
+) -> None:
+    """Show what `HeadGrid.data` made.
 
-    show: "maps" or a metric's name; sort: "layer" or a metric's name; top: how many heads (5, 10,
-    20) are kept by the metric that sorts, else by the one shown; 0: all. A metric that the payload
-    lacks counts as "maps" or "layer". The caller keeps these and hands them in again; the browser
-    moves by itself and tells. on_open is called with (layer, head), on_change with (show, sort,
-    top), before the script runs: the place to set the state of other widgets.
+    The browser moves by itself and tells; the caller keeps what it is told and hands it in again.
+    on_open is called with the (layer, head) just clicked, on_change with (show, sort, top), before
+    the script runs: the place to set the state of other widgets.
     """
 
     def told() -> None:
@@ -67,24 +104,12 @@ def head_grid(
             view = news["view"]
             on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
 
-    data = head_grid_data(payload, theme, selected, show, sort, top)
-    result = _COMPONENT(key=key, data=data, on_news_change=told)
-    opened = (result.news or {}).get("open")
-    return None if opened is None else (int(opened[0]), int(opened[1]))
+    _COMPONENT(key=key, data=data, on_news_change=told)
 
 
-def head_grid_data(
-    payload: bytes, theme: Theme, selected: tuple[int, int], show: str, sort: str, top: int
-) -> bytes:
-    """What the browser is given: a payload with what is shown of it."""
-    state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
-    return envelope(payload, theme, difference=theme.difference_scale, **state)
-
-
-def pack_head_grid(map: AttentionMap, n_prompt: int = 0) -> bytes:
+def pack_head_grid(map: AttentionMap) -> bytes:
     """Thumbnails of every head, where each is strongest, and its metrics.
 
-    n_prompt: of a generator, the length of the source that its rows begin with.
     Arrays: thumbnails u1 [L, H, R', C'] with R', C' at most 64; strongest cell i4 [L, H, 2] (row,
     column) and its value f4 [L, H]; metrics f4 [M, L, H], of the weights whatever the lens;
     the numbers of the most telling metrics u1 [L, H, up to 3].
@@ -95,7 +120,7 @@ def pack_head_grid(map: AttentionMap, n_prompt: int = 0) -> bytes:
         "rows": pieces(map.rows),
         "columns": pieces(map.columns),
         "produced": map.is_produced,
-        "sides": sides(map, n_prompt),
+        "sides": sides(map),
         "lens": {
             "title": map.lens.title,
             "scale": map.lens.scale,

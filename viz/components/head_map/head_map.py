@@ -2,21 +2,27 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import astuple, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
-from transformer.analysis.reading import AttentionMap
+from transformer.analysis.blocks import block_within, located
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
+from transformer.decoding import Decoding
+from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
 from viz.components.kit.pack import pack
+from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
+from viz.labels import kind_name
+from viz.map_words import capitalised, describe_map, map_name, row_title
 from viz.theme import Theme
-from viz.views.head_heatmap import KIND_TITLES, describe_map, map_name, row_title
+from viz.views.view import Selection
 
 Region = tuple[int, int, int, int]
 """First row, row after the last, first column, column after the last."""
@@ -48,22 +54,62 @@ _COMPONENT = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True)
+class HeadMap:
+    """One head large."""
+
+    selection: Selection
+    reading: Reading = PLAIN
+    region: Region | None = None
+    """Of a map that is too large: the part that is sent with exact values."""
+    max_cells: int = MAX_CELLS
+    """A map of up to max_cells x max_cells is sent whole."""
+    component: ClassVar[Component] = HEAD_MAP
+
+    @property
+    def title(self) -> str:
+        per_head = lenses()[self.reading.lens].per_head
+        name = str(self.selection) if per_head else f"L{self.selection.layer}"
+        return f"{capitalised(kind_name(self.selection.kind))}, {name}"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        kind, layer, head = astuple(self.selection)
+        map = shown_map(recording, kind, self.reading, layer, head)
+        return pack_head_map(map, layer, head, self.region, self.max_cells)
+
+    def data(
+        self,
+        payload: bytes,
+        theme: Theme,
+        *,
+        cell: tuple[int, int] | None = None,
+        path: bool = False,
+        asks: bool = False,
+    ) -> bytes:
+        """cell: the (row, column) that is outlined; path: whether a line joins each row's largest.
+
+        asks: whether someone answers when the browser asks for exact values.
+        """
+        state = {"cell": None if cell is None else list(cell), "path": path, "asks": asks}
+        return envelope(payload, theme, difference=theme.difference_scale, **state)
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        kind, layer, head = astuple(self.selection)
+        return describe_map(known_map(recording, kind, self.reading, layer, head), layer, head)
+
+
 def head_map(
-    payload: bytes,
-    theme: Theme,
+    data: bytes,
     key: str,
     *,
-    cell: tuple[int, int] | None,
-    path: bool,
     on_cell: Callable[[int, int], None] | None = None,
     on_region: Callable[[int, int, int, int], None] | None = None,
 ) -> None:
-    """Show what `pack_head_map` packed, with one cell (row, column) outlined.
+    """Show what `HeadMap.data` made.
 
-    path: whether a line joins each row's largest value. The outline moves at once in the browser;
-    `cell` must follow, or it moves back. on_cell is called with the row and column just chosen,
-    on_region with a region whose exact values the next payload should hold: both before the script
-    runs.
+    The outline moves at once in the browser; the cell handed in must follow, or it moves back.
+    on_cell is called with the row and column just chosen, on_region with a region whose exact
+    values the next payload should hold: both before the script runs.
     """
 
     def chosen() -> None:
@@ -74,16 +120,7 @@ def head_map(
         if on_region is not None and st.session_state[key].region:
             on_region(*map(int, st.session_state[key].region))
 
-    data = head_map_data(payload, theme, cell, path, asks=on_region is not None)
     _COMPONENT(key=key, data=data, on_cell_change=chosen, on_region_change=zoomed)
-
-
-def head_map_data(
-    payload: bytes, theme: Theme, cell: tuple[int, int] | None, path: bool, asks: bool
-) -> bytes:
-    """What the browser is given. asks: whether someone answers when it asks for exact values."""
-    state = {"cell": None if cell is None else list(cell), "path": path, "asks": asks}
-    return envelope(payload, theme, difference=theme.difference_scale, **state)
 
 
 def pack_head_map(
@@ -91,13 +128,11 @@ def pack_head_map(
     layer: int,
     head: int,
     region: Region | None = None,
-    n_prompt: int = 0,
     max_cells: int = MAX_CELLS,
 ) -> bytes:
     """One head's map [R, C], as exact as its size allows.
 
-    n_prompt: of a generator, the length of the source that its rows begin with. max_cells: a map
-    of up to max_cells x max_cells is sent whole.
+    max_cells: a map of up to max_cells x max_cells is sent whole.
     Arrays: values f4 [R', C'], NaN where masked; largest i4 [R], the column of each row's largest
     value, -1 where all are masked. Of a larger map a value is the largest of a block of cells, or
     the one furthest from 0 where the scale is signed (masked only where all are), R' and C' are at
@@ -106,15 +141,18 @@ def pack_head_map(
     """
     one = map.only(head)
     values, allowed = one.values(layer)[0], one.allowed(layer)[0]
-    block = _block(max_cells, *values.shape)
+    block = block_within(len(map.rows), len(map.columns), max_cells, MAX_CELLS)
     arrays: list[NDArray[Any]] = [_masked(values, allowed), _largest(values, allowed)]
     inside = None
     if block != (1, 1):
-        pooled, places = _pooled(values, allowed, block, map.lens.scale == "signed")
+        signed = map.lens.scale == "signed"
+        pooled, places = located(values[None], allowed[None], block, signed=signed)
         inside = _inside(region, *values.shape)
         part = np.s_[inside[0] : inside[1], inside[2] : inside[3]]
-        arrays = [pooled, arrays[1], places, np.ascontiguousarray(arrays[0][part])]
-    header = _header(map, layer, head, n_prompt)
+        of_block = places[0].numpy().astype(np.uint16)
+        exact = np.ascontiguousarray(arrays[0][part])
+        arrays = [pooled[0].numpy(), arrays[1], of_block, exact]
+    header = _header(map, layer, head)
     more = {"block": block, "region": inside, "masked": not bool(allowed.all())}
     return pack(header | more | {"bounds": _bounds(map, values)}, *arrays)
 
@@ -127,7 +165,7 @@ def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
     return -bound, bound
 
 
-def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str, Any]:
+def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
     """What the map is, in words."""
     rows, columns = pieces(map.rows), pieces(map.columns)
     return {
@@ -136,7 +174,7 @@ def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str
         "layer": layer,
         "head": head,
         "name": map_name(map, layer, head),
-        "title": KIND_TITLES.get(map.kind, map.kind),
+        "title": kind_name(map.kind),
         "says": describe_map(map, layer, head),
         "rows": rows,
         "columns": columns,
@@ -145,15 +183,8 @@ def _header(map: AttentionMap, layer: int, head: int, n_prompt: int) -> dict[str
         "is_produced": map.is_produced,
         "lens": {"title": map.lens.title, "scale": map.lens.scale},
         "notes": map.notes,
-        "sides": sides(map, n_prompt),
+        "sides": sides(map),
     }
-
-
-def _block(max_cells: int, n_rows: int, n_columns: int) -> tuple[int, int]:
-    """How many cells of each axis one value stands for."""
-    if n_rows * n_columns <= max_cells**2:
-        return 1, 1
-    return -(-n_rows // MAX_CELLS), -(-n_columns // MAX_CELLS)
 
 
 def _inside(region: Region | None, n_rows: int, n_columns: int) -> Region:
@@ -178,23 +209,3 @@ def _largest(values: Tensor, allowed: Tensor) -> NDArray[np.int32]:
     columns = values.masked_fill(~allowed, -torch.inf).argmax(-1)
     result: NDArray[np.int32] = columns.masked_fill(~allowed.any(-1), -1).int().numpy()
     return result
-
-
-def _pooled(
-    values: Tensor, allowed: Tensor, block: tuple[int, int], signed: bool
-) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """[R, C] -> [R', C']: each block's largest value, NaN where masked, and which cell it is.
-
-    signed: the one furthest from 0. A block's cells are counted row by row; the last blocks may
-    reach over the map's edge.
-    """
-    sizes = (values.abs() if signed else values).masked_fill(~allowed, -torch.inf)
-    down, across = (-n % size for n, size in zip(values.shape, block, strict=True))
-    padded = F.pad(sizes, (0, across, 0, down), value=-torch.inf)  # [R' * b, C' * b]
-    largest, at = F.max_pool2d(padded[None], block, return_indices=True)  # [1, R', C']
-    row, column = at[0] // padded.size(1), at[0] % padded.size(1)
-    places = row % block[0] * block[1] + column % block[1]
-    masked = F.pad(values, (0, across, 0, down))[row, column].masked_fill(
-        largest[0] == -torch.inf, torch.nan
-    )
-    return masked.numpy(), places.numpy().astype(np.uint16)

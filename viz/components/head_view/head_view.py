@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import streamlit as st
@@ -10,11 +10,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.reading import AttentionMap
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading
+from transformer.decoding import Decoding
+from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
 from viz.components.kit.pack import pack
+from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
-from viz.labels import KIND_TITLES
+from viz.labels import kind_name, kind_title
+from viz.map_words import capitalised, describe_heads
 from viz.theme import Theme
 
 MAX_DENSE = 800_000
@@ -56,56 +60,71 @@ class HeadViewState:
     """The tokens that are held: "q5" is row 5, "k3" is column 3."""
 
 
-def head_view(
-    payload: bytes,
-    theme: Theme,
-    key: str,
-    *,
-    head: int,
-    heads: tuple[int, ...] | None = None,
-    pins: tuple[str, ...] = (),
-    on_change: Callable[[HeadViewState], None] | None = None,
-) -> HeadViewState:
-    """Show what `pack_head_view` packed; returns what is shown and pinned.
+@dataclass(frozen=True)
+class HeadView:
+    """The heads of a layer as lines."""
 
-    head: the chosen one; heads: those shown, `head` alone when left out. The caller keeps heads and
-    pins and hands them in again. The browser draws each change at once and tells of it when the
-    user has rested for 300 ms. on_change is called with it before the script runs.
+    kind: str
+    layer: int
+    reading: Reading = PLAIN
+    component: ClassVar[Component] = HEAD_VIEW
+
+    @property
+    def title(self) -> str:
+        return f"{capitalised(kind_name(self.kind))}, L{self.layer}"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        map = shown_map(recording, self.kind, self.reading, self.layer)
+        return pack_head_view(map, self.layer)
+
+    def data(
+        self,
+        payload: bytes,
+        theme: Theme,
+        *,
+        head: int,
+        heads: tuple[int, ...] | None = None,
+        pins: tuple[str, ...] = (),
+    ) -> bytes:
+        """head: the chosen one; heads: those shown, `head` alone when left out; pins: see above."""
+        return envelope(
+            payload,
+            theme,
+            head=head,
+            heads=[head] if heads is None else list(heads),
+            pins=list(pins),
+            ink=theme.ink,
+            colours=theme.head_colours,
+        )
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        map = known_map(recording, self.kind, self.reading, self.layer)
+        return describe_heads(map, [self.layer])
+
+
+def head_view(
+    data: bytes, key: str, on_change: Callable[[HeadViewState], None] | None = None
+) -> None:
+    """Show what `HeadView.data` made.
+
+    The browser draws each change at once and tells of it when the user has rested for 300 ms:
+    on_change is called before the script runs. The caller keeps the state and hands it in again.
     """
 
     def changed() -> None:
         if on_change is not None and st.session_state[key].view is not None:
             on_change(_state(st.session_state[key].view))
 
-    state = HeadViewState((head,) if heads is None else tuple(heads), tuple(pins))
-    data = head_view_data(payload, theme, head, state.heads, state.pins)
-    result = _COMPONENT(key=key, data=data, on_view_change=changed)
-    return state if result.view is None else _state(result.view)
-
-
-def head_view_data(
-    payload: bytes, theme: Theme, head: int, heads: tuple[int, ...], pins: tuple[str, ...] = ()
-) -> bytes:
-    """What the browser is given: a payload with what is shown of it, and the heads' colours."""
-    return envelope(
-        payload,
-        theme,
-        head=head,
-        heads=list(heads),
-        pins=list(pins),
-        ink=theme.ink,
-        colours=theme.head_colours,
-    )
+    _COMPONENT(key=key, data=data, on_view_change=changed)
 
 
 def _state(view: Mapping[str, Any]) -> HeadViewState:
     return HeadViewState(tuple(int(head) for head in view["heads"]), tuple(view["pins"]))
 
 
-def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
+def pack_head_view(map: AttentionMap, layer: int) -> bytes:
     """All heads of a layer, with the exact values; a masked cell is not a number (NaN).
 
-    n_prompt: of a generator, the length of the source that its rows begin with.
     Arrays: values f4 [H, R, C]. Where these would be more than MAX_DENSE bytes: of each row the
     n largest sizes only, largest first: columns u2 [H, R, n], their values f4 [H, R, n], and the
     sum of the sizes that are left out f4 [H, R].
@@ -114,7 +133,7 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
     arrays, largest = (_dense if 4 * n_values <= MAX_DENSE else _ranked)(map, layer)
     rows, columns = pieces(map.rows), pieces(map.columns)
     header = {
-        "kind": KIND_TITLES.get(map.kind, map.kind),
+        "kind": kind_title(map.kind),
         "layer": layer,
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
@@ -125,7 +144,7 @@ def pack_head_view(map: AttentionMap, layer: int, n_prompt: int = 0) -> bytes:
         "bound": (largest or 1.0) if map.lens.scale == "signed" else map.bounds[1],
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
-        "sides": sides(map, n_prompt),
+        "sides": sides(map),
     }
     return pack(header, *arrays)
 

@@ -8,25 +8,24 @@ Side = Mapping[str, int]
 """Side, "source" or "target" -> the position in the model's text of that side's first token."""
 
 
-def sides(map: AttentionMap, n_prompt: int = 0) -> dict[str, dict[str, list[int]]]:
+def sides(map: AttentionMap) -> dict[str, dict[str, list[int]]]:
     """{"rows", "columns"} -> side -> for each position of that side its row or column; -1: none.
 
-    n_prompt: of a generator, the length of the source that its text begins with. A token's row is
-    the one that bears its name: the row that wrote it where rows are named by what they wrote,
-    else the row that read it. A row of several pieces belongs to each of them.
+    A token's row is the one that bears its name: the row that wrote it where rows are named by what
+    they wrote, else the row that read it. A row of several pieces belongs to each of them.
     """
-    rows, columns = _starts(map, n_prompt)
+    rows, columns = _starts(map)
     return {
         "rows": _places(rows, map.row_groups),
         "columns": _places(columns, map.column_groups),
     }
 
 
-def _starts(map: AttentionMap, n_prompt: int) -> tuple[Side, Side]:
+def _starts(map: AttentionMap) -> tuple[Side, Side]:
     """Of the rows and of the columns. A decoder reads its target one further than it writes it."""
     if map.attention.produced is None:
         return {"source": 0}, {"source": 0}
-    if n_prompt:
+    if n_prompt := map.recording.n_prompt:
         text = {"source": 0, "target": n_prompt}
         return text, text
     target = {"target": 0 if map.is_produced else 1}

@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from math import isfinite, prod
-from typing import Any
+from dataclasses import astuple, dataclass
+from math import isfinite
+from typing import Any, ClassVar
 
 import numpy as np
 import streamlit as st
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
+from transformer.analysis.blocks import block_within, located
+from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.snapshots import Course, even_value, least_change, roles
@@ -19,8 +21,9 @@ from viz.components.kit.browser import Component, digest, envelope, pieces, scri
 from viz.components.kit.pack import pack
 from viz.components.kit.sides import sides
 from viz.components.kit.thumbnails import pictures
+from viz.labels import kind_name
+from viz.map_words import capitalised, describe_map, row_title
 from viz.theme import Theme
-from viz.views.head_heatmap import KIND_TITLES, describe_map, row_title
 from viz.views.view import Selection
 
 MAX_CELLS = 128
@@ -59,15 +62,41 @@ _COMPONENT = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True)
+class SnapshotPlayer:
+    """One head at every snapshot of a training, and one metric of all heads."""
+
+    selection: Selection
+    metric: str
+    component: ClassVar[Component] = SNAPSHOT_PLAYER
+
+    @property
+    def title(self) -> str:
+        return f"{capitalised(kind_name(self.selection.kind))}, {self.selection} over steps"
+
+    def payload(self, course: Course, history: Iterable[Mapping[str, float]] = ()) -> bytes:
+        """history: rows as `training_rows` gives them."""
+        metric = metrics_of(course.attentions(self.selection.kind)[-1])[self.metric]
+        return pack_snapshots(course, self.selection, metric, history)
+
+    def data(self, payload: bytes, theme: Theme, *, place: int = 0) -> bytes:
+        """place: the snapshot that is shown, counted from 0."""
+        return envelope(payload, theme, place=place)
+
+    def says(self, course: Course) -> str:
+        """Of the last snapshot."""
+        kind, layer, head = astuple(self.selection)
+        said = describe_map(read(course.recordings[-1], kind), layer, head)
+        return f"Step {course.steps[-1]}, the last of {len(course.steps)} snapshots: {said}"
+
+
 def snapshot_player(
-    payload: bytes,
-    place: int,
-    theme: Theme,
+    data: bytes,
     key: str,
     on_move: Callable[[int], None] | None = None,
     on_head: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Show what `pack_snapshots` packed, at one of its snapshots, counted from 0.
+    """Show what `SnapshotPlayer.data` made.
 
     The browser moves by itself and tells where it stands once the user has rested for 300 ms,
     never while playing: on_move is called with that place, on_head with the layer and the head of
@@ -82,12 +111,7 @@ def snapshot_player(
         if on_head is not None and st.session_state[key].head:
             on_head(*map(int, st.session_state[key].head))
 
-    _COMPONENT(
-        key=key,
-        data=envelope(payload, theme, place=place),
-        on_place_change=moved,
-        on_head_change=chosen,
-    )
+    _COMPONENT(key=key, data=data, on_place_change=moved, on_head_change=chosen)
 
 
 def pack_snapshots(
@@ -95,12 +119,10 @@ def pack_snapshots(
     selection: Selection,
     metric: Metric,
     history: Iterable[Mapping[str, float]] = (),
-    n_prompt: int = 0,
 ) -> bytes:
     """One head at every snapshot, the others small, and one metric of them all.
 
-    history: rows as `training_rows` gives them. n_prompt: of a generator, the length of the source
-    that its rows begin with.
+    history: rows as `training_rows` gives them.
     Arrays: values f4 [N, R, C] of the head, NaN where masked; thumbnails u1 [N, T, R', C'] of T
     heads; their metric f4 [N, T]; losses f4 [M, 2], rows of (step, value), one array for each of
     LOSSES. Where R * C is more than 128 * 128, values are the largest of blocks of cells, and
@@ -110,13 +132,13 @@ def pack_snapshots(
     heads = _heads(maps[-1], selection)
     layers = [layer for layer, _ in heads]
     values, allowed = course.weights(selection.kind, *_place(selection)), _allowed(maps, selection)
-    block = _block(*values.shape[1:])
-    largest, places = _pooled(values, allowed, block)
+    block = block_within(len(maps[-1].rows), len(maps[-1].columns), MAX_CELLS)
+    largest, places = located(values, allowed, block)
     numbers = course.measured(selection.kind)[metric.name]  # [N, L, H]
     roles_of = roles(numbers, least_change(metric))  # [L, H]
     of_heads = numbers[:, layers, [head for _, head in heads]]  # [N, T]
     losses = [_logged(history, name) for name in LOSSES]
-    header = _header(maps, selection, n_prompt) | {
+    header = _header(maps, selection) | {
         "steps": list(course.steps),
         "block": block,
         "masked": not bool(allowed.all()),
@@ -127,7 +149,9 @@ def pack_snapshots(
     }
     header["course"] = digest(json.dumps([header["tokens"], header["steps"]]).encode())
     arrays: list[NDArray[Any]] = [_f4(largest), _thumbnails(maps, heads), _f4(of_heads), *losses]
-    return pack(header, *arrays, *(() if places is None else (places,)))
+    if block != (1, 1):
+        arrays.append(places.numpy().astype(np.uint16))
+    return pack(header, *arrays)
 
 
 def _place(selection: Selection) -> tuple[int, int]:
@@ -146,7 +170,7 @@ def _allowed(maps: list[AttentionMap], selection: Selection) -> Tensor:
     return torch.stack([map.allowed(*_place(selection)) for map in maps])
 
 
-def _header(maps: list[AttentionMap], selection: Selection, n_prompt: int) -> dict[str, Any]:
+def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
     """What the maps are, in words, as the scripts of a head map read it."""
     map = maps[-1]
     rows, columns = pieces(map.rows), pieces(map.columns)
@@ -155,7 +179,7 @@ def _header(maps: list[AttentionMap], selection: Selection, n_prompt: int) -> di
         "layer": selection.layer,
         "head": selection.head,
         "name": str(selection),
-        "title": KIND_TITLES.get(map.kind, map.kind),
+        "title": kind_name(map.kind),
         "says": [describe_map(each, *_place(selection)) for each in maps],
         "rows": rows,
         "columns": columns,
@@ -164,7 +188,7 @@ def _header(maps: list[AttentionMap], selection: Selection, n_prompt: int) -> di
         "lens": {"title": map.lens.title, "scale": map.lens.scale},
         "bounds": map.bounds,
         "region": (0, 0, 0, 0),
-        "sides": sides(map, n_prompt),
+        "sides": sides(map),
     }
 
 
@@ -177,29 +201,6 @@ def _metric(metric: Metric, course: Course, selection: Selection) -> dict[str, A
         "unit": metric.unit,
         "even": even if isfinite(even) else None,
     }
-
-
-def _block(n_rows: int, n_columns: int) -> tuple[int, int]:
-    """How many cells of each axis one value stands for."""
-    if n_rows * n_columns <= MAX_CELLS**2:
-        return 1, 1
-    return -(-n_rows // MAX_CELLS), -(-n_columns // MAX_CELLS)
-
-
-def _pooled(
-    values: Tensor, allowed: Tensor, block: tuple[int, int]
-) -> tuple[Tensor, NDArray[np.uint16] | None]:
-    """[N, R, C] -> [N, R', C']: the largest of each block, NaN where masked, and which cell it is.
-
-    A block's cells are counted row by row. None: each block is one cell.
-    """
-    if prod(block) == 1:
-        return values.masked_fill(~allowed, torch.nan), None
-    sizes = values.masked_fill(~allowed, -torch.inf)
-    largest, at = F.max_pool2d(sizes, block, ceil_mode=True, return_indices=True)
-    row, column = at // values.size(2), at % values.size(2)
-    places = row % block[0] * block[1] + column % block[1]
-    return largest.masked_fill(largest.isinf(), torch.nan), places.numpy().astype(np.uint16)
 
 
 def _thumbnails(maps: list[AttentionMap], heads: list[tuple[int, int]]) -> NDArray[np.uint8]:

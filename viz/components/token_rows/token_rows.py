@@ -1,12 +1,15 @@
 """The sentence and its translation as tokens: the spine of every page."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import streamlit as st
 
-from transformer.tokenizer import Token
+from transformer.decoding import Decoding
+from transformer.recording import Recording
 from viz.components.kit.browser import Component, envelope, pieces, script, style
 from viz.components.kit.pack import pack
+from viz.labels import labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component(
@@ -25,29 +28,34 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def token_rows(
-    source: Sequence[Token],
-    target: Sequence[Token],
-    theme: Theme,
-    key: str,
-    titles: tuple[str, str] = ("source", "target"),
-    drafts: str = "",
-) -> None:
-    """Two lines of tokens. Pointing at one marks it in every component of the page.
+@dataclass(frozen=True)
+class TokenRows:
+    """The tokens of both sides."""
 
-    drafts: an address that answers a text with bytes for the page's components, as
-    viz/ui/drafts.py does; while a sentence is being typed they show these.
-    """
-    _COMPONENT(key=key, data=token_rows_data(source, target, theme, titles, drafts))
+    titles: tuple[str, str] = ("source", "target")
+    component: ClassVar[Component] = TOKEN_ROWS
+
+    @property
+    def title(self) -> str:
+        return "Tokens"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        source, target = pieces(recording.source), pieces(recording.target)
+        return pack({"source": source, "target": target, "titles": list(self.titles)})
+
+    def data(self, payload: bytes, theme: Theme, *, drafts: str = "") -> bytes:
+        """drafts: an address that answers a text with bytes for the page's components.
+
+        While a sentence is being typed they show these.
+        """
+        return envelope(payload, theme, drafts=drafts)
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        sides = zip(self.titles, (recording.source, recording.target), strict=True)
+        said = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
+        return "; ".join(said) + "."
 
 
-def token_rows_data(
-    source: Sequence[Token],
-    target: Sequence[Token],
-    theme: Theme,
-    titles: tuple[str, str],
-    drafts: str,
-) -> bytes:
-    """What the browser is given."""
-    header = {"source": pieces(source), "target": pieces(target), "titles": list(titles)}
-    return envelope(pack(header), theme, drafts=drafts)
+def token_rows(data: bytes, key: str) -> None:
+    """Show what `TokenRows.data` made. Pointing at a token marks it in every component."""
+    _COMPONENT(key=key, data=data)

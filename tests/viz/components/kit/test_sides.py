@@ -35,7 +35,7 @@ def test_a_decoder_reads_its_target_after_the_start(recording: Recording) -> Non
 def test_the_text_of_a_generator_begins_with_its_prompt(recordings: dict[str, Recording]) -> None:
     recording = recordings["generator"]
     map = read(recording, "decoder_self")
-    places = sides(map, len(recording.source))
+    places = sides(map)
     named = places["rows"]["source"] + places["rows"]["target"]
     assert named == list(range(len(map.rows)))
     assert len(places["rows"]["source"]) == len(recording.source)

@@ -1,0 +1,128 @@
+"""Every picture is a value: equal where it shows the same, with a payload and a true sentence."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from transformer import Decoding, Recording, record
+from transformer.analysis.reading import Reading, read
+from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.decode_player.decode_player import DecodePlayer
+from viz.components.head_grid.head_grid import HeadGrid
+from viz.components.head_map.head_map import HeadMap
+from viz.components.head_view.head_view import HeadView
+from viz.components.kit.pack import unpack
+from viz.components.kit.picture import NothingLeft, Picture
+from viz.components.token_rows.token_rows import TokenRows
+from viz.labels import label
+from viz.theme import DARK, LIGHT
+from viz.views.view import Selection
+
+CROSS = Selection("cross", 1, 0)
+PICTURES: list[Picture] = [
+    HeadGrid("cross"),
+    HeadView("cross", 1),
+    HeadMap(CROSS),
+    CellSteps(CROSS),
+    CellSteps(CROSS, (2, 3), "read"),
+    TokenRows(),
+    DecodePlayer(1, 0),
+]
+every_picture = pytest.mark.parametrize("picture", PICTURES, ids=repr)
+
+
+@pytest.fixture(scope="module")
+def decoded(recorder: object, decoding: Decoding) -> tuple[Recording, Decoding]:
+    checkpoint = recorder.checkpoint  # type: ignore[attr-defined]
+    return record(checkpoint, "3 7 2 9", decoding.target), decoding
+
+
+@every_picture
+def test_a_picture_names_its_payload(picture: Picture, decoded: tuple[Recording, Decoding]) -> None:
+    same = replace(picture)  # type: ignore[type-var]
+    assert same == picture and hash(same) == hash(picture) and same is not picture
+    assert picture.payload(*decoded) == same.payload(*decoded)
+    assert picture.title
+
+
+@every_picture
+def test_data_is_the_payload_in_the_colours_of_a_theme(
+    picture: Picture, decoded: tuple[Recording, Decoding]
+) -> None:
+    payload = picture.payload(*decoded)
+    state = {"head": 0} if isinstance(picture, HeadView) else {}
+    for theme in (LIGHT, DARK):
+        header, (inner,) = unpack(picture.data(payload, theme, **state))
+        assert inner.tobytes() == payload
+        assert header["palette"]["name"] == theme.name
+
+
+@every_picture
+def test_every_picture_says_what_is_seen(
+    picture: Picture, decoded: tuple[Recording, Decoding]
+) -> None:
+    said = picture.says(*decoded)
+    assert said and "\n" not in said
+
+
+def test_the_grid_and_the_arrows_name_the_strongest_cell(
+    decoded: tuple[Recording, Decoding],
+) -> None:
+    recording, _ = decoded
+    map = read(recording, "cross")
+    for picture, layers in ((HeadGrid("cross"), (0, 1)), (HeadView("cross", 1), (1,))):
+        weights = np.stack([map.values(layer).numpy() for layer in layers])
+        at, head, row, column = np.unravel_index(weights.argmax(), weights.shape)
+        said = picture.says(recording)
+        cell = f"from {label(map.rows[row])} to {label(map.columns[column])}"
+        assert said.startswith(f"{2 * len(layers)} maps of ")
+        assert said.endswith(f"is {weights.max():.2f}, in L{layers[at]} H{head}, {cell}.")
+
+
+def test_a_cell_that_is_not_named_is_the_strongest(decoded: tuple[Recording, Decoding]) -> None:
+    recording, _ = decoded
+    weights = recording.attentions["cross"].weights(1, 0)
+    cell = divmod(int(weights.argmax()), weights.size(1))
+    picture = CellSteps(CROSS)
+    assert picture.payload(recording) == replace(picture, cell=cell).payload(recording)
+    assert f"weight {weights.max():.4f}" in picture.says(recording)
+    assert [each.cell for each in picture.in_row(recording)] == [
+        (cell[0], key) for key in range(weights.size(1))
+    ]
+
+
+def test_the_player_names_the_step_that_was_least_sure(
+    decoded: tuple[Recording, Decoding],
+) -> None:
+    recording, decoding = decoded
+    probs = [step.chosen.prob for step in decoding.steps]
+    said = DecodePlayer().says(recording, decoding)
+    assert said.startswith(f"{len(probs)} steps; the least sure is step {np.argmin(probs)}, ")
+    with pytest.raises(ValueError, match="not of that decoding"):
+        DecodePlayer().payload(recording)
+
+
+@pytest.mark.parametrize(
+    ("picture", "says"),
+    [
+        (HeadGrid("self"), "no kind of attention 'self' here"),
+        (HeadView("cross", 2), "no layer 2: cross has 0 to 1"),
+        (HeadMap(Selection("cross", 0, 5)), "no head 5: cross has 0 to 1"),
+        (CellSteps(CROSS, (9, 0)), "no query 9: cross has 0 to "),
+        (HeadMap(CROSS, Reading(lens="none")), "no lens 'none' here"),
+    ],
+    ids=repr,
+)
+def test_what_a_recording_lacks_is_said(picture: Picture, says: str, recording: Recording) -> None:
+    with pytest.raises(ValueError, match=says):
+        picture.payload(recording)
+
+
+def test_a_reading_that_leaves_nothing_is_said(recorder: object) -> None:
+    short = recorder(1, 1)  # type: ignore[operator]
+    hidden = Reading(special="hidden")
+    with pytest.raises(NothingLeft, match="Nothing is left to draw"):
+        HeadView("decoder_self", 0, hidden).payload(short)
+    header, _ = unpack(HeadGrid("decoder_self", hidden).payload(short))
+    assert header["rows"] == []

@@ -1,0 +1,82 @@
+"""What every picture is: one frozen value that the page, the preview, the notebook and files share.
+
+It says what is shown, not of which text and not where; so (request, picture) names a payload.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from transformer.analysis.reading import AttentionMap, Reading, lenses, read
+from transformer.decoding import Decoding
+from transformer.recording import Recording
+from viz.components.kit.browser import Component
+
+NOTHING_LEFT = "Nothing is left to draw: without special tokens there is no row or no column."
+
+
+class Picture(Protocol):
+    """A hashable dataclass whose fields decide the payload."""
+
+    @property
+    def component(self) -> Component:
+        """What draws it in the browser."""
+
+    @property
+    def title(self) -> str:
+        """What stands above it on a page of its own."""
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        """The packed numbers, the same in every theme. Raises ValueError, in one sentence."""
+
+    @property
+    def data(self) -> Callable[..., bytes]:
+        """(payload, theme, **state) -> the component's data; state: what moves over a payload."""
+
+    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+        """One true sentence about it, for those who do not see it."""
+
+
+class NothingLeft(ValueError):
+    """A reading leaves no row or no column."""
+
+
+def shown_map(
+    recording: Recording, kind: str, reading: Reading, layer: int = 0, head: int = 0
+) -> AttentionMap:
+    """The map of a picture, with something to draw. Raises as `known_map`, and NothingLeft."""
+    map = known_map(recording, kind, reading, layer, head)
+    if not (map.rows and map.columns):
+        raise NothingLeft(NOTHING_LEFT)
+    return map
+
+
+def known_map(
+    recording: Recording, kind: str, reading: Reading, layer: int = 0, head: int = 0
+) -> AttentionMap:
+    """Raises ValueError where a recording has no such kind, lens, layer or head."""
+    if not recording.attentions:
+        raise ValueError("This recording holds no attention: there is nothing to draw.")
+    check_name("kind of attention", kind, list(recording.attentions))
+    check_name("lens", reading.lens, list(lenses()))
+    check_head(recording, kind, layer, head)
+    return read(recording, kind, reading)
+
+
+def check_head(recording: Recording, kind: str, layer: int, head: int) -> None:
+    """Raises ValueError where a kind of attention lacks this layer or head."""
+    attention = recording.attentions[kind]
+    check_number("layer", layer, attention.n_layers, kind)
+    check_number("head", head, attention.n_heads, kind)
+
+
+def check_number(what: str, number: int, n: int, kind: str) -> None:
+    """Raises ValueError where a number is not one of 0 .. n-1."""
+    if number not in range(n):
+        there = "only 0" if n == 1 else f"0 to {n - 1}"
+        raise ValueError(f"There is no {what} {number!r}: {kind} has {there}.")
+
+
+def check_name(what: str, name: str, known: Sequence[str]) -> None:
+    """Raises ValueError where a name is not known."""
+    if name not in known:
+        raise ValueError(f"There is no {what} {name!r} here: there is {', '.join(known)}.")

@@ -1,0 +1,77 @@
+"""An attention map in words: its name, what its rows stand for, and what stands out in it."""
+
+from collections.abc import Sequence
+from itertools import product
+from math import isnan
+
+from torch import Tensor
+
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.reading import AttentionMap
+from transformer.analysis.strongest import strongest_cell
+from transformer.recording import Attention
+from viz.labels import kind_name, label
+
+
+def row_title(is_produced: bool) -> str:
+    """What a row stands for: the token that it wrote, or the one that it read."""
+    return "query: token being produced" if is_produced else "query: token read"
+
+
+def map_name(map: AttentionMap, layer: int, head: int) -> str:
+    """ "L2 H3", or "L2" where a lens makes one map of a whole layer."""
+    return f"L{layer} H{head}" if map.lens.per_head else f"L{layer}"
+
+
+def describe_map(map: AttentionMap, layer: int, head: int) -> str:
+    """One true sentence about the map of one head, however it is read."""
+    values = map.values(layer, head)
+    title = f"{map_name(map, layer, head)}, {kind_name(map.kind)}"
+    sizes = f"{values.size(0)} queries to {values.size(1)} keys"
+    cell = strongest_cell(values, map.allowed(layer, head))
+    if cell is None:
+        return f"{title} from {sizes}: every cell is masked."
+    row, column = cell
+    return (
+        f"{title} from {sizes}: the strongest {map.lens.title.lower()} is "
+        f"{values[row, column]:.2f}, from {label(map.rows[row])} to {label(map.columns[column])}"
+        f"{_favourite(map.attention, values) if map.is_plain else ''}."
+    )
+
+
+def describe_heads(map: AttentionMap, layers: Sequence[int]) -> str:
+    """One true sentence about all heads of some layers: where the strongest cell is."""
+    n_layers = f" of {len(layers)} layers" if len(layers) > 1 else f" of L{layers[0]}"
+    maps = f"{len(layers) * map.n_heads} maps{n_layers}, {kind_name(map.kind)}"
+    sizes = f"{len(map.rows)} queries to {len(map.columns)} keys"
+    found = [
+        (abs(float(map.values(layer, head)[cell])), layer, head, cell)
+        for layer, head in product(layers, range(map.n_heads))
+        if (cell := map.strongest(layer, head)) is not None
+    ]
+    if not found:
+        return f"{maps} from {sizes}: every cell is masked."
+    _, layer, head, (row, column) = max(found, key=lambda each: each[0])
+    value = map.values(layer, head)[row, column]
+    where = f"from {label(map.rows[row])} to {label(map.columns[column])}"
+    return (
+        f"{maps} from {sizes}: the strongest {map.lens.title.lower()} is {value:.2f}, "
+        f"in {map_name(map, layer, head)}, {where}."
+    )
+
+
+def capitalised(text: str) -> str:
+    """The same with a capital first letter, the rest as it stands."""
+    return text[:1].upper() + text[1:]
+
+
+def _favourite(attention: Attention, weights: Tensor) -> str:
+    """The place (previous, same, next, first token) that gets most, as "; 71 % on ..."."""
+    metrics = metrics_of(attention)
+    shares = {
+        metrics[name]: float(metrics[name].compute(weights[None]))
+        for name in ("previous", "same", "next", "first")
+        if name in metrics
+    }
+    metric, share = max(shares.items(), key=lambda item: -1 if isnan(item[1]) else item[1])
+    return f"; {metric.text(share)} on the {metric.title.lower()}"
