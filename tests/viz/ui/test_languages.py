@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.hugging_face.test_languages import TEXT, save_translator
 from transformer import decode, load_checkpoint, record, translating
-from viz.components.decode_player.decode_player import pack_decoding
+from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -43,7 +43,7 @@ def test_steps_of_a_decoder_that_starts_with_a_language(tmp_path: Path) -> None:
     told = translating(checkpoint, "ar_AR", "de_DE")
     decoding = decode(told, TEXT)
     recording = record(told, TEXT, decoding.target)
-    header, (cross, own) = unpack(pack_decoding(decoding, recording, 1, 0))
+    header, (cross, own) = unpack(DecodePlayer(1, 0).payload(recording, decoding))
     assert [piece for piece, _ in header["read"]][:2] == ["</s>", "de_DE"]
     assert len(header["read"]) == len(decoding.target) + 1
     weights = recording.attentions["cross"].weights(1, 0)[1:]
