@@ -49,7 +49,7 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
         recipe = replace(recipe, training=replace(recipe.training, steps=options.steps))
     output = options.output or Path("checkpoints") / recipe.name
     work = Path("build/training") / output.name
-    return train(recipe, options.data, output, work, options.device)
+    return train(recipe, options.data, output, work, options.device, options.start)
 
 
 def _decode(options: argparse.Namespace) -> dict[str, Any]:
@@ -156,6 +156,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("recipe", choices=sorted(_recipes()))
     command.add_argument("--data", type=Path, help="folder of the training data")
     command.add_argument("--output", type=Path, help="checkpoint folder (checkpoints/RECIPE)")
+    command.add_argument(
+        "--from", dest="start", type=_checkpoint, help="begin with this checkpoint's weights"
+    )
     command.add_argument("--steps", type=_positive, help="train this many steps in all")
 
     command = _command(commands, "decode", _decode, "decode one text")

@@ -57,9 +57,17 @@ class TokenWriter(TokenModel):
 
     def advance(self, state: DecoderState, target: Tensor) -> Tensor:
         """Feed target tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state."""
+        return self.logits(self.read(state, target))
+
+    def read(self, state: DecoderState, target: Tensor) -> Tensor:
+        """The same up to the decoder's last states [B, T, D]."""
         # Only a batch norm asks, and only while training.
         real = target.ne(self.config.pad_id) if self.training else None
-        x = self.decoder(self.embed(target, state.n_positions), state, real)
+        states: Tensor = self.decoder(self.embed(target, state.n_positions), state, real)
+        return states
+
+    def logits(self, x: Tensor) -> Tensor:
+        """The decoder's last states [..., D] -> [..., V]."""
         if self.output is not None:
             return self.output(x)
         logits = self.embedding.logits(x)

@@ -66,7 +66,8 @@ def grouped(
     order = list(range(len(lengths)))
     rng.shuffle(order)
     # A stable sort keeps the shuffle within equal lengths, so that batches differ between epochs.
-    order.sort(key=lambda i: lengths[i])
+    # By the longer side first: so little is padded, even where there are few pairs to choose from.
+    order.sort(key=lambda i: (max(lengths[i]), lengths[i]))
     groups: list[list[int]] = []
     longest: tuple[int, ...] = ()
     for i in order:

@@ -1,6 +1,7 @@
 """The model card: what a checkpoint is, from what, how long it took and how good it is."""
 
 import platform
+from typing import Any
 
 import torch
 
@@ -34,10 +35,21 @@ a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in hal
 `{command}`
 
 {progress["step"]:,} steps over {progress["tokens"]:,} tokens in
-{progress["seconds"] / 60:.1f} minutes, {progress["cpu_seconds"] / 60:.1f} of processor time, on
-{_machine(run.device)} with torch {torch.__version__}. The weights are averaged;
-`history.json` holds the learning curve.
+{progress["seconds"] / 60:.1f} minutes ({_speed(progress):,.0f} per second), \
+{progress["cpu_seconds"] / 60:.1f} of processor time, on
+{_machine(run.device)} with torch {torch.__version__}.{_beginning(progress)}
+The weights are averaged; `history.json` holds the learning curve.
 """
+
+
+def _speed(progress: dict[str, Any]) -> float:
+    """Tokens per second of wall time."""
+    return float(progress["tokens"] / max(1.0, progress["seconds"]))
+
+
+def _beginning(progress: dict[str, Any]) -> str:
+    start = progress.get("start")
+    return f" It began with the weights of {start}." if start else ""
 
 
 def rescored(text: str, recipe: Recipe, scores: Scores) -> str:

@@ -16,6 +16,9 @@ class TrainingConfig:
     decay_fraction: float = 0.5
     """The last part of the steps, in which the rate falls linearly to zero."""
     label_smoothing: float = 0.1
+    loss_pieces: int = 0
+    """How many pieces of the vocabulary a step is judged by, beside its own; 0: by all. Of an
+    encoder-decoder whose embedding also makes the logits."""
     gradient_clip: float = 1.0
     weight_decay: float = 0.01
     average_decay: float = 0.999

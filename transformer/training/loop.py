@@ -5,15 +5,12 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.optim import AdamW
 from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
@@ -27,10 +24,12 @@ from transformer.checkpoint import (
 from transformer.device import choose_device
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
-from transformer.training.batches import IGNORED, Batch
+from transformer.training.batches import Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.state import load_state, save_state
 from transformer.training.task import Recipe, Task
+from transformer.training.update import Update, held_out_loss
+from transformer.training.warm_start import start_from
 
 SAVE_SECONDS = 40
 """A killed run loses at most this much, and the time of one save."""
@@ -40,23 +39,30 @@ LOG_STEPS = 50
 class Run:
     """One training run; its folder holds the state and, for a look, the weights so far."""
 
-    def __init__(self, recipe: Recipe, task: Task, folder: Path, device: str | None) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        task: Task,
+        folder: Path,
+        device: str | None,
+        start: Path | None = None,
+    ) -> None:
+        """start: a checkpoint whose weights a new run begins with."""
         torch.manual_seed(recipe.training.seed)
         self.recipe, self.task, self.folder = recipe, task, folder
         self.device = choose_device(device)
         family = discover("transformer.models", "FAMILY")[recipe.model.family]
-        self.model = family.build(recipe.model).to(self.device)
+        self.model = family.build(recipe.model)
+        self.state_file = folder / "state.safetensors"
+        if start is not None and not self.state_file.exists():
+            start_from(self.model, task.tokenizer, start)
+        self.model.to(self.device)
+        self.update = Update(self.model, recipe.training)
         self.averaged = AveragedModel(
             self.model, multi_avg_fn=_moving_average(recipe.training.average_decay)
         )
-        self.optimizer = AdamW(
-            self.model.parameters(),
-            recipe.training.learning_rate,
-            betas=(0.9, 0.98),
-            weight_decay=recipe.training.weight_decay,
-            fused=self.device.type != "mps",
-        )
         self.progress: dict[str, Any] = {
+            "start": start and start.absolute().name,
             "step": 0,
             "epoch": 0,
             "batch": 0,
@@ -66,9 +72,8 @@ class Run:
             "history": [],
         }
         self.snapshots = set(snapshot_steps(recipe.training.steps, recipe.training.snapshots))
-        self.state_file = folder / "state.safetensors"
         if self.state_file.exists():
-            self.progress = load_state(self.state_file, self._modules(), self.optimizer)
+            self.progress = load_state(self.state_file, self._modules(), self.update.optimizer)
 
     def train(self) -> None:
         """Go on to the last step. Safe to kill and call again."""
@@ -94,14 +99,7 @@ class Run:
     def _step(self, step: int, batch: Batch, bar: "tqdm[Any]") -> None:
         training = self.recipe.training
         factor = rate(step, training.steps, training.warmup_steps, training.decay_fraction)
-        self.model.train()
-        for group in self.optimizer.param_groups:
-            group["lr"] = training.learning_rate * factor
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self._loss(self.model, batch.to(self.device), training.label_smoothing)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), training.gradient_clip)
-        self.optimizer.step()
+        loss = self.update(batch, factor)
         self.averaged.update_parameters(self.model)
         self.progress["step"] = step + 1
         self.progress["batch"] += 1
@@ -112,18 +110,6 @@ class Run:
         if step + 1 in self.snapshots:
             self._snapshot(step + 1)
 
-    def _loss(self, model: nn.Module, batch: Batch, label_smoothing: float) -> Tensor:
-        """Mean cross-entropy a prediction, in nats."""
-        half = torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else None
-        with half or nullcontext():
-            logits = model(*batch.inputs)
-        return F.cross_entropy(
-            logits.flatten(0, -2).float(),
-            batch.target_output.flatten(),
-            ignore_index=IGNORED,
-            label_smoothing=label_smoothing,
-        )
-
     def _batches(self) -> Iterator[Batch]:
         """Batches from where the run stands, for ever."""
         for epoch in count(self.progress["epoch"]):
@@ -131,13 +117,12 @@ class Run:
                 self.progress |= {"epoch": epoch, "batch": 0}
             yield from islice(self.task.batches(epoch), self.progress["batch"], None)
 
-    @torch.no_grad()
     def _validate(self, bar: "tqdm[Any]") -> None:
         """Loss of the averaged weights on held-out batches, and quick scores of decoding."""
         model = self.averaged.module.eval()
         total, n = 0.0, 0
         for batch in self.task.validation():
-            total += self._loss(model, batch.to(self.device), 0.0).item() * batch.n_targets
+            total += held_out_loss(model, batch, self.device) * batch.n_targets
             n += batch.n_targets
         self.export(self.folder)
         scores = self.task.sample_scores(load_checkpoint(self.folder, str(self.device)))
@@ -179,7 +164,7 @@ class Run:
         return {"model": self.model, "averaged": self.averaged}
 
     def _save(self) -> None:
-        save_state(self.state_file, self._modules(), self.optimizer, self.progress)
+        save_state(self.state_file, self._modules(), self.update.optimizer, self.progress)
 
 
 class _Speed:

@@ -10,14 +10,20 @@ from transformer.training.task import Recipe, Scores
 
 
 def train(
-    recipe: Recipe, data: Path | None, output: Path, work: Path, device: str | None = None
+    recipe: Recipe,
+    data: Path | None,
+    output: Path,
+    work: Path,
+    device: str | None = None,
+    start: Path | None = None,
 ) -> Scores:
     """Train, or go on where a stopped run left off; then evaluate and publish to `output`.
 
-    work: the run's own folder; it is kept, so that more steps can be added later.
+    work: the run's own folder; it is kept, so that more steps can be added later. start: a
+    checkpoint whose weights a new run begins with.
     Raises TrainingError.
     """
-    run = Run(recipe, recipe.prepare(recipe, data, work), work, device)
+    run = Run(recipe, recipe.prepare(recipe, data, work), work, device, start)
     run.train()
     run.publish(output)
     scores = recipe.evaluate(load_checkpoint(output, device), data)

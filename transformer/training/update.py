@@ -1,0 +1,85 @@
+"""One step of training: a batch's loss, its gradients, and what the optimizer makes of them."""
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from transformer.training.batches import Batch
+from transformer.training.config import TrainingConfig
+from transformer.training.dropout import pool_dropout
+from transformer.training.half import HalfCopy, is_faster, plain_attention
+from transformer.training.loss import sampled_loss, smoothed_loss
+
+
+class Update:
+    """Changes a model's weights batch by batch, as fast as its device allows."""
+
+    def __init__(self, model: nn.Module, training: TrainingConfig) -> None:
+        """On a CPU the model's dropout is replaced by one that draws its masks ahead."""
+        self.model, self.training = model, training
+        self.device = next(model.parameters()).device
+        self.optimizer = AdamW(
+            model.parameters(),
+            training.learning_rate,
+            betas=(0.9, 0.98),
+            weight_decay=training.weight_decay,
+            fused=self.device.type != "mps",
+        )
+        self.half: HalfCopy | None = None
+        if self.device.type == "cpu":
+            pool_dropout(model)
+            # Persistent buffers are statistics that a batch norm keeps of what it sees.
+            has_statistics = len(model.state_dict()) > len(list(model.parameters()))
+            self.half = HalfCopy(model) if is_faster() and not has_statistics else None
+
+    def __call__(self, batch: Batch, factor: float) -> Tensor:
+        """Take one step. factor: on the learning rate. Returns the batch's loss."""
+        self.model.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self._gradients(batch.to(self.device))
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.training.gradient_clip)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.training.learning_rate * factor
+        self.optimizer.step()
+        return loss.detach()
+
+    def _gradients(self, batch: Batch) -> Tensor:
+        if self.half is None:
+            loss = self.loss(self.model, batch)
+            loss.backward()
+            return loss
+        self.half.refresh()
+        with plain_attention():
+            loss = self.loss(self.half.model.train(), batch)
+        loss.backward()
+        self.half.hand_over()
+        return loss
+
+    def loss(self, model: Any, batch: Batch) -> Tensor:
+        """Mean smoothed cross-entropy in nats per prediction; see `TrainingConfig.loss_pieces`."""
+        training, targets = self.training, batch.target_output.flatten()
+        if not training.loss_pieces:
+            with precision(self.device):
+                logits = model(*batch.inputs)
+            return smoothed_loss(logits.flatten(0, -2), targets, training.label_smoothing)
+        with precision(self.device):
+            states = model.read(model.start(batch.inputs[0]), batch.inputs[1])
+        table, n = model.embedding.weight, training.loss_pieces
+        return sampled_loss(states.flatten(0, -2), table, targets, training.label_smoothing, n)
+
+
+@torch.no_grad()
+def held_out_loss(model: nn.Module, batch: Batch, device: torch.device) -> float:
+    """Mean cross-entropy of a batch in nats per prediction, over all pieces, not smoothed."""
+    here = batch.to(device)
+    with precision(device):
+        logits = model(*here.inputs)
+    return float(smoothed_loss(logits.flatten(0, -2), here.target_output.flatten(), 0.0))
+
+
+def precision(device: torch.device) -> AbstractContextManager[Any]:
+    """Bfloat16 where CUDA computes; elsewhere as the weights are."""
+    return torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
