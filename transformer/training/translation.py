@@ -6,6 +6,7 @@ from pathlib import Path
 from transformer.checkpoint import Checkpoint
 from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair, bucketed
+from transformer.training.data_folder import find, need
 from transformer.training.evaluation.translations import closeness, translations
 from transformer.training.task import Recipe, Scores, TrainingError, read_lines
 
@@ -28,17 +29,20 @@ def read_pairs(file: Path) -> list[list[str]]:
 
 def prepare(recipe: Recipe, data: Path | None, work: Path) -> "Translation":
     """Learn the vocabulary where there is none yet, and tokenize everything."""
-    folder = _folder(data)
-    held_out = {
-        _key(row[0]) for name in (VALID, *TESTS.values()) for row in _optional(folder / name)
-    }
-    rows = [row for row in read_pairs(folder / TRAIN) if _key(row[0]) not in held_out]
+    file, unseen = need(data, PAIRS, TRAIN), held_out(data)
+    rows = [row for row in read_pairs(file) if key(row[0]) not in unseen]
     try:
         texts = (text for row in rows for text in row[:2])
         tokenizer = SentencePieceTokenizer.trained_in(work, texts, recipe.model.vocab_size)
     except TokenizerError as error:
-        raise TrainingError(f"{folder / TRAIN}: {error}") from error
-    return Translation(recipe, tokenizer, rows, read_pairs(folder / VALID))
+        raise TrainingError(f"{file}: {error}") from error
+    return Translation(recipe, tokenizer, rows, read_pairs(need(data, PAIRS, VALID)))
+
+
+def held_out(data: Path | None) -> set[str]:
+    """The keys of the sentences that are validated or tested on, as far as their files are here."""
+    files = (find(data, PAIRS, name) for name in (VALID, *TESTS.values()))
+    return {key(row[0]) for file in files if file is not None for row in read_pairs(file)}
 
 
 class Translation:
@@ -82,16 +86,6 @@ class Translation:
         return closeness(outputs, [row[1] for row in rows])
 
 
-def _folder(data: Path | None) -> Path:
-    if data is None:
-        raise TrainingError(f"this recipe needs --data DIR, a folder with {TRAIN}.")
-    return data
-
-
-def _optional(file: Path) -> list[list[str]]:
-    return read_pairs(file) if file.is_file() else []
-
-
-def _key(text: str) -> str:
+def key(text: str) -> str:
     """Sentences that differ in case or punctuation alone are one sentence."""
     return "".join(c for c in text.lower() if c.isalnum())

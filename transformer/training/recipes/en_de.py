@@ -1,4 +1,4 @@
-"""English to German, the checkpoint of the first screen.
+"""English to German, the checkpoint of the first screen: sentences, a dictionary and news.
 
 python -m transformer train en-de --data DIR
 """
@@ -7,8 +7,8 @@ from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.training.config import TrainingConfig
 from transformer.training.evaluation.parts import PARTS, SCORED, evaluate
+from transformer.training.mixture import Shares, preparing
 from transformer.training.task import Recipe
-from transformer.training.translation import prepare
 
 RECIPE = Recipe(
     name="en-de",
@@ -24,7 +24,7 @@ RECIPE = Recipe(
         opens_at=("cross", 2, 3),
     ),
     model=ModelConfig(
-        vocab_size=8000,
+        vocab_size=12000,
         d_model=256,
         d_ff=1024,
         n_heads=8,
@@ -33,15 +33,16 @@ RECIPE = Recipe(
         dropout=0.1,
     ),
     training=TrainingConfig(
-        steps=16000,
-        tokens_per_batch=1400,
-        learning_rate=1.2e-3,
-        warmup_steps=400,
+        steps=6000,
+        tokens_per_batch=2000,
+        learning_rate=8e-4,
+        warmup_steps=300,
         decay_fraction=0.6,
+        loss_pieces=3000,
         average_decay=0.998,
-        validate_every=1500,
+        validate_every=400,
     ),
-    prepare=prepare,
+    prepare=preparing(Shares()),
     evaluate=evaluate,
     parts=PARTS,
     scored=SCORED,
@@ -49,8 +50,12 @@ RECIPE = Recipe(
         "Sentence pairs of [Tatoeba](https://tatoeba.org), as selected by "
         "[ManyThings.org](https://www.manythings.org/anki/), licence "
         "[CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/). "
-        "No sentence of a validation or test set, compared in lower case by letters and digits, "
-        "is in the training set. Multi30k (research and education only) is used to evaluate, "
-        "never to train."
+        "Words, phrases and example sentences of the dictionary Ding (Frank Richter, TU Chemnitz), "
+        "licence GPL, version 2 or later. The news test sets of WMT 2008-2020 except that of 2014, "
+        "freely available for research. Some sentences are changed on the way: joined, in lower "
+        "case, without their final stop, with other names, numbers or spelling. No sentence of a "
+        "validation or test set, of newstest2014 or of the stage set, compared in lower case by "
+        "letters and digits, is in the training set. Multi30k (research and education only) is "
+        "used to evaluate, never to train."
     ),
 )

@@ -1,0 +1,148 @@
+"""A mixture deals every kind of pair in its share, the same whenever it is asked."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import sentencepiece
+import torch
+
+from tests.conftest import SENTENCES
+from transformer.discover import discover
+from transformer.training.batches import Batch
+from transformer.training.data_folder import MissingData
+from transformer.training.evaluation.stage import stage_pairs
+from transformer.training.mixture import (
+    DICTIONARY,
+    EXAMPLES,
+    NEWS,
+    NEWS_SETS,
+    WORDS,
+    Deck,
+    Mixture,
+    Shares,
+    joined,
+    prepare,
+)
+from transformer.training.task import Recipe
+from transformer.training.translation import PAIRS, TESTS, TRAIN, VALID
+
+SHARES = Shares(words=(0.6, 0.2), sentences=(0.1, 0.5))
+EPOCH = 400
+
+
+@pytest.fixture
+def recipe() -> Recipe:
+    shipped: Recipe = discover("transformer.training.recipes", "RECIPE")["en-de"]
+    model = replace(shipped.model, vocab_size=300, d_model=16, d_ff=16, n_heads=2)
+    return replace(
+        shipped,
+        model=model,
+        training=replace(shipped.training, steps=200, tokens_per_batch=500),
+    )
+
+
+def write(file: Path, rows: list[str]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each kind's German says which kind it is; what is held out stands in every file."""
+    monkeypatch.setattr("transformer.training.mixture.EPOCH_PAIRS", EPOCH)
+    folder, valid, test = tmp_path / "data", SENTENCES[0], SENTENCES[1]
+    stage = stage_pairs()[0][0]
+    unseen = [f"{text}\tverboten." for text in (valid, test, stage.upper(), SENTENCES[2])]
+    write(folder / PAIRS / VALID, [f"{valid}\tx."])
+    for name in TESTS.values():
+        write(folder / PAIRS / name, [f"{test}\tx."])
+    write(folder / NEWS / "newstest2014.tsv", [f"{SENTENCES[2]}\tx."])
+    write(folder / PAIRS / TRAIN, [*(f"{s}\tSatz." for s in SENTENCES[3:]), *unseen])
+    write(folder / DICTIONARY / EXAMPLES, [*(f"So {s}\tBeispiel." for s in SENTENCES), *unseen])
+    write(folder / DICTIONARY / WORDS, [*(f"word{c}\tWort" for c in "abcdefgh"), *unseen])
+    for name in NEWS_SETS:
+        write(
+            folder / NEWS / f"{name}.tsv", [*(f"{s} {s}\tNachricht." for s in SENTENCES), *unseen]
+        )
+    return folder
+
+
+@pytest.fixture
+def mixture(recipe: Recipe, data: Path, tmp_path: Path) -> Mixture:
+    return prepare(recipe, data, tmp_path / "work", SHARES)
+
+
+def kinds(mixture: Mixture, progress: float) -> Counter[str]:
+    return Counter(target for _, target in mixture._rows(0, progress))
+
+
+def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
+    targets = {target for deck in mixture.decks.values() for _, target in deck.rows}
+    assert targets == {"Satz.", "Beispiel.", "Wort", "Nachricht."}
+
+
+def test_the_shares_move_from_the_first_to_the_last(mixture: Mixture) -> None:
+    first, last = kinds(mixture, 0.0), kinds(mixture, 1.0)
+    assert (first["Wort"], last["Wort"]) == (0.6 * EPOCH, 0.2 * EPOCH)
+    assert (first["Satz."], last["Satz."]) == (0.1 * EPOCH, 0.5 * EPOCH)
+    assert kinds(mixture, 7.0) == last
+    assert kinds(mixture, 0.5)["Wort"] == 0.4 * EPOCH
+    doubles = first["Satz. Satz."] + first["Satz. Satz. Satz."]
+    assert doubles == SHARES.joined[0] * EPOCH
+
+
+def test_an_epoch_is_the_same_whenever_it_is_asked_for(mixture: Mixture) -> None:
+    def tokens(batches: list[Batch]) -> list[torch.Tensor]:
+        return [ids for batch in batches for ids in batch.inputs]
+
+    first = tokens([*mixture.batches(1)])
+    tokens([*mixture.batches(2)])
+    again, other = tokens([*mixture.batches(1)]), tokens([*mixture.batches(2)])
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    assert len(first) != len(other) or not all(map(torch.equal, first, other))
+
+
+def test_a_deck_deals_every_row_before_it_deals_one_again() -> None:
+    deck = Deck([(str(i), "") for i in range(5)], seed=1)
+    dealt = [*islice(deck.deal(0), 20)]
+    assert all(len(set(dealt[i : i + 5])) == 5 for i in range(0, 20, 5))
+    assert len({tuple(dealt[i : i + 5]) for i in range(0, 20, 5)}) > 1
+    assert [*islice(deck.deal(7), 9)] == dealt[7:16]
+
+
+def test_sentences_are_joined_with_a_space() -> None:
+    assert joined([("A.", "B."), ("C?", "D?")]) == ("A. C?", "B. D?")
+
+
+def test_some_sources_are_split_anew_but_never_targets(mixture: Mixture) -> None:
+    sentencepiece.set_random_generator_seed(1)
+    row, rng = (SENTENCES[5], "Satz."), random.Random(1)
+    whole = mixture._pair(row)
+    drawn = [mixture._drawn(row, rng) for _ in range(200)]
+    assert 5 < sum(source != whole[0] for source, _ in drawn) < 100
+    assert {mixture.tokenizer.decode(source) for source, _ in drawn} == {SENTENCES[5]}
+    assert all(target == whole[1] for _, target in drawn)
+    assert {source[-1] for source, _ in drawn} == {mixture.recipe.model.eos_id}
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        lambda data: data / DICTIONARY / WORDS,
+        lambda data: data / DICTIONARY / EXAMPLES,
+        lambda data: data / NEWS / "newstest2019.tsv",
+        lambda data: data / PAIRS / TRAIN,
+    ],
+)
+def test_a_missing_file_is_named(
+    recipe: Recipe, data: Path, tmp_path: Path, missing: Callable[[Path], Path]
+) -> None:
+    file = missing(data)
+    file.unlink()
+    with pytest.raises(MissingData, match=rf"{file.name} is missing: --data must name"):
+        prepare(recipe, data, tmp_path / "work", SHARES)

@@ -1,0 +1,174 @@
+"""Translation from several kinds of pairs, each with a share of every epoch that may change."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import sentencepiece
+
+from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
+from transformer.training.batches import Batch, Pair
+from transformer.training.data_folder import find, need
+from transformer.training.dictionary import counted, ranked
+from transformer.training.evaluation.stage import stage_pairs
+from transformer.training.noise import Row, noisy
+from transformer.training.task import Recipe, TrainingError
+from transformer.training.translation import (
+    PAIRS,
+    TRAIN,
+    VALID,
+    Translation,
+    held_out,
+    key,
+    read_pairs,
+)
+
+DICTIONARY, NEWS = "dictionary_en_de", "newstest_en_de"
+EXAMPLES, WORDS = "sentences.tsv", "words_and_phrases.tsv"
+TEST_YEAR = 2014
+NEWS_SETS = (
+    "news-test2008",
+    "newssyscomb2009",
+    *(f"newstest{year}" for year in range(2009, 2021) if year != TEST_YEAR),
+)
+EPOCH_PAIRS = 30_000
+SAMPLED, SAMPLING = 0.3, 0.3
+"""The share of sources whose pieces are drawn anew (Kudo 2018), with this inverse temperature."""
+MAX_PIECES = 90
+"""Longer pairs are left out: they cost much and nobody types them."""
+VOCABULARY_WORDS = 4
+"""Every so many-th dictionary entry is shown to the vocabulary, so that sentences outweigh them."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How many of an epoch's pairs are of each kind: at the start of a run and at its end."""
+
+    words: tuple[float, float] = (0.50, 0.12)
+    sentences: tuple[float, float] = (0.34, 0.60)
+    joined: tuple[float, float] = (0.05, 0.10)
+    examples: tuple[float, float] = (0.07, 0.11)
+    news: tuple[float, float] = (0.04, 0.07)
+
+    def at(self, progress: float) -> dict[str, int]:
+        """Pairs per epoch by kind. progress: 0 at the start, 1 at the end and after it."""
+        done = min(1.0, progress)
+        return {
+            kind: round(EPOCH_PAIRS * (first + (last - first) * done))
+            for kind, (first, last) in vars(self).items()
+        }
+
+
+class Deck:
+    """Rows in a random order, and in another one each time that all were dealt."""
+
+    def __init__(self, rows: Sequence[Row], seed: int) -> None:
+        self.rows, self.seed = rows, seed
+
+    def deal(self, start: int) -> Iterator[Row]:
+        """The rows from the start-th one on, for ever."""
+        time, at = divmod(start, len(self.rows))
+        while True:
+            order = list(range(len(self.rows)))
+            random.Random(self.seed * 1_000_003 + time).shuffle(order)
+            yield from (self.rows[i] for i in order[at:])
+            time, at = time + 1, 0
+
+
+def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "Mixture":
+    """Read every kind but what is held out, learn the vocabulary where there is none."""
+    test = find(data, NEWS, f"newstest{TEST_YEAR}.tsv")
+    tests = [*stage_pairs(), *(read_pairs(test) if test else ())]
+    unseen = held_out(data) | {key(row[0]) for row in tests}
+    kinds = {
+        kind: [(row[0], row[1]) for file in files for row in read_pairs(file)]
+        for kind, files in _files(data).items()
+    }
+    kinds = {
+        kind: [row for row in rows if key(row[0]) not in unseen] for kind, rows in kinds.items()
+    }
+    texts = [row for kind in ("sentences", "examples", "news") for row in kinds[kind]]
+    seen = (text for row in [*texts, *kinds["words"][::VOCABULARY_WORDS]] for text in row)
+    try:
+        tokenizer = SentencePieceTokenizer.trained_in(work, seen, recipe.model.vocab_size)
+    except TokenizerError as error:
+        raise TrainingError(f"{TRAIN} and the dictionary: {error}") from error
+    english, german = (counted(row[side] for row in texts) for side in (0, 1))
+    kinds["words"] = ranked(kinds["words"], english, german)
+    return Mixture(recipe, tokenizer, kinds, read_pairs(need(data, PAIRS, VALID)), shares)
+
+
+def preparing(shares: Shares) -> "partial[Mixture]":
+    """`prepare` with these shares, for a recipe."""
+    return partial(prepare, shares=shares)
+
+
+def _files(data: Path | None) -> dict[str, list[Path]]:
+    """The files of each kind. Raises MissingData, which names the first that is not there."""
+    return {
+        "sentences": [need(data, PAIRS, TRAIN)],
+        "examples": [need(data, DICTIONARY, EXAMPLES)],
+        "words": [need(data, DICTIONARY, WORDS)],
+        "news": [need(data, NEWS, f"{name}.tsv") for name in NEWS_SETS],
+    }
+
+
+class Mixture(Translation):
+    """Pairs of all kinds, drawn, changed and split anew each epoch."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        tokenizer: SentencePieceTokenizer,
+        kinds: dict[str, list[Row]],
+        valid: Sequence[Sequence[str]],
+        shares: Shares,
+    ) -> None:
+        super().__init__(recipe, tokenizer, kinds["sentences"][:1], valid)
+        whole = [row for row in kinds["sentences"] if row[0][-1:] in ".!?" and row[1][-1:] in ".!?"]
+        decks = kinds | {"joined": whole}
+        self.decks = {kind: Deck(rows, i) for i, (kind, rows) in enumerate(decks.items())}
+        self.shares = shares
+        self.n_epochs = max(1, round(recipe.training.steps / self._batches_per_epoch()))
+
+    def _batches_per_epoch(self) -> float:
+        """About how many batches the rows of an epoch in the middle of the run make."""
+        rows = list(islice(self._rows(0, 0.5), 2000))
+        n_tokens = sum(len(side) for row in rows for side in self._pair(row))
+        return EPOCH_PAIRS / len(rows) * n_tokens / self.recipe.training.tokens_per_batch
+
+    def batches(self, epoch: int) -> Iterator[Batch]:
+        seed = self.recipe.training.seed_of(epoch)
+        rng = random.Random(seed)
+        sentencepiece.set_random_generator_seed(seed)
+        rows = self._rows(epoch, epoch / self.n_epochs)
+        pairs = (self._drawn(noisy(row, rng), rng) for row in rows)
+        return self._bucketed([pair for pair in pairs if max(map(len, pair)) <= MAX_PIECES], epoch)
+
+    def _rows(self, epoch: int, progress: float) -> Iterator[Row]:
+        """The pairs of an epoch, kinds mixed."""
+        dealt = []
+        for kind, n in self.shares.at(progress).items():
+            before = sum(self.shares.at(e / self.n_epochs)[kind] for e in range(epoch))
+            if kind == "joined":
+                deal = self.decks[kind].deal(3 * before)
+                dealt += [joined(tuple(islice(deal, 2 + i % 2))) for i in range(n)]
+            else:
+                dealt += islice(self.decks[kind].deal(before), n)
+        random.Random(epoch).shuffle(dealt)
+        return iter(dealt)
+
+    def _drawn(self, row: Row, rng: random.Random) -> Pair:
+        """Some sources are split into rarer pieces than the best ones."""
+        source, target = self._pair(row)
+        if rng.random() < SAMPLED:
+            source = [*self.tokenizer.sample(row[0], SAMPLING), source[-1]]
+        return source, target
+
+
+def joined(rows: Sequence[Row]) -> Row:
+    """Several sentences as one text."""
+    return " ".join(row[0] for row in rows), " ".join(row[1] for row in rows)

@@ -1,0 +1,137 @@
+"""What people type that no corpus has: small changes of a sentence pair, its meaning kept."""
+
+import random
+import re
+from collections.abc import Callable
+
+from transformer.training.spelling import american, british
+
+Row = tuple[str, str]
+"""A source sentence and its target."""
+Change = Callable[[Row, random.Random], Row]
+
+_MEN = (
+    "Peter Paul John David Michael Daniel Robert Mark Martin Simon Adam Jack Oliver Ben "
+    "Frank George Henry Leo Max Noah Oscar Philip Ravi Samuel Thomas Victor William Yusuf "
+    "Alan Ahmed "
+)
+_WOMEN = (
+    "Anna Julia Sarah Laura Emma Lisa Sophie Maria Alice Eva Helen Jane Kate Linda Nina "
+    "Olivia Paula Rosa Susan Tina Ada Grace Lena Mia Nora Petra Clara Fatima Priya Zoe "
+)
+_PLACES = (
+    "Berlin London Paris Hamburg Tokyo Boston Madrid Oslo Dublin Chicago Zürich Bremen "
+    "Kyoto Sydney Toronto Amsterdam Stockholm Heidelberg Cambridge Oxford Leipzig "
+)
+_NAMES = ((("Tom", "Tom"), _MEN), (("Mary", "Maria|Mary"), _WOMEN), (("Boston", "Boston"), _PLACES))
+_CONTRACTIONS = (
+    ("do not", "don't"),
+    ("does not", "doesn't"),
+    ("did not", "didn't"),
+    ("is not", "isn't"),
+    ("are not", "aren't"),
+    ("was not", "wasn't"),
+    ("were not", "weren't"),
+    ("cannot", "can't"),
+    ("could not", "couldn't"),
+    ("would not", "wouldn't"),
+    ("will not", "won't"),
+    ("have not", "haven't"),
+    ("has not", "hasn't"),
+    ("I am", "I'm"),
+    ("you are", "you're"),
+    ("we are", "we're"),
+    ("they are", "they're"),
+    ("it is", "it's"),
+    ("that is", "that's"),
+    ("I have", "I've"),
+    ("I will", "I'll"),
+    ("you will", "you'll"),
+    ("we will", "we'll"),
+    ("let us", "let's"),
+)
+_AFTER = r"(?= [a-z])"
+"""Only before a word: "It is." is never "It's."."""
+
+
+def no_stop(row: Row, rng: random.Random) -> Row:
+    """Without the final stop; a question keeps its mark in the target."""
+    source, target = row
+    bare = source.rstrip(".?!")
+    return bare or source, target if source.endswith("?") else target.rstrip(".!") or target
+
+
+def lower(row: Row, rng: random.Random) -> Row:
+    """The source in lower case, or only its first letter."""
+    source, target = row
+    return (source.lower() if rng.random() < 0.6 else source[:1].lower() + source[1:]), target
+
+
+def spelt(row: Row, rng: random.Random) -> Row:
+    """The source in British or in American spelling."""
+    return (british if rng.random() < 0.5 else american)(row[0]), row[1]
+
+
+def contracted(row: Row, rng: random.Random) -> Row:
+    """Contractions of the source written out, or made."""
+    source, makes = row[0], rng.random() < 0.5
+    for long, short in _CONTRACTIONS:
+        old, new = (long, short) if makes else (short, long)
+        after = _AFTER if makes else r"\b"
+        source = re.sub(rf"\b{old}{after}", new, source)
+        source = re.sub(rf"^{old[:1].upper()}{old[1:]}{after}", new[:1].upper() + new[1:], source)
+    return source, row[1]
+
+
+def no_apostrophe(row: Row, rng: random.Random) -> Row:
+    """ "dont" and "didnt", as they are typed in haste."""
+    return re.sub(r"(?<=[a-z])n't\b", "nt", row[0]), row[1]
+
+
+def quoted(row: Row, rng: random.Random) -> Row:
+    """Both sides in quotes, where neither has some."""
+    if '"' in row[0] + row[1]:
+        return row
+    return f'"{row[0]}"', f'"{row[1]}"'
+
+
+def renamed(row: Row, rng: random.Random) -> Row:
+    """Other people and places in place of Tatoeba's three, on both sides alike."""
+    source, target = row
+    for (old, german), names in _NAMES:
+        new = rng.choice(names.split())
+        n = len(re.findall(rf"\b{old}\b", source))
+        changed, n_target = re.subn(rf"\b({german})(s?)\b", rf"{new}\2", target)
+        if n and n == n_target:
+            source, target = re.sub(rf"\b{old}\b", new, source), changed
+    return source, target
+
+
+def renumbered(row: Row, rng: random.Random) -> Row:
+    """A number of two to four digits that both sides have once becomes another as long."""
+    for number in re.findall(r"(?<![\d.,:])[1-9]\d{1,3}(?![\d.,:]*\d)", row[0]):
+        if row[0].count(number) == row[1].count(number) == 1:
+            new = str(rng.randrange(10 ** (len(number) - 1), 10 ** len(number)))
+            row = row[0].replace(number, new), row[1].replace(number, new)
+    return row
+
+
+CHANGES: tuple[tuple[Change, float], ...] = (
+    (renamed, 0.5),
+    (renumbered, 0.5),
+    (contracted, 0.15),
+    (spelt, 0.3),
+    (no_apostrophe, 0.04),
+    (no_stop, 0.08),
+    (quoted, 0.02),
+    (lower, 0.07),
+)
+"""Each change and how often it is tried, in this order: names are found before they lose case."""
+
+
+def noisy(row: Row, rng: random.Random) -> Row:
+    """The pair with some of the changes."""
+    for change, probability in CHANGES:
+        if rng.random() < probability:
+            row = change(row, rng)
+    return row
