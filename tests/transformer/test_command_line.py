@@ -69,8 +69,11 @@ BEAM = ("decode", "FOLDER", "x", "--method", "beam", "--option")
         ((*BEAM, "beam_size=0"), "error: beam_size must be at least 1, not 0.\n"),
         ((*BEAM, "beam_size=many"), "error: beam_size cannot be 'many'.\n"),
         (("evaluate", "FOLDER"), "error: random names the recipe 'none', which is not here, "),
-        (("train", "en-de"), "error: this recipe needs --data DIR"),
-        (("train", "en-de", "--data", "nowhere"), "error: nowhere/train.tatoeba.tsv is missing"),
+        (("train", "en-de"), "error: train.tatoeba.tsv needs --data DIR, a folder with "),
+        (
+            ("train", "en-de", "--data", "nowhere"),
+            "error: nowhere/translation_en_de/train.tatoeba.tsv is missing",
+        ),
         (("inspect", "FOLDER", "--device", "abacus"), "error: there is no device 'abacus' here"),
     ],
 )
