@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from transformer.checkpoint import About, Checkpoint, load_checkpoint, save_checkpoint
+from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.formats.headscope import save_checkpoint
+from transformer.formats.opening import load_checkpoint
 from transformer.tokenizer import NumberTokenizer, SentencePieceTokenizer
 from transformer.training.loop import Run
 from transformer.training.task import Recipe

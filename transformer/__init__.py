@@ -8,8 +8,9 @@ from typing import Any, overload
 
 from torch import nn
 
-from transformer.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.decoding import Decoding, InputError, decode
+from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.languages import translating
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.ours import record as record_checkpoint

@@ -12,13 +12,14 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import CARD, Checkpoint, CheckpointError, load_checkpoint
+from transformer.checkpoint import CARD, Checkpoint, CheckpointError
 from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.device import DeviceError, choose_device
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
+from transformer.formats.opening import load_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.training.card import rescored
 from transformer.training.task import Recipe, Scores, TrainingError, read_text

@@ -5,9 +5,10 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from transformer.checkpoint import About, Checkpoint, load_checkpoint
+from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.formats.opening import load_checkpoint
 from transformer.tokenizer import NumberTokenizer
 
 SHIPPED = Path("checkpoints/en-de")

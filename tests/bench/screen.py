@@ -18,9 +18,10 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.bench.bench import Bench, Row
 from tests.browser.server import DESKTOP, launch, painted, serve
-from transformer.checkpoint import About, save_checkpoint
+from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import NumberTokenizer
 
 N_TOKENS, ROUNDS, SENTENCES = 48, 6, 4

@@ -14,10 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
-from transformer.checkpoint import read_history, save_weights
 from transformer.device import DeviceError
 from transformer.files.whole_file import write_whole
+from transformer.formats.headscope import save_weights
 from transformer.inspection.survey import survey
+from transformer.training.history import read_history
 
 
 @pytest.fixture

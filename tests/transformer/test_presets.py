@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, random_model, tiny
-from transformer.checkpoint import load_checkpoint, save_checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.formats.headscope import save_checkpoint
+from transformer.formats.opening import load_checkpoint
 from transformer.presets import PRESETS
 
 each = pytest.mark.parametrize("name", PRESETS)

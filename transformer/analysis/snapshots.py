@@ -5,11 +5,8 @@ Hugging Face's Trainer. All of them read the same sentence and the same target, 
 model wrote, so that a cell of a head's map is the same pair of tokens at every step.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,34 +14,19 @@ from torch import Tensor
 
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.metrics.metric import Metric, Unit
-from transformer.checkpoint import (
-    SNAPSHOTS,
-    Checkpoint,
-    CheckpointError,
-    load_checkpoint,
-    read_history,
-)
+from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
+from transformer.training.history import Snapshot
 
-TRAINER_STATE = "trainer_state.json"
-"""Hugging Face's log of a training, in its folder and in each checkpoint of it."""
 MOST = 24
 """Snapshots, at most, that are run; of more, evenly spaced ones."""
 BUDGET = 128 * 2**20
 """Bytes, at most, that are kept of all snapshots of a sentence: queries and keys alone."""
 LEAST_CHANGE: Mapping[Unit, float] = {"bits": 0.25, "positions": 0.5, "share": 0.05}
 """What a metric must have changed by, from the first snapshot to the last, to tell of a role."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A model as it was at one step of its training."""
-
-    step: int
-    path: Path
-    """What `load_checkpoint` opens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,50 +60,6 @@ class Course:
             name: torch.stack([torch.stack([values[name] for values in row]) for row in rows])
             for name in metrics_of(self.attentions(kind)[-1])
         }
-
-
-def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
-    """The snapshots that belong to a checkpoint, by step; empty where none were kept.
-
-    path: of a checkpoint, or of one of its snapshots. The final weights come last where their step
-    is known and is another one. What a link points to outside the folder does not belong to it.
-    """
-    folder = run_folder(path)
-    ours = ((file.stem, file) for file in (folder / SNAPSHOTS).glob("*.safetensors"))
-    theirs = ((each.name.rpartition("-")[2], each) for each in folder.glob("checkpoint-*/"))
-    found = {
-        int(step): Snapshot(int(step), file)
-        for step, file in (*theirs, *ours)
-        if re.fullmatch("[0-9]{1,15}", step) and file.resolve().is_relative_to(folder.resolve())
-    }
-    end = _final_step(folder)
-    if found and end is not None and end > max(found):
-        found[end] = Snapshot(end, folder)
-    return tuple(found[step] for step in sorted(found))
-
-
-def run_folder(path: Path) -> Path:
-    """The folder of the training that a checkpoint, or a snapshot, comes from."""
-    if path.parent.name == SNAPSHOTS and path.suffix == ".safetensors":
-        return path.parent.parent
-    return path.parent if re.fullmatch("checkpoint-[0-9]+", path.name) else path
-
-
-def training_rows(path: Path, snapshots: Sequence[Snapshot]) -> list[dict[str, float]]:
-    """What training logged: rows with a step and a loss, a validation_loss, or more.
-
-    Ours are in history.json, those of Hugging Face's Trainer in its last snapshot. Raises
-    CheckpointError as `read_history` does; empty where no log was kept.
-    """
-    folder = run_folder(path)
-    rows = read_history(folder)
-    if rows:
-        return rows
-    for place in (folder, *(snapshot.path for snapshot in reversed(snapshots))):
-        log = _trainer_state(place).get("log_history")
-        if isinstance(log, list):
-            return [row for row in map(_row, log) if len(row) > 1]
-    return []
 
 
 def watch(
@@ -227,36 +165,3 @@ def _size(recording: Recording) -> int:
         for value in vars(call).values()
         if isinstance(value, Tensor)
     )
-
-
-def _final_step(folder: Path) -> int | None:
-    """The step of the weights in the folder itself; None where nothing says so."""
-    try:
-        rows = read_history(folder)
-    except CheckpointError:
-        rows = []
-    if rows:
-        return max(int(row["step"]) for row in rows)
-    step = _trainer_state(folder).get("global_step")
-    return step if isinstance(step, int) else None
-
-
-def _trainer_state(folder: Path) -> dict[str, Any]:
-    """Empty where there is none that can be read."""
-    try:
-        state = json.loads((folder / TRAINER_STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return state if isinstance(state, dict) else {}
-
-
-def _row(logged: Any) -> dict[str, float]:
-    """A row of Trainer's log by our names; with less than two values it says nothing."""
-    names = {"step": "step", "loss": "loss", "eval_loss": "validation_loss"}
-    if not isinstance(logged, dict) or not isinstance(logged.get("step"), int):
-        return {}
-    return {
-        ours: logged[theirs]
-        for theirs, ours in names.items()
-        if isinstance(logged.get(theirs), int | float)
-    }

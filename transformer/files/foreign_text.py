@@ -1,7 +1,6 @@
 """Text from a stranger's files, made fit for a sentence, a screen and a pipe."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 
@@ -19,11 +18,6 @@ def reason(error: Exception, most: int = 300) -> str:
     if len(lines) > 1 and lines[0].endswith(":"):
         lines[0] += f" {lines[1]}"
     return shown(lines[0] if lines else type(error).__name__, most).rstrip(".")
-
-
-def read_json(file: Path) -> Any:
-    """The values of a JSON file. Raises OSError, ValueError or RecursionError."""
-    return whole_text(json.loads(file.read_text(encoding="utf-8")))
 
 
 def whole_text(values: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 
 import safetensors
 import torch
-from safetensors.torch import load_file
-from torch import nn
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
 
 from transformer.checkpoint import (
     CONFIG,
@@ -26,16 +26,14 @@ from transformer.checkpoint import (
 from transformer.config import ConfigError, ModelConfig
 from transformer.device import inference_dtype
 from transformer.discover import discover
-from transformer.files.foreign_text import read_json
+from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
 from transformer.files.tensors import list_tensors
+from transformer.files.whole_file import write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.models.family import Family
-from transformer.tokenizer import TokenizerError, load_tokenizer
-
-LARGEST_CONFIG = 2**24
-"""Bytes of a config.json that are read."""
+from transformer.tokenizer import Tokenizer, TokenizerError, load_tokenizer
 
 
 def fits(path: Path) -> bool:
@@ -44,10 +42,8 @@ def fits(path: Path) -> bool:
     if not (folder / CONFIG).is_file():
         return False
     try:
-        if (folder / CONFIG).stat().st_size > LARGEST_CONFIG:
-            return True  # opening it says so
         values = read_json(folder / CONFIG)
-    except (OSError, ValueError, RecursionError):
+    except CheckpointError:
         return True  # damaged: opening it says how
     return not isinstance(values, dict) or "model" in values or "model_type" not in values
 
@@ -88,6 +84,31 @@ def files(path: Path) -> Sequence[Path]:
     return folder / CONFIG, folder / weights
 
 
+def save_checkpoint(
+    path: Path, about: About, config: ModelConfig, weights: dict[str, Tensor], tokenizer: Tokenizer
+) -> None:
+    """Write a folder that `load_checkpoint` opens; weights go out in half precision."""
+    path.mkdir(parents=True, exist_ok=True)
+    values: dict[str, Any] = {
+        "title": about.title,
+        "recipe": about.recipe,
+        "tokenizer": about.tokenizer,
+        "examples": list(about.examples),
+        "opens_at": list(about.opens_at),
+        "model": config.to_dict(),
+    }
+    write_whole(path / CONFIG, (json.dumps(values, indent=2) + "\n").encode())
+    tokenizer.save(path)
+    save_weights(path / WEIGHTS, weights)
+
+
+def save_weights(file: Path, weights: dict[str, Tensor]) -> None:
+    """One safetensors file in half precision."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half = {name: tensor.detach().to("cpu", torch.float16) for name, tensor in weights.items()}
+    write_whole(file, save({name: tensor.contiguous() for name, tensor in half.items()}))
+
+
 def _parts(path: Path) -> tuple[Path, str]:
     """The folder, and which of its files holds the weights."""
     if path.suffix == ".safetensors" and path.parent.name == SNAPSHOTS:
@@ -97,16 +118,13 @@ def _parts(path: Path) -> tuple[Path, str]:
 
 def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
     """Read config.json alone: what a list of checkpoints needs. Raises CheckpointError."""
-    file = path / CONFIG
+    values = read_json(path / CONFIG)
+    if not isinstance(values, dict):
+        raise CheckpointError(
+            f"{path.name}: {CONFIG} holds {_JSON[type(values)]}, and no fields with their "
+            "values: put the one there that was saved with the weights."
+        )
     try:
-        if file.stat().st_size > LARGEST_CONFIG:
-            raise CheckpointError(f"{path.name}: {CONFIG} is too large to be a configuration.")
-        values = read_json(file)
-        if not isinstance(values, dict):
-            raise CheckpointError(
-                f"{path.name}: {CONFIG} holds {_JSON[type(values)]}, and no fields with their "
-                "values: put the one there that was saved with the weights."
-            )
         config = ModelConfig.from_dict(values["model"])
         about = About(
             title=str(values["title"]),
@@ -115,10 +133,6 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
             examples=tuple(map(str, values["examples"])),
             opens_at=_opens_at(values.get("opens_at", About.opens_at)),
         )
-    except FileNotFoundError as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} is missing.") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} cannot be read: {error}.") from error
     except KeyError as error:
         raise CheckpointError(f"{path.name}: {CONFIG} lacks the field {error}.") from error
     except ConfigError as error:

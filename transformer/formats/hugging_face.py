@@ -1,6 +1,5 @@
 """Folders that Hugging Face's `save_pretrained` wrote, or that its hub holds."""
 
-import json
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -10,6 +9,7 @@ import torch
 
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.files.foreign_text import shown, whole_text
+from transformer.files.json_file import read_json
 from transformer.formats.format import Format
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.languages import target_language
@@ -36,8 +36,6 @@ from transformer.inspection.contents import Contents, Fit
 from transformer.models.family import Family
 from transformer.tokenizer import IdTokenizer
 
-LARGEST_CONFIG = 2**24
-"""Bytes of a config.json that are read."""
 LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""
 GENERATION = "generation_config.json"
@@ -53,11 +51,11 @@ MASKED = "The animal didn't cross the {} because it was too {}."
 def fits(path: Path) -> bool:
     """A folder whose config.json names a type of model."""
     file = path / CONFIG
-    if not file.is_file() or file.stat().st_size > LARGEST_CONFIG:
+    if not file.is_file():
         return False
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        values = read_json(file)
+    except CheckpointError:
         return False
     return isinstance(values, dict) and "model" not in values and "model_type" in values
 
@@ -197,8 +195,8 @@ def _start_ids(said: Any) -> tuple[int, ...]:
 def _saying(path: Path, given: Any) -> Callable[[str], int | None]:
     """What a folder says of a special token: newer ones keep it in a file for generation."""
     try:
-        values = json.loads((path / GENERATION).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        values = read_json(path / GENERATION)
+    except CheckpointError:
         values = {}
     newer = values if isinstance(values, dict) else {}
 

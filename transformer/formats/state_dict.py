@@ -14,7 +14,8 @@ import torch
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
-from transformer.files.foreign_text import read_json
+from transformer.files.foreign_file import place
+from transformer.files.json_file import read_json
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.weights_file import SUFFIXES, read_weights
 from transformer.formats.format import Format
@@ -39,9 +40,6 @@ CHOICES = {
 }
 """Fields of ModelConfig that no shape shows: the sidecar file may say them."""
 
-LARGEST_SIDECAR = 2**24
-"""Bytes of a sidecar file that are read."""
-
 
 def fits(path: Path) -> bool:
     """A file of weights by its name, or a folder that holds one and no configuration."""
@@ -63,7 +61,7 @@ def load(path: Path, device: torch.device) -> Checkpoint:
     try:
         weights = translated.weights()
     except Misfit as error:
-        raise CheckpointError(f"{_place(_weights_file(path))} {error}.") from error
+        raise CheckpointError(f"{place(_weights_file(path))} {error}.") from error
     model = family.build(config)
     model.load_state_dict(weights)
     if translated.table is not None:
@@ -102,15 +100,8 @@ def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
         n_source = config.source_vocab_size or config.vocab_size
         tokenizer = make_tokenizer(vocabulary, mapping, config, n_source)
     except Misfit as error:
-        raise CheckpointError(f"{_place(file)} {error}.") from error
-    except CheckpointError as error:
-        raise CheckpointError(f"{folder.name}: {error}.") from error
+        raise CheckpointError(f"{place(file)} {error}.") from error
     return _about(mapping, translated, tokenizer), translated, tokenizer
-
-
-def _place(file: Path) -> str:
-    """How a sentence about a file begins."""
-    return f"{file.parent.name}: {file.name}"
 
 
 def _candidates(folder: Path) -> list[Path]:
@@ -134,19 +125,15 @@ def _weights_file(path: Path) -> Path:
 def _sidecar(folder: Path) -> dict[str, Any]:
     """headscope.json: what no shape shows, in the names of ModelConfig's fields."""
     file = folder / SIDECAR
-    if not file.is_file():  # a pipe would be waited for
+    if not file.is_file():
         return {}
-    try:
-        if file.stat().st_size > LARGEST_SIDECAR:
-            raise CheckpointError(f"{SIDECAR} is too large to be read")
-        values = read_json(file)
-    except (OSError, ValueError, RecursionError) as error:
-        raise CheckpointError(f"{SIDECAR} cannot be read: {error}") from error
+    values = read_json(file)
     if not isinstance(values, dict) or not set(values) <= CHOICES:
-        raise CheckpointError(f"{SIDECAR} may say {', '.join(sorted(CHOICES))}, and nothing else")
+        known = ", ".join(sorted(CHOICES))
+        raise CheckpointError(f"{place(file)} may say {known}, and nothing else.")
     if "classes" in values:
         if not isinstance(values["classes"], list):
-            raise CheckpointError(f"{SIDECAR}: classes must be a list of names")
+            raise CheckpointError(f"{place(file)}: classes must be a list of names.")
         values["classes"] = tuple(map(str, values["classes"]))
     return values
 

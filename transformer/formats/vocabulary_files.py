@@ -1,19 +1,18 @@
 """The vocabulary that lies beside a file of weights, if there is one."""
 
-import io
 import json
-import pickle
-import pickletools
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
-from transformer.files.foreign_text import reason, whole_text
+from transformer.files.foreign_file import place, read_file
+from transformer.files.foreign_text import reason, shown, whole_text
+from transformer.files.json_file import read_json
+from transformer.files.plain_pickle import read_plain_pickle
+from transformer.files.yaml_file import yaml_pairs
 from transformer.formats.mappings.mapping import CodeMapping, Found
-from transformer.formats.vocabulary_yaml import yaml_ids
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import (
@@ -57,8 +56,8 @@ FILES = (
 class Vocabulary:
     """What was found: nothing, a sentencepiece model, or lists of pieces for each side."""
 
-    name: str = ""
-    """The file, for sentences about it."""
+    place: str = ""
+    """The folder and the file, for sentences about it."""
     model: bytes | None = None
     pieces: Mapping[str, tuple[str, ...]] | None = None
     """Under "source" and "target"."""
@@ -84,7 +83,7 @@ class Vocabulary:
 def find_vocabulary(folder: Path, found: Found, mapping: CodeMapping) -> Vocabulary:
     """The one inside the file of weights, else one beside it. Raises CheckpointError."""
     if found.vocabulary:
-        return Vocabulary("the vocabulary in it", pieces=found.vocabulary)
+        return Vocabulary(f"{folder.name}: the vocabulary in it", pieces=found.vocabulary)
     for names in BPE if mapping.reads_bpe else ():
         if all((folder / name).is_file() for name in names):
             return _bpe(folder, names)
@@ -96,13 +95,13 @@ def find_vocabulary(folder: Path, found: Found, mapping: CodeMapping) -> Vocabul
         if all(path.is_file() for path in paths.values()):
             pieces = {side: _pieces(path) for side, path in paths.items()}
             both = " and ".join(path.name for path in paths.values())
-            return Vocabulary(both, pieces=pieces, splitters=_splitters(folder))
+            return Vocabulary(f"{folder.name}: {both}", pieces=pieces, splitters=_splitters(folder))
         if (folder / name).is_file():
             pieces = dict.fromkeys(SIDES, _pieces(folder / name))
-            return Vocabulary(name, pieces=pieces, splitters=_splitters(folder))
+            return Vocabulary(place(folder / name), pieces=pieces, splitters=_splitters(folder))
     if (folder / CHARACTERS).is_file():
-        characters = _characters(folder / CHARACTERS)
-        return Vocabulary(CHARACTERS, pieces=dict.fromkeys(SIDES, characters), splits="characters")
+        pieces = dict.fromkeys(SIDES, _characters(folder / CHARACTERS))
+        return Vocabulary(place(folder / CHARACTERS), pieces=pieces, splits="characters")
     return Vocabulary()
 
 
@@ -121,8 +120,8 @@ def make_tokenizer(
     for side, size in sizes.items():
         if made[side].vocab_size != size:
             raise CheckpointError(
-                f"{vocabulary.name} has {made[side].vocab_size:,} pieces, the model's {side} has "
-                f"{size:,}"
+                f"{vocabulary.place} has {made[side].vocab_size:,} pieces, the model's {side} has "
+                f"{size:,}."
             )
     is_one = n_source == config.vocab_size and all(
         each is None or each["source"] == each["target"]
@@ -138,7 +137,9 @@ def _tokenizer(
     if vocabulary.bpe is not None:
         n_pieces = len(vocabulary.bpe)
         if n_pieces > size:  # fewer than the model has room for are usual: 50,257 of 50,304
-            raise CheckpointError(f"{vocabulary.name} has {n_pieces:,} pieces, the model {size:,}")
+            raise CheckpointError(
+                f"{vocabulary.place} has {n_pieces:,} pieces, the model {size:,}."
+            )
         return HuggingFaceTokenizer(vocabulary.bpe, size)
     if vocabulary.model is not None:
         return SentencePieceVocabulary(vocabulary.model, frame, further)
@@ -151,12 +152,12 @@ def _tokenizer(
 
 
 def _sentencepiece(file: Path) -> Vocabulary:
-    model = _read(file)
+    model = read_file(file, LARGEST)
     try:
         SentencePieceVocabulary(model)
     except TokenizerError as error:
-        raise CheckpointError(f"{file.name} {error}") from error
-    return Vocabulary(file.name, model=model)
+        raise CheckpointError(f"{place(file)} {error}.") from error
+    return Vocabulary(place(file), model=model)
 
 
 def _splitters(folder: Path) -> dict[str, bytes] | None:
@@ -168,79 +169,68 @@ def _splitters(folder: Path) -> dict[str, bytes] | None:
 
 
 def _bpe(folder: Path, names: Sequence[str]) -> Vocabulary:
-    said = " and ".join(names)
+    said = f"{folder.name}: {' and '.join(names)}"
     for name in names:
-        _read(folder / name)  # which refuses one that is too large
+        read_file(folder / name, LARGEST)  # which refuses one that is too large
     try:
         return Vocabulary(said, bpe=read_bpe(folder))
     except Exception as error:  # the library's are of many kinds
-        raise CheckpointError(f"{said} cannot be read: {reason(error, 120)}") from error
-
-
-def _read(file: Path) -> bytes:
-    try:
-        if file.stat().st_size > LARGEST:
-            raise CheckpointError(f"{file.name} is larger than any vocabulary ({LARGEST:,} bytes)")
-        return file.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"{file.name} cannot be read: {error}") from error
+        raise CheckpointError(f"{said} cannot be read: {reason(error, 120)}.") from error
 
 
 def _pieces(file: Path) -> tuple[str, ...]:
-    """A piece a line in the order of their ids, or piece -> id as a JSON object or a YAML map."""
+    """A piece per line in the order of their ids, or piece -> id as a JSON object or a YAML map."""
+    if file.suffix == ".json":
+        return _ordered(read_json(file, LARGEST), file)
     try:
-        text = _read(file).decode("utf-8")
+        text = read_file(file, LARGEST).decode("utf-8")
         if file.suffix == ".txt":
             return tuple(text.removesuffix("\n").split("\n"))
-        if file.suffix == ".yml" and not text.lstrip().startswith("{"):
-            return _ordered(yaml_ids(text), file.name)
-        return _ordered(json.loads(text), file.name)
+        if text.lstrip().startswith("{"):  # older tools write JSON, which is YAML too
+            return _ordered(json.loads(text), file)
+        return _ordered(_yaml_ids(text), file)
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{file.name} cannot be read: {error}") from error
+        raise CheckpointError(f"{place(file)} cannot be read: {reason(error)}.") from error
 
 
-def _ordered(ids: Any, name: str) -> tuple[str, ...]:
+def _yaml_ids(text: str) -> dict[str, int]:
+    """piece -> id, as Marian writes it. Raises ValueError for an entry that is something else."""
+    ids = {}
+    for piece, id, line in yaml_pairs(text):
+        if id is None or not _is_id(id):
+            raise ValueError(f"line {line} is not a piece with its id: {shown(piece, 40)}")
+        ids[piece] = int(id)
+    return ids
+
+
+def _ordered(ids: Any, file: Path) -> tuple[str, ...]:
     """piece -> id as a list: every id from 0 on, once."""
     if isinstance(ids, list) and all(isinstance(piece, str) for piece in ids):
         return tuple(whole_text(ids))
-    if not isinstance(ids, dict) or sorted(map(str, ids.values())) != sorted(
-        map(str, range(len(ids)))
-    ):
-        raise CheckpointError(f"{name} must give each piece an id, every number from 0 on once")
-    return tuple(whole_text([str(p) for p in sorted(ids, key=lambda piece: int(ids[piece]))]))
+    is_map = isinstance(ids, dict) and all(map(_is_id, ids.values()))
+    pieces = {int(id): str(piece) for piece, id in ids.items()} if is_map else {}
+    if not is_map or sorted(pieces) != list(range(len(ids))):
+        raise CheckpointError(
+            f"{place(file)} must give each piece an id, every number from 0 on once."
+        )
+    return tuple(whole_text([pieces[id] for id in range(len(ids))]))
+
+
+def _is_id(value: Any) -> bool:
+    """A whole number, or its digits."""
+    if isinstance(value, str):
+        return value.isascii() and value.isdigit() and len(value) < 10
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _characters(file: Path) -> tuple[str, ...]:
     """nanoGPT's meta.pkl: {"vocab_size", "itos", "stoi"}, of builtin values alone."""
-    data = _read(file)
     try:
-        meta = _plain_pickle(data)
-    except Exception as error:  # whatever a damaged pickle raises
-        reason = str(error)[:100].rstrip(".")
-        raise CheckpointError(f"{file.name} is no plain dictionary: {reason}") from error
+        meta = read_plain_pickle(read_file(file, LARGEST))
+    except ValueError as error:
+        raise CheckpointError(
+            f"{place(file)} is not a plain dictionary: {reason(error, 100)}."
+        ) from error
     if not isinstance(meta, dict) or not isinstance(meta.get("stoi"), dict):
-        raise CheckpointError(f"{file.name} has no stoi, which gives each character its id")
-    return _ordered(meta["stoi"], file.name)
-
-
-class _Builtin(pickle.Unpickler):
-    """Loads dictionaries, lists, texts and numbers; everything else is named by a class."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}")
-
-
-_OPCODES = re.compile(
-    "PROTO|FRAME|STOP|MARK|(EMPTY_)?(DICT|LIST|TUPLE)|SETITEMS?|APPENDS?|TUPLE[123]|NONE|NEWTRUE|"
-    "(SHORT_)?BINUNICODE|BININT[12]?|LONG1|NEWFALSE|BINFLOAT|MEMOIZE|(LONG_)?BIN(PUT|GET)"
-)
-"""Of plain containers; others can call functions, or ask for memory by a number alone."""
-
-
-def _plain_pickle(data: bytes) -> Any:
-    for opcode, argument, _ in pickletools.genops(data):
-        if not _OPCODES.fullmatch(opcode.name):
-            raise pickle.UnpicklingError(f"it holds more than that ({opcode.name})")
-        if opcode.name == "LONG_BINPUT" and int(argument or 0) > len(data):
-            raise pickle.UnpicklingError("it counts more objects than it has")
-    return _Builtin(io.BytesIO(data)).load()
+        raise CheckpointError(f"{place(file)} has no stoi, which gives each character its id.")
+    return _ordered(meta["stoi"], file)

@@ -1,9 +1,9 @@
 """Which files of a Hugging Face folder hold its weights, whole or in parts."""
 
-import json
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles, open_pickles
 from transformer.files.tensors import TensorSource
 
@@ -26,11 +26,10 @@ def _parts(path: Path, index: str) -> list[str]:
     file = path / index
     if not file.is_file():
         return []
+    values = read_json(file, LARGEST_INDEX)
     try:
-        if file.stat().st_size > LARGEST_INDEX:
-            raise CheckpointError(f"{path.name}: {index} is too large to be an index.")
-        parts = sorted(set(json.loads(file.read_text(encoding="utf-8"))["weight_map"].values()))
-    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        parts = sorted(set(values["weight_map"].values()))
+    except (KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{path.name}: {index} is no index of weights.") from error
     outside = [part for part in parts if not isinstance(part, str) or Path(part).name != part]
     if outside or not parts:

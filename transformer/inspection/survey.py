@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import CONFIG, About, Config, format_of
+from transformer.checkpoint import CONFIG, About, Config
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.tensors import Health, Stored, health
+from transformer.formats.opening import format_of
 from transformer.inspection.circuits import Heads
 from transformer.inspection.contents import Contents, our_contents
 from transformer.inspection.module_tree import Branch, module_tree

@@ -14,16 +14,12 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
-from transformer.checkpoint import (
-    HISTORY,
-    SNAPSHOTS,
-    load_checkpoint,
-    save_checkpoint,
-    save_weights,
-)
+from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.device import choose_device
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
+from transformer.formats.headscope import save_checkpoint, save_weights
+from transformer.formats.opening import load_checkpoint
 from transformer.training.batches import Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.state import load_state, save_state

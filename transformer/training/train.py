@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from transformer.checkpoint import CARD, load_checkpoint
+from transformer.checkpoint import CARD
 from transformer.files.whole_file import write_whole
+from transformer.formats.opening import load_checkpoint
 from transformer.training.card import card
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, Scores

@@ -5,7 +5,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from transformer.checkpoint import Checkpoint, CheckpointError, load_checkpoint
+from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.formats.opening import load_checkpoint
 from transformer.tokenizer import Tokenizer
 from transformer.training.task import TrainingError
 

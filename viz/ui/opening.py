@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from transformer import CheckpointError
-from transformer.checkpoint import format_of
+from transformer.formats.opening import format_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
 from viz.ui.settings import allowed_folders, is_reached_by_others
 

@@ -22,8 +22,9 @@ from transformer import (
     record,
     translating,
 )
-from transformer.checkpoint import CONFIG, Description, describe_checkpoint, format_of
+from transformer.checkpoint import CONFIG, Description
 from transformer.formats.format import Format
+from transformer.formats.opening import describe_checkpoint, format_of
 from viz.ui.settings import checkpoints_folder, threads
 
 Languages = tuple[str | None, str | None]

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from transformer import Checkpoint, CheckpointError
-from transformer.checkpoint import read_history
 from transformer.discover import discover
+from transformer.training.history import read_history
 from transformer.training.task import Recipe
 
 

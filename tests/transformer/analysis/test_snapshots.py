@@ -14,17 +14,8 @@ import torch
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Recording, decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure, metrics_of
-from transformer.analysis.snapshots import (
-    MOST,
-    Course,
-    Snapshot,
-    even_value,
-    list_snapshots,
-    roles,
-    thinned,
-    training_rows,
-    watch,
-)
+from transformer.analysis.snapshots import MOST, Course, even_value, roles, thinned, watch
+from transformer.training.history import Snapshot, list_snapshots, training_rows
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
 COPY = SHIPPED / "copy"

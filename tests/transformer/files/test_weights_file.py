@@ -73,7 +73,7 @@ def test_a_vocabulary_is_never_executed(tmp_path: Path) -> None:
     codebases.nano_gpt(tmp_path)
     for saved in ({"stoi": Payload(tmp_path / "made")}, Payload(tmp_path / "made")):
         (tmp_path / "meta.pkl").write_bytes(pickle.dumps(saved))
-        refused(tmp_path, r"meta\.pkl is no plain dictionary")
+        refused(tmp_path, r"meta\.pkl is not a plain dictionary: it holds more than plain values")
     assert not (tmp_path / "made").exists()
 
 
@@ -91,7 +91,7 @@ def test_a_vocabulary_is_never_executed(tmp_path: Path) -> None:
 def test_a_damaged_vocabulary(data: bytes, tmp_path: Path) -> None:
     codebases.nano_gpt(tmp_path)
     (tmp_path / "meta.pkl").write_bytes(data)
-    refused(tmp_path, r"meta\.pkl (is no plain dictionary|has no stoi|must give each piece)")
+    refused(tmp_path, r"meta\.pkl (is not a plain dictionary|has no stoi|must give each piece)")
 
 
 def test_a_whole_module_is_not_loaded(tmp_path: Path) -> None:

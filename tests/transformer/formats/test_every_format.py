@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from transformer.checkpoint import CheckpointError, format_of
+from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
 from transformer.formats.format import Format
+from transformer.formats.opening import format_of
 
 FORMATS: dict[str, Format] = discover("transformer.formats", "FORMAT")
 

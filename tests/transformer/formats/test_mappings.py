@@ -14,11 +14,8 @@ from torch import Tensor
 from tests.transformer.formats import codebases
 from tests.transformer.formats.codebases import CASES, TARGETS, Case
 from transformer import decode, load_checkpoint, record
-from transformer.checkpoint import (
-    Checkpoint,
-    CheckpointError,
-    describe_checkpoint,
-)
+from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.formats.opening import describe_checkpoint
 from transformer.formats.translate import mappings
 from transformer.inspection.circuits import qk
 from transformer.inspection.survey import survey

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from tests.conftest import random_model, tiny
-from transformer.checkpoint import About, save_checkpoint
+from transformer.checkpoint import About
 from transformer.config import ModelConfig
+from transformer.formats.headscope import save_checkpoint
 from transformer.inspection.circuits import (
     CircuitError,
     Ends,

@@ -7,13 +7,8 @@ import pytest
 import torch
 
 from tests.transformer.damaged import Weights, damaged
-from transformer.checkpoint import (
-    WEIGHTS,
-    Checkpoint,
-    CheckpointError,
-    format_of,
-    load_checkpoint,
-)
+from transformer.checkpoint import WEIGHTS, Checkpoint, CheckpointError
+from transformer.formats.opening import format_of, load_checkpoint
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import Finding, inspect, survey
 

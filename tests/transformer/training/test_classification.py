@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from transformer.checkpoint import load_checkpoint
 from transformer.discover import discover
+from transformer.formats.opening import load_checkpoint
 from transformer.training.classification import Classification, Labelled, accuracy
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, TrainingError

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from transformer.checkpoint import load_checkpoint
 from transformer.discover import discover
+from transformer.formats.opening import load_checkpoint
 from transformer.training.batches import IGNORED
 from transformer.training.generation import (
     Sentences,

@@ -8,8 +8,9 @@ import torch
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, load_checkpoint
-from transformer.checkpoint import About, save_checkpoint
+from transformer.checkpoint import About
 from transformer.config import ModelConfig
+from transformer.formats.headscope import save_checkpoint
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.tokenizer import SentencePieceTokenizer
 from transformer.training.card import card

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from transformer.checkpoint import About, save_checkpoint
+from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.components.kit.picture import NOTHING_LEFT
 

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import components, said
 from transformer import load_checkpoint, record
-from transformer.analysis.snapshots import list_snapshots, watch
+from transformer.analysis.snapshots import watch
+from transformer.training.history import list_snapshots
 from viz.ui.training_heads import TITLE, allowed, metric_rows
 
 ROOT = Path(__file__).parents[3]

@@ -8,10 +8,10 @@ from types import MappingProxyType
 import pytest
 import torch
 
-from transformer.checkpoint import read_history
 from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from transformer.training.history import read_history
 from transformer.training.smoothing import entropy, smoothed_target
 from viz.labels import percent
 from viz.theme import DARK, LIGHT

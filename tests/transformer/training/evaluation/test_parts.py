@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import SENTENCES
 from transformer import Checkpoint
 from transformer.__main__ import main
-from transformer.checkpoint import save_checkpoint
+from transformer.formats.headscope import save_checkpoint
 from transformer.training.card import rescored
 from transformer.training.data_folder import find
 from transformer.training.evaluation import stage

@@ -1,0 +1,129 @@
+"""What a training left in its folder: a log of its steps, and the model as it was at some of them.
+
+Ours are in history.json and snapshots/, those of Hugging Face's Trainer in trainer_state.json and
+in folders checkpoint-500.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import HISTORY, SNAPSHOTS, CheckpointError
+from transformer.files.json_file import read_json
+
+TRAINER_STATE = "trainer_state.json"
+"""Hugging Face's log of a training, in its folder and in each checkpoint of it."""
+LARGEST = 2**26
+"""Bytes of a log that are read: some 300,000 rows."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A model as it was at one step of its training."""
+
+    step: int
+    path: Path
+    """What `load_checkpoint` opens."""
+
+
+def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
+    """The snapshots that belong to a checkpoint, by step; empty where none were kept.
+
+    path: of a checkpoint, or of one of its snapshots. The final weights come last where their step
+    is known and is another one. What a link points to outside the folder does not belong to it.
+    """
+    folder = run_folder(path)
+    ours = ((file.stem, file) for file in (folder / SNAPSHOTS).glob("*.safetensors"))
+    theirs = ((each.name.rpartition("-")[2], each) for each in folder.glob("checkpoint-*/"))
+    found = {
+        int(step): Snapshot(int(step), file)
+        for step, file in (*theirs, *ours)
+        if re.fullmatch("[0-9]{1,15}", step) and file.resolve().is_relative_to(folder.resolve())
+    }
+    end = _final_step(folder)
+    if found and end is not None and end > max(found):
+        found[end] = Snapshot(end, folder)
+    return tuple(found[step] for step in sorted(found))
+
+
+def run_folder(path: Path) -> Path:
+    """The folder of the training that a checkpoint, or a snapshot, comes from."""
+    if path.parent.name == SNAPSHOTS and path.suffix == ".safetensors":
+        return path.parent.parent
+    return path.parent if re.fullmatch("checkpoint-[0-9]+", path.name) else path
+
+
+def training_rows(path: Path, snapshots: Sequence[Snapshot]) -> list[dict[str, float]]:
+    """What training logged: rows with a step and a loss, a validation_loss, or more.
+
+    Ours are in history.json, those of Hugging Face's Trainer in its last snapshot. Raises
+    CheckpointError as `read_history` does; empty where no log was kept.
+    """
+    folder = run_folder(path)
+    rows = read_history(folder)
+    if rows:
+        return rows
+    for place in (folder, *(snapshot.path for snapshot in reversed(snapshots))):
+        log = _trainer_state(place).get("log_history")
+        if isinstance(log, list):
+            return [row for row in map(_row, log) if len(row) > 1]
+    return []
+
+
+def read_history(path: Path) -> list[dict[str, float]]:
+    """The rows that training saved, in order: each has `step` and what was measured there.
+
+    Empty where a folder has no history.json: a model from elsewhere keeps no log. Raises
+    CheckpointError for a file that holds something else.
+    """
+    file = path / HISTORY
+    if not file.exists():
+        return []
+    rows = read_json(file, LARGEST)
+    if not isinstance(rows, list) or not all(map(_is_history_row, rows)):
+        raise CheckpointError(
+            f"{path.name}: {HISTORY} must be a list of rows of numbers, each with a step."
+        )
+    return rows
+
+
+def _is_history_row(row: Any) -> bool:
+    """Numbers by name; a loss may be NaN where a run went astray, a step may not."""
+    if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+        return False
+    return all(isinstance(value, int | float) for value in row.values())
+
+
+def _final_step(folder: Path) -> int | None:
+    """The step of the weights in the folder itself; None where nothing says so."""
+    try:
+        rows = read_history(folder)
+    except CheckpointError:
+        rows = []
+    if rows:
+        return max(int(row["step"]) for row in rows)
+    step = _trainer_state(folder).get("global_step")
+    return step if isinstance(step, int) else None
+
+
+def _trainer_state(folder: Path) -> dict[str, Any]:
+    """Empty where there is none that can be read."""
+    try:
+        state = read_json(folder / TRAINER_STATE, LARGEST)
+    except CheckpointError:
+        return {}
+    return state if isinstance(state, dict) else {}
+
+
+def _row(logged: Any) -> dict[str, float]:
+    """A row of Trainer's log by our names; with less than two values it says nothing."""
+    names = {"step": "step", "loss": "loss", "eval_loss": "validation_loss"}
+    if not isinstance(logged, dict) or not isinstance(logged.get("step"), int):
+        return {}
+    return {
+        ours: logged[theirs]
+        for theirs, ours in names.items()
+        if isinstance(logged.get(theirs), int | float)
+    }
