@@ -16,13 +16,14 @@ from transformer.checkpoint import CARD, Checkpoint, CheckpointError
 from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
-from transformer.device import DeviceError, choose_device
+from transformer.device import choose_device
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.inspection.survey import inspect
+from transformer.refusal import Refusal
 from transformer.training.card import rescored
-from transformer.training.task import Recipe, Scores, TrainingError, read_text
+from transformer.training.task import Recipe, Scores, read_text
 from transformer.training.train import train
 
 
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         torch.set_num_threads(options.threads)
     try:
         result = options.run(options)
-    except (CheckpointError, DeviceError, InputError, TrainingError) as error:
+    except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from transformer.models.family import Family
+from transformer.refusal import Refusal
 from transformer.tokenizer import Tokenizer
 
 CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
@@ -22,12 +23,8 @@ CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
 )
 
 
-class CheckpointError(Exception):
+class CheckpointError(Refusal):
     """A folder that cannot be opened; the message names the file and what is wrong with it."""
-
-    def __init__(self, said: str) -> None:
-        # A name from a file may hold half a surrogate pair, which no screen or pipe takes.
-        super().__init__(said.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 @dataclass(frozen=True)

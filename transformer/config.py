@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
+from transformer.refusal import Refusal
+
 NormOrder = Literal["post", "pre", "sublayer"]
 Norm = Literal["layer", "scalar", "batch", "deviation"]
 Activation = Literal["relu", "gelu", "gelu_tanh", "swish"]
@@ -14,7 +16,7 @@ Tied = Literal["all", "output", "none"]
 Pooling = Literal["mean", "max"]
 
 
-class ConfigError(ValueError):
+class ConfigError(Refusal, ValueError):
     """A configuration that no model can be built from; the message says which field and why."""
 
 

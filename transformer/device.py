@@ -2,8 +2,10 @@
 
 import torch
 
+from transformer.refusal import Refusal
 
-class DeviceError(ValueError):
+
+class DeviceError(Refusal, ValueError):
     """A device that is not there; the message says which are."""
 
 

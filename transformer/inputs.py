@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from transformer.checkpoint import Checkpoint
+from transformer.refusal import Refusal
 from transformer.tokenizer import Side, Token, TokenizerError
 from transformer.vocabulary import source_side
 
 
-class InputError(ValueError):
+class InputError(Refusal, ValueError):
     """Input that a model cannot take; the message says what to change."""
 
 

@@ -10,12 +10,13 @@ from typing import Literal, Protocol
 import sentencepiece
 
 from transformer.files.whole_file import write_whole
+from transformer.refusal import Refusal
 
 Side = Literal["source", "target", "text", "prompt", "continuation"]
 """What a text is for: translated or produced; judged; or begun, for a generator to go on with."""
 
 
-class TokenizerError(ValueError):
+class TokenizerError(Refusal, ValueError):
     """Text that a tokenizer cannot take; the message says what to change."""
 
 

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.metrics.metric import Metric, Unit
-from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.checkpoint import Checkpoint
 from transformer.formats.opening import load_checkpoint
-from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
+from transformer.refusal import Refusal
 from transformer.training.history import Snapshot
 
 MOST = 24
@@ -76,7 +76,7 @@ def watch(
     for snapshot in run:
         try:
             recording = _recorded(snapshot, checkpoint, source, final)
-        except (CheckpointError, InputError) as error:
+        except Refusal as error:
             problems.append(str(error))
             continue
         if _tokens_and_heads(recording) != _tokens_and_heads(final):

@@ -1,6 +1,7 @@
 """Text from a stranger's files, made fit for a sentence, a screen and a pipe."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -8,6 +9,17 @@ def shown(name: object, most: int = 80) -> str:
     """A stranger's name or message, fit for a sentence: one line, and not a long one."""
     plain = "".join(c if c.isprintable() else "?" for c in str(name)[: most + 1])
     return plain if len(plain) <= most else f"{plain[:most]}…"
+
+
+def listed(names: Iterable[object], most: int) -> str:
+    """The first names of a list, for a sentence, and how many more there are.
+
+    >>> listed("abcd", 4), listed("abcdef", 3)
+    ('a, b, c, d', 'a, b, c and 3 more')
+    """
+    every = list(names)
+    more = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(map(shown, every[:most])) + more
 
 
 def reason(error: Exception, most: int = 300) -> str:

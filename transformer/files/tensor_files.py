@@ -1,7 +1,5 @@
 """Where tensors are kept: safetensors, one file or several; pickles of weights; memory."""
 
-import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +8,9 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
-from transformer.files.foreign_text import shown
+from transformer.files.found import Misfit
 from transformer.files.tensors import Stored, floats, list_tensors, open_tensors
+from transformer.files.torch_file import fault_of, read_torch
 
 NAMES = {
     **{torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"},
@@ -19,9 +18,6 @@ NAMES = {
     **{torch.uint8: "U8", torch.bool: "BOOL"},
 }
 """What safetensors calls a type of number."""
-
-ADVICE = "save the weights alone, with torch.save(model.state_dict(), path)"
-"""What to do about a file that holds more than weights."""
 
 
 class SafetensorsFiles:
@@ -95,10 +91,11 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
             faults[file] = _fault(str(error), where)
             continue
         for name, value in values.items():
-            if _is_whole(value):
+            fault = fault_of(value)
+            if fault is None:
                 found[str(name)] = value
             else:
-                faults[str(name)] = "is no tensor with values of its own"
+                faults[str(name)] = fault
     return LoadedTensors(found, faults)
 
 
@@ -106,52 +103,12 @@ def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
     if not file.is_file():
         raise CheckpointError(f"{where} is missing.")
     try:
-        is_zip = zipfile.is_zipfile(file)
-        if is_zip and _is_compressed(file):  # torch stores; what swells when read is a trap
-            raise CheckpointError(f"{where} is compressed, which torch.save never does.")
-        values = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
-    except CheckpointError:
-        raise
-    except Exception as error:  # a pickle that is not what it should be fails in any way
-        raise CheckpointError(f"{where} {unreadable(error)}.") from error
+        values = read_torch(file)
+    except Misfit as error:
+        raise CheckpointError(f"{where} {error}.") from error
     if not isinstance(values, Mapping):
         raise CheckpointError(f"{where} holds no tensors by name.")
     return values
-
-
-def unreadable(error: Exception) -> str:
-    """A reader's error as the rest of a sentence that begins with the file's name."""
-    said = str(error)
-    forbidden = re.search(r"GLOBAL ([\w.]+)", said)
-    if forbidden and forbidden[1].startswith(("torchtext", "onmt")):
-        return (
-            f"holds a vocabulary as Python objects ({forbidden[1]}), which are not loaded: where "
-            "it was made, load it once, replace its 'vocab' by {'src': [pieces], 'tgt': [pieces]}, "
-            "in the order of their ids as OpenNMT-py 3 has them, and save it again"
-        )
-    if forbidden:
-        return f"holds Python objects ({forbidden[1]}), which are not loaded: {ADVICE}"
-    if "allow_pickle" in said:
-        return "holds Python objects, which are not loaded: save arrays of numbers alone"
-    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
-        return f"cannot be read: {error.strerror}"
-    inner = re.search(r"WeightsUnpickler error: (.*)", said)
-    first = inner[1] if inner else said.strip().partition("\n")[0]
-    reason = shown(first, 100).rstrip(". ") or type(error).__name__
-    return f"is not a whole file of weights: it is cut off, or something else ({reason})"
-
-
-def _is_compressed(file: Path) -> bool:
-    with zipfile.ZipFile(file) as archive:
-        parts = archive.infolist()
-    return sum(part.file_size for part in parts) > file.stat().st_size
-
-
-def _is_whole(value: Any) -> bool:
-    """A tensor whose values are all in the file: a view may claim any size of a single number."""
-    if not isinstance(value, Tensor) or value.layout != torch.strided or value.is_quantized:
-        return False
-    return value.numel() * value.element_size() <= value.untyped_storage().nbytes()
 
 
 def _fault(sentence: str, where: str) -> str:

@@ -5,8 +5,6 @@ honestly need is refused before anything is unpacked.
 """
 
 import argparse
-import re
-import threading
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,9 +15,10 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from transformer.files.foreign_text import shown
-from transformer.files.tensor_files import ADVICE, unreadable
-from transformer.formats.mappings.mapping import Found, Misfit, Tensors
+from transformer.files.foreign_text import reason, shown
+from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.torch_file import ADVICE, fault_of, read_torch, unreadable
+from transformer.files.yaml_file import yaml_pairs
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -35,9 +34,6 @@ WEIGHTS = ("model", "state_dict", "model_state_dict", "model_state", "net", "wei
 OPTIONS = ("model_args", "settings", "opt", "args", "hparams", "hyper_parameters", "config")
 PREFIXES = ("_orig_mod.", "module.", "model.")
 """What torch.compile, DataParallel and Lightning put before every name."""
-
-_LOADING = threading.Lock()
-"""torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
 
 
 def read_weights(file: Path) -> Found:
@@ -59,10 +55,7 @@ def read_weights(file: Path) -> Found:
 
 
 def _read_torch(file: Path) -> Found:
-    is_zip = zipfile.is_zipfile(file)  # only these can be read a part at a time
-    with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):
-        loaded = torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
-    return _unwrapped(loaded)
+    return _unwrapped(read_torch(file))
 
 
 def _read_safetensors(file: Path) -> Found:
@@ -79,7 +72,7 @@ def _read_npz(file: Path) -> Found:
         for name in arrays.files:
             array = arrays[name]
             if name == "special:model.yml":
-                options = _yaml(array.tobytes().decode("utf-8", "replace"))
+                options = _options(array.tobytes().decode("utf-8", "replace").rstrip("\0"))
             elif array.dtype.kind == "f":
                 tensors[name] = torch.from_numpy(array.astype(np.float32))
     return Found(tensors, options)
@@ -92,10 +85,16 @@ _READERS: Mapping[str, Callable[[Path], Found]] = {
 """By suffix; everything else is torch's."""
 
 
-def _yaml(text: str) -> dict[str, Any]:
-    """The plain `name: value` lines, whole numbers as such: nothing else is needed of it."""
-    lines = re.findall(r"^([\w-]+): *(.*?)[ \0]*$", text, re.M)
-    return {name: int(value) if re.fullmatch(r"\d{1,9}", value) else value for name, value in lines}
+def _options(text: str) -> dict[str, Any]:
+    """Of Marian's options in YAML the plain ones, whole numbers as such: no other is needed."""
+    try:
+        plain = {name: value for name, value, _ in yaml_pairs(text) if value is not None}
+    except ValueError as error:
+        raise Misfit(f"holds options that cannot be read: {reason(error)}") from error
+    return {
+        name: int(value) if value.isdecimal() and len(value) < 10 else value
+        for name, value in plain.items()
+    }
 
 
 def _unwrapped(loaded: Any) -> Found:
@@ -153,20 +152,15 @@ def _require_honest_zip(file: Path, size: int) -> None:
             f"would unpack to {declared:,} bytes, from {size:,}: weights do not shrink so far, and "
             "it is not opened"
         )
-    packed = any(entry.compress_type != zipfile.ZIP_STORED for entry in entries)
-    if packed and file.suffix != ".npz":
-        raise Misfit("is packed, which torch.save does not do; save it again")
 
 
 def _require_honest_tensors(tensors: Tensors, size: int) -> None:
     """No tensor may claim values that the file does not hold, by repeating a few of them."""
     declared = 0
     for name, tensor in tensors.items():
-        if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type != "cpu":
-            raise Misfit(f"holds {shown(name)} in a form that is not read: save it dense")
-        taken = tensor.numel() * tensor.element_size()
-        declared += taken
-        if taken > tensor.untyped_storage().nbytes():
-            raise Misfit(f"holds {shown(name)}, which claims more values than there are")
+        fault = fault_of(tensor)
+        if fault is not None:
+            raise Misfit(f"holds {shown(name)}, which {fault}")
+        declared += tensor.numel() * tensor.element_size()
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")

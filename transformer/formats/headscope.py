@@ -158,7 +158,7 @@ def _opens_at(value: Any) -> tuple[str, int, int]:
 def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Module:
     """The model with its weights; before any is allocated, the file's header must fit it."""
     stored = list_tensors(file, where)
-    expected = expect(config, family, stored)
+    expected = expect(config, family, len(stored))
     require_fit(compare(stored, expected), stored, where)
     if expected.problem:
         raise ConfigError(f"{expected.problem}.")

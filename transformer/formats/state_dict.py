@@ -15,11 +15,13 @@ from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, D
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
 from transformer.files.foreign_file import place
+from transformer.files.foreign_text import listed
+from transformer.files.found import SIDECAR, Misfit
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.weights_file import SUFFIXES, read_weights
 from transformer.formats.format import Format
-from transformer.formats.mappings.mapping import SIDECAR, CodeMapping, Misfit
+from transformer.formats.mappings.mapping import CodeMapping
 from transformer.formats.translate import Translated, recognise, translate
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
 from transformer.inspection.contents import Contents, our_contents
@@ -115,7 +117,7 @@ def _weights_file(path: Path) -> Path:
         return path
     found = _candidates(path)
     if len(found) != 1:
-        names = ", ".join(each.name for each in found[:6])
+        names = listed((each.name for each in found), 6)
         raise CheckpointError(
             f"{path.name} holds {len(found)} files of weights ({names}): open one by its own path."
         )

@@ -10,8 +10,10 @@ from torch import Tensor
 from transformer.checkpoint import CONFIG
 from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
-from transformer.files.foreign_text import shown
-from transformer.formats.mappings.mapping import CodeMapping, Found, Misfit, Tensors, same
+from transformer.files.foreign_text import listed, shown
+from transformer.files.found import Found, Misfit, Tensors
+from transformer.formats.mappings.mapping import CodeMapping, same
+from transformer.inspection.contents import Expected, Fit, compare, expect
 from transformer.layers.positions import sinusoids, sinusoids_in_halves
 from transformer.models.family import Family
 
@@ -57,7 +59,7 @@ def recognise(found: Found) -> CodeMapping:
         raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
     known = "; ".join(mapping.title for mapping in mappings().values())
     raise Misfit(
-        f"has tensors of a model that is not known here, such as {_some(found.tensors)}. "
+        f"has tensors of a model that is not known here, such as {listed(found.tensors, NAMED)}. "
         f"State dicts that open are those of {known}"
     )
 
@@ -77,22 +79,22 @@ def _translated(mapping: CodeMapping, found: Found) -> Translated:
     config, found, table = _positions(mapping, _configured(mapping, prepared, tied), found)
     families: dict[str, Family] = discover("transformer.models", "FAMILY")
     family = families[config.family]
-    ours = _renamed(mapping, found, config)
-    _require_fit(ours, expected(config, family))
+    names = _names(mapping, config)
+    ours, unexpected = _renamed(found, names, mapping)
     tensors = {name: tensor for name, (tensor, _) in ours.items()}
-    return Translated(
-        config, family, tensors, {n: theirs for n, (_, theirs) in ours.items()}, table
-    )
+    theirs = {name: called for name, (_, called) in ours.items()}
+    fit = compare(tensors, _expected(config, family, len(found.tensors)))
+    missing = [_theirs(name, names, mapping.first_layer) for name in sorted(fit.missing)]
+    _require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
+    _require_shapes(fit, tensors, theirs)
+    return Translated(config, family, tensors, theirs, table)
 
 
-def expected(config: ModelConfig, family: Family) -> dict[str, tuple[int, ...]]:
-    """Name -> shape of what a configuration asks for; nothing is allocated."""
+def _expected(config: ModelConfig, family: Family, n_stored: int) -> Expected:
     try:
-        with torch.device("meta"):
-            model = family.build(config)
+        return expect(config, family, n_stored)
     except ConfigError as error:
         raise Misfit(f"describes no model: {error}".removesuffix(".")) from error
-    return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 
 def _configured(mapping: CodeMapping, found: Found, tied: Tied) -> ModelConfig:
@@ -162,10 +164,8 @@ TABLE = "positions.table"
 ENDING = r"(?P<ending>\.weight|\.bias)?"
 
 
-def _renamed(
-    mapping: CodeMapping, found: Found, config: ModelConfig
-) -> dict[str, tuple[Tensor, str]]:
-    """Our name -> a tensor, and what they call it."""
+def _names(mapping: CodeMapping, config: ModelConfig) -> dict[str, str | tuple[str, ...]]:
+    """Their name -> ours, with those of embeddings and tables."""
     is_tied = config.tied != "none"
     embeddings, names = mapping.embeddings, dict(mapping.names)
     names[embeddings.target], names[TABLE] = "embedding.weight", TABLE
@@ -174,6 +174,13 @@ def _renamed(
     if embeddings.output:
         names[embeddings.output] = "output.weight"
         names[_bias(embeddings.output)] = "output_bias" if is_tied else "output.bias"
+    return names
+
+
+def _renamed(
+    found: Found, names: Mapping[str, str | tuple[str, ...]], mapping: CodeMapping
+) -> tuple[dict[str, tuple[Tensor, str]], list[str]]:
+    """Our name -> a tensor, and what they call it; and their names that have none here."""
     table = [(_pattern(theirs), ours) for theirs, ours in names.items()]
     ours: dict[str, tuple[Tensor, str]] = {}
     unexpected = []
@@ -184,14 +191,7 @@ def _renamed(
             ours |= {each: (part, name) for each, part in zip(targets, parts, strict=True)}
         elif not any(re.fullmatch(pattern, name) for pattern in mapping.ignored):
             unexpected.append(name)
-    lacking = sorted(set(expected(config, _family(config))) - set(ours))
-    _require_all(unexpected, [_theirs(name, names, mapping.first_layer) for name in lacking])
-    return ours
-
-
-def _family(config: ModelConfig) -> Family:
-    found: Family = discover("transformer.models", "FAMILY")[config.family]
-    return found
+    return ours, unexpected
 
 
 def _pattern(theirs: str) -> re.Pattern[str]:
@@ -237,24 +237,19 @@ def _theirs(name: str, names: Mapping[str, str | tuple[str, ...]], first_layer: 
 def _require_all(unexpected: list[str], missing: list[str]) -> None:
     said = []
     if unexpected:
-        said.append(f"has tensors that this code does not: {_some(unexpected)}")
+        said.append(f"has tensors that this code does not: {listed(unexpected, NAMED)}")
     if missing:
-        said.append(f"lacks tensors that it needs: {_some(dict.fromkeys(missing))}")
+        said.append(f"lacks tensors that it needs: {listed(dict.fromkeys(missing), NAMED)}")
     if said:
         raise Misfit(", and ".join(said))
 
 
-def _require_fit(
-    ours: Mapping[str, tuple[Tensor, str]], shapes: Mapping[str, tuple[int, ...]]
-) -> None:
-    for name, (tensor, theirs) in ours.items():
-        if name not in shapes:
-            raise Misfit(f"has tensors that this code does not: {theirs}")
-        if tuple(tensor.shape) != shapes[name]:
-            raise Misfit(
-                f"has {theirs} of {list(tensor.shape)}, where the others ask for "
-                f"{list(shapes[name])} ({name})"
-            )
+def _require_shapes(fit: Fit, tensors: Tensors, theirs: Mapping[str, str]) -> None:
+    for name, shape in fit.misfits.items():
+        raise Misfit(
+            f"has {theirs[name]} of {list(tensors[name].shape)}, where the others ask for "
+            f"{list(shape)} ({name})"
+        )
 
 
 def _values(tensor: Tensor, theirs: str) -> Tensor:
@@ -265,9 +260,3 @@ def _values(tensor: Tensor, theirs: str) -> Tensor:
     if not bool(values.isfinite().all()):
         raise Misfit(f"holds NaN or infinite values in {theirs}")
     return values
-
-
-def _some(names: Iterable[str]) -> str:
-    every = list(names)
-    further = f" and {len(every) - NAMED:,} more" if len(every) > NAMED else ""
-    return ", ".join(map(shown, every[:NAMED])) + further

@@ -9,10 +9,11 @@ from typing import Any
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place, read_file
 from transformer.files.foreign_text import reason, shown, whole_text
+from transformer.files.found import Found
 from transformer.files.json_file import read_json
 from transformer.files.plain_pickle import read_plain_pickle
 from transformer.files.yaml_file import yaml_pairs
-from transformer.formats.mappings.mapping import CodeMapping, Found
+from transformer.formats.mappings.mapping import CodeMapping
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import (

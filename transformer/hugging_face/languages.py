@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from transformer.checkpoint import Checkpoint
+from transformer.files.foreign_text import listed
 from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.inputs import InputError
@@ -29,9 +30,7 @@ def translating(
         raise InputError(f"{checkpoint.name} is not told its languages: leave them out.")
     for code in (source, target):
         if code is not None and code not in config.languages:
-            first = ", ".join(config.languages[:NAMED])
-            more = len(config.languages) - NAMED
-            known = f"{first} and {more:,} more" if more > 0 else first
+            known = listed(config.languages, NAMED)
             raise InputError(f"{checkpoint.name} does not know the language {code!r}, but {known}.")
     source, target = source or config.source_language, target or config.target_language
     told = tokenizer.told(source, target)

@@ -17,7 +17,7 @@ from torch import nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
-from transformer.files.foreign_text import reason, shown, whole_text
+from transformer.files.foreign_text import listed, reason, shown, whole_text
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
 from transformer.tokenizer import IdTokenizer
@@ -100,7 +100,7 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
         )
     missing = sorted(name for name in found["missing_keys"] if ".pooler." not in f".{name}")
     if missing:
-        raise CheckpointError(f"{path.name}: the weights lack {_listed(missing)}.")
+        raise CheckpointError(f"{path.name}: the weights lack {listed(missing, 3)}.")
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
@@ -265,8 +265,3 @@ def building(path: Path, config: Any) -> Iterator[None]:
                         "does not know: write what the model was trained with."
                     ) from error
             raise
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-    return ", ".join(names[:3]) + more

@@ -13,11 +13,13 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from transformer.refusal import Refusal
+
 CHUNK = 8192
 """Tokens of a vocabulary that are in double precision at once."""
 
 
-class CircuitError(Exception):
+class CircuitError(Refusal):
     """A head whose matrices are not to be had; the message says in a sentence why."""
 
 

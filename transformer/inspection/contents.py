@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
+from torch import Tensor
 
 from transformer.checkpoint import CONFIG, CheckpointError, Description
 from transformer.config import ConfigError, ModelConfig
+from transformer.files.foreign_text import listed
 from transformer.files.tensors import Stored, TensorSource
 from transformer.inspection.circuits import Heads
 from transformer.inspection.our_heads import OurHeads
@@ -85,7 +87,7 @@ def our_contents(
     assert isinstance(config, ModelConfig)
     heads = OurHeads(tensors, config, known.family)
     try:
-        expected = expect(config, known.family, tensors.stored)
+        expected = expect(config, known.family, len(tensors.stored))
     except ConfigError as error:
         fit = Fit(list(tensors.stored))
         said = {CONFIG: str(error).rstrip(".")}
@@ -95,14 +97,14 @@ def our_contents(
     return Contents(known, tensors, fit, heads, read_tokenizer, shared_roles(config), said)
 
 
-def expect(config: ModelConfig, family: Family, stored: Mapping[str, Stored]) -> Expected:
+def expect(config: ModelConfig, family: Family, n_stored: int) -> Expected:
     """What a configuration asks for, found without allocating it. Raises ConfigError.
 
-    stored: what there is, which a model cannot have more layers than.
+    n_stored: how many tensors there are; a model cannot have more layers than that.
     """
     n_layers = config.n_encoder_layers + config.n_decoder_layers
-    if n_layers > max(len(stored), 1):
-        raise ConfigError(f"asks for {n_layers:,} layers, and there are {len(stored):,} tensors.")
+    if n_layers > max(n_stored, 1):
+        raise ConfigError(f"asks for {n_layers:,} layers, and there are {n_stored:,} tensors.")
     try:
         with torch.device("meta"):
             model = family.build(config)
@@ -114,7 +116,7 @@ def expect(config: ModelConfig, family: Family, stored: Mapping[str, Stored]) ->
     return Expected(shapes, buffers, computed)
 
 
-def compare(stored: Mapping[str, Stored], expected: Expected) -> Fit:
+def compare(stored: Mapping[str, Stored] | Mapping[str, Tensor], expected: Expected) -> Fit:
     """By name and shape."""
     shapes = expected.shapes
     unexpected = [name for name in stored if name not in shapes]
@@ -140,7 +142,7 @@ def require_fit(fit: Fit, stored: Mapping[str, Stored], where: str) -> None:
             f"{where}: {name} is {list(stored[name].shape)}, {CONFIG} says {list(shape)}."
         )
     if fit.unexpected:
-        names = ", ".join(sorted(fit.unexpected)[:3])
+        names = listed(sorted(fit.unexpected), 3)
         raise CheckpointError(f"{where} has tensors the model lacks: {names}.")
 
 

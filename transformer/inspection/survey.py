@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import CONFIG, About, Config
+from transformer.files.foreign_text import listed
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.tensors import Health, Stored, health
 from transformer.formats.opening import format_of
@@ -190,7 +191,7 @@ def _illness(found: Stored, state: Health) -> list[str]:
     if state.is_zero:
         said.append("every value is 0")
     if n := len(state.dead_rows):
-        rows = ", ".join(map(str, state.dead_rows[:NAMED])) + (", …" if n > NAMED else "")
+        rows = listed(state.dead_rows, NAMED)
         said.append(f"{n:,} of {found.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}")
     return said
 

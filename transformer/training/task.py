@@ -7,6 +7,7 @@ from typing import Protocol
 
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
+from transformer.refusal import Refusal
 from transformer.tokenizer import Tokenizer
 from transformer.training.batches import Batch
 from transformer.training.config import TrainingConfig
@@ -16,7 +17,7 @@ Evaluation = Callable[[Checkpoint, Path | None], Scores]
 """(checkpoint, data folder or None) -> scores by the names that a card gives them."""
 
 
-class TrainingError(Exception):
+class TrainingError(Refusal):
     """A run that cannot start; the message says what to change."""
 
 

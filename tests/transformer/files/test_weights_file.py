@@ -18,8 +18,8 @@ from safetensors.torch import save_file
 
 from tests.transformer.formats import codebases
 from transformer import Checkpoint, CheckpointError, load_checkpoint
+from transformer.files.found import Misfit
 from transformer.files.weights_file import read_weights
-from transformer.formats.mappings.mapping import Misfit
 
 
 class Payload:

@@ -402,7 +402,7 @@ def test_a_pickle_that_swells_is_not_unpacked(broken: Path) -> None:
     with zipfile.ZipFile(broken / "pytorch_model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("archive/version", "3")
         archive.writestr("archive/data.pkl", b"\0" * 2**24)
-    refused(broken, "is compressed, which torch.save never does")
+    refused(broken, "is packed, which torch.save does not do; save it again")
 
 
 @pytest.mark.parametrize("name", ["generation_config.json", "tokenizer.json"])

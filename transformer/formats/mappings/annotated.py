@@ -5,7 +5,8 @@ with the unbiased deviation.
 """
 
 from transformer.config import ModelConfig
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, holds, layered
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
 
 def _attention(theirs: str, ours: str) -> dict[str, str]:

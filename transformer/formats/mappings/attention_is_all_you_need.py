@@ -5,14 +5,8 @@ stands before the first layer; attention has no bias.
 """
 
 from transformer.config import ModelConfig
-from transformer.formats.mappings.mapping import (
-    CodeMapping,
-    Embeddings,
-    Found,
-    holds,
-    layered,
-    same,
-)
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered, same
 
 SOURCE, TARGET, OUTPUT = (
     "encoder.src_word_emb.weight",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from transformer.config import ModelConfig
+from transformer.files.found import Found
 from transformer.formats.mappings.former_generator import (
     BLOCK,
     EMBEDDING,
@@ -12,7 +13,7 @@ from transformer.formats.mappings.former_generator import (
     is_generator,
     sizes,
 )
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, layered
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
 
 
 def configure(found: Found) -> ModelConfig:

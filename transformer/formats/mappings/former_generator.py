@@ -6,7 +6,8 @@ sqrt(emb) in either.
 """
 
 from transformer.config import ModelConfig
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, layered
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
 
 EMBEDDING, OUTPUT = "token_embedding.weight", "toprobs.weight"
 BLOCK = {

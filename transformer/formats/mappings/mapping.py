@@ -2,74 +2,17 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.files.found import Found
 
-Tensors = dict[str, Tensor]
 Names = Mapping[str, str | tuple[str, ...]]
 """Their name -> ours, `*` standing for the layer. A name may be a tensor's, or a module's with a
 `weight` and a `bias`. Several of ours: theirs is cut into as many equal parts, row by row."""
-
-SIDECAR = "headscope.json"
-MOST_LAYERS = 500
-
-
-class Misfit(Exception):
-    """What does not map, in a sentence that goes on after the file's name."""
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a file of weights holds."""
-
-    tensors: Tensors
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Numbers, texts and truths that were saved beside the weights."""
-    vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Pieces that were saved beside them, under "source" and "target"."""
-    choices: Mapping[str, Any] = field(default_factory=dict)
-    """What the sidecar file says, in the names of ModelConfig's fields; it is believed first."""
-
-    def has(self, *names: str) -> bool:
-        return all(name in self.tensors for name in names)
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Raises Misfit where there is no such matrix, by which a size is known."""
-        if name not in self.tensors:
-            raise Misfit(f"has no tensor {name}, which says how large the model is")
-        shape = tuple(self.tensors[name].shape)
-        if len(shape) < 2:
-            raise Misfit(f"has {name} of shape {list(shape)}, where a matrix belongs")
-        return shape
-
-    def layers(self, prefix: str) -> int:
-        """How many different numbers stand in the place of `*`."""
-        pattern = re.compile(re.escape(prefix).replace(r"\*", r"(\d{1,4})"))
-        matches = (pattern.match(name) for name in self.tensors)
-        n_layers = len({match.group(1) for match in matches if match})
-        if n_layers > MOST_LAYERS:
-            raise Misfit(f"has {n_layers:,} layers of {prefix}, more than any model")
-        return n_layers
-
-    def heads(self, *names: str) -> int:
-        """What is saved under one of these names: no shape tells. Raises Misfit where none is."""
-        given = [self.choices.get("n_heads"), *map(self.options.get, names)]
-        for value in given:
-            if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-                return value
-        raise Misfit(
-            "does not say how many heads its attention has, and no shape tells: write "
-            f'{{"n_heads": 8}}, with the right number, into a file {SIDECAR} beside it'
-        )
-
-    def having(self, tensors: Tensors) -> "Found":
-        """The same with other tensors."""
-        return replace(self, tensors=tensors)
 
 
 @dataclass(frozen=True)

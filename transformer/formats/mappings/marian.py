@@ -11,14 +11,8 @@ from torch import Tensor
 
 from transformer.config import Activation, ModelConfig
 from transformer.files.foreign_text import shown
-from transformer.formats.mappings.mapping import (
-    CodeMapping,
-    Embeddings,
-    Found,
-    Misfit,
-    holds,
-    layered,
-)
+from transformer.files.found import Found, Misfit
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "encoder_Wemb", "decoder_Wemb"
 OUTPUT, OUTPUT_BIAS = "decoder_ff_logit_out_weight", "decoder_ff_logit_out_bias"

@@ -5,10 +5,10 @@ names its tensors alike; its GELU is tanh's approximation, which the sidecar can
 """
 
 from transformer.config import ModelConfig
+from transformer.files.found import Found
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,
-    Found,
     holds,
     layered,
     with_zero_biases,

@@ -6,11 +6,10 @@ Python objects, which are never loaded: `transformer/files/weights_file.py` says
 
 from transformer.config import ModelConfig
 from transformer.files.foreign_text import shown
+from transformer.files.found import Found, Misfit
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,
-    Found,
-    Misfit,
     holds,
     layered,
     with_zero_biases,

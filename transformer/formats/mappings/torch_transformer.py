@@ -5,7 +5,8 @@ encoder and the decoder end in one more.
 """
 
 from transformer.config import ModelConfig
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Found, holds, layered
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
 _SPLIT = ("query", "key", "value")
 

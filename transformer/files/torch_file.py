@@ -1,0 +1,81 @@
+"""What torch.save wrote, read as weights only: nothing in it is run, and nothing swells."""
+
+import argparse
+import re
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.files.foreign_text import shown
+from transformer.files.found import Misfit
+
+ADVICE = "save the weights alone, with torch.save(model.state_dict(), path)"
+"""What to do about a file that holds more than weights."""
+
+_LOADING = threading.Lock()
+"""torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
+
+
+def read_torch(file: Path) -> Any:
+    """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit."""
+    try:
+        is_zip = zipfile.is_zipfile(file)  # only these can be read a part at a time
+        if is_zip:
+            _require_stored(file)
+        with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):
+            return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
+    except Misfit:
+        raise
+    except MemoryError as error:
+        raise Misfit("does not fit into memory") from error
+    except Exception as error:  # a pickle that is not what it should be fails in any way
+        raise Misfit(unreadable(error)) from error
+
+
+def fault_of(value: Any) -> str | None:
+    """Why a value is no tensor that can be read, after its name; None where it is one.
+
+    A view may claim any size and repeat a single number.
+    """
+    if not isinstance(value, Tensor):
+        return "is not a tensor"
+    if value.layout != torch.strided or value.is_quantized or value.device.type != "cpu":
+        return "is in a form that is not read: save it dense"
+    if value.numel() * value.element_size() > value.untyped_storage().nbytes():
+        return "claims more values than there are"
+    return None
+
+
+def unreadable(error: Exception) -> str:
+    """A reader's error as the rest of a sentence that begins with the file's name."""
+    said = str(error)
+    forbidden = re.search(r"GLOBAL ([\w.]+)", said)
+    if forbidden and forbidden[1].startswith(("torchtext", "onmt")):
+        return (
+            f"holds a vocabulary as Python objects ({forbidden[1]}), which are not loaded: where "
+            "it was made, load it once, replace its 'vocab' by {'src': [pieces], 'tgt': [pieces]}, "
+            "in the order of their ids as OpenNMT-py 3 has them, and save it again"
+        )
+    if forbidden:
+        return f"holds Python objects ({forbidden[1]}), which are not loaded: {ADVICE}"
+    if "allow_pickle" in said:
+        return "holds Python objects, which are not loaded: save arrays of numbers alone"
+    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
+        return f"cannot be read: {error.strerror}"
+    inner = re.search(r"WeightsUnpickler error: (.*)", said)
+    first = inner[1] if inner else said.strip().partition("\n")[0]
+    reason = shown(first, 100).rstrip(". ") or type(error).__name__
+    return f"is not a whole file of weights: it is cut off, or something else ({reason})"
+
+
+def _require_stored(file: Path) -> None:
+    """torch.save stores its parts as they are; what swells when it is read is a trap."""
+    with zipfile.ZipFile(file) as archive:
+        parts = archive.infolist()
+    is_packed = any(part.compress_type != zipfile.ZIP_STORED for part in parts)
+    if is_packed or sum(part.file_size for part in parts) > file.stat().st_size:
+        raise Misfit("is packed, which torch.save does not do; save it again")
