@@ -36,6 +36,43 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+MODULES = {name_of(file): file for file in FILES}
+
+
+def needed(file: Path) -> set[str]:
+    """Modules of ours that a file imports, for type checking alone too.
+
+    `discover("x", ...)` imports every module of the package x.
+    """
+    tree, found = ast.parse(file.read_text()), set()
+    for name in imports(tree):
+        found |= {name, name.rpartition(".")[0]}  # what is imported may be a name in a module
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "discover":
+            package = ast.literal_eval(node.args[0])
+            found |= {name for name in MODULES if name.rpartition(".")[0] == package}
+    return found & set(MODULES) - {name_of(file)}
+
+
+def cycles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The groups of nodes that lead back to themselves, after all others are taken away."""
+    reach = {name: set(after) for name, after in graph.items()}
+    for middle in graph:  # Warshall
+        for name in graph:
+            if middle in reach[name]:
+                reach[name] |= reach[middle]
+    found: list[set[str]] = []
+    for name in graph:
+        if name in reach[name] and not any(name in group for group in found):
+            found.append({other for other in reach[name] if name in reach[other]})
+    return found
+
+
+def room(name: str) -> str:
+    """The folder of a module, as far as it is a room of its own: two names, as viz.ui."""
+    return ".".join(name.split(".")[:2]) if "." in name else name
+
+
 def within(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
@@ -83,3 +120,38 @@ def test_every_module_says_what_it_is(file: Path) -> None:
 @files
 def test_no_module_is_named_after_nothing(file: Path) -> None:
     assert file.stem not in ("utils", "helpers", "common", "misc")
+
+
+def test_no_module_leads_back_to_itself() -> None:
+    graph = {name: needed(file) for name, file in MODULES.items()}
+    assert "transformer.formats.headscope" in graph["transformer.formats.opening"]  # discovered
+    assert cycles(graph) == []
+
+
+def test_files_know_nothing_of_formats() -> None:
+    for name, file in MODULES.items():
+        if within(name, "transformer.files"):
+            rooms = {room(each) for each in needed(file)}
+            assert rooms <= {"transformer.files", "transformer.checkpoint", "transformer.refusal"}
+
+
+def test_a_cycle_is_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "d"}}
+    assert sorted(map(sorted, cycles(graph))) == [["b", "c"], ["d"]]
+
+
+@files
+def test_pickle_is_imported_nowhere(file: Path) -> None:
+    pickles = ("pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal")
+    names = imports(ast.parse(file.read_text()))
+    assert not [name for name in names if any(within(name, each) for each in pickles)]
+
+
+@files
+def test_every_error_is_a_refusal(file: Path) -> None:
+    """Whatever is raised for a person ends in one sentence: screens catch one class."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ClassDef) and node.name != "Refusal":
+            bases = [ast.unparse(base) for base in node.bases]
+            assert not {"Exception", "BaseException"} & set(bases), node.name
+            assert not node.name.endswith(("Error", "Misfit")) or "Refusal" in bases, node.name
