@@ -10,8 +10,8 @@ from typing import Any
 def discover(package: str, constant: str) -> dict[str, Any]:
     """name -> declaration, for each module of `package` that has `constant`, sorted by name.
 
-    >>> sorted(discover("transformer.models", "FAMILY"))
-    ['decoder_only', 'encoder_classifier', 'encoder_decoder']
+    >>> {"decoder_only", "encoder_decoder"} <= set(discover("transformer.models", "FAMILY"))
+    True
     """
     found = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):

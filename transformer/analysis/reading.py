@@ -173,8 +173,11 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
 
 
 def lenses() -> dict[str, Lens]:
-    """name -> lens, for all that there are."""
-    return discover("transformer.analysis.lenses", "LENS")
+    """name -> lens, for all that there are: the plain weights first, then by name."""
+    found: dict[str, Lens] = discover("transformer.analysis.lenses", "LENS")
+    return {
+        name: found[name] for name in sorted(found, key=lambda name: not found[name].is_weights)
+    }
 
 
 def writes(attention: Attention) -> bool:

@@ -5,7 +5,7 @@ Hugging Face's Trainer. All of them read the same sentence and the same target, 
 model wrote, so that a cell of a head's map is the same pair of tokens at every step.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.metrics.measure import measure, metrics_of
-from transformer.analysis.metrics.metric import Metric, Unit
+from transformer.analysis.metrics.metric import Metric
 from transformer.checkpoint import Checkpoint
 from transformer.formats.opening import load_checkpoint
 from transformer.recording import Attention, Recording
@@ -25,8 +25,6 @@ MOST = 24
 """Snapshots, at most, that are run; of more, evenly spaced ones."""
 BUDGET = 128 * 2**20
 """Bytes, at most, that are kept of all snapshots of a sentence: queries and keys alone."""
-LEAST_CHANGE: Mapping[Unit, float] = {"bits": 0.25, "positions": 0.5, "share": 0.05}
-"""What a metric must have changed by, from the first snapshot to the last, to tell of a role."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +110,7 @@ def roles(values: Tensor, least: float) -> Tensor:
 
 def least_change(metric: Metric) -> float:
     """What this metric must have changed by to tell of a role."""
-    return LEAST_CHANGE[metric.unit]
+    return metric.least_change
 
 
 def even_value(metric: Metric, attention: Attention, layer: int, head: int) -> float:

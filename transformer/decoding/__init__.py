@@ -1,6 +1,6 @@
 """Decoding: source text -> target tokens. One method a file, each declared by METHOD."""
 
-from transformer.decoding.decode import decode, decoding_methods
+from transformer.decoding.decode import decode, decoding_methods, default_method
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.steps import Candidate, Decoding, Step
 from transformer.inputs import InputError
@@ -13,4 +13,5 @@ __all__ = [
     "Step",
     "decode",
     "decoding_methods",
+    "default_method",
 ]

@@ -90,4 +90,5 @@ METHOD = Method(
         Option("beam_size", "Beam size", 4, 1, 16, "Hypotheses that are followed at once."),
         Option("length_penalty", "Length penalty", 0.6, 0.0, 2.0, "Higher favours longer ones."),
     ),
+    first_for=("source",),
 )

@@ -11,12 +11,23 @@ from transformer.decoding.method import Method
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.discover import discover
 from transformer.inputs import InputError, source_ids, target_ids
+from transformer.tokenizer import Side
 from transformer.vocabulary import source_side
 
 
 def decoding_methods() -> dict[str, Method]:
     """name -> method, for every file of this folder that declares one."""
     return discover("transformer.decoding", "METHOD")
+
+
+def default_method(reads: Side) -> str:
+    """The method for models that read so: one that says it is for them, else greedy.
+
+    >>> default_method("source"), default_method("prompt"), default_method("text")
+    ('beam', 'sample', 'greedy')
+    """
+    methods = decoding_methods()
+    return next((name for name, each in methods.items() if reads in each.first_for), "greedy")
 
 
 def decode(
@@ -28,10 +39,11 @@ def decode(
 ) -> Decoding:
     """Decode a source text, or go on with a prompt.
 
-    method: "greedy", "beam" (beam_size, length_penalty), "sample" (temperature, top_k, top_p, seed)
-    or "forced" (target: text or tokens); all take max_len, in tokens. on_token: told the text so
-    far after each token, by methods that write one after the other. Raises InputError when the text
-    cannot be read or the model writes nothing, ValueError for an unknown method.
+    method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
+    "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
+    that it declares, and max_len, in tokens. on_token: told the text so far after each token, by
+    methods that write one after the other. Raises InputError when the text cannot be read or the
+    model writes nothing, ValueError for an unknown method.
     """
     methods = decoding_methods()
     if method not in methods:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.tokenizer import Side
 
 
 class Model(Protocol):
@@ -70,6 +71,8 @@ class Method:
     options: tuple[Option, ...] = ()
     needs_target: bool = False
     """Whether the target is given, as the option `target_ids`, and only to be judged."""
+    first_for: tuple[Side, ...] = ()
+    """Models that read so decode like this unless told otherwise: see `default_method`."""
     streams: bool = False
     """Whether it takes `on_token`, which is called with each id as soon as it is written."""
 

@@ -64,5 +64,6 @@ METHOD = Method(
         Option("max_len", "Length", 80, 1, 1000, "At most so many tokens."),
         Option("seed", "Seed", 0, 0, 9999, "The same seed gives the same text."),
     ),
+    first_for=("prompt",),
     streams=True,
 )

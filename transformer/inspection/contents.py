@@ -94,7 +94,7 @@ def our_contents(
         return Contents(known, tensors, fit, heads, read_tokenizer, faults=said)
     fit = compare(tensors.stored, expected)
     said = {CONFIG: expected.problem} if expected.problem else {}
-    return Contents(known, tensors, fit, heads, read_tokenizer, shared_roles(config), said)
+    return Contents(known, tensors, fit, heads, read_tokenizer, known.family.shared(config), said)
 
 
 def expect(config: ModelConfig, family: Family, n_stored: int) -> Expected:
@@ -144,14 +144,3 @@ def require_fit(fit: Fit, stored: Mapping[str, Stored], where: str) -> None:
     if fit.unexpected:
         names = listed(sorted(fit.unexpected), 3)
         raise CheckpointError(f"{where} has tensors the model lacks: {names}.")
-
-
-def shared_roles(config: ModelConfig) -> list[str]:
-    """What the configuration ties: one matrix, saved once (AIAYN, section 3.4)."""
-    one = "embedding.weight is one matrix for"
-    if config.family == "encoder_decoder" and config.tied != "none":
-        read = "source and target embeddings" if config.tied == "all" else "target embeddings"
-        return [f"{one} {read} and the output projection."]
-    if config.family == "decoder_only" and config.tied != "none":
-        return [f"{one} the embeddings and the output projection."]
-    return []

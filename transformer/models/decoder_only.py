@@ -50,6 +50,13 @@ def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedP
     return ForcedPass(inputs=(read,), rows={"decoder_self": rows}, embedded={"text": read})
 
 
+def shared(config: ModelConfig) -> list[str]:
+    """One matrix, saved once (AIAYN, section 3.4)."""
+    if config.tied == "none":
+        return []
+    return ["embedding.weight is one matrix for the embeddings and the output projection."]
+
+
 FAMILY = Family(
     name="decoder_only",
     title="Decoder-only generator",
@@ -58,4 +65,5 @@ FAMILY = Family(
     forced_pass=forced_pass,
     target="optional",
     reads="prompt",
+    shared=shared,
 )

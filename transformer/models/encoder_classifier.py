@@ -6,7 +6,7 @@ from transformer.config import ModelConfig
 from transformer.layers.masks import padding_mask
 from transformer.layers.pooling import Pool
 from transformer.layers.stacks import Encoder
-from transformer.models.family import Family, ForcedPass, Ids, Rows
+from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids, Rows
 from transformer.models.token_model import TokenModel
 
 
@@ -42,5 +42,6 @@ FAMILY = Family(
     attentions={"encoder_self": "encoder.layers.*.self_attention.dot_product"},
     forced_pass=forced_pass,
     target="none",
+    kept={**EMBEDDING, "pool": "pool", "classify": "classify"},
     reads="text",
 )

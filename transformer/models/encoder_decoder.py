@@ -67,6 +67,14 @@ def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedP
     )
 
 
+def shared(config: ModelConfig) -> list[str]:
+    """One matrix, saved once (AIAYN, section 3.4)."""
+    if config.tied == "none":
+        return []
+    read = "source and target embeddings" if config.tied == "all" else "target embeddings"
+    return [f"embedding.weight is one matrix for {read} and the output projection."]
+
+
 FAMILY = Family(
     name="encoder_decoder",
     title="Encoder-decoder",
@@ -77,4 +85,5 @@ FAMILY = Family(
         "cross": "decoder.layers.*.cross_attention.dot_product",
     },
     forced_pass=forced_pass,
+    shared=shared,
 )

@@ -1,7 +1,8 @@
 """What a model family declares of itself."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from torch import nn
@@ -10,6 +11,13 @@ from transformer.config import ModelConfig
 from transformer.tokenizer import Side
 
 Ids = Sequence[int]
+EMBEDDING = MappingProxyType({"embedding": "*embedding", "positions": "positions", "join": "join"})
+"""Where a TokenModel keeps what embeds tokens, encodes their positions and joins both."""
+
+
+def nothing_shared(config: ModelConfig) -> Sequence[str]:
+    """The `shared` of a family whose parts have matrices of their own."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,11 @@ class Family:
     """Whether a recording asks for a target."""
     reads: Side = "source"
     """How its input is tokenized: a "source" ends, a "prompt" goes on, a "text" just stands."""
+    kept: Mapping[str, str] = field(default_factory=lambda: EMBEDDING)
+    """Role -> the paths of modules whose inputs and outputs a recording keeps: those of the
+    embedding, and of a classifier "pool" and "classify"."""
+    shared: Callable[[ModelConfig], Sequence[str]] = nothing_shared
+    """What one matrix does more than once, in sentences, as a configuration ties it."""
 
     @property
     def decodes(self) -> bool:

@@ -8,7 +8,7 @@ ContextVar, so any number of threads may record one shared model at once.
 import fnmatch
 import threading
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
@@ -18,15 +18,12 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import source_ids, target_ids
-from transformer.models.family import ForcedPass, Ids
+from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids
 from transformer.recording import Attention, AttentionCall, PositionalEncoding, Recording
 from transformer.recording.decisions import PooledClassification
 from transformer.recording.watched import record_watched
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
-
-_KEPT = ("*embedding", "positions", "join", "pool")
-"""Modules whose inputs and outputs a recording keeps."""
 
 
 class _Observer:
@@ -56,7 +53,7 @@ def record(
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     if checkpoint.family.is_watched:
         return record_watched(checkpoint, forced, sources, targets or [])
-    _hook(checkpoint.model, checkpoint.family.attentions)
+    _hook(checkpoint.model, checkpoint.family)
     observer = _Observer()
     token = _OBSERVER.set(observer)
     try:
@@ -84,7 +81,7 @@ def _call(
     )
 
 
-def _hook(model: nn.Module, attentions: Mapping[str, str | None]) -> None:
+def _hook(model: nn.Module, family: Family) -> None:
     """Install the hooks, once for the life of the model; a deep copy has them already."""
     if "is_hooked" in vars(model):
         return
@@ -92,10 +89,11 @@ def _hook(model: nn.Module, attentions: Mapping[str, str | None]) -> None:
         if "is_hooked" in vars(model):
             return
         for path, module in model.named_modules():
-            if any(fnmatch.fnmatchcase(path, kept) for kept in _KEPT):
-                module.register_forward_hook(_keep(path))
-            for kind, pattern in attentions.items():
-                if pattern is not None and fnmatch.fnmatchcase(path, pattern):
+            for role, pattern in family.kept.items():
+                if fnmatch.fnmatchcase(path, pattern):
+                    module.register_forward_hook(_keep(role))
+            for kind, place in family.attentions.items():
+                if place is not None and fnmatch.fnmatchcase(path, place):
                     beside: Any = model.get_submodule(path.rpartition(".")[0])
                     vars(module)["projection"] = beside.output  # past nn.Module: not a child
                     module.register_forward_pre_hook(_keep_call(kind))
@@ -111,14 +109,12 @@ def _keep_call(kind: str) -> Any:
     return keep
 
 
-def _keep(path: str) -> Any:
-    name = path.rpartition("_")[2]  # source_embedding is an embedding
-
+def _keep(role: str) -> Any:
     def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
         observer = _OBSERVER.get()
         if observer is not None:
-            observer.inputs[name].append(inputs)
-            observer.outputs[name].append(output)
+            observer.inputs[role].append(inputs)
+            observer.outputs[role].append(output)
 
     return keep
 
@@ -166,9 +162,8 @@ def _positions(
     if not observer.outputs["positions"]:
         return {}
     config: Any = checkpoint.config
-    table: Any = checkpoint.model.get_submodule("positions").table
-    names = ("embedding", "positions", "join")
-    rows = zip(*(observer.outputs[name] for name in names), strict=True)
+    table: Any = checkpoint.model.get_submodule(checkpoint.family.kept["positions"]).table
+    rows = zip(*(observer.outputs[role] for role in EMBEDDING), strict=True)
     return {
         side: PositionalEncoding(
             tokens(ids),
@@ -191,7 +186,7 @@ def _classification(
     if not observer.inputs["pool"]:
         return None
     ((outputs, _),) = observer.inputs["pool"]
-    classify: Any = checkpoint.model.get_submodule("classify")
+    classify: Any = checkpoint.model.get_submodule(checkpoint.family.kept["classify"])
     config: Any = checkpoint.config
     weight, bias = classify.weight.detach(), classify.bias.detach()
     return PooledClassification(

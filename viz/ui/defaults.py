@@ -1,4 +1,9 @@
 """What is chosen first."""
 
-DEFAULT_METHODS = {"source": "beam", "prompt": "sample"}
+from typing import get_args
+
+from transformer.decoding import default_method
+from transformer.tokenizer import Side
+
+DEFAULT_METHODS = {reads: default_method(reads) for reads in get_args(Side)}
 """By how a model reads: the best translations, and texts that do not repeat themselves."""

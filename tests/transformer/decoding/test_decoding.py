@@ -36,7 +36,7 @@ class Rows(TorchFunctionMode):
 
 
 def test_the_methods() -> None:
-    assert list(METHODS) == ["beam", "forced", "greedy", "sample"]
+    assert {"beam", "forced", "greedy", "sample"} <= set(METHODS)
     assert all(method.title for method in METHODS.values())
 
 

@@ -97,7 +97,8 @@ def test_every_lens_gives_a_map_or_says_why_not(style) -> None:
         assert values.shape[1:] == (TOKENS, TOKENS) and bool(values.isfinite().all())
     projected = {"value_norm", "sum_norm"} if style.__name__ != "Bare" else set()
     scored = {"score"} if style.__name__ in ("Fused", "TorchLayer") else set()
-    assert shown == {"weight", "rollout", "flow"} | projected | scored
+    shipped = {"weight", "rollout", "flow", "value_norm", "sum_norm", "score"}
+    assert shown & shipped == {"weight", "rollout", "flow"} | projected | scored
 
 
 @styles

@@ -32,6 +32,8 @@ class Lens:
     """Values lie in 0..1; in 0..largest; or on both sides of 0."""
     compute: Callable[[Recording, str, int], Tensor]
     per_head: bool = True
+    is_weights: bool = False
+    """Whether its values are the attention weights as they are: they need not be computed twice."""
     merge: Literal["sum", "max"] = "sum"
     """What the pieces of a word that is a key make together."""
     why_not: Callable[[Recording, str], str | None] = always

@@ -21,4 +21,5 @@ LENS = Lens(
     ),
     scale="share",
     compute=weight,
+    is_weights=True,
 )

@@ -26,4 +26,5 @@ METRIC = Metric(
         "How many positions lie between query and key, weighted by attention; across two "
         "sequences, between their places in each (Vig & Belinkov 2019)."
     ),
+    least_change=0.5,
 )

@@ -26,4 +26,5 @@ METRIC = Metric(
         "How widely the head looks: 0 bits is a single key, 1 bit as if two keys shared the "
         "weight. Mean over queries (Clark et al. 2019)."
     ),
+    least_change=0.25,
 )

@@ -3,11 +3,8 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from torch import Tensor
-
-Unit = Literal["bits", "positions", "share"]
 
 UNDEFINED = "—"
 """What stands for a metric that no query of a head could answer."""
@@ -24,12 +21,15 @@ class Metric:
 
     name: str
     title: str
-    unit: Unit
+    unit: str
+    """What follows a value, such as "bits"; "share" is written in per cent."""
     compute: Callable[[Tensor], Tensor]
     explain: str
     """One sentence: what it says, how it is averaged, where it comes from."""
     same_sequence: bool = False
     """Whether it says something only where queries and keys are the same tokens."""
+    least_change: float = 0.05
+    """What it must change by in the course of a training to tell that a head took on a role."""
 
     def text(self, value: float) -> str:
         """A value with its unit, as people read it.
