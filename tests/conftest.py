@@ -19,8 +19,8 @@ from transformer.training.task import Recipe
 
 torch.set_num_threads(1)
 
-collect_ignore_glob = ["*/apps/*"]
-"""Streamlit scripts: a server runs them."""
+collect_ignore_glob = ["*/apps/*", "*/plug_ins/*"]
+"""Streamlit scripts, which a server runs, and files that only a copy of the tree holds."""
 
 SUBJECTS = ("the cat", "a dog", "my brother", "the old man", "she", "nobody")
 VERBS = ("sees", "likes", "doesn't know", "looks for", "forgets", "has found")

@@ -1,0 +1,31 @@
+"""At each step the token of one rank: 1 is greedy, 2 takes the second most probable."""
+
+from torch import Tensor
+
+from transformer.decoding.left_to_right import OnToken, left_to_right
+from transformer.decoding.method import Hypothesis, Method, Model, Option
+
+
+def ranked(
+    model: Model,
+    source: Tensor,
+    rank: int = 2,
+    max_len: int | None = None,
+    on_token: OnToken | None = None,
+) -> list[Hypothesis]:
+    """source: [1, S] -> one hypothesis; its score is its log-probability."""
+
+    def choose(log_probs: Tensor) -> int:
+        return int(log_probs.topk(rank).indices[-1])
+
+    return left_to_right(model, source, choose, max_len, on_token)
+
+
+METHOD = Method(
+    name="ranked",
+    title="Ranked",
+    run=ranked,
+    options=(Option("rank", "Rank", 2, 1, 10, "1 is the most probable token."),),
+    first_for=("text",),
+    streams=True,
+)

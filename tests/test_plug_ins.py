@@ -1,0 +1,88 @@
+"""One new file of each kind, dropped into a copy of the tree, is at work: nothing else is edited.
+
+The files are in tests/plug_ins/, as they would stand in the tree.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NEW = Path(__file__).parent / "plug_ins"
+
+
+def at_work(tree: Path, script: str) -> Any:
+    """What a script of tests/plug_ins prints, run in the tree by a process of its own."""
+    shutil.copy(NEW / script, tree / script)
+    variables = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, script], cwd=tree, env=variables, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what runs, with the new files in it; the checkpoint's files are linked."""
+    tree = tmp_path_factory.mktemp("tree")
+    for name in ("transformer", "viz"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "app.py", tree)
+    (tree / "checkpoints").mkdir()
+    (tree / "checkpoints" / "copy").symlink_to(ROOT / "checkpoints" / "copy")
+    for room in ("transformer", "viz"):
+        for file in (NEW / room).rglob("*.py"):
+            place = tree / file.relative_to(NEW)
+            assert not place.exists() and place.parent.is_dir()
+            shutil.copy(file, place)
+    return tree
+
+
+@pytest.fixture(scope="module")
+def found(tree: Path) -> dict[str, Any]:
+    """Kind -> what came of its new file."""
+    facts: dict[str, Any] = at_work(tree, "at_work.py")
+    return facts
+
+
+def test_a_metric_is_measured(found: dict[str, Any]) -> None:
+    """2 to the power of a mean lies below the mean of 2 to the power."""
+    pairs = zip(found["metric"]["spread"], found["metric"]["entropy"], strict=True)
+    assert all(1 <= 2**entropy <= spread + 1e-4 for spread, entropy in pairs)
+
+
+def test_a_lens_is_read_through(found: dict[str, Any]) -> None:
+    assert found["lens"]["title"] == "Above even"
+    assert found["lens"]["row"] == pytest.approx(0, abs=1e-6)
+
+
+def test_a_method_decodes_from_the_command_line(found: dict[str, Any]) -> None:
+    first, second = found["method"]["texts"]
+    assert first == found["method"]["greedy"] != second
+    assert found["method"]["for"] == "ranked"
+
+
+def test_a_family_is_built_decoded_recorded_and_inspected(found: dict[str, Any]) -> None:
+    assert found["family"]["shape"] == [2, 6, 6]  # four numbers read, three written, one unread
+    assert found["family"]["family"] == "Reader and writer"
+    assert "Nothing is shared here." in found["family"]["ties"]
+
+
+def test_a_format_opens_a_folder(found: dict[str, Any]) -> None:
+    assert found["format"]["text"] == found["method"]["greedy"]
+    assert found["format"]["parameters"] > 100_000
+
+
+def test_a_mapping_translates(found: dict[str, Any]) -> None:
+    assert found["mapping"] == {"title": "Letters for names, 2 layers of 3 heads", "same": True}
+
+
+def test_a_recipe_is_listed(found: dict[str, Any]) -> None:
+    assert "short-copy" in found["recipe"]["help"]
