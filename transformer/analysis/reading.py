@@ -76,7 +76,7 @@ class AttentionMap:
     @property
     def is_plain(self) -> bool:
         """Whether the values are the weights as they are, with a row and a column per token."""
-        return self.lens.name == "weight" and self.reading == Reading(rows=self.reading.rows)
+        return self.lens.is_weights and self.reading == Reading(rows=self.reading.rows)
 
     def values(self, layer: int, head: int | None = None) -> Tensor:
         """[H, R, C], or one head's [R, C], at the cost of one; float32 on the CPU."""
