@@ -80,4 +80,5 @@ VIEW = View(
     draw=draw,
     describe=describe,
     controls=(HeadChoice("first", "Head A"), HeadChoice("second", "Head B")),
+    place="compare",
 )

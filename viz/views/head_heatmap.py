@@ -48,4 +48,5 @@ VIEW = View(
     draw=draw,
     describe=describe,
     controls=(HeadChoice(),),
+    place="nowhere",
 )

@@ -71,4 +71,5 @@ VIEW = View(
     draw=draw,
     describe=describe,
     controls=(SideChoice(), Choice("part", "Part", PARTS)),
+    beside="part",
 )

@@ -1,7 +1,8 @@
 """What a view declares of itself, and the controls that it may ask for, as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from plotly.graph_objects import Figure
@@ -121,6 +122,18 @@ class Dimensions:
         return [tuple(spread), *((dimension,) for dimension in range(d_model))]
 
 
+Needs = Literal["attentions", "positions", "classification", "masked", "rotary", "biases"]
+Place = Literal["explore", "compare", "decode", "positions", "nowhere"]
+PLACES: Mapping[Needs, Place] = MappingProxyType(
+    {
+        "attentions": "explore",
+        **dict.fromkeys(("positions", "rotary", "biases"), "positions"),
+        **dict.fromkeys(("classification", "masked"), "decode"),
+    }
+)
+"""The page that lists a view, by what it needs; in this order."""
+
+
 @dataclass(frozen=True)
 class View:
     """One picture of a recording.
@@ -132,13 +145,22 @@ class View:
     name: str
     title: str
     explain: str
-    needs: Literal["attentions", "positions", "classification", "masked", "rotary", "biases"]
+    needs: Needs
     """The part of a recording that must not be empty."""
     draw: Callable[..., Figure]
     describe: Callable[..., str]
     controls: tuple[Control, ...]
     applies: Callable[[Recording], bool] | None = None
     """Whether what it needs is also of the right sort; None: any is."""
+    place: Place | None = None
+    """The page that lists it; None: the one for what it needs. "nowhere": drawn by its name."""
+    beside: str = ""
+    """The control whose options are all drawn, beside each other, where there is room."""
+
+    @property
+    def page(self) -> Place:
+        """The page that lists it."""
+        return self.place or PLACES[self.needs]
 
     def applies_to(self, recording: Recording) -> bool:
         """Whether the recording has what this view needs; nothing else may be drawn."""

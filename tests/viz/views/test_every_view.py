@@ -10,6 +10,7 @@ import pytest
 from transformer.discover import discover
 from transformer.recording import Recording
 from viz.theme import DARK, LIGHT, SERIES, Theme
+from viz.views.listed import listed
 from viz.views.view import View
 
 PLACED = ("alibi", "relative", "rotary")
@@ -31,17 +32,23 @@ HAS = {
 }
 """What the recording of each model has."""
 OTHER_SORT = {("alibi_slopes", "relative"), ("pooled_positions", "classified")}
-"""Views for which what a recording has is of the wrong sort."""
+"""Two views that refuse a recording, as what it has is of the wrong sort."""
 every_view = pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 
 
-def fits(view: View, name: str) -> bool:
-    return view.needs in HAS[name] and (view.name, name) not in OTHER_SORT
+@pytest.fixture(autouse=True)
+def applies(request: pytest.FixtureRequest, recordings: dict[str, Recording]) -> None:
+    """A view is tested with a recording that it does not refuse."""
+    given = getattr(request.node, "callspec", None)
+    if given and {"view", "name"} <= set(given.params):
+        view, name = given.params["view"], given.params["name"]
+        if not view.applies_to(recordings[name]):
+            pytest.skip(f"{view.name} refuses this recording")
 
 
 def every_recording(*names: str) -> pytest.MarkDecorator:
     """Every view with each of these recordings that has what it needs."""
-    pairs = [(view, name) for view in VIEWS.values() for name in names if fits(view, name)]
+    pairs = [(view, name) for view in VIEWS.values() for name in names if view.needs in HAS[name]]
     ids = [f"{view.name} of {name}" for view, name in pairs]
     return pytest.mark.parametrize(("view", "name"), pairs, ids=ids)
 
@@ -68,7 +75,28 @@ def test_it_applies_where_there_is_what_it_needs(
 ) -> None:
     assert set(recordings) == set(HAS)
     for name, recording in recordings.items():
-        assert view.applies_to(recording) == fits(view, name)
+        refuses = view.applies is not None and not view.applies(recording)
+        assert view.applies_to(recording) == (view.needs in HAS[name] and not refuses)
+
+
+def test_two_views_refuse_what_is_of_the_wrong_sort(recordings: dict[str, Recording]) -> None:
+    refused = {(v, n) for v in VIEWS for n in HAS if VIEWS[v].needs in HAS[n]}
+    refused = {(v, n) for v, n in refused if not VIEWS[v].applies_to(recordings[n])}
+    assert refused >= OTHER_SORT
+
+
+@every_view
+def test_a_page_lists_it_where_it_applies(view: View, recordings: dict[str, Recording]) -> None:
+    for recording in recordings.values():
+        assert (view.name in listed(view.page, recording)) == view.applies_to(recording)
+    assert not view.beside or view.beside in {control.name for control in view.controls}
+
+
+def test_the_order_of_a_page_s_views(recordings: dict[str, Recording]) -> None:
+    names = [*listed("positions", recordings["alibi"]), *listed("decode", recordings["max of 3"])]
+    shipped = ["alibi_slopes", "relative_bias", "class_probabilities", "pooled_positions"]
+    assert [name for name in names if name in shipped] == shipped
+    assert "head_heatmap" not in listed("explore", recordings["alibi"])  # Explore's own
 
 
 @every_recording(*HAS)

@@ -1,0 +1,13 @@
+"""Which views a page lists: whatever declares itself for it and applies to what was recorded."""
+
+from transformer.discover import discover
+from transformer.recording import Recording
+from viz.views.view import PLACES, Place, View
+
+
+def listed(place: Place, recording: Recording) -> dict[str, View]:
+    """name -> view, for a page: in the order of what they need, then by name."""
+    views: dict[str, View] = discover("viz.views", "VIEW")
+    order = list(PLACES)
+    fitting = (view for view in views.values() if view.page == place and view.applies_to(recording))
+    return {view.name: view for view in sorted(fitting, key=lambda view: order.index(view.needs))}
