@@ -1,7 +1,7 @@
-"""python -m tests.bench [NAME ...]: every bench beside this file, or the named ones."""
+"""python -m tests.bench [--quick] [NAME ...]: every bench beside this file, or the named ones."""
 
+import argparse
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,10 +13,11 @@ from transformer.discover import discover
 RESULT = Path("build/bench.json")
 
 
-def main(names: list[str]) -> None:
+def main(names: list[str], is_quick: bool = False) -> None:
+    """Run benches, print their rows and write them to RESULT. is_quick: see Bench.run."""
     torch.set_num_threads(1)
     benches = discover("tests.bench", "BENCH")
-    rows = [row for name in names or benches for row in _shown(benches[name].run())]
+    rows = [row for name in names or benches for row in _shown(benches[name].run(is_quick))]
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 
@@ -30,4 +31,8 @@ def _shown(rows: list[Row]) -> list[Row]:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser("python -m tests.bench")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--quick", action="store_true", help="only see whether the benches run")
+    asked = parser.parse_args()
+    main(asked.names, asked.quick)

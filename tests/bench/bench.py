@@ -20,10 +20,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Bench:
-    """A named group of figures; run gives them back."""
+    """A named group of figures."""
 
     name: str
-    run: Callable[[], list[Row]]
+    run: Callable[[bool], list[Row]]
+    """Give them back. Its argument: whether to be quick, as small as shows that the bench works."""
+    needs_browser: bool = False
 
 
 def paired_ratio(run: Callable[[], object], baseline: Callable[[], object], pairs: int) -> float:

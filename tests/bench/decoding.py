@@ -13,7 +13,8 @@ from transformer.models.encoder_decoder import DecoderState
 N_SOURCE, LENGTHS, PAIRS = 30, (16, 32, 64), 5
 
 
-def run() -> list[Row]:
+def run(is_quick: bool) -> list[Row]:
+    lengths, pairs = ((2,), 1) if is_quick else (LENGTHS, PAIRS)
     checkpoint = bench_checkpoint()
     model: Any = checkpoint.model
     source = torch.tensor([source_ids(checkpoint, sentence(checkpoint, N_SOURCE))])
@@ -35,11 +36,11 @@ def run() -> list[Row]:
     return [
         Row(
             f"decoding {n} tokens",
-            paired_ratio(lambda n=n: cached(n), lambda n=n: anew(n), PAIRS),
+            paired_ratio(lambda n=n: cached(n), lambda n=n: anew(n), pairs),
             baseline,
             goal=1.0,
         )
-        for n in LENGTHS
+        for n in lengths
     ]
 
 

@@ -7,10 +7,17 @@ from playwright.sync_api import Locator, sync_playwright
 from tests.bench.attention import HEADS
 from tests.bench.bench import Bench, Row
 from tests.bench.rivals import APP
-from tests.bench.screen import CLOCK, typed_to_painted
+from tests.bench.screen import CLOCK, entered_to_painted
 from tests.browser.server import DESKTOP, launch, painted, serve
 
 N_TOKENS, ROUNDS, FRAME = 128, 60, 16
+WHAT = (
+    ("point at a token", "[data-token]", "pointerover", "hoverMs"),
+    ("show or hide a head", "[data-head]", "click", "drawMs"),
+)
+"""What is done, with what, by which event, and where the script notes its time."""
+Times = list[tuple[float, float, float]]
+"""Milliseconds of each round: painted, of the script, and of an idle frame."""
 
 # Browsers hand pointer events to the page at the start of a frame; a message that is sent there
 # arrives when that frame's styles, layout and painting are done. In turn with it, an idle frame:
@@ -38,31 +45,33 @@ TIME_EACH = """async (root, [selector, event, own, rounds]) => {
 }"""
 
 
-def run() -> list[Row]:
+def run(is_quick: bool) -> list[Row]:
+    n_tokens, rounds = (8, 4) if is_quick else (N_TOKENS, ROUNDS)
     with sync_playwright() as playwright, serve(APP) as address:
         browser = launch(playwright)
         page = browser.new_page(viewport=DESKTOP)
         page.goto(address)
         painted(page)
         page.evaluate(CLOCK)
-        typed_to_painted(page, f"heads {N_TOKENS} 0", "heads")
+        entered_to_painted(page, f"heads {n_tokens} 0", "heads")
         view = page.locator(".head-view")
-        rows = [
-            _row("point at a token", view, "[data-token]", "pointerover", "hoverMs"),
-            _row("show or hide a head", view, "[data-head]", "click", "drawMs"),
-        ]
+        size = f"{HEADS} heads, {n_tokens} tokens"
+        rows = [_row(f"{what}, {size}", _times(view, rounds, *how)) for what, *how in WHAT]
         browser.close()
     return rows
 
 
-def _row(what: str, view: Locator, selector: str, event: str, own: str) -> Row:
-    """Medians over ROUNDS, without the first, which compile. own: where the time is noted."""
-    times = view.evaluate(TIME_EACH, [selector, event, own, ROUNDS])[ROUNDS // 4 :]
+def _times(view: Locator, rounds: int, selector: str, event: str, own: str) -> Times:
+    """Of each round, without the first, which compile. own: where the script notes its time."""
+    times: Times = view.evaluate(TIME_EACH, [selector, event, own, rounds])
+    return times[rounds // 4 :]
+
+
+def _row(what: str, times: Times) -> Row:
     painted, script, idle = (statistics.median(each) for each in zip(*times, strict=True))
-    size = f"{HEADS} heads, {N_TOKENS} tokens"
-    name = f"{what}, {size}: {painted:.1f} ms, script {script:.1f} ms"
+    name = f"{what}: {painted:.1f} ms, script {script:.1f} ms"
     baseline = f"one frame ({FRAME} ms; an idle one took {idle:.1f} ms)"
     return Row(name, painted / FRAME, baseline, 1.0)
 
 
-BENCH = Bench("hover", run)
+BENCH = Bench("hover", run, needs_browser=True)

@@ -6,12 +6,13 @@ from viz.components.head_grid.head_grid import pack_head_grid
 from viz.components.kit.browser import envelope
 from viz.theme import LIGHT
 
+LENGTHS = (30, 128, 256)
 GOAL_BYTES = {30: 200_000}
 
 
-def run() -> list[Row]:
+def run(is_quick: bool) -> list[Row]:
     rows = []
-    for n_tokens in (30, 128, 256):
+    for n_tokens in LENGTHS[:1] if is_quick else LENGTHS:
         n_bytes = len(envelope(pack_head_grid(random_map(n_tokens)), LIGHT, selected=[0, 0]))
         full = LAYERS * HEADS * n_tokens**2 * 4
         goal = GOAL_BYTES[n_tokens] / full if n_tokens in GOAL_BYTES else None

@@ -16,7 +16,7 @@ from tests.bench import bertviz_page
 from tests.bench.attention import random_map
 from tests.bench.bench import Bench, Row
 from tests.bench.bertviz_page import Shown
-from tests.bench.screen import CLOCK, typed_to_painted
+from tests.bench.screen import CLOCK, entered_to_painted
 from tests.browser.server import DESKTOP, launch, painted, serve
 
 SIZES, ROUNDS, ALLOWED = (16, 64, 128, 256, 512), 5, 120
@@ -38,15 +38,16 @@ class Ours:
     seconds: float
 
 
-def run() -> list[Row]:
+def run(is_quick: bool) -> list[Row]:
+    sizes, rounds = (SIZES[:1], 1) if is_quick else (SIZES, ROUNDS)
     with sync_playwright() as playwright, serve(APP) as address:
         browser = launch(playwright)
         page, received = _open(browser, address)
         rows = []
         for view, rival in RIVALS.items():
             theirs: dict[int, Shown] = {}
-            for n in SIZES:
-                ours = _ours(page, received, view, n)
+            for n in sizes:
+                ours = _ours(page, received, view, n, rounds)
                 if bertviz_page.why_not() is None and n <= TRIED[rival]:
                     theirs[n] = bertviz_page.show(playwright, rival, random_map(n), ALLOWED)
                 rows += [_bytes(view, n, ours, theirs), _seconds(page, view, n, ours, theirs)]
@@ -68,11 +69,11 @@ def _open(browser: Browser, address: str) -> tuple[Page, list[int]]:
     return page, received
 
 
-def _ours(page: Page, received: list[int], view: str, n: int) -> Ours:
+def _ours(page: Page, received: list[int], view: str, n: int, rounds: int) -> Ours:
     n_bytes, milliseconds = [], []
-    for turn in range(ROUNDS + 1):
+    for turn in range(rounds + 1):
         received.clear()
-        milliseconds.append(typed_to_painted(page, f"{view} {n} {turn}", view)[view])
+        milliseconds.append(entered_to_painted(page, f"{view} {n} {turn}", view)[view])
         n_bytes.append(sum(received))
     # The first round makes the weights and warms up.
     return Ours(statistics.median(n_bytes[1:]), statistics.median(milliseconds[1:]) / 1000)
@@ -133,4 +134,4 @@ def _page_bytes(n: int, theirs: dict[int, Shown]) -> int:
     return round(theirs[known].n_bytes * n**2 / known**2)
 
 
-BENCH = Bench("rivals", run)
+BENCH = Bench("rivals", run, needs_browser=True)
