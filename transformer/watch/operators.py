@@ -7,23 +7,33 @@ fall through them in C++ and cost nothing, where a TorchFunctionMode costs for e
 `Tensor.size`; other threads do not notice.
 
 Of torch's private functions this stands on `torch._C._dispatch_key_parse` and
-`torch._C._dispatch_tls_set_dispatch_key_included`; torch's `library` puts kernels in.
+`torch._C._dispatch_tls_set_dispatch_key_included`; torch's `library` puts kernels in. A version of
+torch without these keys is watched by such a mode, function by function: slower, with the same
+recording.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 import torch
-from torch import library
+import torch.nn.functional as F
+from torch import Tensor, library
 
 KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
 """Where to register what is watched all the time, and what only if a watcher wants it."""
-_ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in KEYS)
 _LIBRARIES = library.Library("_", "IMPL"), library.Library("aten", "IMPL")
-for _key in KEYS:
-    _LIBRARIES[0].fallback(library.fallthrough_kernel, _key)
+try:
+    _ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in KEYS)
+    HAS_KEYS = True  # False: a TorchFunctionMode watches
+    for _key in KEYS:
+        _LIBRARIES[0].fallback(library.fallthrough_kernel, _key)
+except (AttributeError, RuntimeError):  # what a torch says that has no such key
+    HAS_KEYS = False
+
+_FUNCTIONS: dict[Any, tuple[Any, Callable[..., None] | None, Callable[..., None] | None]] = {}
+"""A function of torch -> the operator that it calls, and who is told before and after it."""
 
 
 class Watching(Protocol):
@@ -54,6 +64,13 @@ def register(
     the result too.
     """
 
+    name = operator._schema.name.removeprefix("aten::")
+    for space in (torch, torch.linalg, Tensor, F):
+        if hasattr(space, name):
+            _FUNCTIONS[getattr(space, name)] = operator, before, after
+    if not HAS_KEYS:
+        return
+
     def kernel(*args: Any, **kwargs: Any) -> Any:
         watcher = _THREAD.watcher  # None in threads of torch's own, which include the same keys
         _include(None)
@@ -70,6 +87,47 @@ def register(
     _LIBRARIES[1].impl(operator, kernel, key)
 
 
+def needs_functions() -> bool:
+    """Whether nothing is told unless a TorchFunctionMode uses `call_function`."""
+    return not HAS_KEYS
+
+
+def call_function(
+    watcher: Watching, func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    """Call a function of torch; where operators are not watched, tell of the one it stands for."""
+    if HAS_KEYS or func not in _FUNCTIONS:
+        return func(*args, **kwargs)
+    operator, before, after = _FUNCTIONS[func]
+    is_lookup = func is F.embedding
+    given, named = _table_first(*args, **kwargs) if is_lookup else _as_of(operator, args, kwargs)
+    if before is not None:
+        before(watcher, given, named)
+    result = func(*args, **kwargs)
+    if after is not None:
+        after(watcher, given, named, result)
+    return result
+
+
+def _table_first(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> tuple[list[Any], Any]:
+    """What torch's embedding is given, in the operator's order."""
+    return [weight, input], {}
+
+
+def _as_of(
+    operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments as an operator is given them: by position but for those that it wants named."""
+    wanted = operator._schema.arguments
+    by_place = [each for each in wanted if not each.kwarg_only][len(args) :]
+    names = ["input" if each.name == "self" else each.name for each in by_place]
+    rest = [
+        kwargs.get(name, each.default_value) for name, each in zip(names, by_place, strict=True)
+    ]
+    by_name = {each.name for each in wanted if each.kwarg_only}
+    return [*args, *rest], {name: kwargs[name] for name in kwargs if name in by_name}
+
+
 @contextmanager
 def watching(watcher: Watching | None) -> Iterator[None]:
     """While entered, what is registered is told to `watcher` if this thread calls it; None: not."""
@@ -83,6 +141,8 @@ def watching(watcher: Watching | None) -> Iterator[None]:
 
 
 def _include(watcher: Watching | None) -> None:
+    if not HAS_KEYS:
+        return
     torch._C._dispatch_tls_set_dispatch_key_included(_ALWAYS, watcher is not None)
     wants_more = watcher is not None and watcher.wants_more
     torch._C._dispatch_tls_set_dispatch_key_included(_AT_TIMES, wants_more)

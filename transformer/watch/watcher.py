@@ -15,7 +15,14 @@ from torch.overrides import TorchFunctionMode
 from transformer.watch.addends import Addend, bias_of
 from transformer.watch.by_hand import Marks, Product, Softmax, inherited, met_values, tensors_in
 from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
-from transformer.watch.operators import ALWAYS, AT_TIMES, register, watching
+from transformer.watch.operators import (
+    ALWAYS,
+    AT_TIMES,
+    call_function,
+    needs_functions,
+    register,
+    watching,
+)
 from transformer.watch.place import place_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
 from transformer.watch.tables import Tables
@@ -47,7 +54,8 @@ class Watcher:
 
     def __enter__(self) -> "Watcher":
         self._entered.enter_context(watching(self))
-        if any(issubclass(each, nn.MultiheadAttention) for each in set(map(type, self._paths))):
+        types = set(map(type, self._paths))
+        if needs_functions() or any(issubclass(it, nn.MultiheadAttention) for it in types):
             self._watch_functions()
         return self
 
@@ -83,7 +91,7 @@ class Watcher:
                 result = func(*args, **kwargs)
             self._multi_head(*args, **kwargs)
             return result
-        result = func(*args, **kwargs)
+        result = call_function(self, func, args, kwargs)
         given = (*args, *kwargs.values())
         if func in TURNING:
             self.turns.called(func, result, given, len(self.seen))

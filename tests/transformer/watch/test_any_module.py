@@ -12,6 +12,8 @@ from transformer import InputError, Recording, record
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.tokenizer import Token
 
+pytestmark = pytest.mark.usefixtures("each_way")
+
 close = {"rtol": 0.0, "atol": 1e-6}
 styles = pytest.mark.parametrize("style", STYLES, ids=lambda style: style.__name__)
 

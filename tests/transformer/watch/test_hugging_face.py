@@ -35,6 +35,7 @@ def furthest(recording: Recording, kind: str, wanted: tuple[Tensor, ...]) -> flo
     return float(max(differences))
 
 
+@pytest.mark.usefixtures("each_way")
 @families
 @pytest.mark.parametrize("padded", [False, True], ids=["whole", "padded"])
 def test_weights_are_the_library_s_own(family: str, padded: bool) -> None:

@@ -1,14 +1,22 @@
 """What watching stands on in torch, and that it is of no consequence to anything else."""
 
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.watch.invented import HeadsAsAxis, TorchLayer
 from transformer import record
+from transformer.watch import operators
 
 KEYS = ("DeferredInit", "TESTING_ONLY_GenericMode")
+ROOT = Path(__file__).parents[3]
 SEQUENCE = torch.randn(1, 7, 12, generator=torch.Generator().manual_seed(0))
 
 
@@ -18,9 +26,7 @@ def test_torch_still_has_the_key_and_uses_it_for_nothing(key: str) -> None:
         torch._C._dispatch_key_parse(key)
     except RuntimeError:
         pytest.fail(f"torch {torch.__version__} has no dispatch key {key}: choose another one")
-    from transformer.watch import operators  # fails by itself where a key is missing
-
-    assert key in operators.KEYS
+    assert operators.HAS_KEYS and key in operators.KEYS
     for operator in ("aten::exp", "aten::layer_norm"):  # nothing of ours is registered for them
         kernels = torch._C._dispatch_dump(operator).splitlines()
         is_used = any(line.startswith(f"{key}:") for line in kernels)
@@ -55,3 +61,37 @@ def test_other_modes_may_be_active(style: type[nn.Module]) -> None:
         recording = record(model, SEQUENCE)
     assert counter.get_total_flops() > 0
     assert recording.attentions
+
+
+WITHOUT_KEYS = """
+import torch
+def parse(name, known=torch._C._dispatch_key_parse):
+    if name in {keys}:
+        raise RuntimeError("could not parse dispatch key: " + name)
+    return known(name)
+torch._C._dispatch_key_parse = parse
+from transformer import record
+from transformer.watch import operators
+layer = torch.nn.TransformerEncoderLayer(12, 2, 24, batch_first=True).eval()
+print(operators.HAS_KEYS, *record(layer, torch.zeros(1, 7, 12)).attentions)
+"""
+
+
+def test_a_torch_without_the_keys_is_watched_by_a_mode() -> None:
+    script = WITHOUT_KEYS.replace("{keys}", repr(KEYS))
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert ran.stdout.split() == ["False", "encoder_self"], ran.stderr
+
+
+def test_functions_tell_what_their_operators_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operators, "HAS_KEYS", False)
+    told: list[tuple[Any, ...]] = []
+    func, table, ids = F.embedding, torch.eye(3), torch.tensor([2])
+    operator = torch.ops.aten.embedding.default
+    monkeypatch.setitem(operators._FUNCTIONS, func, (operator, None, lambda *it: told.append(it)))
+    watcher: Any = object()
+    for args, named in (((ids, table), {}), ((ids,), {"weight": table})):
+        result = operators.call_function(watcher, func, args, named)
+        assert torch.equal(result, table[2:])
+        _, given, others, known = told[-1]
+        assert given[0] is table and given[1] is ids and others == {} and known is result
