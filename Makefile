@@ -22,6 +22,7 @@ lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/oxlint --deny-warnings viz tests
 
 bench: .venv/ready-for-tests
 	sh tests/browser/install.sh

@@ -1,1 +1,1 @@
-"""Browser-side components (Streamlit components v2): one Python file, one .js and one .css each."""
+"""Browser components (Streamlit components v2): a folder each; kit/ is what they share."""

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from transformer.files.whole_file import write_whole
 from viz.components.kit.browser import Component, palette
+from viz.components.kit.modules import bundle
 from viz.export import page_html
 from viz.theme import DARK, LIGHT, Theme
 
@@ -108,12 +109,11 @@ def _given(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, A
 def _body(component: Component, heading: str, content: Mapping[str, Any]) -> str:
     # No text that is a page's may end its element: JSON may write "<" as a number instead.
     text = json.dumps(content).replace("<", "\\u003c")
-    module = component.js.replace("export default function", "const drawInto = function")
+    module = f"const drawInto = {component.script};\nconst standAlone = {bundle(_SHIM).script};"
     start = 'standAlone(drawInto, JSON.parse(document.querySelector("#content").textContent));'
     return (
         f"<style>{_STYLE}</style>\n{heading}<main></main>\n"
         f'<script type="application/json" id="content">{text}</script>\n'
-        f"<script>\n{_inline(_SHIM.read_text(encoding='utf-8'))}</script>\n"
         f'<script type="module">\n{_inline(module)}\n{start}\n</script>'
     )
 

@@ -1,7 +1,7 @@
 // One component in a page of its own: what stands for Streamlit there.
 
 // component: the default export of its module. content: { className, css, themes, first, answers }.
-function standAlone(component, { className, css, themes, first, answers }) {
+export default function standAlone(component, { className, css, themes, first, answers }) {
   const theme = chosenTheme(Object.keys(themes));
   const { background, text } = themes[theme];
   document.documentElement.style.colorScheme = theme;
@@ -17,8 +17,9 @@ function standAlone(component, { className, css, themes, first, answers }) {
     component({ data, parentElement: shadow, setTriggerValue, setStateValue: setTriggerValue });
   };
   // What a person chooses stays in the page; what Python would have answered is here, or nothing.
-  function setTriggerValue(name, value) {
-    const answer = answers[JSON.stringify([name, value])];
+  function setTriggerValue(_, news) {
+    const asked = news.map(({ name, value }) => answers[JSON.stringify([name, value])]);
+    const answer = asked.find(Boolean);
     if (answer) setTimeout(() => show(answer));
   }
   show(first);

@@ -1,16 +1,15 @@
 // Vectors as bars and steps on canvases, sharp at any number of device pixels.
 
+import { devicePixels, emptied } from "../kit/canvas.js";
+
 const PALE = 0.38; // of the whole in which a part is drawn
 
 // A context in device pixels, emptied; null while the canvas is not shown.
 function openCanvas(canvas) {
-  const ratio = window.devicePixelRatio;
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((x) => Math.round(x * ratio));
+  const [width, height] = devicePixels(canvas.clientWidth, canvas.clientHeight);
   if (!width || !height) return null;
-  const context = canvas.getContext("2d");
-  if (canvas.width === width && canvas.height === height) context.clearRect(0, 0, width, height);
-  else Object.assign(canvas, { width, height }); // this empties it too
-  return Object.assign(context, { ratio, pixelsAcross: width, pixelsDown: height });
+  const sizes = { ratio: window.devicePixelRatio, pixelsAcross: width, pixelsDown: height };
+  return Object.assign(emptied(canvas, width, height), sizes);
 }
 
 // The smallest and largest of all values, and 0.
@@ -38,7 +37,7 @@ function across(context, d, n) {
 }
 
 // layers: [{ values, pale, narrow }], each above the one before; marked: a dimension or null.
-function drawBars(canvas, layers, marked, colours) {
+export function drawBars(canvas, layers, marked, colours) {
   const context = openCanvas(canvas);
   if (!context) return;
   const place = downwards(context, span(...layers.map(({ values }) => values)));
@@ -65,7 +64,7 @@ function drawBars(canvas, layers, marked, colours) {
 }
 
 // A line that rises and falls with each dimension, from 0 to a dot at its end.
-function drawSteps(canvas, values, marked, colours) {
+export function drawSteps(canvas, values, marked, colours) {
   const context = openCanvas(canvas);
   if (!context) return;
   const place = downwards(context, span(values));
@@ -94,7 +93,7 @@ function drawSteps(canvas, values, marked, colours) {
 }
 
 // Lengths below each other on one axis: [{ value, pale }].
-function drawLengths(canvas, lengths, colours) {
+export function drawLengths(canvas, lengths, colours) {
   const context = openCanvas(canvas);
   if (!context) return;
   const [low, high] = span(lengths.map(({ value }) => value));
@@ -115,7 +114,7 @@ function drawLengths(canvas, lengths, colours) {
 }
 
 // A strip of keys, allowed or not, with a frame around the chosen one.
-function drawMask(canvas, allowed, chosen, colours) {
+export function drawMask(canvas, allowed, chosen, colours) {
   const context = openCanvas(canvas);
   if (!context) return;
   const [line, n] = [Math.max(1, Math.round(context.ratio)), allowed.length];

@@ -16,9 +16,10 @@ from transformer.analysis.strongest import strongest_weight
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.components.kit.browser import Component, envelope, pieces, script, style
+from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map
+from viz.components.kit.sync import News, show
 from viz.labels import bare_label, kind_name
 from viz.map_words import capitalised
 from viz.theme import Theme
@@ -31,19 +32,7 @@ _READABLE = (0.0, 10.0)
 """Where the largest score of a row lies outside, scores are taken as their distance from it:
 e^s would have too many digits, or none, before the point."""
 
-CELL_STEPS = Component(
-    "cell_steps",
-    css=style("kit/page", "cell_steps/cell_steps"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/drafts",
-        "cell_steps/bars",
-        "cell_steps/stages",
-        "cell_steps/competitors",
-        "cell_steps/index",
-    ),
-)
+CELL_STEPS = Component("cell_steps")
 _COMPONENT = st.components.v2.component(
     CELL_STEPS.name, html=CELL_STEPS.html, css=CELL_STEPS.css, js=CELL_STEPS.js
 )
@@ -101,11 +90,11 @@ def cell_steps(data: bytes, key: str, on_cell: Callable[[int, int], None] | None
     set the state of other widgets.
     """
 
-    def asked() -> None:
-        if on_cell is not None and st.session_state[key].cell:
-            on_cell(*map(int, st.session_state[key].cell))
+    def told(news: News) -> None:
+        if on_cell is not None and "cell" in news:
+            on_cell(*map(int, news["cell"]))
 
-    _COMPONENT(key=key, data=data, on_cell_change=asked)
+    show(_COMPONENT, data, key, told)
 
 
 def pack_cell(

@@ -1,6 +1,9 @@
 // The softmax of one row: its equation, and each key as a button with its score and weight.
 
-function showSoftmax(cell) {
+import { decimals, element, setPiece } from "../kit/page.js";
+import { formula, value } from "./stages.js";
+
+export function showSoftmax(cell) {
   const { header, competitors, root } = cell;
   const [nRest, restWeight] = header.rest;
   const hadFocus = competitors.contains(root.getRootNode().activeElement);
@@ -58,19 +61,7 @@ function fillCompetitor(node, label, score, weight, size) {
   node.append(piece, element("span", "score", score), element("span", "weight", weight), track);
 }
 
-function choose(cell, button) {
+export function choose(cell, button) {
   if (!button || button.hasAttribute("aria-current")) return;
   cell.ask(Number(button.dataset.key));
-}
-
-function walkCompetitors({ competitors }, event) {
-  const buttons = [...competitors.querySelectorAll("button")];
-  const at = buttons.indexOf(event.target.closest("button"));
-  const to = stepped(event.key, at, buttons.length);
-  if (to === null) return;
-  event.preventDefault();
-  event.stopPropagation();
-  buttons[at].tabIndex = -1;
-  buttons[to].tabIndex = 0;
-  buttons[to].focus();
 }

@@ -1,22 +1,19 @@
 // Inside one cell: numbered stages from q and k to a share of the head's output.
 
-const cells = new WeakMap();
+import { host } from "../kit/host.js";
+import { applyPalette, decimals, element, setPiece } from "../kit/page.js";
+import { placeAfter, rove, takeKey } from "../kit/roving.js";
+import { tell } from "../kit/sync.js";
+import { unpack } from "../kit/unpack.js";
+import { drawBars, drawLengths, drawMask, drawSteps } from "./bars.js";
+import { choose, showSoftmax } from "./competitors.js";
+import { createStages, showKeyNumbers, showValueNumbers, showWhole } from "./stages.js";
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".cell-steps");
-  if (!cells.has(root)) cells.set(root, create(root));
-  const cell = cells.get(root);
-  cell.ask = (key) => setTriggerValue("cell", [cell.header.cell[0], key]);
-  cell.drafts.give(data);
-  return () => {
-    cell.dispose();
-    cells.delete(root);
-    root.replaceChildren();
-  };
-}
+export default host("cell_steps", create, update);
 
-function create(root) {
+function create(root, sync) {
   const cell = { root, marks: { key: null, value: null }, focused: { key: null, value: null } };
+  cell.ask = (key) => tell(sync, "cell", [cell.header.cell[0], key]);
   cell.sentence = element("p", "hidden-text");
   cell.title = element("div", "title");
   cell.equation = element("div", "equation");
@@ -49,14 +46,10 @@ function listen(cell) {
   root.onpointerdown = moved;
   root.onpointerleave = moved;
   competitors.onclick = ({ target }) => choose(cell, target.closest("button"));
-  competitors.onkeydown = (event) => walkCompetitors(cell, event);
+  competitors.onkeydown = (event) => rove(event, [...competitors.querySelectorAll("button")], "both");
   const observer = new ResizeObserver(() => draw(cell));
   observer.observe(root);
-  cell.drafts = withDrafts("cell_steps", (bytes) => update(cell, openEnvelope(bytes)));
-  cell.dispose = () => {
-    observer.disconnect();
-    cell.drafts.end();
-  };
+  cell.dispose = () => observer.disconnect();
 }
 
 function update(cell, { nonce, palette, signs, payload }) {
@@ -94,14 +87,6 @@ function showTitle({ title, header }) {
   );
 }
 
-// Where an arrow key, Home or End leads from `at` among n; null for any other key.
-function stepped(key, at, n) {
-  const to = { ArrowLeft: at - 1, ArrowUp: at - 1, ArrowRight: at + 1, ArrowDown: at + 1 }[key];
-  if (key === "Home") return 0;
-  if (key === "End") return n - 1;
-  return to === undefined ? null : Math.min(n - 1, Math.max(0, to));
-}
-
 function point(cell, event) {
   const drawing = event.target.closest?.("[data-group]");
   for (const group of ["key", "value"]) {
@@ -126,10 +111,9 @@ function markAndDraw(cell, group, d) {
 }
 
 function walkDimensions(cell, group, event) {
-  const to = stepped(event.key, cell.marks[group] ?? 0, length(cell, group));
-  if (to === null) return;
-  event.preventDefault();
-  event.stopPropagation();
+  const to = placeAfter(event.key, cell.marks[group] ?? 0, length(cell, group), "both");
+  if (to === undefined) return;
+  takeKey(event);
   focusDimension(cell, group, to);
 }
 

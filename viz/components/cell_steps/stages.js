@@ -1,14 +1,16 @@
 // The stages of a cell as elements: name and formula, drawing, numbers.
 
+import { decimals, element } from "../kit/page.js";
+
 // "q_i^{s}" as nodes: _ lowers and ^ raises what follows, one character or a group in braces.
-function formula(text) {
+export function formula(text) {
   return text.split(/([_^](?:\{[^}]*\}|.))/).map((part, i) => {
     if (i % 2 === 0) return part;
     return element(part[0] === "_" ? "sub" : "sup", "", part.slice(1).replace(/[{}]/g, ""));
   });
 }
 
-function createStages(cell) {
+export function createStages(cell) {
   let count = 0;
   const add = (title, written, group, ...drawing) =>
     createStage(++count, title, written, group, drawing);
@@ -51,7 +53,7 @@ function createStage(number, title, text, group, drawing) {
 }
 
 // What each stage says of the whole cell, wherever the reader points.
-function showWhole({ stages, header, q, allowed }) {
+export function showWhole({ stages, header, q, allowed }) {
   const scale = header.scale_name || "scale";
   const dimensions = `${q.length} dimension${q.length === 1 ? "" : "s"}`;
   stages.vectors.written.replaceChildren(...formula(`q_i, k_j, ${dimensions}`));
@@ -72,7 +74,7 @@ function showWhole({ stages, header, q, allowed }) {
 }
 
 // The numbers of dimension d of q and k; null: of the whole vectors.
-function showKeyNumbers({ stages, header, q, k, products, running, top }, d) {
+export function showKeyNumbers({ stages, header, q, k, products, running, top }, d) {
   const dot = ["q·k", "dot", header.dot];
   if (d === null) {
     setNumbers(stages.vectors, ["‖q‖", "q-norm", norm(q)], ["‖k‖", "k-norm", norm(k)]);
@@ -86,7 +88,7 @@ function showKeyNumbers({ stages, header, q, k, products, running, top }, d) {
 }
 
 // The numbers of dimension d of v; null: of the whole vectors.
-function showValueNumbers({ stages, header, value: v, part, output }, d) {
+export function showValueNumbers({ stages, header, value: v, part, output }, d) {
   const shares = [
     [`share, ${header.percent}`, "share", header.share],
     ["all keys' shares", "share-sum", header.share_sum],
@@ -117,7 +119,7 @@ function figure(label, name, x) {
   return row;
 }
 
-function value(name, x) {
+export function value(name, x) {
   const node = element("span", "value", decimals(x));
   node.dataset.number = name;
   return node;

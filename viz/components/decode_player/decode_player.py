@@ -13,24 +13,14 @@ from torch import Tensor
 from transformer.decoding import Candidate, Decoding, Step
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
+from viz.components.kit.sync import News, show
 from viz.labels import label, percent
 from viz.theme import Theme
 
-DECODE_PLAYER = Component(
-    "decode_player",
-    css=style("kit/page", "kit/playback", "decode_player/decode_player"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/shade",
-        "decode_player/overview",
-        "kit/playback",
-        "decode_player/index",
-    ),
-)
+DECODE_PLAYER = Component("decode_player")
 _COMPONENT = st.components.v2.component(
     DECODE_PLAYER.name, html=DECODE_PLAYER.html, css=DECODE_PLAYER.css, js=DECODE_PLAYER.js
 )
@@ -95,11 +85,11 @@ def decode_player(data: bytes, key: str, on_move: Callable[[int], None] | None =
     step before the script runs: the place to set the state of other widgets.
     """
 
-    def moved() -> None:
-        if on_move is not None and st.session_state[key].step is not None:
-            on_move(int(st.session_state[key].step))
+    def told(news: News) -> None:
+        if on_move is not None and "step" in news:
+            on_move(int(news["step"]))
 
-    _COMPONENT(key=key, data=data, on_step_change=moved)
+    show(_COMPONENT, data, key, told)
 
 
 def pack_player(

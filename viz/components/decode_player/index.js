@@ -1,27 +1,26 @@
 // One decoding, a step at a time: what is written, what else could have been, what was attended to.
 
+import { host } from "../kit/host.js";
+import {
+  announcePointing,
+  applyPalette,
+  element,
+  markPointed,
+  onToken,
+  setPiece,
+} from "../kit/page.js";
+import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { shadeChip } from "../kit/shade.js";
+import { unpack } from "../kit/unpack.js";
+import { createOverview, drawOverview, markOverview, markOverviewColumn } from "./overview.js";
+
 const N_BARS = 11; // ten candidates, and the chosen one where it is none of them
-const players = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".decode-player");
-  if (!players.has(root)) players.set(root, create(root));
-  const player = players.get(root);
-  player.send = (step) => setTriggerValue("step", step);
-  update(player, openEnvelope(data));
-  return () => {
-    player.dispose();
-    players.delete(root);
-    root.replaceChildren();
-  };
-}
+export default host("decode_player", create, update);
 
-function create(root) {
+function create(root, sync) {
   const player = { root };
-  const playback = createPlayback(
-    (step) => show(player, step),
-    (step) => player.send(step),
-  );
+  const playback = createPlayback((step) => show(player, step), sync, "step");
   const overview = createOverview((step) => move(playback, step));
   Object.assign(player, { playback, overview });
   player.written = tokenList("written", "What is written so far");
@@ -47,11 +46,11 @@ function create(root) {
   window.addEventListener("keydown", onKeyDown);
   announcePointing(root);
   player.written.onclick = ({ target }) => {
-    const chip = target.closest(".chip");
-    if (chip?.dataset.side === "target") move(playback, Number(chip.dataset.position));
+    const pressed = target.closest(".chip");
+    if (pressed?.dataset.side === "target") move(playback, Number(pressed.dataset.position));
   };
   player.dispose = () => {
-    stop(playback);
+    pause(playback);
     silence();
     window.removeEventListener("keydown", onKeyDown);
   };

@@ -1,9 +1,13 @@
 // All steps at once: the cross-attention, a row a step, and each step's entropy beside it.
 
+import { createImage, emptied } from "../kit/canvas.js";
+import { element } from "../kit/page.js";
+import { FULL, pixelTable } from "../kit/shade.js";
+
 const ENTROPY_WIDTH = 64;
 
 // show(step) is asked for when a row is pressed or dragged over.
-function createOverview(show) {
+export function createOverview(show) {
   const node = element("div", "overview");
   node.setAttribute("aria-hidden", "true"); // the slider and the weights say the same
   const map = element("canvas", "map");
@@ -21,19 +25,17 @@ function createOverview(show) {
   return overview;
 }
 
-function drawOverview(overview, weights, entropies, palette) {
+export function drawOverview(overview, weights, entropies, palette) {
   const [nRows, nColumns] = weights.shape;
   Object.assign(overview, { nRows, nColumns });
   const height = Math.max(60, Math.min(15, 260 / nRows) * nRows);
   overview.node.style.height = `${height}px`;
   overview.node.style.setProperty("--entropy-width", `${ENTROPY_WIDTH}px`);
   // One canvas pixel a cell; the style scales it without smoothing.
-  Object.assign(overview.map, { width: nColumns, height: nRows });
-  const image = new ImageData(nColumns, nRows);
-  const pixels = new Uint32Array(image.data.buffer);
+  const image = createImage(nColumns, nRows);
   const table = pixelTable(palette);
-  weights.forEach((weight, i) => (pixels[i] = table[Math.round(FULL * Math.sqrt(weight))]));
-  overview.map.getContext("2d").putImageData(image, 0, 0);
+  weights.forEach((weight, i) => (image.pixels[i] = table[Math.round(FULL * Math.sqrt(weight))]));
+  emptied(overview.map, nColumns, nRows).putImageData(image.data, 0, 0);
   const most = Math.max(1, ...entropies);
   overview.bars.replaceChildren(
     ...entropies.map((entropy, step) => {
@@ -45,13 +47,13 @@ function drawOverview(overview, weights, entropies, palette) {
   );
 }
 
-function markOverview(overview, step) {
+export function markOverview(overview, step) {
   overview.row.style.top = `${(100 * step) / overview.nRows}%`;
   overview.row.style.height = `${100 / overview.nRows}%`;
   [...overview.bars.children].forEach((bar, i) => bar.classList.toggle("now", i === step));
 }
 
-function markOverviewColumn(overview, position) {
+export function markOverviewColumn(overview, position) {
   overview.column.style.display = position === null ? "none" : "block";
   overview.column.style.setProperty("--at", position / overview.nColumns);
   overview.column.style.setProperty("--size", 1 / overview.nColumns);

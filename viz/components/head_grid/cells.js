@@ -1,9 +1,14 @@
 // One element a head: where it stands and what is written in it.
 
+import { element } from "../kit/page.js";
+import { colourAt, paintChip } from "../kit/shade.js";
+import { rankedColumns } from "./order.js";
+import { metricOf, nameOf, spoken } from "./words.js";
+
 const DENSE = 8; // more cells in a row stand closer, and units are left to the legend
 
 // The elements; kept as long as their number stays.
-function makeCells(grid) {
+export function makeCells(grid) {
   const [nLayers, nHeads] = grid.thumbnails.shape;
   const size = `${nLayers}x${nHeads}`;
   if (size === grid.size) return;
@@ -16,7 +21,7 @@ function makeCells(grid) {
 }
 
 // Cells into rows: layers, or ranks. Only a new arrangement moves elements.
-function layOut(grid) {
+export function layOut(grid) {
   const { board, shown, cells } = grid;
   const [nLayers, nHeads, nRows, nColumns] = grid.thumbnails.shape;
   const ranked = shown.sort !== "layer";
@@ -67,14 +72,14 @@ function line(...children) {
   return row;
 }
 
-function named(tag, className, role, text) {
+export function named(tag, className, role, text) {
   const node = element(tag, className, text);
   node.setAttribute("role", role);
   return node;
 }
 
 // Numbers, colours, captions and names of all cells.
-function fillCells(grid) {
+export function fillCells(grid) {
   const { board, shown, cells } = grid;
   const metric = shown.show === "maps" ? null : metricOf(grid, shown.show);
   board.classList.toggle("numbers", metric !== null);

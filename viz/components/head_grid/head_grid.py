@@ -12,10 +12,11 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, envelope, pieces, script, style
+from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map
 from viz.components.kit.sides import sides
+from viz.components.kit.sync import News, show
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_heads
@@ -24,21 +25,7 @@ from viz.theme import Theme
 N_TELLING = 3
 """Numbers that are named with a head."""
 
-HEAD_GRID = Component(
-    "head_grid",
-    css=style("kit/page", "head_grid/head_grid"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/drafts",
-        "kit/shade",
-        "head_grid/order",
-        "head_grid/toolbar",
-        "head_grid/words",
-        "head_grid/cells",
-        "head_grid/index",
-    ),
-)
+HEAD_GRID = Component("head_grid")
 _COMPONENT = st.components.v2.component(
     HEAD_GRID.name, html=HEAD_GRID.html, css=HEAD_GRID.css, js=HEAD_GRID.js
 )
@@ -96,15 +83,14 @@ def head_grid(
     the script runs: the place to set the state of other widgets.
     """
 
-    def told() -> None:
-        news = st.session_state[key].news or {}
-        if on_open is not None and news.get("open"):
+    def told(news: News) -> None:
+        if on_open is not None and "open" in news:
             on_open(*map(int, news["open"]))
-        if on_change is not None and news.get("view"):
+        if on_change is not None and "view" in news:
             view = news["view"]
             on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
 
-    _COMPONENT(key=key, data=data, on_news_change=told)
+    show(_COMPONENT, data, key, told)
 
 
 def pack_head_grid(map: AttentionMap) -> bytes:

@@ -1,22 +1,21 @@
 // All heads at once: small pictures or numbers, by layer or by rank.
 
-const grids = new WeakMap();
+import { createImage, devicePixels, emptied } from "../kit/canvas.js";
+import { host } from "../kit/host.js";
+import { applyPalette, element, onToken } from "../kit/page.js";
+import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
+import { paintMap, pixelTable } from "../kit/shade.js";
+import { accepts, tell } from "../kit/sync.js";
+import { unpack } from "../kit/unpack.js";
+import { fillCells, layOut, makeCells, named } from "./cells.js";
+import { effective, gridPlaceAfter, indexOf, ranking } from "./order.js";
+import { createToolbar, setToolbar } from "./toolbar.js";
+import { describe, explain, sorted } from "./words.js";
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".head-grid");
-  if (!grids.has(root)) grids.set(root, create(root));
-  const grid = grids.get(root);
-  grid.send = (news) => setTriggerValue("news", news);
-  grid.drafts.give(data);
-  return () => {
-    grid.dispose();
-    grids.delete(root);
-    root.replaceChildren();
-  };
-}
+export default host("head_grid", create, update);
 
-function create(root) {
-  const grid = { root, cells: [], selected: [0, 0], sent: { open: [], view: [] }, served: {} };
+function create(root, sync) {
+  const grid = { root, sync, cells: [], selected: [0, 0] };
   grid.toolbar = createToolbar((view) => change(grid, view));
   grid.board = named("div", "board", "grid");
   // One canvas below all cells: the browser composes each canvas anew in every frame.
@@ -27,11 +26,9 @@ function create(root) {
   const observer = new ResizeObserver(() => resized(grid));
   observer.observe(grid.board);
   const silence = onToken((token) => markToken(grid, token));
-  grid.drafts = withDrafts("head_grid", (bytes) => update(grid, openEnvelope(bytes)));
   grid.dispose = () => {
     observer.disconnect();
     silence();
-    grid.drafts.end();
   };
   listen(grid);
   return grid;
@@ -59,12 +56,15 @@ function update(grid, { nonce, palette, difference, selected, view, payload }) {
     makeCells(grid);
     readMetrics(grid);
   }
-  const isMoved = isNews(grid, "view", view);
+  const isMoved = accepts(grid.sync, "view", view) && !isSame(view, grid.view);
   if (isMoved) grid.view = view;
   if (isNew || isMoved) show(grid);
-  if (isNews(grid, "open", selected) || !grid.cells[indexOf(grid, grid.selected)]) {
-    select(grid, selected);
-  } else if (isNew || isMoved) select(grid, grid.selected);
+  const isOther = accepts(grid.sync, "open", selected) && !isSame(selected, grid.selected);
+  if (isNew || isMoved || isOther) select(grid, isOther ? selected : grid.selected);
+}
+
+function isSame(a, b) {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function recolour(grid, scale) {
@@ -72,25 +72,6 @@ function recolour(grid, scale) {
   if (colours === grid.colours) return;
   Object.assign(grid, { colours, scale, table: pixelTable({ ...grid.palette, scale }) });
   applyPalette(grid.root, grid.palette);
-}
-
-// Whether the server says something new. What only repeats what it knew, or what it was told, is
-// none: the browser may have moved on since.
-function isNews(grid, name, value) {
-  const text = JSON.stringify(value);
-  const at = grid.sent[name].indexOf(text);
-  const isNew = at < 0 && text !== grid.served[name];
-  grid.sent[name].splice(0, isNew ? Infinity : at + 1);
-  grid.served[name] = text;
-  return isNew;
-}
-
-// Of two messages that come while the server is busy it may hear the last alone: so each says all
-// that has not been answered.
-function tell(grid, name, value) {
-  grid.sent[name].push(JSON.stringify(value));
-  const latest = Object.entries(grid.sent).map(([each, texts]) => [each, texts.at(-1) ?? null]);
-  grid.send(Object.fromEntries(latest.map(([each, text]) => [each, JSON.parse(text)])));
 }
 
 // grid.metric(name): its numbers, one a head; grid.ranking(name): indices, the largest first.
@@ -141,7 +122,7 @@ function drawMaps(grid) {
   const { canvas, board, thumbnails, cells, order, table, header } = grid;
   const ratio = window.devicePixelRatio;
   const origin = board.getBoundingClientRect();
-  const image = emptyImage(grid, Math.round(origin.width * ratio), Math.round(origin.height * ratio));
+  const image = emptyImage(grid, ...devicePixels(origin.width, origin.height));
   const [, , nRows, nColumns] = thumbnails.shape;
   const n = nRows * nColumns;
   const signed = header.lens.scale === "signed";
@@ -163,10 +144,8 @@ function emptyImage(grid, width, height) {
     image.pixels.fill(0);
     return image;
   }
-  [canvas.width, canvas.height] = [width, height];
-  const data = new ImageData(width, height);
-  grid.image = { data, width, height, pixels: new Uint32Array(data.data.buffer) };
-  return grid.image;
+  emptied(canvas, width, height);
+  return (grid.image = createImage(width, height));
 }
 
 // The user chose what is shown. A metric that is not on offer here stays wished for.
@@ -179,11 +158,7 @@ function change(grid, chosen) {
   };
   show(grid);
   select(grid, grid.selected);
-  tell(grid, "view", grid.view);
-}
-
-function indexOf(grid, [layer, head]) {
-  return layer * grid.thumbnails.shape[1] + Math.min(head, grid.thumbnails.shape[1] - 1);
+  tell(grid.sync, "view", grid.view);
 }
 
 function select(grid, [layer, head]) {
@@ -204,25 +179,20 @@ function choose(grid, cell) {
   // A map of a whole layer stands for the head that is open.
   const chosen = [cell.layer, grid.header.lens.per_head ? cell.head : grid.selected[1]];
   select(grid, chosen);
-  tell(grid, "open", chosen);
+  tell(grid.sync, "open", chosen);
 }
 
 function onKey(grid, event) {
   const cell = event.target.closest(".cell");
-  if (!cell || event.ctrlKey || event.altKey || event.metaKey) return;
+  if (!cell || hasModifier(event)) return;
   const { order, columns, cells, shown } = grid;
   if (event.key === "Enter" || event.key === " ") choose(grid, cell);
   else if (/^(Arrow|Home$|End$)/.test(event.key)) {
     const place = order.indexOf(cell.index);
-    const to = placeAfter(event.key, place, order.length, columns, shown.sort !== "layer");
-    if (to !== undefined) {
-      cell.tabIndex = -1;
-      cells[order[to]].tabIndex = 0;
-      cells[order[to]].focus();
-    }
+    const to = gridPlaceAfter(event.key, place, order.length, columns, shown.sort !== "layer");
+    if (to !== undefined) moveStop(cell, cells[order[to]]);
   } else return;
-  event.preventDefault();
-  event.stopPropagation();
+  takeKey(event);
 }
 
 // A token pointed at elsewhere: its row or column is marked in every picture.

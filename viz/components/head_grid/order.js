@@ -6,28 +6,33 @@ const FEW_COLUMNS = 5;
 
 // What a view comes to: a metric that this attention lacks counts as none.
 // by: the metric that ranks; null when none does, and then all heads are kept.
-function effective(view, metrics) {
+export function effective(view, metrics) {
   const known = (name, otherwise) => (metrics.some((m) => m.name === name) ? name : otherwise);
   const [show, sort] = [known(view.show, "maps"), known(view.sort, "layer")];
   const by = sort !== "layer" ? sort : show !== "maps" ? show : null;
   return { show, sort, by, top: by === null ? 0 : view.top };
 }
 
+// The place of a head among all, layer by layer; a layer may be one map.
+export function indexOf(grid, [layer, head]) {
+  return layer * grid.thumbnails.shape[1] + Math.min(head, grid.thumbnails.shape[1] - 1);
+}
+
 // Indices from the largest value to the smallest; undefined values last; ties in their order.
-function ranking(values) {
+export function ranking(values) {
   const size = (i) => (Number.isNaN(values[i]) ? -Infinity : values[i]);
   return Array.from(values, (_, i) => i).sort((a, b) => size(b) - size(a) || a - b);
 }
 
 // Of ranked heads, as many in a row as there are heads in a layer, or five large ones.
-function rankedColumns(nShown, nHeads, width, gap) {
+export function rankedColumns(nShown, nHeads, width, gap) {
   const fitting = Math.floor((width + gap) / (MIN_CELL + gap));
   return Math.max(1, Math.min(fitting, nShown, nShown <= FEW ? FEW_COLUMNS : nHeads));
 }
 
 // Where a key leads from a place among n that stand `columns` in a row; undefined: nowhere.
 // wraps: whether left and right go on in the next row.
-function placeAfter(key, place, n, columns, wraps) {
+export function gridPlaceAfter(key, place, n, columns, wraps) {
   const start = place - (place % columns);
   const end = Math.min(start + columns, n) - 1;
   const [first, last] = wraps ? [0, n - 1] : [start, end];

@@ -1,9 +1,11 @@
 // What the grid shows, how it is sorted and how many heads are kept: three native selects.
 
+import { element } from "../kit/page.js";
+
 const TOPS = [0, 5, 10, 20];
 
 // changed({ show, sort, top }) is called when the user chose.
-function createToolbar(changed) {
+export function createToolbar(changed) {
   const node = element("div", "toolbar");
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", "What the grid shows");
@@ -25,7 +27,7 @@ function createToolbar(changed) {
 }
 
 // view: as `effective` gives it. The number that is kept needs a metric to go by.
-function setToolbar(toolbar, metrics, view, top) {
+export function setToolbar(toolbar, metrics, view, top) {
   const offered = metrics.map(({ name }) => name).join();
   if (offered !== toolbar.offered) {
     toolbar.offered = offered;

@@ -1,7 +1,10 @@
 // What is said of a head and of the scale, in text.
 
+import { decimals, element, setPiece, short } from "../kit/page.js";
+import { indexOf } from "./order.js";
+
 // The lines below the grid: of the head pointed at, else of the selected one.
-function describe(grid, cell) {
+export function describe(grid, cell) {
   const shown = cell ?? grid.cells[indexOf(grid, grid.selected)];
   if (!shown) return;
   const first = element("div", "", "");
@@ -31,7 +34,7 @@ function strongestParts(grid, cell) {
 }
 
 // The same in one sentence, for who cannot see it.
-function spoken(grid, cell) {
+export function spoken(grid, cell) {
   const { row, column, value } = strongestOf(grid, cell);
   const verb = grid.header.produced ? "writing " : "";
   const strongest = row ? `strongest ${verb}${row[0]} → ${column[0]} ${value}` : "nothing to show";
@@ -41,7 +44,7 @@ function spoken(grid, cell) {
   return `${nameOf(grid, cell)}: ${[strongest, ...telling, ...rank].join(", ")}`;
 }
 
-function nameOf(grid, { layer, head }) {
+export function nameOf(grid, { layer, head }) {
   return grid.header.lens.per_head ? `L${layer} H${head}` : `L${layer}, all heads`;
 }
 
@@ -62,12 +65,12 @@ function tellingOf({ header, telling }, { index }) {
   });
 }
 
-function metricOf(grid, name) {
+export function metricOf(grid, name) {
   return grid.header.metrics.find((metric) => metric.name === name);
 }
 
 // What the shades mean, how heads are sorted, and which are left out.
-function explain(grid) {
+export function explain(grid) {
   const { shown, header } = grid;
   const scale = shown.show === "maps" ? mapScale(grid) : metricScale(grid);
   const parts = [...scale, ...header.notes.map((note) => ` · ${note}`)];
@@ -88,12 +91,12 @@ function mapScale({ header, scale }) {
 }
 
 function metricScale(grid) {
-  const { title, texts, explain } = metricOf(grid, grid.shown.show);
+  const { title, texts, explain: what } = metricOf(grid, grid.shown.show);
   const most = texts[grid.ranking(grid.shown.show)[0]];
-  return [`${title} 0 `, ramp(grid.palette.scale), ` ${most} · ${explain}`];
+  return [`${title} 0 `, ramp(grid.palette.scale), ` ${most} · ${what}`];
 }
 
-function sorted(grid) {
+export function sorted(grid) {
   const { by, sort, top } = grid.shown;
   if (by === null || (sort === "layer" && !top)) return [];
   const title = metricOf(grid, by).title;

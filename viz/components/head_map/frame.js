@@ -9,7 +9,7 @@ const LABEL_GAP = 6;
 const LEVEL_LABELS = 6; // more columns than these have upright labels
 
 // plot: { x, y, width, height } of the cells; room: px for the labels of rows and of columns.
-function measureFrame(map, width, context, family) {
+export function measureFrame(map, width, context, family) {
   const { nRows, nColumns, header } = map;
   context.font = `13px ${family}`;
   const rows = Math.min(widest(context, header.rows), 0.24 * width, 150);
@@ -37,12 +37,12 @@ function widest(context, pieces) {
 }
 
 // Size in px of one row and one column of the window.
-function cellSize({ plot }, [top, bottom, left, right]) {
+export function cellSize({ plot }, [top, bottom, left, right]) {
   return { width: plot.width / (right - left), height: plot.height / (bottom - top) };
 }
 
 // The box of rows and columns, from the first to the last of each.
-function boxOf(frame, window, [firstRow, lastRow], [firstColumn, lastColumn]) {
+export function boxOf(frame, window, [firstRow, lastRow], [firstColumn, lastColumn]) {
   const { plot } = frame;
   const { width, height } = cellSize(frame, window);
   return {
@@ -54,7 +54,7 @@ function boxOf(frame, window, [firstRow, lastRow], [firstColumn, lastColumn]) {
 }
 
 // What lies at a point: { axis: "cell", "rows" or "columns", row, column }, or null.
-function placeAt({ plot, width, height }, [top, bottom, left, right], x, y) {
+export function placeAt({ plot, height }, [top, bottom, left, right], x, y) {
   const column = left + Math.floor(((x - plot.x) / plot.width) * (right - left));
   const row = top + Math.floor(((y - plot.y) / plot.height) * (bottom - top));
   const [inRows, inColumns] = [row >= top && row < bottom, column >= left && column < right];
@@ -75,7 +75,7 @@ function labelEvery(size) {
 }
 
 // Every n-th label where cells are smaller than text.
-function drawLabels(context, frame, map, window, palette) {
+export function drawLabels(context, frame, map, window, palette) {
   const { width, height } = cellSize(frame, window);
   for (let row = window[0]; row < window[1]; row += labelEvery(height)) {
     drawLabel(context, frame, map, window, "rows", row, palette);
@@ -106,7 +106,7 @@ function drawLabel(context, frame, map, window, axis, place, palette, colour) {
 }
 
 // The labels of these places in a colour of their own; others that they would meet give way.
-function drawLabelsOver(context, frame, map, window, axis, places, palette) {
+export function drawLabelsOver(context, frame, map, window, axis, places, palette) {
   const size = cellSize(frame, window)[axis === "rows" ? "height" : "width"];
   const [first, end] = axis === "rows" ? window.slice(0, 2) : window.slice(2);
   const shown = [...places].filter((place) => place >= first && place < end);
@@ -169,7 +169,7 @@ function drawAxisTitles(context, { plot, height, family }, { header }, palette) 
 }
 
 // Whether a label is cut, so that it has to be shown in full when it is pointed at.
-function isCut(context, frame, [label], axis) {
+export function isCut(context, frame, [label], axis) {
   context.font = `13px ${frame.family}`;
   return context.measureText(label).width > frame.room[axis] + 1;
 }

@@ -15,10 +15,11 @@ from transformer.analysis.blocks import block_within, located
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
+from viz.components.kit.sync import News, show
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, map_name, row_title
 from viz.theme import Theme
@@ -32,23 +33,7 @@ MAX_CELLS = 512
 MAX_REGION = 256
 """Rows and columns, at most, of the exact values that are sent beside an overview."""
 
-HEAD_MAP = Component(
-    "head_map",
-    css=style("kit/page", "head_map/head_map"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/drafts",
-        "kit/shade",
-        "head_map/values",
-        "head_map/frame",
-        "head_map/paint",
-        "head_map/marks",
-        "head_map/readout",
-        "head_map/pointer",
-        "head_map/index",
-    ),
-)
+HEAD_MAP = Component("head_map")
 _COMPONENT = st.components.v2.component(
     HEAD_MAP.name, html=HEAD_MAP.html, css=HEAD_MAP.css, js=HEAD_MAP.js
 )
@@ -112,15 +97,13 @@ def head_map(
     values the next payload should hold: both before the script runs.
     """
 
-    def chosen() -> None:
-        if on_cell is not None and st.session_state[key].cell:
-            on_cell(*map(int, st.session_state[key].cell))
+    def told(news: News) -> None:
+        if on_cell is not None and "cell" in news:
+            on_cell(*map(int, news["cell"]))
+        if on_region is not None and "region" in news:
+            on_region(*map(int, news["region"]))
 
-    def zoomed() -> None:
-        if on_region is not None and st.session_state[key].region:
-            on_region(*map(int, st.session_state[key].region))
-
-    _COMPONENT(key=key, data=data, on_cell_change=chosen, on_region_change=zoomed)
+    show(_COMPONENT, data, key, told)
 
 
 def pack_head_map(

@@ -1,6 +1,10 @@
 // What lies over a head map's cells: the path, what is chosen and what is pointed at.
 
-function drawMarks(view) {
+import { drawLabelsOver } from "./frame.js";
+import { drawBand, drawOutline, drawPath, prepareCanvas } from "./paint.js";
+import { inMap, valueAt } from "./values.js";
+
+export function drawMarks(view) {
   if (!view.frame) return;
   const { frame, map, palette, window: shown, hover, selected, cursor, pointed } = view;
   const context = prepareCanvas(view.marks, frame);
@@ -28,10 +32,11 @@ function outline(view, context, row, column, colour, edge) {
 // The labels of what is chosen and pointed at always show, over their neighbours if need be.
 function markLabels(view, context, { selected, pointed, at }) {
   const { map, frame, window: shown, palette } = view;
-  const [rows, columns] = [new Set(), new Set()];
-  if (selected) rows.add(selected[0]), columns.add(selected[1]);
-  if (pointed && !at) rows.add(pointed.rows), columns.add(pointed.columns);
-  if (at) rows.add(at.row), columns.add(at.column);
+  const places = [];
+  if (selected) places.push(selected);
+  if (pointed && !at) places.push([pointed.rows, pointed.columns]);
+  if (at) places.push([at.row, at.column]);
+  const [rows, columns] = [0, 1].map((axis) => new Set(places.map((place) => place[axis])));
   drawLabelsOver(context, frame, map, shown, "rows", rows, palette);
   drawLabelsOver(context, frame, map, shown, "columns", columns, palette);
 }

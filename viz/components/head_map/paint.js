@@ -1,9 +1,14 @@
 // The cells of a head map, and what is drawn over them: path, marks and outlines.
 
+import { createImage, devicePixels, emptied } from "../kit/canvas.js";
+import { channels, colourAt, pixel, spans } from "../kit/shade.js";
+import { boxOf, cellSize } from "./frame.js";
+import { isSigned, sourceOf } from "./values.js";
+
 const STEPS = 1023; // of the colour table
 
 // Colours of evenly spaced values, and last that of masked cells.
-function valueTable(scale, masked) {
+export function valueTable(scale, masked) {
   const table = new Uint32Array(STEPS + 2);
   for (let i = 0; i <= STEPS; i++) table[i] = pixel(colourAt(scale, i / STEPS));
   table[STEPS + 1] = pixel(channels(masked));
@@ -52,34 +57,30 @@ function valueSpans(first, end, block, offset, nPixels) {
 }
 
 // A canvas of the frame's size, emptied, whose units are CSS pixels.
-function prepareCanvas(canvas, { width, height }) {
-  const ratio = window.devicePixelRatio;
-  canvas.width = Math.round(width * ratio); // this empties the canvas
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+export function prepareCanvas(canvas, { width, height }) {
+  const context = emptied(canvas, ...devicePixels(width, height));
+  context.scale(window.devicePixelRatio, window.devicePixelRatio);
   return context;
 }
 
-function drawCells(context, frame, map, window, table, palette) {
+export function drawCells({ cells, frame, map, window: shown, table, palette }) {
   const { x, y, width, height } = frame.plot;
-  const ratio = context.getTransform().a;
-  const image = new ImageData(Math.round(width * ratio), Math.round(height * ratio));
-  const pixels = new Uint32Array(image.data.buffer);
-  paintValues(pixels, image.width, image.height, map, window, table);
-  context.putImageData(image, Math.round(x * ratio), Math.round(y * ratio));
+  const context = cells.getContext("2d");
+  const image = createImage(...devicePixels(width, height));
+  paintValues(image.pixels, image.width, image.height, map, shown, table);
+  context.putImageData(image.data, ...devicePixels(x, y));
   context.strokeStyle = palette.grid;
   context.lineWidth = 1;
   context.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
 }
 
 // Whether rows are high enough for a line that jumps from row to row to leave the map visible.
-function isLine(frame, window) {
+export function isLine(frame, window) {
   return cellSize(frame, window).height >= 6;
 }
 
 // A line through the largest value of each row, or a dot for each where rows are low.
-function drawPath(context, frame, map, window, palette) {
+export function drawPath(context, frame, map, window, palette) {
   const { plot } = frame;
   const { width, height } = cellSize(frame, window);
   const line = isLine(frame, window);
@@ -128,7 +129,7 @@ function drawDot(context, x, y, palette) {
 }
 
 // Lines on both sides of a row or column, which leave its shades alone.
-function drawBand(context, frame, map, window, axis, place, colour) {
+export function drawBand(context, frame, map, window, axis, place, colour) {
   const [first, end] = axis === "rows" ? window.slice(0, 2) : window.slice(2);
   if (place < first || place >= end) return;
   const rows = axis === "rows" ? [place, place] : [window[0], window[1] - 1];
@@ -145,7 +146,7 @@ function drawBand(context, frame, map, window, axis, place, colour) {
 }
 
 // Around a cell or a block; one that is too small to see gets a box of 6 px.
-function drawOutline(context, frame, window, rows, columns, colour, edge) {
+export function drawOutline(context, frame, window, rows, columns, colour, edge) {
   if (rows[1] < window[0] || rows[0] >= window[1]) return;
   if (columns[1] < window[2] || columns[0] >= window[3]) return;
   const box = boxOf(frame, window, rows, columns);

@@ -1,48 +1,21 @@
-// Pointing, dragging and zooming on a head map.
+// A head map under a pointer: pointing, choosing a cell, dragging a box, zooming.
 
-function eventPlace(view, event) {
-  const { left, top } = view.stage.getBoundingClientRect();
-  const place = placeAt(view.frame, view.window, event.clientX - left, event.clientY - top);
-  if (place?.axis !== "cell") return place;
-  // Of a block, the cell whose value it shows.
-  const { value, row, column } = valueAt(view.map, view.window, place.row, place.column);
-  return Number.isNaN(value) ? place : { axis: "cell", row, column };
-}
+import { tell } from "../kit/sync.js";
+import { cellSize, placeAt } from "./frame.js";
+import { drawMarks } from "./marks.js";
+import { eventPlace, point } from "./pointing.js";
+import { valueAt, wholeWindow } from "./values.js";
+import { zoomBy, zoomTo } from "./zoom.js";
 
-function pointerMoved(view, event) {
-  if (!view.frame) return;
+const DRAG = 6; // px that a press may move and still be a click
+
+export function pointerMoved(view, event) {
   if (view.pressed && event.buttons & 1) stretchBox(view, event);
   if (!view.box) point(view, eventPlace(view, event));
 }
 
-// place: as placeAt gives it; null where nothing is pointed at.
-function point(view, place) {
-  if (!view.map || JSON.stringify(place) === JSON.stringify(view.hover)) return;
-  view.hover = place;
-  drawMarks(view);
-  showTip(view, place);
-  tellToken(view, place);
-}
-
-// The token of a row, or of a column's label, is marked in every other picture.
-function tellToken(view, place) {
-  const axis = place?.axis === "columns" ? "columns" : "rows";
-  const token = place && tokenOf(view.map, axis, axis === "rows" ? place.row : place.column);
-  if (token) announceToken(token.side, token.position);
-  else if (view.told) announceToken(view.told.side, null);
-  view.told = token;
-}
-
-function hear(view, token) {
-  if (!view.map) return;
-  const places = { rows: placeOf(view.map, "rows", token), columns: placeOf(view.map, "columns", token) };
-  view.pointed = places.rows < 0 && places.columns < 0 ? null : places;
-  view.root.dataset.pointed = `${places.rows},${places.columns}`;
-  if (!view.hover) drawMarks(view);
-}
-
 // A finger scrolls the page; only a mouse or a pen draws a box.
-function pressed(view, event) {
+export function pressed(view, event) {
   view.dragged = false;
   if (event.button !== 0 || event.pointerType === "touch") return;
   const place = eventPlace(view, event);
@@ -68,7 +41,7 @@ function stretchBox(view, event) {
   drawMarks(view);
 }
 
-function released(view) {
+export function released(view) {
   const { box, pressed: start } = view;
   dropBox(view);
   if (!box || !start) return;
@@ -79,13 +52,13 @@ function released(view) {
   zoomTo(view, [top, bottom + 1, left, right + 1]);
 }
 
-function dropBox(view) {
+export function dropBox(view) {
   view.pressed = view.box = null;
   drawMarks(view);
 }
 
-function clicked(view, event) {
-  if (view.dragged || !view.frame) return;
+export function clicked(view, event) {
+  if (view.dragged) return;
   const place = eventPlace(view, event);
   if (place?.axis !== "cell") return;
   view.cursor = null;
@@ -94,7 +67,7 @@ function clicked(view, event) {
 }
 
 // Back to the whole map; or, where cells are too small to hit, closer.
-function doubleClicked(view, event) {
+export function doubleClicked(view, event) {
   const place = eventPlace(view, event);
   const { width, height } = cellSize(view.frame, view.window);
   if (!view.back.hidden) zoomTo(view, wholeWindow(view.map));
@@ -104,39 +77,19 @@ function doubleClicked(view, event) {
 }
 
 // Ctrl and the wheel, or two fingers on a touchpad: the wheel alone scrolls the page.
-function wheeled(view, event) {
-  if (!(event.ctrlKey || event.metaKey) || !view.frame) return;
+export function wheeled(view, event) {
+  if (!(event.ctrlKey || event.metaKey)) return;
   const place = eventPlace(view, event);
   if (place?.axis !== "cell") return;
   event.preventDefault();
   zoomBy(view, event.deltaY < 0 ? 0.8 : 1.25, place.row, place.column);
 }
 
-// The window becomes `factor` times as large; the cell keeps its place in it.
-function zoomBy(view, factor, row, column) {
-  const [top, bottom, left, right] = view.window;
-  const side = (first, end, at) => {
-    const size = (end - first) * factor;
-    const start = at + 0.5 - ((at + 0.5 - first) / (end - first)) * size;
-    return [start, start + size];
-  };
-  zoomTo(view, [...side(top, bottom, row), ...side(left, right, column)]);
-}
-
-function zoomTo(view, wanted) {
-  const next = fitWindow(view.map, wanted);
-  if (String(next) === String(view.window)) return;
-  view.window = next;
-  view.hover = null;
-  showTip(view, null);
-  draw(view);
-  askLater(view);
-}
-
-// Exact values are asked for once the window rests.
-function askLater(view) {
-  clearTimeout(view.timer);
-  const { map, window: shown, asks } = view;
-  if (!asks || isExact(map, shown) || !isSmall(shown)) return;
-  view.timer = setTimeout(() => view.send("region", regionAround(map, shown)), SETTLED);
+export function choose(view, row, column) {
+  const found = valueAt(view.map, view.window, row, column);
+  const cell = Number.isNaN(found.value) ? [row, column] : [found.row, found.column];
+  view.selected = cell;
+  view.root.dataset.selected = String(cell);
+  drawMarks(view);
+  tell(view.sync, "cell", cell);
 }

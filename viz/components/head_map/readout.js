@@ -1,6 +1,11 @@
 // A head map in words: the readout beside a cell, what is spoken of it, and the legend.
 
-function showTip(view, place) {
+import { decimals, element, setPiece, short } from "../kit/page.js";
+import { boxOf, cellSize, isCut } from "./frame.js";
+import { isLine } from "./paint.js";
+import { inMap, isExact, isSmall, mostOf, valueAt, wholeWindow } from "./values.js";
+
+export function showTip(view, place) {
   const { tip, map, frame } = view;
   tip.replaceChildren();
   tip.hidden = !place;
@@ -52,7 +57,7 @@ function pieceNode(piece) {
 }
 
 // The cell at the cursor, for those who do not see it.
-function describe(view, row, column) {
+export function describe(view, row, column) {
   const { map } = view;
   const found = valueAt(map, view.window, row, column);
   const { rows, columns } = map.header;
@@ -66,7 +71,7 @@ function describe(view, row, column) {
   return text;
 }
 
-function explain(view) {
+export function explain(view) {
   const { header } = view.map;
   const [low, high] = header.bounds;
   const middle = (low + high) / 2;
@@ -102,7 +107,7 @@ function tick(value) {
 }
 
 // What the window shows, in words and for tests.
-function tellState(view) {
+export function tellState(view) {
   const { map, window: shown, frame, root } = view;
   const whole = String(shown) === String(wholeWindow(map));
   const exact = isExact(map, shown);

@@ -1,48 +1,50 @@
 // What viz/components/head_map/head_map.py packs, read cell by cell, and the window that is shown of it.
 // A window is [first row, row after the last, first column, column after the last], as a region is.
 
+import { unpack } from "../kit/unpack.js";
+
 const LARGEST_REGION = 256; // rows and columns: MAX_REGION in head_map.py
 const FEWEST_CELLS = 4; // of a window's side
 
-function readMap(payload) {
+export function readMap(payload) {
   const { header, arrays } = unpack(payload);
   const [values, largest, places, part] = arrays;
   const sizes = { nRows: header.rows.length, nColumns: header.columns.length };
   return { header, values, largest, places, part, ...sizes };
 }
 
-function wholeWindow({ nRows, nColumns }) {
+export function wholeWindow({ nRows, nColumns }) {
   return [0, nRows, 0, nColumns];
 }
 
 // Whether values lie on both sides of 0: then a block shows the one furthest from it.
-function isSigned({ header }) {
+export function isSigned({ header }) {
   return header.lens.scale === "signed";
 }
 
-function mostOf(map) {
+export function mostOf(map) {
   return isSigned(map) ? "furthest from 0" : "largest";
 }
 
-function isPooled({ header }) {
+export function isPooled({ header }) {
   return Math.max(...header.block) > 1;
 }
 
-function isExact(map, window) {
+export function isExact(map, window) {
   return !isPooled(map) || covers(map.header.region, window);
 }
 
-function covers([top, bottom, left, right], window) {
+export function covers([top, bottom, left, right], window) {
   return top <= window[0] && window[1] <= bottom && left <= window[2] && window[3] <= right;
 }
 
 // Whether a window is small enough for the server to send its exact values.
-function isSmall([top, bottom, left, right]) {
+export function isSmall([top, bottom, left, right]) {
   return bottom - top <= LARGEST_REGION && right - left <= LARGEST_REGION;
 }
 
 // Where a window's values stand: an array with its first row and column, and the cells of a value.
-function sourceOf(map, window) {
+export function sourceOf(map, window) {
   const { header, values, part, nColumns } = map;
   if (!isPooled(map)) return { values, stride: nColumns, top: 0, left: 0, block: [1, 1] };
   if (!isExact(map, window)) {
@@ -54,7 +56,7 @@ function sourceOf(map, window) {
 
 // The value shown at a cell and the cell that has it: another one of its block where values are
 // pooled. rows, columns: the first and the last that the value stands for. NaN: masked.
-function valueAt(map, window, row, column) {
+export function valueAt(map, window, row, column) {
   const { values, stride, top, left, block } = sourceOf(map, window);
   const [y, x] = [Math.floor(row / block[0]), Math.floor(column / block[1])];
   const i = (y - top) * stride + x - left;
@@ -70,12 +72,12 @@ function valueAt(map, window, row, column) {
 }
 
 // The nearest cell that the map has.
-function inMap({ nRows, nColumns }, row, column) {
+export function inMap({ nRows, nColumns }, row, column) {
   return [Math.min(nRows - 1, Math.max(0, row)), Math.min(nColumns - 1, Math.max(0, column))];
 }
 
 // The nearest window that the map has; of a pooled map it begins and ends with a block.
-function fitWindow(map, [top, bottom, left, right]) {
+export function fitWindow(map, [top, bottom, left, right]) {
   const [down, across] = map.header.block;
   return [
     ...fitSide(top, bottom, map.nRows, down),
@@ -93,7 +95,7 @@ function fitSide(first, end, n, block) {
 }
 
 // The largest region around a window: moving a little within it needs no further values.
-function regionAround(map, [top, bottom, left, right]) {
+export function regionAround(map, [top, bottom, left, right]) {
   return [...regionSide(top, bottom, map.nRows), ...regionSide(left, right, map.nColumns)];
 }
 
@@ -105,7 +107,7 @@ function regionSide(first, end, n) {
 }
 
 // Which token of the page's two lines a row or column bears: { side, position }, or null.
-function tokenOf({ header }, axis, place) {
+export function tokenOf({ header }, axis, place) {
   for (const [side, places] of Object.entries(header.sides[axis])) {
     const position = places.indexOf(place);
     if (position >= 0) return { side, position };
@@ -114,6 +116,6 @@ function tokenOf({ header }, axis, place) {
 }
 
 // The row or column of a token; -1 where it has none.
-function placeOf({ header }, axis, { side, position }) {
+export function placeOf({ header }, axis, { side, position }) {
   return position === null ? -1 : (header.sides[axis][side]?.[position] ?? -1);
 }

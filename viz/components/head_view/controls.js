@@ -1,10 +1,14 @@
 // Which heads are shown, and how many lines a token: swatches and a choice.
 
+import { element } from "../kit/page.js";
+import { rove } from "../kit/roving.js";
+import { channels, contrast, luminance } from "../kit/shade.js";
+
 const LINES = [1, 2, 3, 5, 8, 16, 32];
 const FIRST = 5; // lines a token until another number is chosen: a calm picture
 
 // on: { heads(list), lines() }
-function createControls(on) {
+export function createControls(on) {
   const bar = element("div", "bar");
   const swatches = element("div", "swatches");
   swatches.setAttribute("role", "toolbar");
@@ -17,12 +21,12 @@ function createControls(on) {
   const controls = { bar, swatches, lines, on, buttons: [], heads: [] };
   swatches.onclick = (event) => onSwatch(controls, event);
   swatches.ondblclick = ({ target }) => isolate(controls, headOf(target));
-  swatches.onkeydown = (event) => moveAlong(swatches, event);
+  swatches.onkeydown = (event) => rove(event, [...swatches.querySelectorAll("button")], "row");
   return controls;
 }
 
 // One button a head, then "all" and "none"; Tab stops at the group once, arrows go on from there.
-function arrangeControls(controls, { nHeads, width, nColumns, header }) {
+export function arrangeControls(controls, { nHeads, width, nColumns, header }) {
   controls.nHeads = nHeads;
   controls.buttons = Array.from({ length: nHeads }, (_, head) => {
     const button = element("button", "swatch", String(head));
@@ -56,7 +60,7 @@ function offerLines(lines, width, nColumns) {
   lines.value = [...counts, width].includes(Number(before)) ? before : Math.min(width, FIRST);
 }
 
-function markHeads(controls, heads, chosen, colourOf) {
+export function markHeads(controls, heads, chosen, colourOf) {
   controls.heads = heads;
   controls.buttons.forEach((button, head) => {
     const shown = heads.includes(head);
@@ -101,23 +105,9 @@ function isolate(controls, head) {
 }
 
 // Digits toggle the heads 0 to 9; with Shift they show one alone. Whether the key was one.
-function onDigit(controls, { code, shiftKey }) {
+export function onDigit(controls, { code, shiftKey }) {
   const digit = /^(?:Digit|Numpad)(\d)$/.exec(code)?.[1];
   if (digit === undefined) return false;
   (shiftKey ? isolate : toggle)(controls, Number(digit));
   return true;
-}
-
-function moveAlong(group, event) {
-  const buttons = [...group.querySelectorAll("button")];
-  const at = buttons.indexOf(event.target);
-  const last = buttons.length - 1;
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
-  if (to === undefined || at < 0) return;
-  event.preventDefault();
-  event.stopPropagation();
-  if (!buttons[to]) return;
-  event.target.tabIndex = -1;
-  buttons[to].tabIndex = 0;
-  buttons[to].focus();
 }

@@ -13,10 +13,11 @@ from torch import Tensor
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
+from viz.components.kit.sync import News, show
 from viz.labels import kind_name, kind_title
 from viz.map_words import capitalised, describe_heads
 from viz.theme import Theme
@@ -29,22 +30,7 @@ KEYS = (4, 32)
 """... but never fewer keys a row than the first of these, nor more than the second."""
 _BYTES_A_KEY = 6
 
-HEAD_VIEW = Component(
-    "head_view",
-    css=style("kit/page", "head_view/head_view"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/drafts",
-        "kit/shade",
-        "head_view/lines",
-        "head_view/controls",
-        "head_view/tokens",
-        "head_view/words",
-        "head_view/picture",
-        "head_view/index",
-    ),
-)
+HEAD_VIEW = Component("head_view")
 _COMPONENT = st.components.v2.component(
     HEAD_VIEW.name, html=HEAD_VIEW.html, css=HEAD_VIEW.css, js=HEAD_VIEW.js
 )
@@ -111,11 +97,11 @@ def head_view(
     on_change is called before the script runs. The caller keeps the state and hands it in again.
     """
 
-    def changed() -> None:
-        if on_change is not None and st.session_state[key].view is not None:
-            on_change(_state(st.session_state[key].view))
+    def told(news: News) -> None:
+        if on_change is not None and "view" in news:
+            on_change(_state(news["view"]))
 
-    _COMPONENT(key=key, data=data, on_view_change=changed)
+    show(_COMPONENT, data, key, told)
 
 
 def _state(view: Mapping[str, Any]) -> HeadViewState:

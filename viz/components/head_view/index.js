@@ -1,24 +1,24 @@
 // One layer's heads as lines between two columns of tokens. All of it happens in the browser.
 
+import { host } from "../kit/host.js";
+import { applyPalette, element, onToken } from "../kit/page.js";
+import { hasModifier, takeKey } from "../kit/roving.js";
+import { accepts, forget, tellLater } from "../kit/sync.js";
+import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
+import { colourOf, shown } from "./heads.js";
+import { openMap, openToken } from "./lines.js";
+import { BOX, drawBase } from "./picture.js";
+import { isolateTokens, link, point } from "./pointing.js";
+import { resize, scrolled } from "./size.js";
+import { arrangeTokens, createTokens, markPins, nodeOf } from "./tokens.js";
+import { strongestOf } from "./words.js";
+
 const REST = 300; // ms without a change until the server hears of it
-const BOX = 560; // px; longer columns scroll
-const views = new WeakMap();
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".head-view");
-  if (!views.has(root)) views.set(root, create(root));
-  const view = views.get(root);
-  view.send = (state) => setTriggerValue("view", state);
-  view.drafts.give(data);
-  return () => {
-    view.dispose();
-    views.delete(root);
-    root.replaceChildren();
-  };
-}
+export default host("head_view", create, update);
 
-function create(root) {
-  const view = { root, heads: [], pins: [], hovered: null, linked: [], sent: [], layers: new Map() };
+function create(root, sync) {
+  const view = { root, sync, heads: [], pins: [], hovered: null, linked: [], layers: new Map() };
   view.controls = createControls({
     heads: (heads) => change(view, { heads }),
     lines: () => redraw(view),
@@ -50,12 +50,9 @@ function create(root) {
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);
   const silence = onToken((token) => link(view, token));
-  view.drafts = withDrafts("head_view", (bytes) => update(view, openEnvelope(bytes)));
   view.dispose = () => {
     observer.disconnect();
     silence();
-    view.drafts.end();
-    clearTimeout(view.timer);
     clearTimeout(view.rest);
     cancelAnimationFrame(view.wording);
   };
@@ -74,24 +71,11 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, payload
   }
   const isOther = view.map.header.text !== text;
   if (isOther) arrange(view);
-  const served = JSON.stringify({ heads, pins });
-  if (isOther || !answered(view, served)) {
-    clearTimeout(view.timer); // a change of what was there before
-    if (isOther) view.sent = [];
-    adopt(view, heads, pins);
-  }
-  view.served = served;
+  if (isOther) forget(view.sync);
+  if (accepts(view.sync, "view", { heads, pins })) adopt(view, heads, pins);
   if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   resize(view);
   redraw(view);
-}
-
-// Whether the server only repeats what it knew or what it was sent: then the browser, which may
-// have moved on since, is right.
-function answered(view, served) {
-  const at = view.sent.indexOf(served);
-  if (at >= 0) view.sent.splice(0, at + 1);
-  return at >= 0 || served === view.served;
 }
 
 // Only what there is: a head or a token may be of another model or sentence.
@@ -103,14 +87,7 @@ function adopt(view, heads, pins) {
 function change(view, changed) {
   Object.assign(view, changed);
   redraw(view);
-  clearTimeout(view.timer);
-  view.timer = setTimeout(() => {
-    const state = { heads: view.heads, pins: view.pins };
-    const told = JSON.stringify(state);
-    if (told === (view.sent.at(-1) ?? view.served)) return;
-    view.sent.push(told);
-    view.send(state);
-  }, REST);
+  tellLater(view.sync, "view", { heads: view.heads, pins: view.pins }, REST);
 }
 
 // Scrolls the box, and nothing else of the page, to a token.
@@ -148,28 +125,6 @@ function namesOf(places) {
   return names;
 }
 
-// The heads that can be shown; a map of a whole layer stands for every head.
-function shown({ map, heads }) {
-  return map.header.per_head ? heads.filter((head) => head < map.nHeads) : [0];
-}
-
-function colourOf(view, head) {
-  return shown(view).length === 1 && shown(view)[0] === head
-    ? view.ink
-    : view.colours[head % view.colours.length];
-}
-
-// A head's mark: its number on its colour; none where only one is shown.
-function badge(view, head) {
-  if (shown(view).length === 1) return null;
-  const colour = colourOf(view, head);
-  const light = luminance(channels(colour));
-  const node = element("span", "badge", String(head));
-  node.style.background = colour;
-  node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000" : "#fff";
-  return node;
-}
-
 function redraw(view) {
   const start = performance.now();
   const heads = shown(view);
@@ -183,72 +138,10 @@ function redraw(view) {
   view.root.dataset.drawMs = (performance.now() - start).toFixed(2);
 }
 
-// Pointed at, here or elsewhere: its lines stand out. Null: the pointer has left.
-function point(view, id) {
-  if (id === view.hovered) return;
-  const start = performance.now();
-  const before = nameOf(view, view.hovered);
-  view.hovered = id;
-  isolateTokens(view);
-  view.root.dataset.hoverMs = (performance.now() - start).toFixed(2);
-  const name = nameOf(view, id);
-  view.announcing = true;
-  if (name) announceToken(...name);
-  else if (before) announceToken(before[0], null);
-  view.announcing = false;
-}
-
-function nameOf(view, id) {
-  if (!id) return undefined;
-  const { isRow, place } = openToken(id);
-  return view.names[isRow ? "rows" : "columns"][place];
-}
-
-// A token pointed at in another picture.
-function link(view, { side, position }) {
-  if (view.announcing || !view.map) return;
-  const { rows, columns } = view.map.header.sides;
-  const [row, column] = [rows[side]?.[position] ?? -1, columns[side]?.[position] ?? -1];
-  view.linked = [...(row < 0 ? [] : [`q${row}`]), ...(column < 0 ? [] : [`k${column}`])];
-  isolateTokens(view);
-}
-
-// The lines of the tokens that are pinned or pointed at; all others step back.
-function isolateTokens(view) {
-  const active = [...new Set([...view.pins, ...view.linked, view.hovered ?? []].flat())];
-  const heads = shown(view);
-  view.stage.classList.toggle("isolated", active.length > 0);
-  markActive(view.tokens, active, view.linked);
-  // Words follow a frame later: lines are what a moving pointer waits for.
-  cancelAnimationFrame(view.wording);
-  view.wording = requestAnimationFrame(() => putIntoWords(view, heads));
-  if (!view.paint) return;
-  const context = view.overlay.getContext("2d");
-  if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);
-  const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
-  for (const head of heads) paintHead(view, head, linesAt(view.map, head, active, each));
-  context.putImageData(developed(view.paint), 0, 0);
-}
-
-// Labels beside the tokens, the lines of text below, and what is spoken.
-function putIntoWords(view, heads) {
-  const id = view.hovered ?? view.pins.at(-1);
-  const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
-  labelTokens(view.tokens, found, (head) => badge(view, head));
-  read(view, view.hovered ? [view.hovered] : view.pins.slice(-N_READ), heads);
-  view.spoken.textContent = view.hovered ? spokenOf(view, view.hovered) : "";
-  const told = `${view.drawn} ${heads} ${view.controls.lines.value}`;
-  if (told === view.told) return;
-  view.told = told;
-  explain(view, heads);
-  view.wires.setAttribute("aria-label", sentenceOf(view, heads));
-}
-
 function onKey(view, event) {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+  if (hasModifier(event) || event.defaultPrevented) return;
   if (event.target.closest("select")) return;
   if (event.key === "Escape" && view.pins.length) change(view, { pins: [] });
   else if (!onDigit(view.controls, event)) return;
-  event.preventDefault();
-  event.stopPropagation();
+  takeKey(event);
 }

@@ -1,13 +1,16 @@
 // Lines between rows and columns: which there are, and how they become pixels.
 
-const MAX_LINES = 6000; // of a head: the strongest; more could not be told apart
-const MAX_POINTED = 240; // of a token, over all heads that are shown: what a frame has time for
+import { channels } from "../kit/shade.js";
+import { unpack } from "../kit/unpack.js";
+
+export const MAX_LINES = 6000; // of a head: the strongest; more could not be told apart
+export const MAX_POINTED = 240; // of a token, over all heads that are shown: what a frame has time for
 const THIN = 0.7; // CSS pixels of a line of weight 0, and ...
 const THICKER = 1.5; // ... how much thicker one of weight 1 is
 const UNSEEN = 1e-3; // share of the scale below which a line would not show
 
 // What pack_head_view packed; `columns` and `rest` are null where every value was sent.
-function openMap(payload) {
+export function openMap(payload) {
   const { header, arrays } = unpack(payload);
   const [columns, values, rest] = arrays.length === 1 ? [null, arrays[0], null] : arrays;
   const [nHeads, nRows, width] = values.shape;
@@ -15,12 +18,12 @@ function openMap(payload) {
 }
 
 // A token's id, "q5" or "k3", taken apart.
-function openToken(id) {
+export function openToken(id) {
   return { isRow: id[0] === "q", place: Number(id.slice(1)) };
 }
 
 // see(column, value) for every cell of a row that was sent; masked cells have no value.
-function eachOfRow({ values, columns, nRows, width }, head, row, see) {
+export function eachOfRow({ values, columns, nRows, width }, head, row, see) {
   const start = (head * nRows + row) * width;
   for (let i = start; i < start + width; i++) {
     if (!Number.isNaN(values[i])) see(columns ? columns[i] : i - start, values[i]);
@@ -37,7 +40,7 @@ function eachOfColumn({ values, columns, nRows, width }, head, column, see) {
 }
 
 // Whom a token is joined to by a head: [{ place, value }], the largest size first.
-function partnersOf(map, head, id) {
+export function partnersOf(map, head, id) {
   const { isRow, place } = openToken(id);
   const found = [];
   const see = (other, value) => value && found.push({ place: other, value });
@@ -46,7 +49,7 @@ function partnersOf(map, head, id) {
 }
 
 // The strongest `perRow` lines of each row; `shown` and `total` are sums of sizes.
-function linesOf(map, head, perRow) {
+export function linesOf(map, head, perRow) {
   const lines = { rows: [], columns: [], values: [], shown: 0, total: 0 };
   for (let row = 0; row < map.nRows; row++) {
     const least = leastOfRow(map, head, row, perRow);
@@ -86,7 +89,7 @@ function strongestLines({ rows, columns, values, total }) {
 }
 
 // The strongest lines of some tokens, at most `each` a token; each line once.
-function linesAt(map, head, ids, each) {
+export function linesAt(map, head, ids, each) {
   const lines = { rows: [], columns: [], values: [], shown: 0 };
   const seen = new Set();
   for (const id of ids) {
@@ -115,14 +118,14 @@ function curveOf(width) {
 
 // What lines are painted on: pixels whose colours are multiplied by their opacity, [r, g, b, a] in
 // 0..1, column after column.
-function createPaint(width, height, ratio) {
+export function createPaint(width, height, ratio) {
   const pixels = new Float32Array(4 * width * height);
   return { width, height, ratio, pixels, image: new ImageData(width, height), ...curveOf(width) };
 }
 
 // Lines of one colour over what is there. place: { pitch, top, shift } in device pixels: of the
 // rows, of what has scrolled away, and how much below the middle of its row a line runs.
-function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
+export function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
   const ink = channels(colour).map((channel) => channel / 255);
   const y = (place) => (place + 0.5) * pitch - top - 0.5 + shift;
   const isOut = (end) => end < -pitch / 2 || end > paint.height + pitch / 2;
@@ -161,7 +164,7 @@ function strokeLine(paint, from, to, [red, green, blue], shade, half, dotted) {
 }
 
 // What was painted as an image, whose colours are not multiplied; the paint is then empty again.
-function developed({ width, height, pixels, image }) {
+export function developed({ width, height, pixels, image }) {
   const target = new Uint32Array(image.data.buffer).fill(0);
   for (let x = 0, at = 0; x < width; x++) {
     for (let y = 0; y < height; y++, at += 4) {

@@ -1,44 +1,13 @@
 // The canvases: all shown heads below, and the lines that stand out above them.
 
-// All sizes are read here, and only here: to read one lays the page out anew.
-function resize(view) {
-  if (!view.map) return;
-  const ratio = window.devicePixelRatio;
-  const [width, height] = [view.wires.clientWidth, view.wires.clientHeight].map((n) =>
-    Math.round(n * ratio),
-  );
-  const name = [width, height, ratio].join();
-  if (!width || !height) return; // not shown; the observer calls again
-  measureRooms(view.tokens);
-  view.top = view.box.scrollTop * ratio;
-  if (name !== view.size) {
-    view.size = name;
-    view.paint = createPaint(width, height, ratio);
-    for (const canvas of [view.base, view.overlay]) Object.assign(canvas, { width, height });
-    view.layers.clear();
-  }
-  drawBase(view);
-  isolateTokens(view);
-}
+import { element } from "../kit/page.js";
+import { colourOf, shiftOf, shown } from "./heads.js";
+import { developed, linesOf, paintLines } from "./lines.js";
 
-// While it scrolls only each token's strongest line is drawn, to keep up.
-function scrolled(view) {
-  clearTimeout(view.rest);
-  view.rest = setTimeout(() => {
-    view.isScrolling = false;
-    drawBase(view);
-  }, 120);
-  view.isScrolling = true;
-  view.top = view.box.scrollTop * window.devicePixelRatio;
-  cancelAnimationFrame(view.frame);
-  view.frame = requestAnimationFrame(() => {
-    drawBase(view);
-    isolateTokens(view);
-  });
-}
+export const BOX = 560; // px; longer columns scroll
 
 // Each head's lines are drawn once and kept: to show or hide one only lays the pictures together.
-function drawBase(view) {
+export function drawBase(view) {
   if (!view.paint) return; // not shown yet
   const perRow = view.isScrolling ? 1 : Number(view.controls.lines.value);
   const source = `${view.drawn} ${perRow} ${view.top}`;
@@ -64,23 +33,16 @@ function layerOf(view, head, perRow) {
   return canvas;
 }
 
-function paintHead(view, head, lines) {
+export function paintHead(view, head, lines) {
   const { paint, map, pitch, top } = view;
   const place = { pitch: pitch * paint.ratio, top, shift: shiftOf(view, head) * paint.ratio };
   paintLines(paint, lines, colourOf(view, head), map.header.bound, place);
 }
 
-function linesShown(view, head, perRow) {
+export function linesShown(view, head, perRow) {
   const { map } = view;
   map.lines ??= new Map();
   const name = `${head} ${perRow}`;
   if (!map.lines.has(name)) map.lines.set(name, linesOf(map, head, perRow));
   return map.lines.get(name);
-}
-
-// Heads that are shown together run side by side, each in a lane of its own.
-function shiftOf(view, head) {
-  if (shown(view).length === 1) return 0;
-  const { nHeads } = view.map;
-  return ((head + 0.5) / nHeads - 0.5) * Math.min(view.pitch - 7, 2 * nHeads);
 }

@@ -1,10 +1,14 @@
 // The two columns of tokens, and what is written beside them and below.
 
+import { decimals, element, setPiece } from "../kit/page.js";
+import { hasModifier, placeAfter, takeKey } from "../kit/roving.js";
+import { openToken, partnersOf } from "./lines.js";
+
 const N_LABELS = 6; // exact weights beside the tokens; more heads: fewer of each
-const NARROW = 520; // px, as in head_view.css: labels stand between the columns then
+const NARROW = 520; // px, as in index.css: labels stand between the columns then
 
 // on: { point(id or null), pin(id), clear() }
-function createTokens(on) {
+export function createTokens(on) {
   const tokens = { on, rows: list("rows", "Queries"), columns: list("columns", "Keys"), labelled: [] };
   for (const node of [tokens.rows, tokens.columns]) {
     node.onpointerover = ({ target }) => on.point(target.closest(".token")?.dataset.token ?? null);
@@ -12,7 +16,7 @@ function createTokens(on) {
     node.onclick = ({ target }) => {
       const id = target.closest(".token")?.dataset.token;
       if (!id) return;
-      rove(tokens, id);
+      stopAt(tokens, id);
       on.pin(id);
     };
     node.onkeydown = (event) => onTokenKey(tokens, event);
@@ -30,14 +34,14 @@ function list(className, title) {
   return node;
 }
 
-function arrangeTokens(tokens, { rows, columns }) {
+export function arrangeTokens(tokens, { rows, columns }) {
   tokens.rows.replaceChildren(...rows.map((piece, i) => token(`q${i}`, piece)));
   tokens.columns.replaceChildren(...columns.map((piece, i) => token(`k${i}`, piece)));
   tokens.labelled = [];
   tokens.marked = [];
   tokens.pinned = [];
   tokens.widths = null;
-  rove(tokens, nodeOf(tokens, tokens.roving) ? tokens.roving : "q0");
+  stopAt(tokens, nodeOf(tokens, tokens.roving) ? tokens.roving : "q0");
 }
 
 function token(id, piece) {
@@ -54,18 +58,18 @@ function token(id, piece) {
 }
 
 // A piece as it is spoken: without the sign of its space.
-function bare([label]) {
-  return label.replace(/^▁(?=.)/, "");
+export function bare([text]) {
+  return text.replace(/^▁(?=.)/, "");
 }
 
-function nodeOf(tokens, id) {
+export function nodeOf(tokens, id) {
   if (!id) return undefined;
   const { isRow, place } = openToken(id);
   return tokens[isRow ? "rows" : "columns"].children[place];
 }
 
 // Where Tab stops: one token of both columns.
-function rove(tokens, id) {
+function stopAt(tokens, id) {
   const [before, node] = [nodeOf(tokens, tokens.roving), nodeOf(tokens, id)];
   if (before) before.tabIndex = -1;
   if (node) node.tabIndex = 0;
@@ -73,37 +77,35 @@ function rove(tokens, id) {
 }
 
 function onTokenKey(tokens, event) {
-  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (hasModifier(event)) return;
   const id = event.target.dataset.token;
   const { isRow, place } = openToken(id);
   const own = isRow ? tokens.rows : tokens.columns;
   const other = isRow ? tokens.columns : tokens.rows;
   const crossing = event.key === (isRow ? "ArrowRight" : "ArrowLeft");
-  const last = own.children.length - 1;
-  const to = { ArrowUp: place - 1, ArrowDown: place + 1, Home: 0, End: last }[event.key];
+  const to = placeAfter(event.key, place, own.children.length, "column");
   if (event.key === "Enter" || event.key === " ") tokens.on.pin(id);
   else if (crossing) go(tokens, other, Math.min(place, other.children.length - 1));
   else if (to !== undefined) go(tokens, own, to);
   else return;
-  event.preventDefault();
-  event.stopPropagation();
+  takeKey(event);
 }
 
 function go(tokens, column, place) {
   const node = column.children[place];
   if (!node) return;
-  rove(tokens, node.dataset.token);
+  stopAt(tokens, node.dataset.token);
   node.focus();
 }
 
-function markPins(tokens, pins) {
+export function markPins(tokens, pins) {
   for (const node of tokens.pinned) node.setAttribute("aria-selected", "false");
   tokens.pinned = pins.map((id) => nodeOf(tokens, id));
   for (const node of tokens.pinned) node.setAttribute("aria-selected", "true");
 }
 
 // Tokens that stand out while the others step back, and those pointed at elsewhere.
-function markActive(tokens, ids, linked) {
+export function markActive(tokens, ids, linked) {
   for (const node of tokens.marked) node.classList.remove("active", "pointed");
   tokens.marked = ids.map((id) => nodeOf(tokens, id)).filter(Boolean);
   for (const node of tokens.marked) node.classList.add("active");
@@ -111,7 +113,7 @@ function markActive(tokens, ids, linked) {
 }
 
 // [{ head, id, value }]: each head's strongest lines at a token, the strongest first.
-function strongestAt(map, heads, id) {
+export function strongestAt(map, heads, id) {
   const each = Math.max(1, Math.floor(N_LABELS / heads.length));
   const side = openToken(id).isRow ? "k" : "q";
   const of = (head) =>
@@ -122,7 +124,7 @@ function strongestAt(map, heads, id) {
 }
 
 // Exact weights beside the tokens that they belong to, as many as there is room for.
-function labelTokens(tokens, found, badge) {
+export function labelTokens(tokens, found, badge) {
   for (const node of tokens.labelled) {
     node.classList.remove("partner");
     node.lastChild.remove();
@@ -144,7 +146,7 @@ function labelTokens(tokens, found, badge) {
 }
 
 // Widths, read once for all: of the columns, and of each piece.
-function measureRooms(tokens) {
+export function measureRooms(tokens) {
   tokens.whole = tokens.rows.parentElement.clientWidth;
   tokens.column = tokens.rows.clientWidth;
   if (tokens.widths) return;
@@ -157,7 +159,7 @@ function roomBeside({ whole, column, widths }, node) {
   return whole <= NARROW ? 0.25 * whole : column - widths.get(node) - 8;
 }
 
-function label(head, value, badge) {
+export function label(head, value, badge) {
   const node = element("span", "label");
   const mark = badge(head);
   if (mark) node.append(mark);

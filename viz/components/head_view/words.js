@@ -1,10 +1,16 @@
 // What is said of the picture: the line below it, the legend, and what is spoken.
 
+import { decimals, element, setPiece } from "../kit/page.js";
+import { badge, shown } from "./heads.js";
+import { MAX_LINES, MAX_POINTED, eachOfRow, openToken } from "./lines.js";
+import { BOX, linesShown } from "./picture.js";
+import { bare, label, strongestAt } from "./tokens.js";
+
 const N_SPOKEN = 4;
-const N_READ = 3; // pins that are read out below the picture
+export const N_READ = 3; // pins that are read out below the picture
 
 // The largest of the shown heads' lines.
-function strongestOf({ map }, heads) {
+export function strongestOf({ map }, heads) {
   map.strongest ??= new Map();
   for (const head of heads) {
     if (!map.strongest.has(head)) map.strongest.set(head, strongestLine(map, head));
@@ -29,7 +35,7 @@ function strongestLine(map, head) {
 }
 
 // The lines below the picture: of the token pointed at or the last pins, else the strongest of all.
-function read(view, ids, heads) {
+export function read(view, ids, heads) {
   if (ids.length) view.readout.replaceChildren(...ids.map((id) => readToken(view, id, heads)));
   else readStrongest(view);
 }
@@ -90,7 +96,7 @@ function amount({ map }, value) {
 }
 
 // "writing Tier: 71 % on animal (L2 H4), 40 % on The (L2 H5)"
-function spokenOf(view, id) {
+export function spokenOf(view, id) {
   const { isRow } = openToken(id);
   const seen = new Set();
   const firsts = strongestAt(view.map, shown(view), id).filter(
@@ -108,7 +114,7 @@ function spokenOf(view, id) {
   return `${subject}: ${parts.join(", ") || "no line"}`;
 }
 
-function sentenceOf(view, heads) {
+export function sentenceOf(view, heads) {
   const { header, nRows, nColumns } = view.map;
   const numbers = heads.map((head) => `H${head}`).join(", ");
   const which = header.per_head ? `L${header.layer} ${numbers || "no head"}` : `L${header.layer}`;
@@ -122,7 +128,7 @@ function sentenceOf(view, heads) {
   );
 }
 
-function explain(view, heads) {
+export function explain(view, heads) {
   const { header, rest } = view.map;
   const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}; width: the ${header.lens.title.toLowerCase()}`];
   if (header.lens.scale === "signed") parts.push(" · dotted: below 0");

@@ -1,6 +1,6 @@
 """What every component shares on its way to the browser: its files, colours and pieces.
 
-A component's script is its own file after the shared ones it names: one text, no build step.
+A component's script is its index.js with all that this imports: one text, no build step.
 """
 
 from collections.abc import Iterable
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from transformer.tokenizer import Token
+from viz.components.kit.modules import Bundle, bundle
 from viz.components.kit.pack import pack
 from viz.labels import label
 from viz.theme import Theme
@@ -24,9 +25,26 @@ class Component:
     """What the browser needs to know to draw: the same in the app and in a page of its own."""
 
     name: str
-    css: str
-    js: str
-    """A module; its default export is called with { data, parentElement, setTriggerValue }."""
+    """Of its folder, too, in which index.js stands."""
+
+    @property
+    def script(self) -> str:
+        """A function that is called with { data, parentElement, setTriggerValue }."""
+        return self._bundle.script
+
+    @property
+    def js(self) -> str:
+        """A module whose default export is the script."""
+        return f"export default {self.script};\n"
+
+    @property
+    def css(self) -> str:
+        """The style of all its files."""
+        return self._bundle.style
+
+    @property
+    def _bundle(self) -> Bundle:
+        return bundle(_FOLDER / self.name / "index.js")
 
     @property
     def class_name(self) -> str:
@@ -36,16 +54,6 @@ class Component:
     @property
     def html(self) -> str:
         return f'<div class="{self.class_name}"></div>'
-
-
-def script(*names: str) -> str:
-    """The .js files of these names, joined in this order."""
-    return "\n".join((_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in names)
-
-
-def style(*names: str) -> str:
-    """The .css files of these names, joined in this order."""
-    return "\n".join((_FOLDER / f"{name}.css").read_text(encoding="utf-8") for name in names)
 
 
 def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:

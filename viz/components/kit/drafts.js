@@ -1,11 +1,11 @@
 // While a sentence is being typed, pictures show what it would give: a draft. What the server says
 // of the sentence that was entered takes its place.
 
-const DRAFT_EVENT = "headscope:draft";
-const DROPPED_EVENT = "headscope:draft-dropped"; // as when the theme changes: nothing was entered
+export const DRAFT_EVENT = "headscope:draft";
+export const DROPPED_EVENT = "headscope:draft-dropped"; // as when the theme changes: nothing was entered
 
 // show(bytes) draws them. Returns give(bytes), to be told what the server says, and end().
-function withDrafts(name, show) {
+export function withDrafts(name, show) {
   let given = null;
   let draft = null;
   const heard = ({ detail: parts }) => {

@@ -1,6 +1,6 @@
 // Elements, colours, pieces, and the one event by which components tell each other of a token.
 
-function element(tag, className, text) {
+export function element(tag, className, text) {
   const node = document.createElement(tag);
   if (className) node.className = className;
   if (text !== undefined) node.textContent = text;
@@ -8,7 +8,7 @@ function element(tag, className, text) {
 }
 
 // A palette's colours as CSS variables: --accent, --dim, ...
-function applyPalette(root, palette) {
+export function applyPalette(root, palette) {
   for (const [name, colour] of Object.entries(palette)) {
     if (typeof colour === "string") root.style.setProperty(`--${name}`, colour);
   }
@@ -16,7 +16,7 @@ function applyPalette(root, palette) {
 }
 
 // Pieces are data: they are only ever set as text.
-function setPiece(node, [label, special]) {
+export function setPiece(node, [label, special]) {
   node.replaceChildren();
   node.classList.toggle("special", Boolean(special));
   const spaced = label.startsWith("▁");
@@ -25,32 +25,32 @@ function setPiece(node, [label, special]) {
 }
 
 // As every picture writes a number: four decimals, a real minus sign, and none before zero.
-function decimals(value) {
+export function decimals(value) {
   const text = value.toFixed(4);
   return Number(text) === 0 ? "0.0000" : text.replace("-", "−");
 }
 
 // A number of a scale's end.
-function short(value) {
+export function short(value) {
   return String(Number(value.toPrecision(3))).replace("-", "−");
 }
 
 const TOKEN_EVENT = "headscope:token";
 
 // position: of the token in its side, "source" or "target"; null when none is pointed at.
-function announceToken(side, position) {
+export function announceToken(side, position) {
   window.dispatchEvent(new CustomEvent(TOKEN_EVENT, { detail: { side, position } }));
 }
 
 // listener({ side, position }); returns what ends the listening.
-function onToken(listener) {
+export function onToken(listener) {
   const heard = (event) => listener(event.detail);
   window.addEventListener(TOKEN_EVENT, heard);
   return () => window.removeEventListener(TOKEN_EVENT, heard);
 }
 
 // Pointing at any element with data-side and data-position within root announces that token.
-function announcePointing(root) {
+export function announcePointing(root) {
   root.onpointerover = ({ target }) => {
     const node = target.closest("[data-position]");
     if (node) announceToken(node.dataset.side, Number(node.dataset.position));
@@ -62,7 +62,7 @@ function announcePointing(root) {
 }
 
 // Marks the elements of an announced token, and no others.
-function markPointed(root, { side, position }) {
+export function markPointed(root, { side, position }) {
   for (const node of root.querySelectorAll(".pointed")) node.classList.remove("pointed");
   if (position === null) return;
   const token = `[data-side="${side}"][data-position="${position}"]`;

@@ -1,5 +1,9 @@
 // The controls of a player: buttons, slider, speed, keys, and the clock that plays.
 
+import { element } from "./page.js";
+import { hasModifier } from "./roving.js";
+import { accepts, endSync, forget, hold, tellLater } from "./sync.js";
+
 const STEP_MS = 1000; // one step at speed 1
 const SPEEDS = [0.5, 1, 2, 4];
 const ICONS = {
@@ -13,9 +17,11 @@ const ICONS = {
 // Where keys belong to what has the focus.
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role]";
 
-// show(step) draws; send(step) tells the server of a new step once the user stopped moving, never
-// while playing.
-function createPlayback(show, send) {
+const REST = 300; // ms without a move until the server is told
+
+// show(step) draws. The server is told of the step, under a name, once the user has stopped moving,
+// and never while playing.
+export function createPlayback(show, sync, name) {
   const bar = element("div", "controls");
   const slider = element("input", "slider");
   Object.assign(slider, { type: "range", min: 0, step: 1 });
@@ -24,7 +30,7 @@ function createPlayback(show, send) {
   speed.setAttribute("aria-label", "Speed");
   speed.append(...SPEEDS.map((n) => new Option(`${n}×`, n, n === 1, n === 1)));
   const place = element("span", "place");
-  const playback = { bar, slider, speed, place, show, send, step: 0, n: 0, sent: [], playing: false };
+  const playback = { bar, slider, speed, place, show, sync, name, step: 0, n: 0, playing: false };
   const actions = {
     first: ["First step", () => move(playback, 0)],
     previous: ["Previous step", () => move(playback, playback.step - 1)],
@@ -33,12 +39,12 @@ function createPlayback(show, send) {
     last: ["Last step", () => move(playback, playback.n - 1)],
   };
   playback.buttons = {};
-  for (const [name, [title, action]] of Object.entries(actions)) {
-    const button = element("button", name);
+  for (const [icon, [title, action]] of Object.entries(actions)) {
+    const button = element("button", icon);
     button.type = "button";
     button.onclick = action;
-    playback.buttons[name] = button;
-    setIcon(button, name, title);
+    playback.buttons[icon] = button;
+    setIcon(button, icon, title);
   }
   slider.oninput = () => move(playback, Number(slider.value));
   bar.append(...Object.values(playback.buttons), slider, place, speed);
@@ -59,7 +65,7 @@ function setIcon(button, name, title) {
 }
 
 // The user goes to a step: what plays stops, and the server hears of it after a rest.
-function move(playback, step) {
+export function move(playback, step) {
   pause(playback);
   goTo(playback, step);
   rest(playback);
@@ -77,47 +83,25 @@ function goTo(playback, step) {
   playback.show(playback.step);
 }
 
-function rest(playback) {
-  clearTimeout(playback.timer);
-  playback.timer = setTimeout(() => tell(playback), 300);
-}
-
-function tell(playback) {
-  const { step, sent } = playback;
-  if (step === (sent.at(-1) ?? playback.served)) return;
-  sent.push(step);
-  playback.send(step);
+function rest({ sync, name, step }) {
+  tellLater(sync, name, step, REST);
 }
 
 // The server's word on n steps and the one to show; other steps than before begin anew.
-function follow(playback, n, step, isOther) {
+export function follow(playback, n, step, isOther) {
   playback.n = n;
   if (isOther) {
     playback.step = Math.min(playback.step, n - 1);
-    stop(playback);
-    playback.sent = [];
-    goTo(playback, step);
-  } else goTo(playback, answered(playback, step) ? playback.step : step);
-  playback.served = step;
-}
-
-// Whether a step from the server only repeats what it knew or what was sent to it: then the
-// browser, which may have moved on since, is right.
-function answered(playback, step) {
-  const at = playback.sent.indexOf(step);
-  if (at >= 0) playback.sent.splice(0, at + 1);
-  return at >= 0 || step === playback.served;
-}
-
-// No clock runs on: the steps, or the player itself, are gone.
-function stop(playback) {
-  pause(playback);
-  clearTimeout(playback.timer);
+    pause(playback);
+    forget(playback.sync);
+  }
+  goTo(playback, accepts(playback.sync, playback.name, step) ? step : playback.step);
 }
 
 function play(playback) {
-  clearTimeout(playback.timer);
   if (playback.step === playback.n - 1) goTo(playback, 0);
+  endSync(playback.sync);
+  hold(playback.sync, playback.name, playback.step);
   playback.playing = true;
   setIcon(playback.buttons.play, "pause", "Pause");
   let since = performance.now();
@@ -126,6 +110,7 @@ function play(playback) {
     if (now - since >= STEP_MS / Number(playback.speed.value)) {
       since = now;
       goTo(playback, playback.step + 1);
+      hold(playback.sync, playback.name, playback.step);
       if (playback.step === playback.n - 1) return move(playback, playback.step);
     }
     playback.frame = requestAnimationFrame(tick);
@@ -133,7 +118,7 @@ function play(playback) {
   playback.frame = requestAnimationFrame(tick);
 }
 
-function pause(playback) {
+export function pause(playback) {
   if (!playback.playing) return;
   playback.playing = false;
   cancelAnimationFrame(playback.frame);
@@ -143,10 +128,10 @@ function pause(playback) {
 }
 
 // Keys, when they reach nothing else: the player has the focus, or nothing particular has.
-function onPlayerKey(playback, root, event) {
+export function onPlayerKey(playback, root, event) {
   const origin = event.composedPath()[0];
   const inside = root.contains(origin);
-  if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+  if (hasModifier(event) || event.defaultPrevented) return;
   if (!(origin instanceof Element) || origin.closest(TYPING)) return;
   if (!inside && origin.closest("button, summary, input, iframe")) return;
   if (event.key === " " && inside && origin.closest("button")) return; // presses the button

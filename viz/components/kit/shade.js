@@ -1,14 +1,14 @@
 // Weights -> colours. The shade shows the square root of a weight: small weights stay visible.
 
 const MASKED = 255;
-const FULL = 254;
+export const FULL = 254;
 
-function channels(colour) {
+export function channels(colour) {
   return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
 }
 
 // The scale's colour at a value in 0..1, as [r, g, b].
-function colourAt(scale, value) {
+export function colourAt(scale, value) {
   const place = Math.min(1, Math.max(0, value)) * (scale.length - 1);
   const i = Math.min(scale.length - 2, Math.floor(place));
   const [a, b] = [channels(scale[i]), channels(scale[i + 1])];
@@ -16,14 +16,14 @@ function colourAt(scale, value) {
 }
 
 // 256 pixels as ImageData holds them: one a byte of pack_head_grid, the last for masked cells.
-function pixelTable(palette) {
+export function pixelTable(palette) {
   const table = new Uint32Array(256);
   for (let byte = 0; byte <= FULL; byte++) table[byte] = pixel(colourAt(palette.scale, byte / FULL));
   table[MASKED] = pixel(channels(palette.masked));
   return table;
 }
 
-function pixel([r, g, b]) {
+export function pixel([r, g, b]) {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
@@ -35,7 +35,7 @@ const RANKS = [(byte) => byte, (byte) => Math.abs(byte - FULL / 2)].map((size) =
 
 // One map of rows x columns bytes onto a box { left, top, width, height } of an image { pixels,
 // width }.
-function paintMap(image, box, cells, rows, columns, table, signed = false) {
+export function paintMap(image, box, cells, rows, columns, table, signed = false) {
   const { pixels, width: stride } = image;
   const { left, width, height } = box;
   const ranks = RANKS[Number(signed)];
@@ -73,7 +73,7 @@ function joinRows(cells, columns, top, bottom, ranks) {
 }
 
 // For each of nPixels, the first cell that it covers and the one after its last.
-function spans(nCells, nPixels) {
+export function spans(nCells, nPixels) {
   const result = new Int32Array(2 * nPixels);
   for (let i = 0; i < nPixels; i++) {
     const first = Math.floor((i * nCells) / nPixels);
@@ -84,26 +84,26 @@ function spans(nCells, nPixels) {
 }
 
 // Background of a chip that shows a weight.
-function shadeChip(node, weight, palette) {
+export function shadeChip(node, weight, palette) {
   paintChip(node, colourAt(palette.scale, Math.sqrt(weight)));
 }
 
 // A background, and text in black or white, whichever reads better: one of the two has a contrast
 // of at least 4.5 on any colour.
-function paintChip(node, shade) {
+export function paintChip(node, shade) {
   const light = luminance(shade);
   node.style.background = `rgb(${shade.join(" ")})`;
   node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000000" : "#ffffff";
 }
 
 // WCAG 2.2's relative luminance and contrast ratio.
-function luminance(rgb) {
+export function luminance(rgb) {
   const [r, g, b] = rgb.map((c) => c / 255).map((c) =>
     c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4,
   );
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function contrast(a, b) {
+export function contrast(a, b) {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }

@@ -3,7 +3,7 @@
 const VIEWS = { "|u1": Uint8Array, "<u2": Uint16Array, "<i4": Int32Array, "<f4": Float32Array };
 
 // Uint8Array -> { header, arrays }; each array is a typed array with a `shape`.
-function unpack(bytes) {
+export function unpack(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const content = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
   const start = Math.ceil((4 + length) / 8) * 8;
@@ -21,7 +21,7 @@ function unpack(bytes) {
 }
 
 // What viz/components/kit/browser.py's envelope() holds: { nonce, palette, ...state, payload }.
-function openEnvelope(bytes) {
+export function openEnvelope(bytes) {
   const { header, arrays } = unpack(bytes);
   return { ...header, payload: arrays[0] };
 }

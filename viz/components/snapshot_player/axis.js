@@ -1,8 +1,10 @@
 // Two plots below each other share one axis of steps: where a step stands, and SVG to draw with.
 
-const PLOT = { left: 46, right: 14, bottom: 8, labels: 34 }; // px around the lines
+import { count } from "./words.js";
 
-function svg(tag, attributes, text) {
+export const PLOT = { left: 46, right: 14, bottom: 8, labels: 34 }; // px around the lines
+
+export function svg(tag, attributes, text) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   if (text !== undefined) node.textContent = text;
@@ -11,7 +13,7 @@ function svg(tag, attributes, text) {
 
 // step -> share of the width. Logarithmic in step + s, where s is the first step after 0: so 0 has
 // a place, and from there to s takes about as much room as from s to 3 s.
-function stepScale(steps) {
+export function stepScale(steps) {
   const shift = steps.find((step) => step > 0) ?? 1;
   const last = steps.at(-1) || 1;
   const whole = Math.log(last + shift) - Math.log(shift);
@@ -19,7 +21,7 @@ function stepScale(steps) {
 }
 
 // Values from 0 to `most` -> pixel rows, with a few round numbers.
-function valueScale(most, height, top) {
+export function valueScale(most, height, top) {
   const rough = (most || 1) / Math.max(2, Math.floor(height / 40));
   const ten = 10 ** Math.floor(Math.log10(rough));
   const tick = [1, 2, 2.5, 5, 10].map((n) => n * ten).find((n) => n >= rough);
@@ -30,7 +32,7 @@ function valueScale(most, height, top) {
 }
 
 // The steps whose labels do not meet; the last one always has one.
-function labelledSteps(steps, x) {
+export function labelledSteps(steps, x) {
   const shown = [steps.length - 1];
   const room = (i) => 3.4 * count(steps[i]).length + 5; // half a label at 11 px
   for (let i = steps.length - 2; i >= 0; i--) {
@@ -41,7 +43,7 @@ function labelledSteps(steps, x) {
 }
 
 // "M x y L x y ..."; a value that is not defined breaks the line.
-function linePath(points) {
+export function linePath(points) {
   let pen = "M";
   return points
     .map(([x, y]) => {

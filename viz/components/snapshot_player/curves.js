@@ -1,10 +1,14 @@
 // A metric of every head over the steps, and below it the loss, under one cursor.
 
+import { element } from "../kit/page.js";
+import { PLOT, labelledSteps, linePath, stepScale, svg, valueScale } from "./axis.js";
+import { chosenHead, count, metricText } from "./words.js";
+
 const HEIGHTS = { metric: 196, loss: 96 }; // px of the two plots, without the labels of the axis
 const TOPS = { metric: 24, loss: 8 }; // px above the lines: a strip for the name of the role
 
 // choose(place) is asked for when a step is pressed or dragged over.
-function createCurves(choose) {
+export function createCurves(choose) {
   const curves = { node: element("section", "curves"), plots: [] };
   curves.plots = ["metric", "loss"].map((name) => {
     const plot = { name, title: element("h3"), box: element("div", `plot ${name}`) };
@@ -26,7 +30,7 @@ function nearestPlace({ steps, x }, at) {
   return distances.indexOf(Math.min(...distances));
 }
 
-function drawCurves(curves, data) {
+export function drawCurves(curves, data) {
   const { header, losses } = data;
   const [metric, loss] = curves.plots;
   const hasLoss = losses.some(({ rows }) => rows.length);
@@ -153,7 +157,7 @@ function lossSentence(losses) {
   return `${said.join("; ")}.`;
 }
 
-function showCurves(curves, data, place) {
+export function showCurves(curves, data, place) {
   const { header, numbers } = data;
   const [metric, loss] = curves.plots;
   const step = header.steps[place];
@@ -173,7 +177,7 @@ function showCurves(curves, data, place) {
 }
 
 // The curve of one head, or of none (-1), stands out.
-function pointCurve({ plots: [metric] }, head) {
+export function pointCurve({ plots: [metric] }, head) {
   metric.paths?.forEach((path, i) => path.classList.toggle("pointed", i === head));
 }
 

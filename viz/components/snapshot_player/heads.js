@@ -1,9 +1,14 @@
 // All heads of a kind, or of a layer, at one step: small pictures, each a button that opens it.
 
+import { createImage, devicePixels, emptied } from "../kit/canvas.js";
+import { element } from "../kit/page.js";
+import { paintMap, pixelTable } from "../kit/shade.js";
+import { briefText, chosenHead, count, metricText } from "./words.js";
+
 const LARGEST_SIDE = 44; // px of a small picture
 
 // choose([layer, head]); pointed(i): the pointer or the focus is at the picture i, -1: at none.
-function createHeads(choose, pointed) {
+export function createHeads(choose, pointed) {
   const node = element("section", "small");
   const title = element("h3");
   const list = element("div", "layers");
@@ -19,7 +24,7 @@ function createHeads(choose, pointed) {
   return heads;
 }
 
-function drawHeads(heads, { header, thumbnails }, palette) {
+export function drawHeads(heads, { header, thumbnails }, palette) {
   const [, , nRows, nColumns] = thumbnails.shape;
   heads.table = pixelTable(palette);
   const side = Math.max(nRows, nColumns);
@@ -33,7 +38,7 @@ function drawHeads(heads, { header, thumbnails }, palette) {
 }
 
 function ofWhat({ heads, title, layer }) {
-  const isOne = new Set(heads.map(([layer]) => layer)).size === 1;
+  const isOne = new Set(heads.map(([each]) => each)).size === 1;
   return `${heads.length} heads of ${isOne ? `L${layer}, ` : ""}${title}`;
 }
 
@@ -63,7 +68,7 @@ function arrangeHeads(heads, all, [width, height]) {
   heads.list.replaceChildren(...groups.values());
 }
 
-function showHeads(heads, { header, thumbnails, numbers }, palette, place) {
+export function showHeads(heads, { header, thumbnails, numbers }, palette, place) {
   const chosen = chosenHead(header);
   const [, n, nRows, nColumns] = thumbnails.shape;
   heads.buttons.forEach((button, i) => {
@@ -84,13 +89,9 @@ function spokenHead({ heads, metric, roles, steps }, i, value) {
 }
 
 function paintHead(canvas, cells, nRows, nColumns, table) {
-  const ratio = window.devicePixelRatio;
-  const [width, height] = [canvas.style.width, canvas.style.height].map((size) =>
-    Math.round(parseInt(size) * ratio),
-  );
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  const data = new ImageData(width, height);
-  const image = { pixels: new Uint32Array(data.data.buffer), width };
+  const { width: across, height: down } = canvas.style;
+  const [width, height] = devicePixels(parseInt(across), parseInt(down));
+  const image = createImage(width, height);
   paintMap(image, { left: 0, top: 0, width, height }, cells, nRows, nColumns, table);
-  canvas.getContext("2d").putImageData(data, 0, 0);
+  emptied(canvas, width, height).putImageData(image.data, 0, 0);
 }

@@ -1,30 +1,25 @@
 // One head at each snapshot of a training: its map, the other heads beside it, and its curve.
 
-const players = new WeakMap();
+import { host } from "../kit/host.js";
+import { announceToken, applyPalette, element, onToken } from "../kit/page.js";
+import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { tell } from "../kit/sync.js";
+import { unpack } from "../kit/unpack.js";
+import { hear } from "../head_map/pointing.js";
+import { createCurves, drawCurves, pointCurve, showCurves } from "./curves.js";
+import { createHeads, drawHeads, showHeads } from "./heads.js";
+import { createStepMap, drawStepMap, showStep } from "./map.js";
+import { chosenHead, count, metricText } from "./words.js";
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".snapshot-player");
-  if (!players.has(root)) players.set(root, create(root));
-  const player = players.get(root);
-  player.send = setTriggerValue;
-  update(player, openEnvelope(data));
-  return () => {
-    player.dispose();
-    players.delete(root);
-    root.replaceChildren();
-  };
-}
+export default host("snapshot_player", create, update);
 
-function create(root) {
+function create(root, sync) {
   const player = { root };
-  const playback = createPlayback(
-    (place) => show(player, place),
-    (place) => player.send("place", place),
-  );
+  const playback = createPlayback((place) => show(player, place), sync, "place");
   player.playback = playback;
   player.map = createStepMap(root);
   player.heads = createHeads(
-    (head) => player.send("head", head),
+    (head) => tell(sync, "head", head),
     (head) => pointCurve(player.curves, head),
   );
   player.curves = createCurves((place) => move(playback, place));
@@ -43,7 +38,7 @@ function create(root) {
   const onKeyDown = (event) => onPlayerKey(playback, root, event);
   window.addEventListener("keydown", onKeyDown);
   player.dispose = () => {
-    stop(playback);
+    pause(playback);
     observer.disconnect();
     silence();
     if (player.map.told) announceToken(player.map.told.side, null);
@@ -107,24 +102,4 @@ function show(player, place) {
 function spokenStep({ header, numbers }, place) {
   const value = metricText(header.metric, numbers[place * header.heads.length + chosenHead(header)]);
   return `Step ${count(header.steps[place])}: ${header.metric.title} of ${header.name} ${value}`;
-}
-
-// Which of the small pictures is the chosen head.
-function chosenHead({ heads, layer, head }) {
-  return heads.findIndex(([l, h]) => l === layer && h === head);
-}
-
-function count(n) {
-  return n.toLocaleString("en");
-}
-
-// As Metric.text writes it.
-function metricText({ unit }, value) {
-  if (Number.isNaN(value)) return "—";
-  return unit === "share" ? `${(100 * value).toFixed(0)} %` : `${value.toFixed(2)} ${unit}`;
-}
-
-// Without the unit that stands beside it.
-function briefText(metric, value) {
-  return metric.unit === "share" ? metricText(metric, value) : metricText(metric, value).split(" ")[0];
 }

@@ -1,28 +1,28 @@
 // The map of one head at one step: the same picture as a head map, with nothing to choose or zoom.
 
+import { element } from "../kit/page.js";
+import { hasModifier, takeKey } from "../kit/roving.js";
+import { drawMarks } from "../head_map/marks.js";
+import { drawCells, valueTable } from "../head_map/paint.js";
+import { describe, explain, showTip } from "../head_map/readout.js";
+import {
+  cellAfter,
+  createStage,
+  cursorOf,
+  drawStage,
+  listenToStage,
+  moveCursor,
+} from "../head_map/stage.js";
+import { isPooled, mostOf, wholeWindow } from "../head_map/values.js";
+import { count } from "./words.js";
+
 const MAP_HINT = "Arrow keys move from cell to cell. Outside the map they move from step to step.";
 
-function createStepMap(root) {
-  const view = { root, selected: null, cursor: null, hover: null, pointed: null, path: false };
-  view.title = element("div", "title");
-  view.cells = element("canvas");
-  view.marks = element("canvas");
-  for (const canvas of [view.cells, view.marks]) canvas.setAttribute("aria-hidden", "true");
-  view.tip = element("div", "tip");
-  view.tip.setAttribute("aria-hidden", "true"); // the live region says the same
-  view.tip.hidden = true;
-  view.hint = element("span", "hidden-text", MAP_HINT);
-  view.hint.id = "hint";
-  view.cell = element("div");
-  view.cell.id = "cell";
-  view.cell.setAttribute("role", "gridcell");
-  view.line = element("div", "hidden-text");
-  view.line.setAttribute("role", "row");
-  view.line.append(view.cell);
-  view.live = element("div", "hidden-text");
-  view.live.setAttribute("aria-live", "polite");
-  view.legend = element("div", "legend dim");
-  view.stage = stepStage(view);
+export function createStepMap(root) {
+  const view = { ...createStage(MAP_HINT), root };
+  listenToStage(view, (row, column) => moveCursor(view, row, column));
+  view.stage.onclick = view.stage.onpointermove; // a finger does not hover
+  view.stage.onkeydown = (event) => onStageKey(view, event);
   view.node = element("section", "large");
   const bar = element("div", "bar");
   bar.append(view.title);
@@ -30,29 +30,9 @@ function createStepMap(root) {
   return view;
 }
 
-// A grid of which only the cell at the cursor is there.
-function stepStage(view) {
-  const stage = element("div", "stage");
-  stage.tabIndex = 0;
-  stage.setAttribute("role", "grid");
-  stage.setAttribute("aria-activedescendant", "cell");
-  stage.setAttribute("aria-describedby", "hint");
-  stage.append(view.cells, view.marks, view.tip, view.line);
-  stage.onpointermove = (event) => pointerMoved(view, event);
-  stage.onclick = (event) => point(view, eventPlace(view, event)); // a finger does not hover
-  stage.onpointerleave = () => point(view, null);
-  stage.onkeydown = (event) => onStageKey(view, event);
-  stage.onfocus = () => stage.matches(":focus-visible") && moveCursor(view, ...(view.cursor ?? [0, 0]));
-  stage.onblur = () => {
-    view.cursor = null;
-    point(view, null);
-  };
-  return stage;
-}
-
 // Everything but the values, which a step brings.
-function drawStepMap(view, data, palette) {
-  const { stage, cells, marks, node } = view;
+export function drawStepMap(view, data, palette) {
+  const { stage, node } = view;
   if (view.map && view.map.header.tokens !== data.header.tokens) {
     Object.assign(view, { cursor: null, hover: null, pointed: null });
   }
@@ -60,13 +40,7 @@ function drawStepMap(view, data, palette) {
   view.map = mapAt(data, 0);
   view.window = wholeWindow(view.map);
   view.table = valueTable(palette.scale, palette.masked);
-  view.frame = measureFrame(view.map, node.clientWidth, cells.getContext("2d"), getComputedStyle(node).fontFamily);
-  const { width, height } = view.frame;
-  stage.style.height = `${height}px`;
-  for (const canvas of [cells, marks]) {
-    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
-  }
-  drawLabels(prepareCanvas(cells, view.frame), view.frame, view.map, view.window, palette);
+  drawStage(view, node);
   stage.setAttribute("aria-rowcount", view.map.nRows);
   stage.setAttribute("aria-colcount", view.map.nColumns);
   explain(view);
@@ -76,17 +50,17 @@ function drawStepMap(view, data, palette) {
     : "";
 }
 
-function showStep(view, data, place) {
+export function showStep(view, data, place) {
   const { header } = data;
   view.map = mapAt(data, place);
   const step = element("span", "dim", ` · step ${count(header.steps[place])}`);
   view.title.replaceChildren(element("strong", "", header.name), ` ${header.title}`, step);
   view.stage.setAttribute("aria-label", `Step ${count(header.steps[place])}: ${header.says[place]}`);
-  drawCells(view.cells.getContext("2d"), view.frame, view.map, view.window, view.table, view.palette);
+  drawCells(view);
   drawMarks(view);
   const { x, y, width, height } = view.frame.plot;
   Object.assign(view.root.dataset, { id: header.id, plot: String([x, y, width, height]) });
-  describe(view, ...(view.cursor ?? [0, 0]));
+  describe(view, ...cursorOf(view));
   // What the keyboard or a resting pointer is at has another value now.
   if (view.cursor) showTip(view, { axis: "cell", row: view.cursor[0], column: view.cursor[1] });
   else showTip(view, view.hover);
@@ -107,30 +81,10 @@ function mapAt({ header, values, places }, place) {
   };
 }
 
-function moveCursor(view, row, column) {
-  view.cursor = inMap(view.map, row, column);
-  const place = { axis: "cell", row: view.cursor[0], column: view.cursor[1] };
-  view.live.textContent = describe(view, ...view.cursor);
-  view.hover = null;
-  drawMarks(view);
-  showTip(view, place);
-  tellToken(view, place);
-}
-
 function onStageKey(view, event) {
-  if (event.ctrlKey || event.altKey || event.metaKey || !view.map) return;
-  const [row, column] = view.cursor ?? [0, 0];
-  const [down, across] = view.map.header.block;
-  const moves = {
-    ArrowLeft: [row, column - across],
-    ArrowRight: [row, column + across],
-    ArrowUp: [row - down, column],
-    ArrowDown: [row + down, column],
-    Home: [row, 0],
-    End: [row, view.map.nColumns - 1],
-  };
-  if (!moves[event.key]) return;
-  moveCursor(view, ...moves[event.key]);
-  event.preventDefault();
-  event.stopPropagation();
+  if (hasModifier(event) || !view.map) return;
+  const to = cellAfter(view, event.key);
+  if (!to) return;
+  moveCursor(view, ...to);
+  takeKey(event);
 }

@@ -17,9 +17,10 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.snapshots import Course, even_value, least_change, roles
-from viz.components.kit.browser import Component, digest, envelope, pieces, script, style
+from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.sides import sides
+from viz.components.kit.sync import News, show
 from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, row_title
@@ -33,27 +34,7 @@ MAX_HEADS = 48
 LOSSES = {"loss": "training loss", "validation_loss": "validation loss"}
 """What is drawn below the metric, of all that training logged."""
 
-SNAPSHOT_PLAYER = Component(
-    "snapshot_player",
-    css=style("kit/page", "kit/playback", "head_map/head_map", "snapshot_player/snapshot_player"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/shade",
-        "head_map/values",
-        "head_map/frame",
-        "head_map/paint",
-        "head_map/marks",
-        "head_map/readout",
-        "head_map/pointer",
-        "kit/playback",
-        "snapshot_player/map",
-        "snapshot_player/heads",
-        "snapshot_player/axis",
-        "snapshot_player/curves",
-        "snapshot_player/index",
-    ),
-)
+SNAPSHOT_PLAYER = Component("snapshot_player")
 _COMPONENT = st.components.v2.component(
     SNAPSHOT_PLAYER.name,
     html=SNAPSHOT_PLAYER.html,
@@ -103,15 +84,13 @@ def snapshot_player(
     a small picture that was pressed; both before the script runs.
     """
 
-    def moved() -> None:
-        if on_move is not None and st.session_state[key].place is not None:
-            on_move(int(st.session_state[key].place))
+    def told(news: News) -> None:
+        if on_move is not None and "place" in news:
+            on_move(int(news["place"]))
+        if on_head is not None and "head" in news:
+            on_head(*map(int, news["head"]))
 
-    def chosen() -> None:
-        if on_head is not None and st.session_state[key].head:
-            on_head(*map(int, st.session_state[key].head))
-
-    _COMPONENT(key=key, data=data, on_place_change=moved, on_head_change=chosen)
+    show(_COMPONENT, data, key, told)
 
 
 def pack_snapshots(

@@ -1,30 +1,36 @@
 // Two lines of tokens. Pointing at one, or moving to it with the arrow keys, announces it.
 
-const views = new WeakMap();
+import { host } from "../kit/host.js";
+import {
+  announcePointing,
+  announceToken,
+  applyPalette,
+  element,
+  markPointed,
+  onToken,
+  setPiece,
+} from "../kit/page.js";
+import { rove } from "../kit/roving.js";
+import { unpack } from "../kit/unpack.js";
+import { followTyping } from "./typing.js";
 
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".token-rows");
-  if (!views.has(root)) views.set(root, create(root));
-  const view = views.get(root);
-  view.drafts.give(data);
-  return () => {
-    for (const end of view.ends) end();
-    views.delete(root);
-  };
-}
+export default host("token_rows", create, update);
 
 function create(root) {
-  const drafts = withDrafts("token_rows", (bytes) => update(root, typing, openEnvelope(bytes)));
   const typing = followTyping();
   announcePointing(root);
-  root.onkeydown = (event) => move(event);
+  root.onkeydown = (event) => rove(event, [...event.target.parentElement.children], "row");
   root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
   root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
   const silence = onToken((token) => markPointed(root, token));
-  return { drafts, ends: [silence, drafts.end, typing.end] };
+  const dispose = () => {
+    silence();
+    typing.end();
+  };
+  return { root, typing, dispose };
 }
 
-function update(root, typing, { palette, drafts, payload }) {
+function update({ root, typing }, { palette, drafts, payload }) {
   const { header } = unpack(payload);
   typing.listen(drafts);
   applyPalette(root, palette);
@@ -47,17 +53,4 @@ function chip(side, piece, position) {
   node.tabIndex = position === 0 ? 0 : -1; // one stop a row; arrow keys go on from there
   setPiece(node, piece);
   return node;
-}
-
-function move(event) {
-  const chips = [...event.target.parentElement.children];
-  const at = chips.indexOf(event.target);
-  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: chips.length - 1 }[event.key];
-  if (to === undefined) return;
-  event.preventDefault();
-  event.stopPropagation();
-  if (!chips[to]) return;
-  event.target.tabIndex = -1;
-  chips[to].tabIndex = 0;
-  chips[to].focus();
 }

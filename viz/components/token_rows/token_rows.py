@@ -7,22 +7,12 @@ import streamlit as st
 
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, envelope, pieces, script, style
+from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.labels import labels
 from viz.theme import Theme
 
-TOKEN_ROWS = Component(
-    "token_rows",
-    css=style("kit/page", "token_rows/token_rows"),
-    js=script(
-        "kit/unpack",
-        "kit/page",
-        "kit/drafts",
-        "token_rows/typing",
-        "token_rows/index",
-    ),
-)
+TOKEN_ROWS = Component("token_rows")
 _COMPONENT = st.components.v2.component(
     TOKEN_ROWS.name, html=TOKEN_ROWS.html, css=TOKEN_ROWS.css, js=TOKEN_ROWS.js
 )

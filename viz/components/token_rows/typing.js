@@ -1,11 +1,14 @@
 // The sentence field while somebody types: each text is asked for as a draft, one after the other.
 
+import { DRAFT_EVENT, DROPPED_EVENT } from "../kit/drafts.js";
+import { unpack } from "../kit/unpack.js";
+
 const AGAIN = 100; // ms after which a busy server is asked once more
 const LATE = 300; // ms in which a page that was sent is surely drawn
 const [ANSWERED, BUSY] = [200, 202]; // as viz/ui/drafts.py answers; else what was entered stays
 
 // Returns listen(address), to be told where drafts are, and end().
-function followTyping() {
+export function followTyping() {
   const typing = { address: "", field: null, wanted: null, latest: null };
   Object.assign(typing, { isAsking: false, isEntered: false });
   const events = [

@@ -3,11 +3,11 @@
 import json
 import subprocess
 from pathlib import Path
-from shutil import which
 
 import numpy as np
 import pytest
 
+from tests.node import node
 from viz.components.kit.pack import DTYPES, pack, unpack
 
 
@@ -34,21 +34,22 @@ def test_a_dtype_the_browser_cannot_read_is_refused() -> None:
         pack({}, np.zeros(2))
 
 
-@pytest.mark.skipif(which("node") is None, reason="node reads unpack.js")
 def test_the_browser_reads_the_same(tmp_path: Path) -> None:
     (tmp_path / "payload").write_bytes(pack({"piece": "▁"}, *_arrays()))
-    folder = Path(__file__).parents[4] / "viz" / "components" / "kit"
-    script = (folder / "unpack.js").read_text(encoding="utf-8")
+    file = Path(__file__).parents[4] / "viz" / "components" / "kit" / "unpack.js"
+    script = f"""
+      import {{ readFileSync }} from "node:fs";
+      import {{ unpack }} from {json.dumps(file.as_uri())};
+    """
     script += """
-      const bytes = require("fs").readFileSync(process.argv[1] + "/payload");
+      const bytes = readFileSync(process.argv[1] + "/payload");
       const moved = new Uint8Array(bytes.length + 3).subarray(3);  // as within a message
       moved.set(bytes);
       const { header, arrays } = unpack(moved);
       console.log(JSON.stringify([header, arrays.map((a) => [a.shape, [...a]])]));
     """
-    done = subprocess.run(
-        ["node", "-e", script, str(tmp_path)], capture_output=True, text=True, check=True
-    )
+    command = [node(), "--input-type=module", "-e", script, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     header, arrays = json.loads(done.stdout)
     assert header == {"piece": "▁"}
     for (shape, values), expected in zip(arrays, _arrays(), strict=True):

@@ -1,0 +1,57 @@
+"""What components tell is processed once, and the session knows up to which number."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def script() -> None:
+    import streamlit as st
+
+    from viz.components.kit.sync import heard, told
+
+    class Component:
+        """What Streamlit keeps of one: what it has just told."""
+
+        news = st.session_state.get("message")
+
+    for key in ("grid", "map"):
+        if st.session_state.get("from") == key:
+            st.session_state[key] = Component
+            st.text(str(told(key)))
+    st.text(f"{heard('grid')} {heard('map')}")
+
+
+def change(name: str, n: int, value: Any) -> dict[str, Any]:
+    return {"name": name, "n": n, "value": value}
+
+
+def tell(app: AppTest, key: str, *changes: dict[str, Any]) -> tuple[str, str]:
+    app.session_state["from"], app.session_state["message"] = key, list(changes)
+    app.run()
+    assert not app.exception
+    return app.text[0].value, app.text[1].value
+
+
+@pytest.fixture
+def app() -> AppTest:
+    return AppTest.from_function(script)
+
+
+def test_each_change_is_heard_of_once(app: AppTest) -> None:
+    assert tell(app, "grid", change("open", 1, [0, 1])) == ("{'open': [0, 1]}", "1 0")
+    both = change("open", 1, [0, 1]), change("view", 2, "maps")
+    assert tell(app, "grid", *both) == ("{'view': 'maps'}", "2 0")
+    assert tell(app, "grid", *both) == ("{}", "2 0")
+
+
+def test_each_component_has_its_own_number(app: AppTest) -> None:
+    tell(app, "map", change("cell", 2, [3, 4]))
+    assert tell(app, "grid", change("open", 1, [0, 1])) == ("{'open': [0, 1]}", "1 2")
+
+
+def test_nothing_told_is_nothing_heard(app: AppTest) -> None:
+    app.run()
+    assert app.text[0].value == "0 0"
+    assert tell(app, "grid") == ("{}", "0 0")

@@ -1,0 +1,100 @@
+// What every head map has: two canvases, a title and a legend, and a cursor that keys move.
+
+import { element } from "../kit/page.js";
+import { drawLabels, measureFrame } from "./frame.js";
+import { drawMarks } from "./marks.js";
+import { prepareCanvas } from "./paint.js";
+import { eventPlace, point, tellToken } from "./pointing.js";
+import { describe, showTip } from "./readout.js";
+import { covers, inMap, isExact } from "./values.js";
+
+// hint: how to use the keyboard, for those who do not see it.
+export function createStage(hint) {
+  const view = { selected: null, cursor: null, hover: null, pointed: null, path: false };
+  view.title = element("div", "title");
+  view.cells = element("canvas");
+  view.marks = element("canvas");
+  for (const canvas of [view.cells, view.marks]) canvas.setAttribute("aria-hidden", "true");
+  view.tip = element("div", "tip");
+  view.tip.setAttribute("aria-hidden", "true"); // the live region says the same
+  view.tip.hidden = true;
+  view.hint = element("span", "hidden-text", hint);
+  view.hint.id = "hint";
+  view.live = element("div", "hidden-text");
+  view.live.setAttribute("aria-live", "polite");
+  view.legend = element("div", "legend dim");
+  view.line = element("div", "hidden-text");
+  view.line.setAttribute("role", "row");
+  view.cell = element("div");
+  view.cell.id = "cell";
+  view.cell.setAttribute("role", "gridcell");
+  view.line.append(view.cell);
+  view.stage = element("div", "stage");
+  view.stage.append(view.cells, view.marks, view.tip, view.line);
+  nameStage(view.stage);
+  return view;
+}
+
+// A grid of which only the cell at the cursor is there, as its rows may be thousands.
+function nameStage(stage) {
+  stage.tabIndex = 0;
+  stage.setAttribute("role", "grid");
+  stage.setAttribute("aria-activedescendant", "cell");
+  stage.setAttribute("aria-describedby", "hint");
+}
+
+// move(row, column): what a cursor does that comes to a cell.
+export function listenToStage(view, move) {
+  const { stage } = view;
+  stage.onpointermove = (event) => point(view, eventPlace(view, event));
+  stage.onpointerleave = () => point(view, null);
+  stage.onfocus = () => stage.matches(":focus-visible") && move(...cursorOf(view));
+  stage.onblur = () => {
+    view.cursor = null;
+    point(view, null);
+  };
+}
+
+// All but the cells, on canvases as wide as a node.
+export function drawStage(view, node) {
+  const { map, cells, marks, stage, palette } = view;
+  const { fontFamily } = getComputedStyle(node);
+  view.frame = measureFrame(map, node.clientWidth, cells.getContext("2d"), fontFamily);
+  const [width, height] = [view.frame.width, view.frame.height].map((size) => `${size}px`);
+  stage.style.height = height;
+  for (const { style } of [cells, marks]) Object.assign(style, { width, height });
+  drawLabels(prepareCanvas(cells, view.frame), view.frame, map, view.window, palette);
+}
+
+// Where the keyboard stands: at first on the chosen cell, else on the first row's largest value.
+export function cursorOf({ map, window: shown, cursor, selected }) {
+  const [top, , left] = shown;
+  const start = [top, Math.max(left, map.largest?.[top] ?? left)];
+  const [row, column] = cursor ?? selected ?? start;
+  const inside = covers(shown, [row, row + 1, column, column + 1]);
+  return inMap(map, ...(inside ? [row, column] : start));
+}
+
+export function moveCursor(view, wantedRow, wantedColumn) {
+  view.cursor = inMap(view.map, wantedRow, wantedColumn);
+  const [row, column] = view.cursor;
+  view.live.textContent = describe(view, row, column);
+  view.hover = null;
+  drawMarks(view);
+  showTip(view, { axis: "cell", row, column });
+  tellToken(view, { axis: "cell", row, column });
+}
+
+// The cell that a key leads to from the cursor; undefined where it is no such key.
+export function cellAfter(view, key) {
+  const [row, column] = cursorOf(view);
+  const [down, across] = isExact(view.map, view.window) ? [1, 1] : view.map.header.block;
+  return {
+    ArrowLeft: [row, column - across],
+    ArrowRight: [row, column + across],
+    ArrowUp: [row - down, column],
+    ArrowDown: [row + down, column],
+    Home: [row, 0],
+    End: [row, view.map.nColumns - 1],
+  }[key];
+}

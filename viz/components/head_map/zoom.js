@@ -1,0 +1,58 @@
+// The window that a head map shows, and how it is drawn anew.
+
+import { tell } from "../kit/sync.js";
+import { drawMarks } from "./marks.js";
+import { drawCells } from "./paint.js";
+import { showTip, tellState } from "./readout.js";
+import { drawStage } from "./stage.js";
+import { fitWindow, isExact, isSmall, regionAround } from "./values.js";
+
+const SETTLED = 200; // ms without a further zoom before exact values are asked for
+
+// The window becomes `factor` times as large; the cell keeps its place in it.
+export function zoomBy(view, factor, row, column) {
+  const [top, bottom, left, right] = view.window;
+  const side = (first, end, at) => {
+    const size = (end - first) * factor;
+    const start = at + 0.5 - ((at + 0.5 - first) / (end - first)) * size;
+    return [start, start + size];
+  };
+  zoomTo(view, [...side(top, bottom, row), ...side(left, right, column)]);
+}
+
+export function zoomTo(view, wanted) {
+  const next = fitWindow(view.map, wanted);
+  if (String(next) === String(view.window)) return;
+  view.window = next;
+  view.hover = null;
+  showTip(view, null);
+  draw(view);
+  askLater(view);
+}
+
+// Exact values are asked for once the window rests.
+export function askLater(view) {
+  clearTimeout(view.timer);
+  const { map, window: shown, asks } = view;
+  if (!asks || isExact(map, shown) || !isSmall(shown)) return;
+  view.timer = setTimeout(() => tell(view.sync, "region", regionAround(map, shown)), SETTLED);
+}
+
+export function draw(view) {
+  view.width = view.root.clientWidth;
+  if (!view.width) return; // not shown; the observer calls again
+  const start = performance.now();
+  drawStage(view, view.root);
+  drawCells(view);
+  tellState(view);
+  drawMarks(view);
+  view.root.dataset.drawMs = (performance.now() - start).toFixed(1);
+  view.root.dataset.nonce = view.nonce;
+  redrawWithFonts(view);
+}
+
+// Canvas text does not follow when the page's font arrives.
+function redrawWithFonts(view) {
+  if (document.fonts.status === "loaded") return;
+  document.fonts.ready.then(() => view.root.isConnected && draw(view));
+}

@@ -1,0 +1,33 @@
+// The heads that are shown together: which, in which colour, and where their lines run.
+
+import { element } from "../kit/page.js";
+import { channels, contrast, luminance } from "../kit/shade.js";
+
+// The heads that can be shown; a map of a whole layer stands for every head.
+export function shown({ map, heads }) {
+  return map.header.per_head ? heads.filter((head) => head < map.nHeads) : [0];
+}
+
+export function colourOf(view, head) {
+  return shown(view).length === 1 && shown(view)[0] === head
+    ? view.ink
+    : view.colours[head % view.colours.length];
+}
+
+// A head's mark: its number on its colour; none where only one is shown.
+export function badge(view, head) {
+  if (shown(view).length === 1) return null;
+  const colour = colourOf(view, head);
+  const light = luminance(channels(colour));
+  const node = element("span", "badge", String(head));
+  node.style.background = colour;
+  node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000" : "#fff";
+  return node;
+}
+
+// Heads that are shown together run side by side, each in a lane of its own.
+export function shiftOf(view, head) {
+  if (shown(view).length === 1) return 0;
+  const { nHeads } = view.map;
+  return ((head + 0.5) / nHeads - 0.5) * Math.min(view.pitch - 7, 2 * nHeads);
+}

@@ -1,0 +1,69 @@
+// A token that is pointed at or pinned: its lines stand out, all others step back.
+
+import { announceToken } from "../kit/page.js";
+import { badge, shown } from "./heads.js";
+import { MAX_POINTED, developed, linesAt, openToken } from "./lines.js";
+import { paintHead } from "./picture.js";
+import { labelTokens, markActive, strongestAt } from "./tokens.js";
+import { N_READ, explain, read, sentenceOf, spokenOf } from "./words.js";
+
+// Pointed at, here or elsewhere: its lines stand out. Null: the pointer has left.
+export function point(view, id) {
+  if (id === view.hovered) return;
+  const start = performance.now();
+  const before = nameOf(view, view.hovered);
+  view.hovered = id;
+  isolateTokens(view);
+  view.root.dataset.hoverMs = (performance.now() - start).toFixed(2);
+  const name = nameOf(view, id);
+  view.announcing = true;
+  if (name) announceToken(...name);
+  else if (before) announceToken(before[0], null);
+  view.announcing = false;
+}
+
+function nameOf(view, id) {
+  if (!id) return undefined;
+  const { isRow, place } = openToken(id);
+  return view.names[isRow ? "rows" : "columns"][place];
+}
+
+// A token pointed at in another picture.
+export function link(view, { side, position }) {
+  if (view.announcing || !view.map) return;
+  const { rows, columns } = view.map.header.sides;
+  const [row, column] = [rows[side]?.[position] ?? -1, columns[side]?.[position] ?? -1];
+  view.linked = [...(row < 0 ? [] : [`q${row}`]), ...(column < 0 ? [] : [`k${column}`])];
+  isolateTokens(view);
+}
+
+// The lines of the tokens that are pinned or pointed at; all others step back.
+export function isolateTokens(view) {
+  const active = [...new Set([...view.pins, ...view.linked, view.hovered ?? []].flat())];
+  const heads = shown(view);
+  view.stage.classList.toggle("isolated", active.length > 0);
+  markActive(view.tokens, active, view.linked);
+  // Words follow a frame later: lines are what a moving pointer waits for.
+  cancelAnimationFrame(view.wording);
+  view.wording = requestAnimationFrame(() => putIntoWords(view, heads));
+  if (!view.paint) return;
+  const context = view.overlay.getContext("2d");
+  if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);
+  const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
+  for (const head of heads) paintHead(view, head, linesAt(view.map, head, active, each));
+  context.putImageData(developed(view.paint), 0, 0);
+}
+
+// Labels beside the tokens, the lines of text below, and what is spoken.
+function putIntoWords(view, heads) {
+  const id = view.hovered ?? view.pins.at(-1);
+  const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
+  labelTokens(view.tokens, found, (head) => badge(view, head));
+  read(view, view.hovered ? [view.hovered] : view.pins.slice(-N_READ), heads);
+  view.spoken.textContent = view.hovered ? spokenOf(view, view.hovered) : "";
+  const told = `${view.drawn} ${heads} ${view.controls.lines.value}`;
+  if (told === view.told) return;
+  view.told = told;
+  explain(view, heads);
+  view.wires.setAttribute("aria-label", sentenceOf(view, heads));
+}

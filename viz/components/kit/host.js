@@ -1,0 +1,39 @@
+// What Streamlit calls, in every component the same: mount, update, dispose.
+
+import { withDrafts } from "./drafts.js";
+import { createSync, endSync, listen } from "./sync.js";
+import { openEnvelope } from "./unpack.js";
+
+// create(root, sync) makes a view { dispose(), ... } in the component's own element;
+// update(view, envelope) draws what the server says, or what a text being typed would give.
+export function host(name, create, update) {
+  const hosted = new WeakMap();
+  return function ({ data, parentElement, setTriggerValue }) {
+    const root = parentElement.querySelector(`.${name.replaceAll("_", "-")}`);
+    if (!hosted.has(root)) hosted.set(root, mount(name, root, create, update));
+    const { sync, drafts, dispose } = hosted.get(root);
+    sync.post = (news) => setTriggerValue("news", news);
+    drafts.give(data);
+    return () => {
+      dispose();
+      hosted.delete(root);
+    };
+  };
+}
+
+function mount(name, root, create, update) {
+  const sync = createSync();
+  const view = create(root, sync);
+  const drafts = withDrafts(name, (bytes) => {
+    const envelope = openEnvelope(bytes);
+    listen(sync, envelope.heard ?? null);
+    update(view, envelope);
+  });
+  const dispose = () => {
+    view.dispose();
+    endSync(sync);
+    drafts.end();
+    root.replaceChildren();
+  };
+  return { sync, drafts, dispose };
+}

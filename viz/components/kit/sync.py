@@ -1,0 +1,46 @@
+"""What components tell, each change once: a number settles who is right, browser or server.
+
+Each change in the browser carries the next number of its window (kit/sync.js). The session keeps
+the largest number that each component has told, and the component's data names it: until then, what
+the browser shows is newer than what the server says.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from viz.components.kit.pack import pack, unpack
+
+News = dict[str, Any]
+"""What a component has just told: name -> value."""
+_HEARD = "heard"
+
+
+def show(
+    mounted: Callable[..., Any], data: bytes, key: str, on_news: Callable[[News], None]
+) -> None:
+    """Show a component's data; on_news is called with what it tells before the script runs.
+
+    mounted: what `st.components.v2.component` made.
+    """
+    header, (payload,) = unpack(data)
+    whole = pack({**header, "heard": heard(key)}, payload)
+    mounted(key=key, data=whole, on_news_change=lambda: on_news(told(key)))
+
+
+def told(key: str) -> News:
+    """What the component of this key has just told; for its callback.
+
+    A message repeats what was told while the server was busy: what is known already is left out.
+    """
+    before = heard(key)
+    news = [each for each in st.session_state[key].news or [] if each["n"] > before]
+    last = max((int(each["n"]) for each in news), default=before)
+    st.session_state[_HEARD] = st.session_state.get(_HEARD, {}) | {key: last}
+    return {each["name"]: each["value"] for each in news}
+
+
+def heard(key: str) -> int:
+    """The largest number among the changes that this component has told."""
+    return int(st.session_state.get(_HEARD, {}).get(key, 0))
