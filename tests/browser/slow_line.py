@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -35,12 +35,15 @@ async def _serve(
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         back, forth = await asyncio.open_connection(host, port)
-        await asyncio.gather(_carry(line, reader, forth), _carry(line, back, writer))
+        with suppress(asyncio.CancelledError):  # the block has ended
+            await asyncio.gather(_carry(line, reader, forth), _carry(line, back, writer))
+        forth.close()
+        writer.close()
 
-    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
-    line.address = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-    begun.set()
-    await asyncio.to_thread(ended.wait)
+    async with await asyncio.start_server(connected, "127.0.0.1", 0) as listening:
+        line.address = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        begun.set()
+        await asyncio.to_thread(ended.wait)
 
 
 async def _carry(
@@ -48,10 +51,9 @@ async def _carry(
 ) -> None:
     """One direction of one connection, until it ends."""
     loop, arrives = asyncio.get_running_loop(), 0.0
-    try:
+    with suppress(OSError):  # the other end is gone
         while content := await reader.read(2**16):
             arrives = max(arrives, loop.time() + line.delay)  # nothing overtakes what left before
             loop.call_at(arrives, writer.write, content)
-    except OSError:
-        pass  # the other end is gone
-    loop.call_at(max(arrives, loop.time() + line.delay), writer.close)
+    await asyncio.sleep(max(0.0, arrives - loop.time()))
+    writer.close()

@@ -94,7 +94,7 @@ CASES: dict[str, tuple[str, str, str, Callable[[Page], None], list[str], str]] =
 
 
 def test_clicks_in_quick_succession_are_never_taken_back(
-    page: Page, script: str, line: SlowLine
+    script: str, line: SlowLine, page: Page
 ) -> None:
     query, selector, attribute, click, expected, told = CASES[script]
     page.goto(f"{line.address}/?{query}")
