@@ -48,6 +48,7 @@ export function listen(sync, heard) {
   if (!sync.isServer) return;
   if (heard < sync.heard) forget(sync); // it began anew, and will never hear of them
   sync.heard = heard;
+  window[COUNTER] = Math.max(window[COUNTER] ?? 0, heard); // of a page that was loaded anew
   for (const [name, { n }] of Object.entries(sync.own)) if (n <= heard) delete sync.own[name];
 }
 

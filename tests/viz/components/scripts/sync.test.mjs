@@ -121,6 +121,12 @@ test("a server that began anew is right: it will never hear of what was told bef
   assert.equal(served(0, "open", "a"), true);
 });
 
+test("numbers go on from those that the server knows already", () => {
+  listen(sync, 7);
+  tell(sync, "open", "b");
+  assert.equal(posted[0][0].n, 8);
+});
+
 test("another text forgets, and an end ends the waiting", () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   tellLater(sync, "view", "x", 300);
