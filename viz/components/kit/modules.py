@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from transformer.refusal import Refusal
+
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
 _DEFINED = re.compile(r"^(export )?(?:async )?(?:function|const|let|class) (\w+)", re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const \w|class )", re.M)
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.M)
 
 
-class ModuleError(ValueError):
+class ModuleError(Refusal):
     """A file imports what it cannot have; says so in one sentence."""
 
 
