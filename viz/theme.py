@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 N_STOPS = 17
 """Stops of a colour scale; between them Plotly and the browser interpolate linearly."""
@@ -11,7 +12,7 @@ N_STOPS = 17
 class Theme:
     """One look. Colours are #rrggbb and equal those of .streamlit/config.toml."""
 
-    name: str
+    name: Literal["light", "dark"]
     background: str
     surface: str
     text: str

@@ -4,16 +4,21 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from viz.export import attention_csv, figure_html, recording_npz
+from transformer.recording import Recording
+from viz.export import attention_csv, recording_npz
+from viz.notebook import head_map
+from viz.theme import Theme
 from viz.ui.current import current, current_theme
-from viz.views import head_heatmap
 from viz.views.view import Selection
 
 
 def download(
     title: str, make: Callable[[], bytes], file: str, explain: str, key: str | None = None
 ) -> None:
-    """A quiet button; the file is made when it is asked for."""
+    """A quiet button; the file is made when it is asked for.
+
+    make: runs outside of the session, so what it needs is taken from there before.
+    """
     st.download_button(
         title,
         make,
@@ -28,7 +33,7 @@ def download(
 
 def save_head(selection: Selection, suffix: str = "") -> None:
     """One head's figure and weights, or everything that was recorded, behind one button."""
-    recording = current().recording
+    recording, theme = current().recording, current_theme()
     attention = selection.attention(recording)
     place = f"{selection.kind}-L{selection.layer}-H{selection.head}"
     files = st.popover(
@@ -43,9 +48,9 @@ def save_head(selection: Selection, suffix: str = "") -> None:
     with files:
         download(
             "Heat map as HTML",
-            lambda: head_figure(selection),
+            lambda: head_page(recording, theme, selection),
             f"headscope-{place}.html",
-            "This head's weights as an interactive page of its own",
+            "This head's weights as a page of its own",
         )
         download(
             "Head as CSV",
@@ -61,7 +66,7 @@ def save_head(selection: Selection, suffix: str = "") -> None:
         )
 
 
-def head_figure(selection: Selection) -> bytes:
-    """The heat map of one head's weights as a page."""
-    figure = head_heatmap.draw(current().recording, current_theme(), selection)
-    return figure_html(figure, head_heatmap.VIEW.title)
+def head_page(recording: Recording, theme: Theme, selection: Selection) -> bytes:
+    """The heat map of one head's weights as a page, as a notebook shows it."""
+    place = (selection.kind, selection.layer, selection.head)
+    return head_map(recording, *place, theme=theme.name).html.encode()
