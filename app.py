@@ -1,29 +1,17 @@
-"""Headscope: the frame. Run it with `make run`; `streamlit run app.py` is the same."""
+"""Headscope: page config and navigation. Run it with `make run`, or `streamlit run app.py`."""
 
 from pathlib import Path
 
 import streamlit as st
 
-HERE = Path(__file__).parent
-PAGES, IMAGES = HERE / "viz" / "pages", HERE / "viz" / "ui"
-FILES = {
-    "Explore": PAGES / "explore.py",
-    "Compare": PAGES / "compare.py",
-    "Decode": PAGES / "decode.py",
-    "Positions": PAGES / "positions.py",
-    "Inspect": PAGES / "inspect.py",
-    "Masks": PAGES / "masks.py",
-    "Training": PAGES / "training.py",
-    "Why attention": PAGES / "why_attention.py",
-    "Gallery": PAGES / "gallery.py",
-}
+IMAGES = Path(__file__).parent / "viz" / "ui"
 
 if __name__ != "__main__":  # the server loads it, once
     from viz.ui.serving import lifespan, routes
 
     app = st.App(__file__, lifespan=lifespan, routes=routes())
 else:  # each run of a session
-    if "is_set_up" not in st.session_state:  # the browser keeps it, and takes long to change it
+    if "session" not in st.session_state:  # the browser keeps it, and takes long to change it
         st.set_page_config(
             page_title="Headscope",
             page_icon=str(IMAGES / "icon.svg"),
@@ -31,12 +19,15 @@ else:  # each run of a session
             initial_sidebar_state="collapsed",
         )
     st.logo(str(IMAGES / "logo.svg"), size="large")
-    page = st.navigation(
-        [st.Page(file, title=title, default=title == "Explore") for title, file in FILES.items()],
-        position="top",
-    )
 
-    from viz.ui.body import body  # after the page's settings: this takes seconds, once
+    from transformer.discover import discover  # after the page's settings: this takes seconds, once
+    from viz.ui.layout import show
+    from viz.ui.page import Page
 
-    body(page.title, FILES[page.title])
-    st.session_state["is_set_up"] = True
+    pages: dict[str, Page] = discover("viz.pages", "PAGE")
+    first, *others = sorted(pages.values(), key=lambda page: page.order)
+    links = {
+        st.Page(lambda: None, title=page.title, url_path=page.name, default=page is first): page
+        for page in (first, *others)
+    }
+    show(links[st.navigation(list(links), position="top")], pages)

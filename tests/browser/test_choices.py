@@ -6,7 +6,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import painted
 from tests.browser.test_app import open_app, wait_for_map
 from transformer import load_checkpoint, record
-from viz.ui.address import HEARD
 
 pytestmark = pytest.mark.browser
 
@@ -19,25 +18,22 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     view.locator("[data-token=q5]").click()
     page.wait_for_url("**/?rows=read&pins=q5")
     painted(page)
-    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
     expect(view).to_have_attribute("data-pins", "")
     expect(page.get_by_role("radio", name="reading")).to_be_checked()
-    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
     expect(page.get_by_role("radio", name="producing")).to_be_checked()
     assert page.url == f"{address}/"
 
 
 def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?picture=Heatmap")
+    open_app(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
     page.get_by_role("radio", name="reading").click()
     page.wait_for_url("**rows=read**")
     page.get_by_label("Head", exact=True).click()
     page.get_by_role("option", name="H1", exact=True).click()
     wait_for_map(page, "cross L2 H1")
-    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
     wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,3")
@@ -56,7 +52,7 @@ def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -
 
 
 def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?picture=Heatmap")
+    open_app(page, f"{address}/?picture=map")
     page.get_by_role("button", name="Reading").click()
     page.get_by_role("radio", name="words", exact=True).click()
     page.get_by_role("radio", name="hidden", exact=True).click()
@@ -71,20 +67,20 @@ def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, addre
     field = page.get_by_role("spinbutton", name="Beam size")
     field.fill("2")
     field.press("Enter")
-    page.wait_for_url("**/?beam_size=2")
+    page.wait_for_url("**/?options.beam_size=2")
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Decode").click()
-    page.wait_for_url("**/decode?beam_size=2")
+    page.wait_for_url("**/decode?options.beam_size=2")
     page.goto(page.url)
     page.get_by_role("link", name="Explore").click()
-    page.wait_for_url("**/?beam_size=2")
+    page.wait_for_url("**/?options.beam_size=2")
     page.get_by_role("button", name="Options", exact=True).click()
     expect(field).to_have_value("2")
 
 
 def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) -> None:
     text = "A gorgeous, witty and moving film."
-    open_app(page, f"{address}/?checkpoint=sentiment&text={text}&words=yes&picture=Heatmap")
+    open_app(page, f"{address}/?checkpoint=sentiment&text={text}&words=yes&picture=map")
     wait_for_map(page, "encoder_self L0 H0")
     recording = record(load_checkpoint("checkpoints/sentiment"), text)
     attention = recording.attentions["encoder_self"]

@@ -1,1 +1,1 @@
-"""Thin page files: what stands where. Run by st.navigation in app.py."""
+"""The pages of the app, a file or a folder each: what declares a PAGE is in the navigation."""

@@ -4,8 +4,9 @@ import streamlit as st
 
 from transformer.discover import discover
 from viz.position_words import schemes
-from viz.ui.current import current
+from viz.ui.page import Page, Pane
 from viz.ui.panel import controls, draw_figure, panel
+from viz.ui.state import bound
 from viz.views.token_vectors import PARTS
 from viz.views.view import View
 
@@ -14,32 +15,36 @@ TOGETHER = "token_vectors"
 PARTS_SHOWN = ("positions", "rotary", "biases")
 """What of a recording this page is about, in the order of its views."""
 
-recording = current().recording
-views: dict[str, View] = discover("viz.views", "VIEW")
-names = [
-    name
-    for part in PARTS_SHOWN
-    for name, view in views.items()
-    if view.needs == part and view.applies_to(recording)
-]
-if names:
-    st.markdown("  \n".join(schemes(recording)))
-    name = st.segmented_control(
+
+def draw(pane: Pane) -> None:
+    """One of the views that apply."""
+    views: dict[str, View] = discover("viz.views", "VIEW")
+    names = [
+        name
+        for part in PARTS_SHOWN
+        for name, view in views.items()
+        if view.needs == part and view.applies_to(pane.recording)
+    ]
+    if not names:
+        st.info("This model adds no positional encodings, as far as this pass shows.")
+        return
+    st.markdown("  \n".join(schemes(pane.recording)))
+    name = pane.screen.view if pane.screen.view in names else names[0]
+    st.segmented_control(
         "View",
         names,
-        default=names[0],
         format_func=lambda name: views[name].title,
-        key="view",
-        bind="query-params",
         required=True,
+        **bound("view", name, names[0]),
     )
-    if name == TOGETHER:
-        chosen = controls(name, {"part": None})
-        for column, part in zip(st.columns(len(PARTS)), PARTS, strict=True):
-            with column:
-                draw_figure(name, part=part, **chosen)
-        st.caption(views[name].explain)
-    else:
-        panel(str(name))
-else:
-    st.info("This model adds no positional encodings, as far as this pass shows.")
+    if name != TOGETHER:
+        panel(name, pane)
+        return
+    chosen = controls(name, pane, left_out="part")
+    for column, part in zip(st.columns(len(PARTS)), PARTS, strict=True):
+        with column:
+            draw_figure(name, pane.recording, part=part, **chosen)
+    st.caption(views[name].explain)
+
+
+PAGE = Page("positions", "Positions", 4, draw)

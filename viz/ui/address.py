@@ -1,91 +1,64 @@
-"""What components tell of themselves, kept by the session and written into the address.
+"""The address in the browser: the Screen is read from it once, and at each Back and Forward.
 
-Streamlit binds its own widgets to the address; what a component reports is kept here. Each value
-belongs to something (a request, a head): once that changes, the default holds again. Where the
-browser itself changes the address (Back, Forward), the address is right.
+Otherwise the Screen is right, and is written into it: a choice is an entry of the browser's
+history, a link to another page is one that Streamlit has made already.
 """
 
-import time
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import streamlit as st
 
-HEARD = 1.0
-"""Seconds in which an old address means a busy browser; later somebody went back to it."""
-_KEPT, _PAGE, _IS_TURNED = "kept_", "kept_page", "kept_is_turned"
-
-
-@dataclass(frozen=True)
-class _Kept:
-    about: Hashable
-    value: str
-    seen: str | None
-    """What the address said of it in the last run; None: the session knows better than it."""
-    written: float = 0.0
-    """When the address was last written, by the clock of `time.monotonic`; 0: never."""
-    before: tuple[str, ...] = ()
-    """What it said then: a browser that was busy may say so once more."""
-
-    def is_unheard(self, said: str) -> bool:
-        """Whether the browser had not heard of what was written when it said this."""
-        return said in self.before and time.monotonic() - self.written < HEARD
+from viz.components.address.address import address_bar
+from viz.screen import FIRST_PAGE, parse, query, spell
+from viz.ui.state import is_new, session
 
 
 def open_page(page: str) -> None:
-    """Tell which page runs. A link to another page drops values: they are not taken back by it."""
-    is_turned = st.session_state[_IS_TURNED] = st.session_state.get(_PAGE) != page
-    if not is_turned:
-        return
-    st.session_state[_PAGE] = page
-    for key, known in list(st.session_state.items()):
-        if isinstance(known, _Kept) and str(key).removeprefix(_KEPT) not in st.query_params:
-            st.session_state[key] = replace(known, seen=None)
+    """A page is drawn; the first one of a session as the address says."""
+    if is_new():
+        _take(page, st.query_params.to_dict())
+    state = session()
+    state.screen = replace(state.screen, page=page)
 
 
-def carry(*keys: str) -> None:
-    """Write what bound widgets say into the address of another page, before they are drawn.
-
-    Streamlit 1.67 leaves that to the browser, where a widget in a closed popover does not exist.
-    """
-    if st.session_state[_IS_TURNED]:
-        for key in keys:
-            if key in st.session_state:
-                st.session_state[key] = st.session_state[key]
-
-
-def kept(name: str, about: Hashable, default: str = "", legal: Callable[[str], str] = str) -> str:
-    """The value of this name for `about`: the session's, or what the browser has put in its place.
-
-    legal: makes a value that can be shown of whatever somebody wrote into the address.
-    """
-    said = st.query_params.get(name, default)
-    known = st.session_state.get(_KEPT + name) or _Kept(about, said, said)
-    is_unheard = known.is_unheard(said)
-    if known.seen not in (None, said) and not is_unheard:
-        value = said
-    else:
-        value = known.value if known.about == about else default
-    value = legal(value)
-    kept = _Kept(about, value, value, known.written, known.before)
-    if value != said:
-        before = (*known.before, said) if is_unheard else (said,)
-        kept = replace(kept, written=time.monotonic(), before=before)
-        _write(name, value, default)
-    st.session_state[_KEPT + name] = kept
-    return value
+def write_address(pages: Sequence[str]) -> None:
+    """Let the address say what is chosen. pages: all that there are."""
+    state, said = session(), query(session().screen)
+    page, known = state.screen.page, state.address
+    if (page, said) != (known.page, known.query):
+        is_new_entry = page == known.page
+        state.address = replace(
+            known, page=page, query=said, number=known.number + 1, is_new_entry=is_new_entry
+        )
+    known = state.address
+    address_bar(
+        known.number,
+        known.query,
+        is_new_entry=known.is_new_entry,
+        heard=known.heard,
+        page=_path(page),
+        pages=[_path(each) for each in pages],
+        on_back=_go_back,
+    )
 
 
-def keep(name: str, about: Hashable, value: str) -> None:
-    """Remember a value; the next run of the script writes it into the address."""
-    known = st.session_state.get(_KEPT + name) or _Kept(about, value, None)
-    st.session_state[_KEPT + name] = replace(known, about=about, value=value, seen=None)
+def _go_back(n: int, said: Mapping[str, str]) -> None:
+    state = session()
+    _take(state.screen.page, said)
+    state.address = replace(state.address, heard=n)
 
 
-def _write(name: str, value: str, default: str) -> None:
-    """Defaults stay out of the address; a value that stands there already is not sent again."""
-    if value == default:
-        if name in st.query_params:
-            del st.query_params[name]
-    elif st.query_params.get(name) != value:
-        st.query_params[name] = value
+def _take(page: str, said: Mapping[str, str]) -> None:
+    """Show what an address says; where it says more than can be read, it is mended."""
+    state = session()
+    state.screen = parse({**said, "page": page})
+    is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(said)
+    number = state.address.number + (not is_whole)
+    state.address = replace(
+        state.address, page=page, query=query(state.screen), number=number, is_new_entry=False
+    )
+
+
+def _path(page: str) -> str:
+    return "" if page == FIRST_PAGE else page

@@ -1,143 +1,132 @@
-"""The controls that views declare as data, drawn with Streamlit and bound to the URL."""
+"""The controls that views and methods declare as data, and the choice of a head."""
 
 from typing import Any
 
 import streamlit as st
 
-from transformer import Recording
 from transformer.decoding.method import Method, Option
 from viz.labels import kind_title
-from viz.ui.address import carry
-from viz.ui.whole_number import whole_number
+from viz.screen import with_entry
+from viz.ui.page import Pane, chosen_head
+from viz.ui.state import bound, bound_entry, change, session, widget
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
 MOST_BUTTONS = 8
 """Options beyond these are a list that opens."""
 
 
-def draw_control(control: Control, recording: Recording, default: Selection) -> Any:
+def draw_control(control: Control, pane: Pane) -> Any:
     """Draw one control and return what is chosen."""
     if isinstance(control, HeadChoice):
-        return choose_head(recording, default)
-    options = list(control.options(recording))
-    if isinstance(control, Amount):
-        return _amount(control, options)
+        return choose_head(pane)
+    options = list(control.options(pane.recording))
+    said = dict(pane.screen.controls).get(control.name, "")
     if isinstance(control, Dimensions):
-        return _dimensions(control, options)
+        return _dimensions(control, options, said)
+    chosen = next((option for option in options if str(option) == said), options[0])
+    look = _named(control, chosen, options[0])
+    if isinstance(control, Amount):
+        return st.number_input(control.title, min(options), max(options), step=1, width=150, **look)
+    look["format_func"] = lambda option: str(option).capitalize()
     if len(options) > MOST_BUTTONS:
-        return st.selectbox(
-            control.title,
-            options,
-            format_func=lambda option: str(option).capitalize(),
-            key=control.name,
-            bind="query-params",
-            width=260,
-        )
-    return st.segmented_control(
+        return st.selectbox(control.title, options, width=260, **look)
+    return st.segmented_control(control.title, options, required=True, **look)
+
+
+def _dimensions(control: Dimensions, options: list[tuple[int, ...]], said: str) -> tuple[int, ...]:
+    usual, *single = options
+    offered = [dimension for (dimension,) in single]
+    chosen = [each for each in offered if str(each) in said.split(",")] or list(usual)
+    picked = st.multiselect(
         control.title,
-        options,
-        default=options[0],
-        format_func=lambda option: str(option).capitalize(),
-        key=control.name,
-        bind="query-params",
-        required=True,
-    )
-
-
-def _amount(control: Amount, options: list[int]) -> int:
-    least, most = min(options), max(options)
-    return whole_number(control.title, least, most, options[0], control.name, width=150)
-
-
-def _dimensions(control: Dimensions, options: list[tuple[int, ...]]) -> tuple[int, ...]:
-    default, *single = options
-    chosen = st.multiselect(
-        control.title,
-        [dimension for (dimension,) in single],
-        default,
-        key=control.name,
-        bind="query-params",
+        offered,
         max_selections=8,
         width=380,
+        **_named(control, chosen, list(usual)),
     )
-    return tuple(chosen) or default
+    return tuple(picked) or usual
 
 
-def choose_head(
-    recording: Recording, default: Selection, suffix: str = "", title: str = ""
-) -> Selection:
-    """Kind, layer and head. suffix tells a second choice of a page (Compare) from the first."""
-    kinds = list(recording.attentions)
+def _named(control: Control, chosen: Any, usual: Any) -> dict[str, Any]:
+    """As `bound_entry` does it; the Screen keeps what views ask for as text."""
+
+    def choose(new: Any) -> None:
+        text = ",".join(map(str, new)) if isinstance(new, list) else str(new)
+        entries = session().screen.controls
+        change(controls=with_entry(entries, control.name, None if new in (usual, []) else text))
+
+    return widget(control.name, chosen, choose)
+
+
+def choose_head(pane: Pane, title: str = "", suffix: str | None = None) -> Selection:
+    """Kind, layer and head. suffix: of other fields of the Screen than those of the pane."""
+    suffix, default, recording = suffix or pane.suffix, pane.default, pane.recording
+    chosen = chosen_head(pane.screen, recording, default, suffix)
+    kinds, attention = list(recording.attentions), chosen.attention(recording)
     with _row():
         if title:
             st.markdown(f"**{title}**", width=18)
-        kind = st.segmented_control(
+        st.segmented_control(
             "Attention",
             kinds,
-            default=default.kind if default.kind in kinds else kinds[0],
             format_func=kind_title,
-            key=f"kind{suffix}",
-            bind="query-params",
             required=True,
             label_visibility="collapsed",
+            **bound(f"kind{suffix}", chosen.kind, default.kind),
         )
-        attention = recording.attentions[str(kind)]
-        layer = _number("Layer", "L", attention.n_layers, default.layer, f"layer{suffix}")
-        head = _number("Head", "H", attention.n_heads, default.head, f"head{suffix}")
-    return Selection(attention.kind, layer, head)
+        _number("Layer", attention.n_layers, chosen.layer, default.layer, suffix)
+        _number("Head", attention.n_heads, chosen.head, default.head, suffix)
+    return chosen
 
 
-def choose_heads(recording: Recording, default: Selection) -> None:
+def choose_heads(pane: Pane) -> None:
     """A layer of the decoder, and a head or the mean of its heads."""
-    attention = recording.attentions["decoder_self"]
+    selection, default = pane.selection, pane.default
+    attention = selection.attention(pane.recording)
     with _row():
-        _number("Layer", "L", attention.n_layers, default.layer, "layer")
-        _number("Head", "H", attention.n_heads, default.head, "head")
-        st.toggle("Mean of heads", key="mean", bind="query-params")
-
-
-def choose_options(method: Method) -> tuple[tuple[str, float], ...]:
-    """What a decoding method may be given, as (name, value) pairs; drawn in a row."""
-    carry(*(option.name for option in method.options))
-    return tuple((option.name, _option(option)) for option in method.options)
-
-
-def _option(option: Option) -> float:
-    if option.is_whole:
-        return whole_number(
-            option.title,
-            int(option.least),
-            int(option.most),
-            int(option.default),
-            option.name,
-            help=option.explain,
-        )
-    return st.number_input(
-        option.title,
-        float(option.least),
-        float(option.most),
-        float(option.default),
-        0.05,
-        key=option.name,
-        bind="query-params",
-        help=option.explain,
-    )
+        _number("Layer", attention.n_layers, selection.layer, default.layer)
+        _number("Head", attention.n_heads, selection.head, default.head)
+        st.toggle("Mean of heads", **bound("mean", pane.screen.mean))
 
 
 def _row() -> Any:
     return st.container(horizontal=True, vertical_alignment="center", gap="xxsmall")
 
 
-def _number(title: str, letter: str, n: int, default: int, key: str) -> int:
-    """One of 0 .. n-1; Streamlit drops a value left over from a larger model."""
-    chosen = st.selectbox(
+def _number(title: str, n: int, chosen: int, usual: int, suffix: str = "") -> None:
+    """One of 0 .. n-1."""
+    st.selectbox(
         title,
         range(n),
-        index=min(default, n - 1),
-        format_func=lambda i: f"{letter}{i}",
-        key=key,
-        bind="query-params",
+        format_func=lambda i: f"{title[0]}{i}",
         label_visibility="collapsed",
         width=72,
+        **bound(f"{title.lower()}{suffix}", chosen, min(usual, n - 1)),
     )
-    return int(chosen or 0)
+
+
+def choose_options(method: Method, said: dict[str, float]) -> tuple[tuple[str, float], ...]:
+    """What a decoding method may be given, as (name, value) pairs; drawn in a row."""
+    return tuple((option.name, _option(option, said.get(option.name))) for option in method.options)
+
+
+def _option(option: Option, said: float | None) -> float:
+    kind: Any = int if option.is_whole else float
+    is_legal = said is not None and option.least <= said <= option.most and kind(said) == said
+    usual, least, most = kind(option.default), kind(option.least), kind(option.most)
+    return st.number_input(
+        option.title,
+        least,
+        most,
+        step=1 if option.is_whole else 0.05,
+        help=option.explain or None,
+        **bound_entry("options", option.name, kind(said) if is_legal else usual, usual),
+    )
+
+
+def whole_number(
+    title: str, name: str, said: int | None, least: int, most: int, usual: int, **look: Any
+) -> int:
+    """A field for a whole number within limits. look: what else `st.number_input` takes."""
+    chosen = said if said is not None and least <= said <= most else usual
+    return st.number_input(title, least, most, **{"step": 1, **look}, **bound(name, chosen, usual))

@@ -25,12 +25,10 @@ from transformer.decoding import decoding_methods
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
 from viz.theme import Theme
-from viz.ui.current import current_theme
 from viz.ui.payloads import keep_payload
 from viz.ui.request import Answer, Request, answer, make_answer, make_request
+from viz.ui.state import current_theme
 
-PAGE = "Explore"
-"""The page on which nothing but pictures depends on the text."""
 MOST_SECONDS = 1.0
 """What decoding and recording may take: a slower model waits for Enter."""
 MOST_CELLS = 2**22
@@ -113,12 +111,12 @@ def draft_route() -> Route:
 
 
 @contextmanager
-def drafted(page: str, asked: Request, shown: Answer | None) -> Iterator[None]:
-    """A run draws this page of this answer; at its end its pictures are the ones to make.
+def drafted(follows_typing: bool, asked: Request, shown: Answer | None) -> Iterator[None]:
+    """A run draws a page of this answer; at its end its pictures are the ones to make.
 
-    asked: what the controls say.
+    follows_typing: whether the page does; asked: what the controls say.
     """
-    follows = _is_served and page == PAGE and shown is not None and _is_quick(shown)
+    follows = _is_served and follows_typing and shown is not None and _is_quick(shown)
     if shown is None or replace(asked, text="") != replace(shown.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
     drafts = _drafts()

@@ -6,8 +6,9 @@ from typing import Any
 import streamlit as st
 
 from transformer.checkpoint import Description
-from viz.ui.address import carry
+from viz.screen import Screen
 from viz.ui.request import Languages
+from viz.ui.state import bound
 
 
 def has_languages(known: Description) -> bool:
@@ -15,25 +16,20 @@ def has_languages(known: Description) -> bool:
     return bool(getattr(known.config, "languages", ()))
 
 
-def choose_languages(known: Description) -> Languages:
+def choose_languages(known: Description, screen: Screen) -> Languages:
     """Draw two lists of the codes that it knows."""
     config: Any = known.config
-    codes = config.languages
-    carry("from", "to")
     return (
-        _choose("From", "from", codes, config.source_language),
-        _choose("To", "to", codes, config.target_language),
+        _choose("From", "source_language", config, screen),
+        _choose("To", "target_language", config, screen),
     )
 
 
-def _choose(title: str, key: str, codes: Sequence[str], default: str | None) -> str | None:
+def _choose(title: str, name: str, config: Any, screen: Screen) -> str | None:
     """One of the codes; None where nothing is chosen, and the checkpoint does not say."""
-    chosen: str | None = st.selectbox(
-        title,
-        codes,
-        index=codes.index(default) if default in codes else None,
-        placeholder="as the model does",
-        key=key,
-        bind="query-params",
+    codes: Sequence[str] = config.languages
+    usual, said = getattr(config, name), getattr(screen, name)
+    chosen = next((each for each in (said, usual) if each in codes), None)
+    return st.selectbox(
+        title, codes, index=None, placeholder="as the model does", **bound(name, chosen, usual)
     )
-    return chosen

@@ -8,16 +8,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-import streamlit as st
-
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS
 from viz.ui.opening import find, find_at_start, is_checkpoint
 from viz.ui.settings import checkpoints_folder, opened_at_start
-
-ADDRESS = "open"
-"""In the address: the path of the chosen checkpoint, where it is none of the shipped ones."""
-_OPENED = "opened_paths"
+from viz.ui.state import session
 
 
 def checkpoint_names() -> list[str]:
@@ -27,8 +22,7 @@ def checkpoint_names() -> list[str]:
     """
     started, problem = at_start()
     opened = [str(path) for path in started if problem is None]
-    opened += st.session_state.get(_OPENED, [])
-    return [*opened[: len(started)], *shipped_names(), *opened[len(started) :]]
+    return [*opened, *shipped_names(), *session().opened]
 
 
 def shipped_names() -> list[str]:
@@ -54,34 +48,20 @@ def title(name: str) -> str:
 
 def keep_opened(paths: Sequence[Path]) -> str:
     """Put checkpoints on offer for this session; the name of the first one."""
-    known = [str(path) for path in at_start()[0]] + st.session_state.get(_OPENED, [])
-    new = [str(path) for path in paths if str(path) not in known]
-    st.session_state[_OPENED] = [*st.session_state.get(_OPENED, []), *new]
+    opened = session().opened
+    known = [*map(str, at_start()[0]), *opened]
+    opened += [str(path) for path in paths if str(path) not in known]
     return str(paths[0])
 
 
-def open_from_address(suffix: str = "") -> str | None:
-    """Open what a link names, once. The name of it; None where there is nothing new.
+def open_linked(name: str | None) -> str | None:
+    """Put on offer what an address names by its path. The name of it. Raises CheckpointError.
 
-    suffix: of a second checkpoint on the page. Raises CheckpointError. A link fetches nothing
-    from the hub: only a person does.
+    A link fetches nothing from the hub: only a person does.
     """
-    said = st.query_params.get(ADDRESS + suffix)
-    once = f"opened_by_address{suffix}"
-    if not said or st.session_state.get(once) == said or said in checkpoint_names():
-        return None
-    st.session_state[once] = said
-    return keep_opened(find(said, may_fetch=False))
-
-
-def write_address(name: str, suffix: str = "") -> None:
-    """Name the path of the chosen checkpoint in the address, where its name is not enough."""
-    key = ADDRESS + suffix
-    if not Path(name).is_absolute():
-        if key in st.query_params:
-            del st.query_params[key]
-    elif st.query_params.get(key) != name:
-        st.query_params[key] = name
+    if name is None or name in checkpoint_names() or not Path(name).is_absolute():
+        return name
+    return keep_opened(find(name, may_fetch=False))
 
 
 @lru_cache(maxsize=1)

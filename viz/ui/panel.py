@@ -1,6 +1,5 @@
 """The panel around a view: its controls, its figure, what it says in words, and its files."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -12,39 +11,33 @@ from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from viz.export import CONFIG, figure_html
 from viz.ui.controls import draw_control
-from viz.ui.current import current, current_theme, default_selection
+from viz.ui.page import Pane
 from viz.ui.saving import download
+from viz.ui.state import current_theme
 from viz.views.view import View
 
 
-def panel(name: str, **given: Any) -> None:
-    """A view with its controls and its explanation. Choices that are `given` get no control."""
+def panel(name: str, pane: Pane) -> None:
+    """A view with its controls and its explanation."""
     view: View = discover("viz.views", "VIEW")[name]
-    draw_figure(name, **given, **controls(name, given))
+    draw_figure(name, pane.recording, **controls(name, pane))
     st.caption(view.explain)
 
 
-def controls(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Draw the controls of a view that are not `given`; what they say."""
+def controls(name: str, pane: Pane, left_out: str = "") -> dict[str, Any]:
+    """Draw the controls of a view; what they say. left_out: the name of one that is not drawn."""
     view: View = discover("viz.views", "VIEW")[name]
-    answer = current()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return {
-            control.name: draw_control(
-                control, answer.recording, default_selection(answer.checkpoint)
-            )
+            control.name: draw_control(control, pane)
             for control in view.controls
-            if control.name not in given
+            if control.name != left_out
         }
 
 
-def draw_figure(name: str, recording: Recording | None = None, **choices: Any) -> None:
-    """A view's figure, with its alt text and the button that saves it.
-
-    recording: another one than that on screen.
-    """
+def draw_figure(name: str, recording: Recording, **choices: Any) -> None:
+    """A view's figure, with its alt text and the button that saves it."""
     view: View = discover("viz.views", "VIEW")[name]
-    recording = recording or current().recording
     figure = view.draw(recording, current_theme(), **choices)
     show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
 

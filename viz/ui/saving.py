@@ -8,7 +8,8 @@ from transformer.recording import Recording
 from viz.export import attention_csv, recording_npz
 from viz.notebook import head_map
 from viz.theme import Theme
-from viz.ui.current import current, current_theme
+from viz.ui.page import Pane
+from viz.ui.state import current_theme
 from viz.views.view import Selection
 
 
@@ -31,9 +32,9 @@ def download(
     )
 
 
-def save_head(selection: Selection, suffix: str = "") -> None:
+def save_head(pane: Pane) -> None:
     """One head's figure and weights, or everything that was recorded, behind one button."""
-    recording, theme = current().recording, current_theme()
+    recording, selection, theme = pane.recording, pane.selection, current_theme()
     attention = selection.attention(recording)
     place = f"{selection.kind}-L{selection.layer}-H{selection.head}"
     files = st.popover(

@@ -6,12 +6,12 @@ from transformer import CheckpointError
 from viz.labels import literal
 from viz.ui.opened import keep_opened
 from viz.ui.opening import OFF, can_open, find
+from viz.ui.state import session
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "
     "of weights of well-known code, or a folder of such folders."
 )
-_TRIED, _PROBLEM = "open_tried", "open_problem"
 
 
 def sidebar() -> str | None:
@@ -27,18 +27,20 @@ def sidebar() -> str | None:
             help=EXPLAIN,
         )
         opened = None
-        if text and text != st.session_state.get(_TRIED):
+        if text and text != session().tried[0]:
             opened = _open(text)
-        if text and st.session_state.get(_PROBLEM):
-            st.error(literal(st.session_state[_PROBLEM]), icon=":material/error:")
+        tried, problem = session().tried
+        if text == tried and problem:
+            st.error(literal(problem), icon=":material/error:")
         return opened
 
 
 def _open(text: str) -> str | None:
-    st.session_state[_TRIED], st.session_state[_PROBLEM] = text, None
+    opened, problem = None, None
     try:
         with st.spinner(f"Opening {literal(text[:80])}"):
-            return keep_opened(find(text))
+            opened = keep_opened(find(text))
     except CheckpointError as error:
-        st.session_state[_PROBLEM] = str(error)
-        return None
+        problem = str(error)
+    session().tried = text, problem
+    return opened

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from viz.theme import Theme
-from viz.ui.current import current_theme
+from viz.ui.state import current_theme
 
 _CSS = """
 <style>

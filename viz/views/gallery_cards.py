@@ -8,7 +8,8 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from viz.gallery import Composition, link
+from viz.gallery import Composition
+from viz.screen import link
 from viz.theme import Theme
 from viz.views.thumbnail import HEIGHT, WIDTH
 
@@ -50,14 +51,13 @@ def cards(
 
 def _card(composition: Composition, picture: Picture | None) -> str:
     title, sentence = html.escape(composition.title), html.escape(composition.sentence)
-    named = composition.parameters
-    page = composition.page or "explore"
-    opened = f'<a href="{html.escape(link(composition))}" aria-label="Open: {title}">Open</a>'
+    screen = composition.screen
+    opened = f'<a href="{html.escape(link(screen))}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
         f'<div class="picture">{_image(picture)}</div>'
         f"<p>{sentence}</p>"
-        f'<div class="foot">{opened}<span>{html.escape(named["checkpoint"])} · {page}</span></div>'
+        f'<div class="foot">{opened}<span>{screen.checkpoint} · {screen.page}</span></div>'
         "</li>"
     )
 

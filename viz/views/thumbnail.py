@@ -24,7 +24,7 @@ _LETTER = 6.6
 
 def draw_thumbnail(composition: Composition, recording: Recording, theme: Theme) -> str:
     """One SVG with the theme's colours; pieces are escaped."""
-    is_map = composition.parameters.get("picture") == "Heatmap"
+    is_map = composition.screen.picture == "map"
     drawn = (_map if is_map else _lines)(composition, recording, theme)
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     font = html.escape(FONT)
@@ -71,7 +71,8 @@ def _lines(composition: Composition, recording: Recording, theme: Theme) -> Iter
 
 
 def _is_whole(composition: Composition) -> bool:
-    return not {"pins", "cell", "step"} & set(composition.parameters)
+    screen = composition.screen
+    return not (screen.pins or screen.cell or screen.step)
 
 
 def _head_lines(

@@ -1,0 +1,161 @@
+"""The Screen and its spelling: each other's inverse, for every screen and for any address."""
+
+import random
+from dataclasses import fields, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from viz import screen as spelling
+from viz.screen import Screen, Spelling, choose, default, link, parse, query, spell, with_entry
+
+NASTY = [
+    "",
+    " ",
+    "a b",
+    "a&b=c",
+    "ä⏎🙂",
+    "%20",
+    "q5,k3",
+    "none",
+    "1e400",
+    "../..",
+    "+",
+    "#",
+    "\0\n",
+]
+
+
+def some_text(rng: random.Random) -> str:
+    if rng.random() < 0.5:
+        return rng.choice(NASTY)
+    return "".join(chr(rng.choice((rng.randrange(32, 127), rng.randrange(0xD800)))) for _ in "abc")
+
+
+def some_wholes(rng: random.Random) -> tuple[int, ...]:
+    return tuple(rng.randrange(10**9) for _ in range(rng.randrange(4)))
+
+
+def some_number(rng: random.Random) -> float:
+    return rng.choice((0.1, 2.0, -3.5, 1e-9, 1e22, 0.6, rng.random()))
+
+
+VALUES: list[tuple[Spelling, Any]] = [
+    (spelling.TEXT, some_text),
+    (spelling.NAME, lambda rng: some_text(rng) or "x"),
+    (spelling.WHOLE, lambda rng: rng.randrange(10**9)),
+    (spelling.NUMBER, some_number),
+    (spelling.YES, lambda rng: True),
+    (spelling.WHOLES, some_wholes),
+    (spelling.PAIR, lambda rng: (rng.randrange(99), rng.randrange(99))),
+    (spelling.PINS, lambda rng: ("q5", f"k{rng.randrange(10**6)}")),
+    (spelling.NUMBERS, lambda rng: entries(rng, some_number)),
+    (spelling.NAMES, lambda rng: entries(rng, lambda rng: some_text(rng) or "x")),
+]
+MAKERS = {id(spelled): make for spelled, make in VALUES}
+CHOICES = {
+    "rows": ("produced", "read"),
+    "special": ("shown", "hidden", "renormalised"),
+    "picture": ("arrows", "map", "inside"),
+    "pooling": ("largest", "mean"),
+}
+
+
+def entries(rng: random.Random, value: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted({some_text(rng) or "x": value(rng) for _ in range(2)}.items()))
+
+
+def some_screen(rng: random.Random) -> Screen:
+    """About half of the fields are chosen."""
+    chosen: dict[str, Any] = {}
+    for each in fields(Screen):
+        if rng.random() < 0.5:
+            spelled = each.metadata["spelling"]
+            is_one = each.name in CHOICES
+            chosen[each.name] = (
+                rng.choice(CHOICES[each.name]) if is_one else MAKERS[id(spelled)](rng)
+            )
+    return Screen(**chosen)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_every_screen_reads_back(seed: int) -> None:
+    screen = some_screen(random.Random(seed))
+    assert parse(spell(screen)) == screen
+    assert spell(parse(spell(screen))) == spell(screen)
+    address = urlsplit(link(screen).replace("./", "http://host/", 1))
+    assert parse_qsl(address.query, keep_blank_values=True) == [
+        (name, value) for name, value in spell(screen).items() if name != "page"
+    ]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_any_address_is_a_screen(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [each.name for each in fields(Screen)] + ["options.x", "options.", "controls.y", "?"]
+    address = {rng.choice(names): some_text(rng) for _ in range(12)}
+    screen = parse(address)
+    assert parse(spell(screen)) == screen
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("layer", text) for text in ("", "-1", "L2", "1.0", "1" * 10, "٣", " 1")),
+        *(("picture", text) for text in ("", "Heatmap", "MAP")),
+        *((name, "") for name in ("kind", "topic", "view", "lens", "decoding", "inspect")),
+        *(("words", text) for text in ("", "no", "true")),
+        *(("heads", text) for text in ("", "1,", "a,b", "1,-2")),
+        *(("cell", text) for text in ("", "1", "1,2,3", "a,b", "0,-1")),
+        *(("pins", text) for text in ("", "?", "q", "q5,", "x5")),
+        *(("epsilon", text) for text in ("", "nan", "1e400", "cat")),
+    ],
+)
+def test_what_cannot_be_read_is_the_default_of_that_field_alone(name: str, text: str) -> None:
+    assert parse({name: text, "layer_b": "2"}) == Screen(layer_b=2)
+
+
+@pytest.mark.parametrize("text", ["", "nan", "1e400", "-inf", "cat"])
+def test_an_option_that_is_no_number_is_not_mentioned(text: str) -> None:
+    assert parse({"options.seed": text, "options.beam_size": "2"}).options == (("beam_size", 2.0),)
+
+
+def test_the_address_says_names_and_leaves_defaults_out() -> None:
+    assert spell(Screen()) == {}
+    screen = Screen(
+        page="compare", kind="cross", layer=2, head=3, decoding="beam", picture="map", heads=()
+    )
+    assert query(screen) == "decoding=beam&kind=cross&layer=2&head=3&picture=map&heads=none"
+    assert link(screen).startswith("./compare?decoding=beam")
+    assert link(Screen()) == "./?"
+
+
+def test_a_choice_lets_go_of_what_belonged_to_the_old_one() -> None:
+    chosen = Screen(
+        kind="cross", layer=2, head=3, heads=(1, 2), pins=("q5",), cell=(4, 9), step=3, top=5
+    )
+    other_head = choose(chosen, head=1)
+    assert other_head == replace(chosen, head=1, heads=None)
+    other_kind = choose(chosen, kind="encoder_self")
+    assert (other_kind.pins, other_kind.cell, other_kind.step) == ((), None, 3)
+    other_text = choose(chosen, text="It rains.")
+    assert other_text == replace(chosen, text="It rains.", heads=None, pins=(), cell=None, step=0)
+    other_model = choose(chosen, checkpoint="copy")
+    assert other_model == Screen(checkpoint="copy", top=5)
+    assert choose(chosen, head=3, text=None) == chosen
+    assert choose(chosen, text="It rains.", cell=(1, 1)).cell == (1, 1)
+
+
+def test_what_a_field_belongs_to_is_there() -> None:
+    names = {each.name for each in fields(Screen)}
+    for each in fields(Screen):
+        assert each.metadata["about"] < names
+        assert each.name not in each.metadata["about"]
+        assert parse({}) == Screen() and default(each.name) == getattr(Screen(), each.name)
+
+
+def test_entries_stay_in_order() -> None:
+    entries = with_entry(with_entry((), "b", 2.0), "a", 1.0)
+    assert entries == (("a", 1.0), ("b", 2.0))
+    assert with_entry(entries, "b", None) == (("a", 1.0),)

@@ -1,0 +1,1 @@
+"""The address bar: written by the server, taken back by the browser."""

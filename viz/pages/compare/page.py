@@ -1,0 +1,101 @@
+"""Compare: two heads, of one checkpoint or of two, on one scale, their difference, and numbers."""
+
+import pandas as pd
+import streamlit as st
+
+from transformer import Recording
+from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
+from viz.labels import kind_title, literal
+from viz.pages.compare.parameter_changes import parameter_changes
+from viz.pages.compare.second import SUFFIX, beside, choose_second, second
+from viz.ui.controls import choose_head
+from viz.ui.opened import title
+from viz.ui.page import Page, Pane
+from viz.ui.panel import draw_figure, metric_texts
+from viz.ui.picture import choose_picture, picture
+from viz.ui.reading import choose_reading, choose_rows, usable_reading
+from viz.views.head_difference import why_not
+from viz.views.view import Selection
+
+FORCED = (
+    "Both read the same sentence, and B is made to read what A wrote: so rows and columns are the "
+    "same, and the weights can be subtracted."
+)
+OWN = (
+    "Each checkpoint splits the sentence, and writes, in its own way: rows and columns are its own."
+)
+
+
+def draw(pane: Pane) -> None:
+    """Both heads, and what is different."""
+    panes = {"A": pane, "B": second(pane)}
+    _pictures(panes)
+    if _are_two(panes):
+        st.caption(OWN if panes["B"].answer.request.follows is None else FORCED)
+    difference, numbers = st.columns(2, gap="large")
+    with difference:
+        recording, first, other = _compared(panes)
+        draw_figure("head_difference", recording, first=first, second=other)
+    with numbers:
+        _numbers(panes)
+    if _are_two(panes):
+        parameter_changes(pane.answer.request, panes["B"].answer.request)
+
+
+def _are_two(panes: dict[str, Pane]) -> bool:
+    """Whether B is of another checkpoint."""
+    return panes["A"].answer is not panes["B"].answer
+
+
+def _heading(letter: str, panes: dict[str, Pane]) -> str:
+    """Of a head's column."""
+    pane = panes[letter]
+    of = f" of {title(pane.answer.request.checkpoint)}" if _are_two(panes) else ""
+    return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection}{of}"
+
+
+def _pictures(panes: dict[str, Pane]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        shown = choose_picture(panes["A"], "inside")
+        choose_rows(panes["A"])
+        choose_reading(panes["A"].screen)
+    for column, (letter, pane) in zip(st.columns(2, gap="large"), panes.items(), strict=True):
+        with column:
+            st.markdown(f"**{letter}**{literal(_heading(letter, panes)[1:])}")
+            picture(shown, pane, usable_reading(pane))
+
+
+def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:
+    """One recording that has both heads."""
+    recording, a, b = panes["A"].recording, panes["A"].selection, panes["B"].selection
+    if not _are_two(panes):
+        return recording, a, b
+    both = beside(recording, panes["B"].recording)
+    return both, a, Selection(f"{b.kind}{SUFFIX}", b.layer, b.head)
+
+
+def _numbers(panes: dict[str, Pane]) -> None:
+    """How large the difference is, and the metrics of both."""
+    recording, *selections = _compared(panes)
+    if why_not(recording, *selections) is None:
+        weights = [s.attention(recording).weights(s.layer, s.head) for s in selections]
+        bits, largest = st.columns(2)
+        bits.metric(
+            "Jensen-Shannon divergence",
+            f"{jensen_shannon(*weights):.4f} bits",
+            help="Mean over queries: 0 where two rows are the same, 1 where they share no key.",
+        )
+        largest.metric("Largest difference of a weight", f"{largest_difference(*weights):.4f}")
+    columns = {
+        _heading(letter, panes): metric_texts(s.attention(recording), s.layer, s.head)
+        for letter, s in zip(panes, selections, strict=True)
+    }
+    st.table(pd.DataFrame(columns).fillna("does not apply"))
+
+
+def _choices(pane: Pane) -> None:
+    choose_head(pane, title="A")
+    choose_head(second(pane), title="B")
+
+
+PAGE = Page("compare", "Compare", 2, draw, choices=_choices, below_tokens=choose_second)

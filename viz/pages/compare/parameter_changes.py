@@ -1,0 +1,74 @@
+"""Which parameters of two checkpoints differ most, as a table and a file."""
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from transformer.inspection.changes import Change, Changes, changes
+from viz.export import rows_csv
+from viz.labels import literal
+from viz.ui.request import Request, open_checkpoint
+from viz.ui.saving import download
+
+SHOWN_FIRST = 12
+"""Rows that are seen without scrolling."""
+NAMED = 5
+EXPLAIN = (
+    "Relative change: ‖B − A‖ / ‖A‖ of a tensor, Frobenius norms; cosine: of the angle between "
+    "both as vectors."
+)
+
+
+def parameter_changes(a: Request, b: Request) -> None:
+    """The table for the checkpoints of two requests."""
+    found = _changes(a, b)
+    st.markdown("**Parameters that changed most**, from A to B")
+    if not found.both:
+        st.info(
+            "These checkpoints have no parameter of the same name and shape: their models differ.",
+            icon=":material/info:",
+        )
+        return
+    rows = [_row(change) for change in found.both]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        height=35 * (min(len(rows), SHOWN_FIRST) + 1) + 3,
+        column_config={
+            "Relative change": st.column_config.NumberColumn(format="%.4f"),
+            "Distance": st.column_config.NumberColumn(format="%.4f"),
+            "Cosine": st.column_config.NumberColumn(format="%.4f"),
+        },
+    )
+    st.caption(literal(f"{EXPLAIN}{_others(found)}"))
+    download(
+        "Changes as CSV",
+        lambda: rows_csv([vars(change) for change in found.both]),
+        "headscope-changes.csv",
+        "Every tensor that both checkpoints have",
+    )
+
+
+def _row(change: Change) -> dict[str, object]:
+    return {
+        "Tensor": change.name,
+        "Shape": " × ".join(map(str, change.shape)),
+        "Relative change": change.relative if math.isfinite(change.relative) else None,
+        "Distance": change.distance,
+        "Cosine": change.cosine if math.isfinite(change.cosine) else None,
+    }
+
+
+def _others(found: Changes) -> str:
+    said = ""
+    for names, which in ((found.only_first, "A"), (found.only_second, "B")):
+        if names:
+            more = ", …" if len(names) > NAMED else ""
+            said += f" Only in {which}: {', '.join(names[:NAMED])}{more}."
+    return said
+
+
+@st.cache_resource(max_entries=16, show_spinner="Comparing parameters")
+def _changes(a: Request, b: Request) -> Changes:
+    return changes(open_checkpoint(a).model, open_checkpoint(b).model)

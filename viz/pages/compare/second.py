@@ -1,0 +1,114 @@
+"""The second checkpoint of Compare: which it is, and what it makes of the same sentence."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from transformer import Checkpoint, CheckpointError, InputError, Recording
+from viz.labels import literal
+from viz.ui.defaults import DEFAULT_METHODS
+from viz.ui.opened import checkpoint_names, open_linked, title
+from viz.ui.page import Pane
+from viz.ui.request import Answer, Request, answer, make_request, open_checkpoint
+from viz.ui.state import change, widget
+from viz.views.view import Selection
+
+SAME, SUFFIX = "same checkpoint", "_b"
+
+
+def choose_second(first: Pane) -> None:
+    """Draw the picker, and say where what was chosen cannot be shown."""
+    problem = None
+    try:
+        open_linked(first.screen.checkpoint_b)
+    except CheckpointError as error:
+        problem = str(error)
+    names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("**B** is of", width="content")
+        st.selectbox(
+            "Checkpoint of B",
+            [SAME, *names],
+            format_func=title,
+            label_visibility="collapsed",
+            width=260,
+            **widget("checkpoint_b", _name(first) or SAME, lambda name: _turn_to(name, first)),
+        )
+    try:
+        _answer(first)
+    except (CheckpointError, InputError) as error:
+        problem = str(error)
+    if problem:
+        st.warning(literal(f"B cannot be shown: {problem}"), icon=":material/info:")
+
+
+def _turn_to(name: str, first: Pane) -> None:
+    """Another checkpoint is first looked at where A is."""
+    at = first.selection
+    chosen = None if name == SAME else name
+    change(checkpoint_b=chosen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
+
+
+def second(first: Pane) -> Pane:
+    """B: another checkpoint's head of the same place, or the head beside that of A."""
+    try:
+        shown = _answer(first) or first.answer
+    except (CheckpointError, InputError):
+        shown = first.answer
+    at, attentions = first.default, shown.recording.attentions
+    kind = at.kind if at.kind in attentions else next(iter(attentions))
+    head = at.head + (shown is first.answer)
+    opens_at = Selection(kind, at.layer, head % attentions[kind].n_heads)
+    return Pane(first.screen, shown.request, shown, opens_at, SUFFIX)
+
+
+def beside(first: Recording, second: Recording) -> Recording:
+    """One recording that holds the attentions of both, B's under names of their own."""
+    renamed = {f"{kind}{SUFFIX}": each for kind, each in second.attentions.items()}
+    return Recording(
+        source=first.source,
+        target=first.target,
+        attentions={**first.attentions, **renamed},
+        positions={},
+        logits=first.logits,
+    )
+
+
+def _name(first: Pane) -> str | None:
+    """Of the checkpoint that was chosen for B; None: the same as that of A."""
+    name = first.screen.checkpoint_b
+    is_other = name in checkpoint_names() and name != first.answer.request.checkpoint
+    return name if is_other else None
+
+
+def _answer(first: Pane) -> Answer | None:
+    """Of B, where it is of another checkpoint. Raises CheckpointError, InputError."""
+    name = _name(first)
+    return _second_answer(first.answer, name) if name else None
+
+
+def _second_answer(first: Answer, name: str) -> Answer:
+    own = _own_request(first, name)
+    if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
+        return answer(own)
+    return answer(replace(own, method="none", options=(), follows=first.request))
+
+
+def _own_request(first: Answer, name: str) -> Request:
+    """What B would be asked by itself: the same, or what suits it where it is of another sort."""
+    checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
+    reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
+    if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
+        return make_request(name, first.request.text, first.request.method, first.request.options)
+    return make_request(name, first.request.text, DEFAULT_METHODS[reads] if decodes else "none")
+
+
+def _reads_alike(first: Answer, second: Checkpoint) -> bool:
+    """Whether both split this text and what was written into the same tokens."""
+    family = second.family
+    if not family.decodes or family.reads != first.checkpoint.family.reads:
+        return False
+    tokens = (*first.recording.source, *first.recording.target)
+    if max(token.id for token in tokens) >= second.config.vocab_size:
+        return False
+    return all(second.tokenizer.token(token.id) == token for token in tokens)

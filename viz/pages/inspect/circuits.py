@@ -1,0 +1,109 @@
+"""A head's QK and OV circuits between words of one's choice."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from transformer.inspection.circuits import CircuitError, ov, qk
+from transformer.tokenizer import Token, Tokenizer, TokenizerError
+from transformer.vocabulary import PairTokenizer, source_side
+from viz.labels import literal
+from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
+from viz.ui.controls import choose_head
+from viz.ui.page import Pane
+from viz.ui.panel import plot
+from viz.ui.state import bound, current_theme
+from viz.views import circuit_heatmap, copying_scores
+from viz.views.view import Selection
+
+MOST = 32
+"""Tokens on a side: more could not be read."""
+EXPLAIN = (
+    "W_QK = W_Q W_Kᵀ and W_OV = W_V W_O of this head alone, on token embeddings W_E, scaled as the "
+    "model does (Elhage et al. 2021). QK: W_E W_QK W_Eᵀ times the attention's scale. OV: "
+    "W_E W_OV W_U. Copying score: Σ Re λ / Σ |λ| over the eigenvalues λ of W_E W_OV W_U over the "
+    "whole vocabulary; near 1, attending to a token raises just that token. Left out: layer norms, "
+    "positions, biases, and every other layer and head."
+)
+NO_TOKEN_FORM = (
+    "The QK circuit of a cross head has no pure token form: its queries are states of the decoder, "
+    "its keys those of the encoder."
+)
+TWO_VOCABULARIES = (
+    "Source and target are two vocabularies here, so one word has no row in both: choose a head of "
+    "the encoder or of the decoder."
+)
+CROSS = "Its values are states of the encoder, too: in OV the source embeddings stand in for them. "
+READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings stand in for W_U. "
+
+
+def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+    """Choose a head and words; see what the head makes of them."""
+    if pane.shown is None or pane.shown.request.checkpoint != key[0]:
+        st.info("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
+        return
+    with top:
+        chosen = choose_head(pane, suffix="_circuit")
+    usual, said = " ".join(inspected(key).about.examples), pane.screen.circuit_words
+    words = usual if said is None else said
+    st.text_input("Words", **bound("circuit_words", words, usual))
+    tokenizer = tokenizer_of(key)
+    if isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
+        st.info(TWO_VOCABULARIES)
+        return
+    if chosen.kind == "encoder_self":
+        tokenizer = source_side(tokenizer)
+    try:
+        tokens = distinct(tokenizer, words)
+    except TokenizerError as error:
+        st.warning(literal(str(error)), icon=":material/info:")
+        return
+    try:
+        _draw(key, chosen, tokens)
+    except CircuitError as error:
+        st.info(literal(str(error)))
+
+
+def _draw(key: Key, chosen: Selection, tokens: Sequence[Token]) -> None:
+    """QK, OV and the copying scores. Raises CircuitError before anything is drawn."""
+    ids = [token.id for token in tokens]
+    head, ends = head_of(key, chosen.kind, chosen.layer, chosen.head), ends_of(key, chosen.kind)
+    written = ov(head, ends, ids)
+    scores = scores_of(key, chosen.kind)
+    queries, outputs, copying = st.columns([5, 5, 4], gap="medium")
+    with queries:
+        if ends.queries is None:
+            st.info(NO_TOKEN_FORM)
+        elif tokens:
+            _show("qk", qk(head, ends, ids), tokens)
+    with outputs:
+        if tokens:
+            _show("ov", written, tokens)
+    with copying:
+        _copying(chosen, scores)
+    note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
+    st.caption(literal(note + EXPLAIN))
+
+
+def _copying(chosen: Selection, scores: Tensor) -> None:
+    """The head's score among those of all heads."""
+    figure = copying_scores.draw(scores, current_theme())
+    plot(figure, copying_scores.describe(scores), key=f"copying {chosen.kind}")
+    minus = f"{float(scores[chosen.layer, chosen.head]):.4f}".replace("-", "−")
+    st.markdown(f"L{chosen.layer} H{chosen.head} has the copying score **{minus}**.")
+
+
+def distinct(tokenizer: Tokenizer, words: str) -> list[Token]:
+    """The tokens of a text, each once, without special ones; the first MOST of them."""
+    ids = dict.fromkeys(tokenizer.encode(words, "text"))
+    return [token for token in map(tokenizer.token, ids) if not token.special][:MOST]
+
+
+def _show(circuit: str, values: Tensor, tokens: Sequence[Token]) -> None:
+    plot(
+        circuit_heatmap.draw(circuit, values, tokens, current_theme()),
+        circuit_heatmap.describe(circuit, values, tokens),
+        key=f"circuit {circuit}",
+    )

@@ -1,0 +1,65 @@
+"""The checkpoint that is inspected: its files' contents, each read once."""
+
+import streamlit as st
+from torch import Tensor
+
+from transformer.inspection.circuits import Ends, Head, copying_scores
+from transformer.inspection.survey import Inspection, survey
+from transformer.inspection.tensor_statistics import Statistics, statistics
+from transformer.tokenizer import Tokenizer
+from viz.labels import label
+from viz.ui.settings import checkpoints_folder
+
+Key = tuple[str, int]
+"""A checkpoint's name and when its files were written last."""
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint")
+def inspected(key: Key) -> Inspection:
+    """What its files hold. Raises CheckpointError."""
+    return survey(checkpoints_folder() / key[0])
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def tensor_of(key: Key, name: str) -> Tensor:
+    """One tensor's values. Raises CheckpointError."""
+    return inspected(key).read(name)
+
+
+@st.cache_resource(max_entries=64, show_spinner="Computing singular values")
+def statistics_of(key: Key, name: str) -> Statistics:
+    """One tensor in numbers."""
+    return statistics(tensor_of(key, name))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def head_of(key: Key, kind: str, layer: int, head: int) -> Head:
+    """One head's matrices. Raises CircuitError."""
+    return inspected(key).heads.layer(kind, layer)[head]
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def ends_of(key: Key, kind: str) -> Ends:
+    """What a kind of attention stands between. Raises CircuitError."""
+    return inspected(key).heads.ends(kind)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Computing copying scores")
+def scores_of(key: Key, kind: str) -> Tensor:
+    """The copying scores [L, H] of a kind of attention. Raises CircuitError."""
+    return copying_scores(inspected(key).heads, kind)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Opening the tokenizer")
+def tokenizer_of(key: Key) -> Tokenizer:
+    """Raises TokenizerError or CheckpointError."""
+    return inspected(key).contents.read_tokenizer()
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the vocabulary")
+def pieces_of(key: Key) -> tuple[list[str], list[str], list[bool]]:
+    """Of every id: its piece in one case, to search in; its label; whether it is special."""
+    tokenizer = tokenizer_of(key)
+    tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
+    folded = [token.piece.casefold() for token in tokens]
+    return folded, [label(token) for token in tokens], [token.special for token in tokens]

@@ -1,0 +1,83 @@
+"""The modules of a checkpoint in a table, and whatever is suspicious."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer.inspection.module_tree import Branch
+from transformer.inspection.survey import Inspection
+from viz.export import rows_csv
+from viz.labels import literal
+from viz.pages.inspect.files import Key, inspected
+from viz.ui.page import Pane
+from viz.ui.saving import download
+
+INDENT = "\u2003"
+HEIGHT = 520
+
+
+def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+    """Every module and tensor with its share, beside what was found."""
+    found = inspected(key)
+    table, said = st.columns([5, 2], gap="large")
+    with table:
+        st.dataframe(
+            frame(found),
+            hide_index=True,
+            height=HEIGHT,
+            column_config={
+                "Shape": st.column_config.Column(width=105),
+                "Parameters": st.column_config.NumberColumn(format="localized"),
+                "Share": st.column_config.ProgressColumn(format="%.3f %%", max_value=100),
+            },
+        )
+        _files(found)
+    with said:
+        st.markdown(f"**{found.n_parameters:,}** parameters in {len(found.tensors):,} tensors")
+        _list("Tied", found.ties, "No tensor has two roles, and no two are equal.")
+        suspicious = [f"{each.tensor}: {each.problem}." for each in found.findings]
+        _list("Suspicious", suspicious, "Nothing suspicious.")
+        st.caption(
+            "Looked for: tensors that are missing, unexpected or of another shape than config.json "
+            "asks for; NaN and infinite values; tensors, and rows of matrices, that are all 0."
+        )
+
+
+def frame(found: Inspection) -> pd.DataFrame:
+    """A row a module and tensor, in the model's order."""
+    return pd.DataFrame([_row(branch, found) for branch in found.tree])
+
+
+def _row(branch: Branch, found: Inspection) -> dict[str, object]:
+    tensor = branch.tensor
+    return {
+        "Module": INDENT * branch.depth + branch.name,
+        "Shape": " × ".join(map(str, tensor.shape)) if tensor else "",
+        "Type": tensor.dtype if tensor else "",
+        "Parameters": branch.n_parameters,
+        "Share": 100 * branch.n_parameters / (found.n_parameters or 1),
+    }
+
+
+def _list(title: str, lines: list[str], nothing: str) -> None:
+    st.markdown(f"**{title}**")
+    st.markdown("\n".join(f"* {literal(line)}" for line in lines) or nothing)
+
+
+def _files(found: Inspection) -> None:
+    download(
+        "Modules as CSV",
+        lambda: rows_csv(
+            [
+                {
+                    "path": branch.path,
+                    "shape": " ".join(map(str, branch.tensor.shape)) if branch.tensor else "",
+                    "dtype": branch.tensor.dtype if branch.tensor else "",
+                    "parameters": branch.n_parameters,
+                }
+                for branch in found.tree
+            ]
+        ),
+        f"headscope-{found.path.name}-modules.csv",
+        "Every module and tensor with its size",
+    )

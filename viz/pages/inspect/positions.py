@@ -1,0 +1,82 @@
+"""How alike the positions are that a model has learned."""
+
+import re
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from transformer.config import ModelConfig
+from transformer.inspection.survey import Inspection
+from transformer.positions.encodings import find_pairs, similarity
+from viz.labels import literal
+from viz.pages.inspect.files import Key, inspected, tensor_of
+from viz.ui.page import Pane
+from viz.ui.panel import show_figure
+from viz.ui.state import bound, current_theme
+from viz.views import position_similarity
+
+EXPLAIN = (
+    "The cosine of the angle between the vectors that the model has learned for any two of its "
+    "positions: 1 where both point the same way. It is taken of all of them, whatever the sentence."
+)
+NAMES = re.compile(
+    r"(^|\.)(positions\.table|(\w+_)?(embed_positions|position_embeddings?|wpe|pos_emb\w*)"
+    r"(\.weight)?)$"
+)
+"""What models call the table of the vectors that they have learned for positions."""
+MOST = 1024
+"""Positions that are compared: a picture of more would be too large to send."""
+FIXED = {
+    "sinusoidal": "Its encodings are fixed sinusoids, which need not be saved.",
+    "none": "It adds no positional encodings.",
+}
+
+
+def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+    """The cosine between any two learned positions; or why there are none."""
+    found = inspected(key)
+    tables = position_tables(found)
+    if not tables:
+        st.info(f"This model has no learned positions. {_why(found)}")
+        return
+    said = pane.screen.table
+    name = said if said in tables else tables[0]
+    if len(tables) > 1:
+        with top:
+            st.selectbox("Table", tables, width=380, **bound("table", name, tables[0]))
+    table = tensor_of(key, name)
+    if table.dim() != 2 or not table.numel():
+        st.info(literal(f"{name} is no matrix with a row a position."))
+        return
+    cosines = similarity(table[:MOST], normalised=True)
+    figure, words = st.columns([3, 2], gap="large")
+    with figure:
+        show_figure(
+            position_similarity.draw(cosines, current_theme()),
+            "position-similarity",
+            "Learned positions",
+            position_similarity.describe(cosines),
+            key="position_similarity",
+        )
+    words.caption(literal(_note(name, table)) + EXPLAIN)
+
+
+def position_tables(found: Inspection) -> list[str]:
+    """Stored tensors that hold a vector for every position, by their names."""
+    return [each.name for each in found.tensors if NAMES.search(each.name)]
+
+
+def _why(found: Inspection) -> str:
+    if not isinstance(found.config, ModelConfig):
+        return "None of its tensors is named like a table of positions."
+    return FIXED.get(found.config.positions, "positions.table is missing.")
+
+
+def _note(name: str, table: Tensor) -> str:
+    """What is to be known of a table of somebody else's."""
+    if name == "positions.table":
+        return ""
+    first = f", the first {MOST:,} of {len(table):,}" if len(table) > MOST else ""
+    fixed = " Its values are those of fixed sinusoids." if find_pairs(table) else ""
+    return f"The rows of {name}{first}.{fixed} Some models leave their first rows unused. "

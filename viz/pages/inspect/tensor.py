@@ -1,0 +1,125 @@
+"""One tensor: numbers, histogram, singular values and a picture."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from torch import Tensor
+
+from transformer.inspection.survey import Inspection
+from transformer.inspection.tensor_statistics import (
+    LARGEST,
+    Pooling,
+    Statistics,
+    as_matrix,
+    histogram,
+)
+from viz.labels import literal
+from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
+from viz.screen import Screen
+from viz.ui.page import Pane
+from viz.ui.panel import plot, show_figure
+from viz.ui.state import bound, current_theme
+from viz.views import singular_values, tensor_histogram, tensor_picture
+
+POOLINGS: dict[Pooling, str] = {"largest": "Largest", "mean": "Mean |x|"}
+EXPLAIN = (
+    "Effective rank: exp(−Σ p ln p) with p = σ / Σσ (Roy and Vetterli 2007): how many directions "
+    "carry the matrix, from 1 to its rank. The spectral norm is the largest σ. Numbers leave out "
+    "values that are not finite. Of more than two axes the first gives the rows."
+)
+
+
+def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+    """Choose a tensor and look at it."""
+    found = inspected(key)
+    names = [each.name for each in found.tensors if each.n_values]
+    if not names:
+        st.info("No tensor here holds a value.")
+        return
+    usual, said = _first(found, names), pane.screen.tensor
+    name = said if said in names else usual
+    with top:
+        st.selectbox("Tensor", names, width=480, **bound("tensor", name, usual))
+    values, numbers = tensor_of(key, name), statistics_of(key, name)
+    table, bars, curve = st.columns([2, 3, 3], gap="medium")
+    with table:
+        st.table(frame(values, numbers))
+    edges, counts = histogram(values)
+    with bars:
+        figure = tensor_histogram.draw(edges, counts, current_theme())
+        plot(figure, tensor_histogram.describe(edges, counts), key=f"histogram {name}")
+    with curve:
+        _curve(name, numbers)
+    _picture(pane.screen, name, as_matrix(values))
+    st.caption(EXPLAIN)
+
+
+def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
+    """The tensor in numbers, a line each."""
+    rank = numbers.effective_rank
+    texts = {
+        "shape": " × ".join(f"{size:,}" for size in values.shape) or "one number",
+        "finite values": f"{numbers.n_finite:,} of {numbers.n_values:,}",
+        "mean": f"{numbers.mean:.6g}",
+        "standard deviation": f"{numbers.std:.6g}",
+        "least": f"{numbers.min:.6g}",
+        "greatest": f"{numbers.max:.6g}",
+        "L1 norm": f"{numbers.l1:.6g}",
+        "L2 norm": f"{numbers.l2:.6g}",
+        "spectral norm": "–" if numbers.spectral is None else f"{numbers.spectral:.6g}",
+        "effective rank": "–" if rank is None else f"{rank:.2f} of {min(as_matrix(values).shape)}",
+    }
+    values_said = [text.replace("-", "−") for text in texts.values()]
+    return pd.DataFrame({"": list(texts), "value": values_said}).set_index("")
+
+
+def _first(found: Inspection, names: list[str]) -> str:
+    """A matrix rather than a vector, to start with."""
+    matrices = [each.name for each in found.tensors if len(each.shape) > 1 and each.n_values]
+    return matrices[0] if matrices else names[0]
+
+
+def _curve(name: str, numbers: Statistics) -> None:
+    if numbers.singular_values is None:
+        reason = "some values are not finite"
+        if numbers.n_finite == numbers.n_values:
+            reason = f"its smaller side is longer than {LARGEST:,}"
+        st.info(f"No singular values: {reason}.")
+        return
+    figure = singular_values.draw(numbers.singular_values, current_theme())
+    plot(figure, singular_values.describe(numbers.singular_values), key=f"singular {name}")
+
+
+def _picture(screen: Screen, name: str, matrix: Tensor) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+        rows = _range("Rows", "tensor_rows", screen.tensor_rows, matrix.size(0))
+        columns = _range("Columns", "tensor_columns", screen.tensor_columns, matrix.size(1))
+        st.segmented_control(
+            "Pooling",
+            list(POOLINGS),
+            format_func=POOLINGS.__getitem__,
+            required=True,
+            **bound("pooling", screen.pooling),
+        )
+    pooling: Any = screen.pooling
+    shown = tensor_picture.picture(matrix, rows, columns, pooling)
+    show_figure(
+        tensor_picture.draw(shown, current_theme()),
+        "tensor",
+        name,
+        f"{name}. {tensor_picture.describe(shown)}",
+        key=f"picture {name}",
+    )
+    st.caption(literal(shown.says))
+
+
+def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> tuple[int, int]:
+    """A part of 0 .. n-1, as where it begins and where it has ended; nothing to choose of one."""
+    if n == 1:
+        return 0, 1
+    whole = (0, n - 1)
+    first, last = said if said and said[0] <= said[1] < n else whole
+    st.slider(title, 0, n - 1, width=300, **bound(name, (first, last), whole))
+    return first, last + 1

@@ -1,0 +1,77 @@
+"""The vocabulary with a search, and how a text splits."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import CheckpointError
+from transformer.tokenizer import TokenizerError
+from viz.labels import literal
+from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
+from viz.ui.page import Pane
+from viz.ui.state import bound, current_theme
+from viz.views.split_text import split_text
+
+HEIGHT = 440
+LONGEST = 2000
+"""Characters of a text that is split here."""
+MOST = 10_000
+"""Rows of the table: nobody reads on, and a vocabulary may have 250,000."""
+
+
+def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+    """How a text splits, beside the pieces there are."""
+    found = inspected(key)
+    try:
+        tokenizer = tokenizer_of(key)
+    except (TokenizerError, CheckpointError) as error:
+        where = f"{found.path.name}: "
+        st.error(literal(where + str(error).removeprefix(where)))
+        return
+    splits, pieces = st.columns(2, gap="large")
+    with splits:
+        usual, said = next(iter(found.about.examples), ""), pane.screen.split
+        text = (usual if said is None else said)[:LONGEST]
+        st.text_input("How a text splits", max_chars=LONGEST, **bound("split", text, usual))
+        try:
+            ids = tokenizer.encode(text, found.family.reads)
+        except TokenizerError as error:
+            st.warning(literal(str(error)), icon=":material/info:")
+        else:
+            st.caption(f"{len(ids):,} token{'s' * (len(ids) != 1)}, as the model reads them")
+            st.html(split_text([tokenizer.token(id) for id in ids], current_theme()))
+    with pieces:
+        _pieces(key, pane.screen.piece)
+
+
+def _pieces(key: Key, wanted: str) -> None:
+    st.text_input(
+        "Search the vocabulary",
+        placeholder="A part of a piece, or an id",
+        **bound("piece", wanted),
+    )
+    ids = matching(pieces_of(key)[0], wanted)
+    first = f"; the first {MOST:,} of them below" if len(ids) > MOST else ""
+    st.caption(f"{len(ids):,} of {tokenizer_of(key).vocab_size:,} pieces{first}")
+    narrow = {name: st.column_config.Column(width="small") for name in ("Id", "Special")}
+    rows = frame(key, ids[:MOST])
+    st.dataframe(rows, hide_index=True, height=HEIGHT, column_config=narrow)
+
+
+def matching(folded: Sequence[str], wanted: str) -> list[int]:
+    """Ids whose piece holds the text, in any case, or that it is; all for no text."""
+    sought, number = wanted.casefold(), wanted.strip()
+    return [id for id, piece in enumerate(folded) if sought in piece or number == str(id)]
+
+
+def frame(key: Key, ids: Sequence[int]) -> pd.DataFrame:
+    """A row a token."""
+    _, labels, special = pieces_of(key)
+    columns = {
+        "Id": list(ids),
+        "Piece": [labels[id] for id in ids],
+        "Special": ["special" if special[id] else "" for id in ids],
+    }
+    return pd.DataFrame(columns)

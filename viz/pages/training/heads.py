@@ -1,0 +1,175 @@
+"""Heads over steps: one head at every snapshot of a training, and what became of all the others."""
+
+import html
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from transformer import CheckpointError
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.snapshots import Course, least_change, watch
+from transformer.formats.opening import format_of
+from transformer.training.history import Snapshot, list_snapshots, training_rows
+from viz.components.snapshot_player.snapshot_player import (
+    MAX_CELLS,
+    SnapshotPlayer,
+    snapshot_player,
+)
+from viz.export import rows_csv
+from viz.labels import literal
+from viz.screen import Screen, link
+from viz.ui.opened import at_start, shipped_names
+from viz.ui.opening import check_allowed
+from viz.ui.page import Pane
+from viz.ui.payloads import PAYLOADS
+from viz.ui.request import Answer, Request, version_of
+from viz.ui.saving import download
+from viz.ui.settings import checkpoints_folder
+from viz.ui.state import bound, change, current_theme
+
+TITLE, METRIC = "Heads over steps", "entropy"
+NONE = (
+    "{name} has no snapshots, so how its heads came about cannot be shown. `python -m transformer "
+    "train` keeps them in `snapshots/NNNNNN.safetensors` where a recipe sets `snapshots`; Hugging "
+    "Face’s Trainer keeps folders `checkpoint-500`, `checkpoint-1000`, … with `save_steps`."
+)
+EXPLAIN = (
+    "Every snapshot reads the same sentence{target}: a cell is the same pair of tokens at each "
+    "step. Weights are exact, on the scale 0 to 1; of a map of more than {cells} × {cells} cells, "
+    "each is the largest of a block. A head takes on its "
+    "role at the first snapshot from which on its metric stays nearer to its final value than to "
+    "its first one (a dot on each curve); a metric that changes by less than {least} tells of no "
+    "role. “Evenly spread” is the metric of a head that tells no key from another."
+)
+
+
+def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
+    """The player of the chosen head, or how a checkpoint comes to have snapshots."""
+    shown = pane.answer
+    snapshots = allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
+    if len(snapshots) < 2:
+        _offer_others(shown.checkpoint.name)
+        return
+    with top:
+        metric = _choose_metric(pane)
+    version = hash(tuple((each.step, version_of(each.path)) for each in snapshots))
+    name = literal(shown.checkpoint.name)
+    with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
+        course = _course(shown.request, version, snapshots, shown)
+    for problem in course.problems:
+        st.warning(literal(problem), icon=":material/info:")
+    if len(course.steps) < 2:
+        st.info("Fewer than two snapshots can be shown.")
+        return
+    _player(pane, course, version, metric)
+    st.caption(_explain(course, metric))
+    download(
+        "Metrics as CSV",
+        lambda: rows_csv(metric_rows(course)),
+        "headscope-heads-over-steps.csv",
+        "Every metric of every head at every snapshot",
+    )
+
+
+def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
+    """Those that may be opened: of a checkpoint that somebody opened, its neighbours may not."""
+    path = Path(checkpoint)
+    if not path.is_absolute() or path in at_start()[0]:
+        return list(snapshots)
+    return [each for each in snapshots if _is_allowed(each.path)]
+
+
+def _is_allowed(path: Path) -> bool:
+    try:
+        check_allowed([path, *format_of(path).files(path)])
+    except CheckpointError:
+        return False
+    return True
+
+
+def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
+    steps, said = course.steps, pane.screen.snapshot
+    step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
+    player = SnapshotPlayer(pane.selection, metric.name)
+    name = (pane.answer.request, version, player)
+    payload = PAYLOADS.get(name, lambda: player.payload(course, _history(pane)))
+
+    def move(place: int) -> None:
+        chosen = steps[min(place, len(steps) - 1)]
+        change(snapshot=None if chosen == steps[-1] else chosen)
+
+    snapshot_player(
+        player.data(payload, current_theme(), place=steps.index(step)),
+        "snapshots",
+        on_move=move,
+        on_head=lambda layer, head: change(layer=layer, head=head),
+    )
+
+
+def _choose_metric(pane: Pane) -> Metric:
+    metrics = metrics_of(pane.selection.attention(pane.recording))
+    usual = METRIC if METRIC in metrics else next(iter(metrics))
+    chosen = pane.screen.metric if pane.screen.metric in metrics else usual
+    st.selectbox(
+        "Metric",
+        list(metrics),
+        format_func=lambda name: metrics[name].title,
+        help="\n".join(f"- **{each.title}**: {each.explain}" for each in metrics.values()),
+        width=180,
+        **bound("metric", chosen, usual),
+    )
+    return metrics[chosen]
+
+
+def _explain(course: Course, metric: Metric) -> str:
+    wrote = " and the tokens that the finished model wrote" if course.recordings[-1].target else ""
+    least = metric.text(least_change(metric))
+    text = EXPLAIN.format(target=wrote, cells=MAX_CELLS, least=least)
+    n = len(course.steps)
+    return f"{n} of {n + course.n_left_out} snapshots. {text}" if course.n_left_out else text
+
+
+def _offer_others(name: str) -> None:
+    """What to do for snapshots, and the checkpoints that have some."""
+    st.info(NONE.format(name=literal(name)))
+    folder = checkpoints_folder()
+    having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
+    others = sorted(having, key=lambda each: each != "en-de-small")
+    st.html(" · ".join(map(_link, others)))
+
+
+def _link(checkpoint: str) -> str:
+    """A link that starts anew: whatever is chosen for this checkpoint may not fit another one."""
+    address = html.escape(link(Screen(page="training", checkpoint=checkpoint, topic="heads")))
+    return f'<a href="{address}">Open {html.escape(checkpoint)}, which has some</a>'
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _course(
+    request: Request, version: int, _snapshots: Sequence[Snapshot], _answer: Answer
+) -> Course:
+    """version: of the snapshots, which it stands for in the key; at most 128 MiB are kept each."""
+    return watch(_answer.checkpoint, request.text, _answer.recording, _snapshots)
+
+
+def _history(pane: Pane) -> list[dict[str, float]]:
+    path = pane.checkpoint.path
+    return training_rows(path, list_snapshots(path))
+
+
+def metric_rows(course: Course) -> list[dict[str, Any]]:
+    """A row for each step, kind, layer and head, with every metric that applies."""
+    rows: list[dict[str, Any]] = []
+    for kind in course.recordings[-1].attentions:
+        measured = course.measured(kind)
+        n_steps, n_layers, n_heads = next(iter(measured.values())).shape
+        for place, layer, head in product(range(n_steps), range(n_layers), range(n_heads)):
+            row = {"step": course.steps[place], "kind": kind, "layer": layer, "head": head}
+            values = {name: float(of[place, layer, head]) for name, of in measured.items()}
+            rows.append(row | values)
+    return rows

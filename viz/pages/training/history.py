@@ -1,0 +1,34 @@
+"""What is known of how the checkpoint on screen was trained."""
+
+import streamlit as st
+
+from transformer import Checkpoint, CheckpointError
+from transformer.discover import discover
+from transformer.training.history import read_history
+from transformer.training.task import Recipe
+from viz.screen import Screen
+from viz.ui.state import bound
+
+
+def recipe_of(checkpoint: Checkpoint) -> Recipe | None:
+    """The recipe that a checkpoint names; None where it is not one of ours."""
+    recipes: dict[str, Recipe] = discover("transformer.training.recipes", "RECIPE")
+    return recipes.get(checkpoint.about.recipe)
+
+
+def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
+    """What training saved; None, after a sentence that says why, where there is nothing."""
+    try:
+        history = read_history(checkpoint.path)
+    except CheckpointError as error:
+        st.warning(str(error), icon=":material/info:")
+        return None
+    if not history:
+        st.info(f"{checkpoint.name} came without a history.json: what its training saw is unknown.")
+        return None
+    return history
+
+
+def log_steps(screen: Screen) -> bool:
+    """The choice of the horizontal axis."""
+    return st.toggle("Logarithmic steps", **bound("log", screen.log))

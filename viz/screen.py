@@ -1,0 +1,273 @@
+"""Everything that a person chose, as one frozen value; the address is its spelling.
+
+`parse` and `spell` are each other's inverse. The fields are the table: each says how it is spelled
+and what it is about. None means "as the model or the page says"; whoever draws decides what that
+is, and also what takes the place of a layer, a head, a view ... that does not exist.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+T = TypeVar("T")
+FIRST_PAGE = "explore"
+"""The page at the address without a path."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a value is written in an address, and read back. read: raises ValueError."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+    has_entries: bool = False
+    """Whether it is a tuple of (name, value) pairs, each spelled as "field.name=value"."""
+
+
+def _read_name(text: str) -> str:
+    if not text:
+        raise ValueError("a name is not empty")
+    return text
+
+
+def _read_whole(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError(f"{text[:20]!r} is not a whole number")
+    return int(text)
+
+
+def _read_number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is finite")
+    return number
+
+
+def _read_yes(text: str) -> bool:
+    if text != "yes":
+        raise ValueError("a switch is on or not mentioned")
+    return True
+
+
+def _read_wholes(text: str) -> tuple[int, ...]:
+    return () if text == "none" else tuple(map(_read_whole, text.split(",")))
+
+
+def _read_pair(text: str) -> tuple[int, int]:
+    first, second = map(_read_whole, text.split(","))
+    return first, second
+
+
+def _read_pins(text: str) -> tuple[str, ...]:
+    pins = tuple(text.split(","))
+    if not all(re.fullmatch(r"[qk][0-9]{1,9}", pin) for pin in pins):
+        raise ValueError("a pin is a row, such as q5, or a column, such as k3")
+    return pins
+
+
+def _commas(values: tuple[object, ...]) -> str:
+    return ",".join(map(str, values)) or "none"
+
+
+def _one_of(*names: str) -> Spelling:
+    """One of a few names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"{text[:20]!r} is none of {', '.join(names)}")
+        return text
+
+    return Spelling(read, str)
+
+
+TEXT = Spelling(str, str)
+NAME = Spelling(_read_name, str)
+WHOLE = Spelling(_read_whole, str)
+NUMBER = Spelling(_read_number, lambda value: repr(float(value)).removesuffix(".0"))
+YES = Spelling(_read_yes, lambda value: "yes")
+WHOLES = Spelling(_read_wholes, _commas)
+PAIR = Spelling(_read_pair, _commas)
+PINS = Spelling(_read_pins, _commas)
+NUMBERS = replace(NUMBER, has_entries=True)
+NAMES = replace(NAME, has_entries=True)
+
+REQUEST = frozenset(
+    ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
+)
+"""What the model is asked."""
+HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b",))
+HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
+CHECKPOINT = frozenset(("checkpoint",))
+
+
+def _choice(spelling: Spelling, default: Any = None, about: frozenset[str] = frozenset()) -> Any:
+    """A field. about: the fields that it belongs to: once one changes, the default holds again."""
+    return field(default=default, metadata={"spelling": spelling, "about": about})
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What is on the screen; the name of a field is its name in the address."""
+
+    page: str = _choice(NAME, FIRST_PAGE)
+    """Spelled as the path."""
+
+    checkpoint: str | None = _choice(NAME)
+    """The name of a shipped one, or a path."""
+    text: str | None = _choice(TEXT)
+    decoding: str | None = _choice(NAME, None, CHECKPOINT)
+    options: tuple[tuple[str, float], ...] = _choice(NUMBERS, ())
+    """Of the decoding methods, by their names, in order."""
+    source_language: str | None = _choice(NAME)
+    target_language: str | None = _choice(NAME)
+
+    lens: str = _choice(NAME, "weight")
+    rows: str = _choice(_one_of("produced", "read"), "produced")
+    words: bool = _choice(YES, False)
+    special: str = _choice(_one_of("shown", "hidden", "renormalised"), "shown")
+
+    kind: str | None = _choice(NAME, None, CHECKPOINT)
+    layer: int | None = _choice(WHOLE, None, CHECKPOINT)
+    head: int | None = _choice(WHOLE, None, CHECKPOINT)
+    mean: bool = _choice(YES, False)
+    """Instead of the head, the mean of its layer's heads."""
+    picture: str = _choice(_one_of("arrows", "map", "inside"), "arrows")
+    path: bool = _choice(YES, False)
+    heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
+    """Those that are overlaid; () is none at all."""
+    pins: tuple[str, ...] = _choice(PINS, (), REQUEST | {"kind", "words", "special"})
+    cell: tuple[int, int] | None = _choice(PAIR, None, REQUEST | {"kind"})
+    """Positions of query and key."""
+    show: str = _choice(NAME, "maps")
+    sort: str = _choice(NAME, "layer")
+    top: int = _choice(WHOLE, 0)
+
+    checkpoint_b: str | None = _choice(NAME)
+    kind_b: str | None = _choice(NAME, None, SECOND)
+    layer_b: int | None = _choice(WHOLE, None, SECOND)
+    head_b: int | None = _choice(WHOLE, None, SECOND)
+    heads_b: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | SECOND | HEAD_B)
+    cell_b: tuple[int, int] | None = _choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
+
+    step: int = _choice(WHOLE, 0, REQUEST)
+    """Of decoding."""
+
+    view: str | None = _choice(NAME)
+    controls: tuple[tuple[str, str], ...] = _choice(NAMES, ())
+    """Of the views, by their names, in order."""
+
+    inspect: str | None = _choice(NAME)
+    tensor: str | None = _choice(NAME)
+    tensor_rows: tuple[int, int] | None = _choice(PAIR, None, CHECKPOINT | {"tensor"})
+    """The first and the last one."""
+    tensor_columns: tuple[int, int] | None = _choice(PAIR, None, CHECKPOINT | {"tensor"})
+    pooling: str = _choice(_one_of("largest", "mean"), "largest")
+    kind_circuit: str | None = _choice(NAME, None, CHECKPOINT)
+    layer_circuit: int | None = _choice(WHOLE, None, CHECKPOINT)
+    head_circuit: int | None = _choice(WHOLE, None, CHECKPOINT)
+    circuit_words: str | None = _choice(TEXT)
+    split: str | None = _choice(TEXT)
+    piece: str = _choice(TEXT, "")
+    table: str | None = _choice(NAME)
+
+    mask_text: str | None = _choice(TEXT)
+    mask_kind: str | None = _choice(NAME)
+
+    topic: str | None = _choice(NAME)
+    position: int = _choice(WHOLE, 0)
+    """Of the target, where labels are smoothed."""
+    epsilon: float | None = _choice(NUMBER)
+    d_model: int | None = _choice(WHOLE)
+    warmup: int | None = _choice(WHOLE)
+    log: bool = _choice(YES, False)
+    snapshot: int | None = _choice(WHOLE, None, REQUEST)
+    """The step of training at which it was taken."""
+    metric: str | None = _choice(NAME)
+
+    d: int | None = _choice(WHOLE)
+    k: int | None = _choice(WHOLE)
+    n: int | None = _choice(WHOLE)
+    r: int | None = _choice(WHOLE)
+
+
+_FIELDS = {each.name: each for each in fields(Screen)}
+
+
+def parse(address: Mapping[str, str]) -> Screen:
+    """The screen that an address names, its path as "page"; what cannot be read is the default."""
+    return Screen(**{name: _read(name, address) for name in _FIELDS})
+
+
+def _read(name: str, address: Mapping[str, str]) -> Any:
+    spelling: Spelling = _FIELDS[name].metadata["spelling"]
+    if spelling.has_entries:
+        return _entries(spelling, f"{name}.", address)
+    try:
+        return spelling.read(address[name])
+    except (KeyError, ValueError):
+        return _FIELDS[name].default
+
+
+def _entries(
+    spelling: Spelling, prefix: str, address: Mapping[str, str]
+) -> tuple[tuple[str, Any], ...]:
+    found = {}
+    for key, text in address.items():
+        if key.startswith(prefix) and key != prefix:
+            try:
+                found[key.removeprefix(prefix)] = spelling.read(text)
+            except ValueError:
+                continue
+    return tuple(sorted(found.items()))
+
+
+def spell(screen: Screen) -> dict[str, str]:
+    """The address of a screen, its path as "page"; defaults stay out of it."""
+    said: dict[str, str] = {}
+    for name, each in _FIELDS.items():
+        spelling, value = each.metadata["spelling"], getattr(screen, name)
+        if spelling.has_entries:
+            said |= {f"{name}.{entry}": spelling.write(chosen) for entry, chosen in value}
+        elif value != each.default:
+            said[name] = spelling.write(value)
+    return said
+
+
+def query(screen: Screen) -> str:
+    """What stands behind the path and its question mark."""
+    said = spell(screen)
+    said.pop("page", None)
+    return urlencode(said, quote_via=quote, safe=",/", errors="replace")
+
+
+def link(screen: Screen) -> str:
+    """The address, relative to any page of the app."""
+    page = "" if screen.page == FIRST_PAGE else quote(screen.page, safe="")
+    return f"./{page}?{query(screen)}"
+
+
+def choose(screen: Screen, **changes: Any) -> Screen:
+    """The screen with these choices, and with the defaults of all that belonged to the old ones."""
+    changed = {name for name, value in changes.items() if getattr(screen, name) != value}
+    left: dict[str, Any] = {
+        name: each.default for name, each in _FIELDS.items() if each.metadata["about"] & changed
+    }
+    return replace(screen, **(left | changes))
+
+
+def default(name: str) -> Any:
+    """What a field says where nothing was chosen."""
+    return _FIELDS[name].default
+
+
+def with_entry(
+    entries: tuple[tuple[str, T], ...], name: str, value: T | None
+) -> tuple[tuple[str, T], ...]:
+    """Pairs of which the one of this name has another value; None: it is not mentioned."""
+    others = {entry: known for entry, known in entries if entry != name}
+    if value is not None:
+        others[name] = value
+    return tuple(sorted(others.items()))

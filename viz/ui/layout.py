@@ -1,0 +1,54 @@
+"""What stands below the navigation: the header, the tokens and the page that is open."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from transformer import CheckpointError
+from viz.labels import literal
+from viz.ui.address import open_page, write_address
+from viz.ui.drafts import drafted
+from viz.ui.garbage import freeze_modules
+from viz.ui.header import header, turn_to
+from viz.ui.opened import at_start, open_linked
+from viz.ui.page import Page, Pane
+from viz.ui.sidebar import sidebar
+from viz.ui.state import session
+from viz.ui.style import style
+from viz.ui.token_row import token_row
+
+
+def show(page: Page, pages: Mapping[str, Page]) -> None:
+    """Draw one of the pages."""
+    style()
+    open_page(page.name)
+    _open_checkpoint()
+    _draw(page, list(pages))
+    freeze_modules()
+
+
+def _open_checkpoint() -> None:
+    """Open what the sidebar or the address asks for; where that fails the sentence says why."""
+    if (opened := sidebar()) is not None:
+        turn_to(opened)
+    problem, screen = at_start()[1], session().screen
+    try:
+        name = open_linked(screen.checkpoint)
+    except CheckpointError as error:
+        name, problem = None, str(error)
+    session().screen = replace(screen, checkpoint=name)
+    if problem:
+        st.error(literal(problem), icon=":material/error:")
+
+
+@st.fragment
+def _draw(page: Page, pages: list[str]) -> None:
+    """All but the navigation and the sidebar, which nothing on a page changes."""
+    write_address(pages)
+    asked = header(page.needs_answer)
+    pane = Pane(session().screen, asked, session().shown)
+    with drafted(page.follows_typing, asked, pane.shown):
+        if pane.shown is not None:
+            token_row(page, pane)
+        page.draw(pane)

@@ -1,0 +1,101 @@
+"""What a page declares of itself, and what it is given to show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from transformer import Checkpoint, Recording
+from transformer.checkpoint import About
+from transformer.models.family import Family
+from viz.screen import Screen
+from viz.ui.request import Answer, Request
+from viz.views.view import Selection
+
+
+@dataclass(frozen=True)
+class Pane:
+    """An answer on a page, and what is chosen of it. A page may have two, side by side."""
+
+    screen: Screen
+    asked: Request
+    """What the header says; another one than that of the answer where that cannot be answered."""
+    shown: Answer | None
+    opens_at: Selection | None = None
+    """The head where none is chosen; None: as the checkpoint says."""
+    suffix: str = ""
+    """Of the fields of the Screen that are about this pane, and of its widgets."""
+
+    @property
+    def answer(self) -> Answer:
+        """What is shown. Only pages that need no answer have panes without one."""
+        assert self.shown is not None
+        return self.shown
+
+    @property
+    def recording(self) -> Recording:
+        return self.answer.recording
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self.answer.checkpoint
+
+    @property
+    def default(self) -> Selection:
+        """The head that is shown first."""
+        return self.opens_at or first_head(self.checkpoint.about, self.checkpoint.family)
+
+    @property
+    def selection(self) -> Selection:
+        """The head that is chosen."""
+        return chosen_head(self.screen, self.recording, self.default, self.suffix)
+
+    def chosen(self, name: str) -> Any:
+        """What the Screen says of this pane."""
+        return getattr(self.screen, f"{name}{self.suffix}")
+
+
+def _nothing(pane: Pane) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app: a file, or a folder, in viz/pages with a constant PAGE."""
+
+    name: str
+    """In the address."""
+    title: str
+    order: int
+    """In the navigation, the first one being the page that opens."""
+    draw: Callable[[Pane], None]
+    choices: Callable[[Pane], None] = _nothing
+    """Draws what is chosen in the header, beside the tokens."""
+    below_tokens: Callable[[Pane], None] = _nothing
+    """Draws what stands in the header, below the tokens."""
+    needs_answer: bool = True
+    """Whether it shows what a model made of a text; not where files are read."""
+    follows_typing: bool = False
+    """Whether nothing but pictures depends on the text, which then follow what is typed."""
+
+
+def first_head(said: About, family: Family) -> Selection:
+    """The head that a checkpoint names, of a kind that its family has."""
+    kind, layer, head = said.opens_at
+    kinds = list(family.attentions)
+    return Selection(kind if kind in kinds else kinds[0], layer, head)
+
+
+def chosen_head(
+    screen: Screen, recording: Recording, default: Selection, suffix: str = ""
+) -> Selection:
+    """The head that these fields of the Screen name; by default what has no such one."""
+    chosen = [getattr(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")]
+    kinds = list(recording.attentions)
+    kind = next(each for each in (chosen[0], default.kind, *kinds) if each in kinds)
+    attention = recording.attentions[kind]
+    layer = _one_of(attention.n_layers, chosen[1], default.layer)
+    return Selection(kind, layer, _one_of(attention.n_heads, chosen[2], default.head))
+
+
+def _one_of(n: int, chosen: int | None, default: int) -> int:
+    return chosen if chosen is not None and chosen < n else min(default, n - 1)

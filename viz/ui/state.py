@@ -1,0 +1,108 @@
+"""What a session keeps: the Screen, the answer that is shown, and what was opened."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from transformer.complexity import Measured, Sizes
+from viz.components.head_map.head_map import Region
+from viz.screen import Screen, choose, default, with_entry
+from viz.theme import Theme, theme
+from viz.ui.request import Answer
+
+_SESSION = "session"
+
+
+@dataclass
+class Address:
+    """What the browser's address bar shows, as far as the server knows."""
+
+    page: str = ""
+    query: str = ""
+    number: int = 0
+    """Of the last address that was written."""
+    is_new_entry: bool = False
+    """Whether Back leads to the one before it."""
+    heard: int = 0
+    """The number of the last Back or Forward."""
+
+
+@dataclass
+class Session:
+    """One person's; whoever draws reads it, and only callbacks choose."""
+
+    screen: Screen = field(default_factory=Screen)
+    shown: Answer | None = None
+    opened: list[str] = field(default_factory=list)
+    """The paths of checkpoints that were opened beside the shipped ones."""
+    tried: tuple[str, str | None] = ("", None)
+    """What was typed into the sidebar last, and why it could not be opened."""
+    address: Address = field(default_factory=Address)
+    regions: dict[str, tuple[object, Region]] = field(default_factory=dict)
+    """By pane, the region of a large heat map whose exact values are shown, and of which one."""
+    measured: dict[Sizes, Measured] = field(default_factory=dict)
+    """Times of real layers, as far as they were asked for."""
+    turns: dict[str, int] = field(default_factory=dict)
+    """How often a widget has given way to a new one, by its name."""
+
+
+def session() -> Session:
+    """That of whoever looks at the page."""
+    known: Session = st.session_state.setdefault(_SESSION, Session())
+    return known
+
+
+def is_new() -> bool:
+    """Whether nothing was drawn in this session yet."""
+    return _SESSION not in st.session_state
+
+
+def current_theme() -> Theme:
+    """Light or dark, as the browser shows it."""
+    return theme(st.context.theme.type)
+
+
+def change(**choices: Any) -> None:
+    """Choose on the Screen."""
+    session().screen = choose(session().screen, **choices)
+
+
+def bound(name: str, value: Any, usual: Any = None) -> dict[str, Any]:
+    """What a widget is given to show this value, and to choose another for a field of the Screen.
+
+    usual: the value that stands for the default.
+    """
+    return widget(name, value, lambda new: change(**{name: default(name) if new == usual else new}))
+
+
+def bound_entry(name: str, entry: str, value: Any, usual: Any = None) -> dict[str, Any]:
+    """The same for one entry of a field that has entries."""
+
+    def choose_entry(new: Any) -> None:
+        entries = getattr(session().screen, name)
+        change(**{name: with_entry(entries, entry, None if new == usual else new)})
+
+    return widget(entry, value, choose_entry)
+
+
+def widget(name: str, value: Any, choose: Callable[[Any], None]) -> dict[str, Any]:
+    """A key and a callback for a widget that shows this value; told what is chosen instead.
+
+    One that showed something else before gives way to a new one, under another key: what a busy
+    browser still says of the old one is not taken for a choice.
+    """
+    turns = session().turns
+    key = _key(name)
+    if key in st.session_state and st.session_state[key] != value:
+        turns[name] = turns.get(name, 0) + 1
+        key = _key(name)
+    if key not in st.session_state:
+        st.session_state[key] = value
+    return {"key": key, "on_change": lambda: choose(st.session_state[key])}
+
+
+def _key(name: str) -> str:
+    n = session().turns.get(name, 0)
+    return f"{name} {n}" if n else name

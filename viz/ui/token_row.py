@@ -1,0 +1,53 @@
+"""The second row of every page: the tokens, and what is chosen for the page below."""
+
+import streamlit as st
+
+from viz.components.token_rows.token_rows import TokenRows, token_rows
+from viz.labels import literal
+from viz.ui.drafts import draft_address, preview
+from viz.ui.header import WIDTHS
+from viz.ui.page import Page, Pane
+from viz.ui.payloads import payload_of
+from viz.ui.request import Answer
+from viz.ui.state import current_theme
+
+TITLES = {
+    "source": ("source", "target"),
+    "prompt": ("prompt", "continuation"),
+    "text": ("text", "target"),
+}
+"""What the two lines of tokens are, by how the model reads."""
+
+
+def token_row(page: Page, pane: Pane) -> None:
+    """Draw the row for this page."""
+    shown = pane.answer
+    tokens, choices = st.columns(WIDTHS)
+    with tokens:
+        rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), draft_address()
+        data = rows.data(payload_of(shown, rows), current_theme(), drafts=address)
+        token_rows(data, "tokens")
+        preview(rows, drafts=address)
+        page.below_tokens(pane)
+    with choices:
+        page.choices(pane)
+        title = literal(shown.checkpoint.about.title)
+        st.caption(
+            f"{title} · {_languages(shown)}{shown.seconds:.2f} s on "
+            f"{shown.checkpoint.device.type}{_end(shown)}"
+        )
+
+
+def _languages(shown: Answer) -> str:
+    """Said of a model that is told them."""
+    source, target = shown.request.languages
+    told = literal(f"{source or '?'} → {target or '?'}")
+    return f"{told} · " if source or target else ""
+
+
+def _end(shown: Answer) -> str:
+    """Said of a translation that found no end; a generator's text seldom has one."""
+    decoding = shown.decoding
+    if decoding is None or decoding.is_ended or shown.checkpoint.family.continues:
+        return ""
+    return f" · stopped at {len(decoding.target)} tokens, without an end"
