@@ -127,9 +127,9 @@ GRID, BOTH = ("grid",), ("grid", "heatmap")
 PAGES = {
     "empty": ("empty", "", entered_to_painted, ("shown",)),
     "bare grid": ("bare", "", entered_to_painted, GRID),
-    "bare": ("bare", "/?picture=Heatmap", entered_to_painted, BOTH),
-    "app": ("app", "/?picture=Heatmap", typed_to_painted, BOTH),
-    "app entered": ("app", "/?picture=Heatmap", entered_to_painted, BOTH),
+    "bare": ("bare", "/?picture=map", entered_to_painted, BOTH),
+    "app": ("app", "/?picture=map", typed_to_painted, BOTH),
+    "app entered": ("app", "/?picture=map", entered_to_painted, BOTH),
 }
 """What is measured in turn: a server, an address there, from when, and what has to change."""
 ROWS = {

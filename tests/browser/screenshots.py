@@ -13,28 +13,28 @@ PICTURES = {
     "explore": ("/", DESKTOP, "light", ".head-view[data-nonce]"),
     "explore-phone": ("/", PHONE, "light", ".head-view[data-nonce]"),
     "figure3": (
-        "/?text=Why+doesn%27t+your+brother+eat+the+meat%3F&kind=Encoder&layer=L2&head=H7"
+        "/?text=Why+doesn%27t+your+brother+eat+the+meat%3F&kind=encoder_self&layer=2&head=7"
         "&heads=1,2,3,4,7&pins=q1",
         DESKTOP,
         "light",
         ".head-view[data-nonce]",
     ),
     "heatmap-dark": (
-        "/?kind=Encoder&layer=L2&head=H3&picture=Heatmap&path=true",
+        "/?kind=encoder_self&layer=2&head=3&picture=map&path=yes",
         DESKTOP,
         "dark",
         ".head-map[data-nonce]",
     ),
-    "inside": ("/?picture=Inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
+    "inside": ("/?picture=inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
     "metrics": (
-        "/?kind=Encoder&show=previous&sort=previous&top=10&layer=L0&head=H0",
+        "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=0&head=0",
         DESKTOP,
         "light",
         ".head-view[data-nonce]",
     ),
     "compare": (
-        "/compare?text=I+have+to+give+the+old+book+back+to+my+teacher.&kind=Encoder&layer=L2"
-        "&head=H4&kind_b=Encoder&layer_b=L2&head_b=H6",
+        "/compare?text=I+have+to+give+the+old+book+back+to+my+teacher.&kind=encoder_self&layer=2"
+        "&head=4&kind_b=encoder_self&layer_b=2&head_b=6",
         DESKTOP,
         "light",
         ".js-plotly-plot .main-svg",
@@ -42,13 +42,13 @@ PICTURES = {
     "gallery": ("/gallery", DESKTOP, "light", ".cards img, .cards svg"),
     "decode": ("/decode?step=6", DESKTOP, "light", ".decode-player[data-nonce]"),
     "training": (
-        "/training?checkpoint=en-de-small&topic=Heads+over+steps&step=404",
+        "/training?checkpoint=en-de-small&topic=heads&snapshot=404",
         DESKTOP,
         "light",
         ".snapshot-player[data-nonce]",
     ),
     "two-checkpoints": (
-        "/compare?checkpoint=en-de-small&picture=Heatmap&open_b={snapshot}",
+        "/compare?checkpoint=en-de-small&picture=map&checkpoint_b={snapshot}",
         {"width": 1440, "height": 1300},
         "dark",
         ".js-plotly-plot .main-svg",

@@ -1,36 +1,33 @@
 """axe-core finds no serious or critical fault on any page, in light and in dark."""
 
 import re
-from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import ROOT, painted
+from tests.browser.server import painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
+from viz.screen import FIRST_PAGE
 from viz.theme import DARK, LIGHT, Theme
 
 pytestmark = pytest.mark.browser
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-MENU = [
-    "" if name == "explore" else name
-    for name in re.findall(r'PAGES / "(\w+)\.py"', (ROOT / "app.py").read_text(encoding="utf-8"))
-]
+MENU = ["" if name == FIRST_PAGE else name for name in discover("viz.pages", "PAGE")]
 """The address of every page."""
 POSITIONS = [
-    f"positions?view={quote(view.title)}"
+    f"positions?view={view.name}"
     for view in discover("viz.views", "VIEW").values()
     if view.name in ("encoding_curves", "token_vectors")  # all kinds of controls are in these two
 ]
 FURTHER = [
     *(f"{page}?checkpoint={name}" for page in ("", "decode") for name in ("everyday", "sentiment")),
     "decode?text=",  # a warning
-    "training?topic=Learning+rate",
-    "training?topic=Loss",
-    "training?topic=Heads+over+steps&checkpoint=copy",
+    "training?topic=rate",
+    "training?topic=loss",
+    "training?topic=heads&checkpoint=copy",
     *POSITIONS,
 ]
 """What else a page can show: another family, another view."""

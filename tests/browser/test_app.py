@@ -77,15 +77,15 @@ def test_a_new_sentence_changes_every_picture(page: Page, address: str) -> None:
 
 
 def test_a_click_in_the_grid_opens_the_head(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?kind=Encoder&picture=Heatmap")
+    open_app(page, f"{address}/?kind=encoder_self&picture=map")
     page.get_by_role("gridcell").nth(1 * 8 + 4).click()
     wait_for_map(page, "encoder_self L1 H4")
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "1,4")
-    becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("L1", "H4"))
+    becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("1", "4"))
 
 
 def test_the_keyboard_opens_a_head_too(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?kind=Decoder&layer=L0&head=H0&picture=Heatmap")
+    open_app(page, f"{address}/?kind=decoder_self&layer=0&head=0&picture=map")
     page.wait_for_selector(".head-grid[data-nonce]")
     page.get_by_role("gridcell").first.focus()
     page.keyboard.press("ArrowRight")
@@ -95,8 +95,8 @@ def test_the_keyboard_opens_a_head_too(page: Page, address: str) -> None:
 
 
 def test_compare_shows_two_heads_and_their_difference(page: Page, address: str) -> None:
-    query = "kind=Cross&layer=L0&head=H1&kind_b=Cross&layer_b=L2&head_b=H4"
-    open_app(page, f"{address}/compare?{query}&picture=Heatmap")
+    query = "kind=cross&layer=0&head=1&kind_b=cross&layer_b=2&head_b=4"
+    open_app(page, f"{address}/compare?{query}&picture=map")
     wait_for_figure(page, "head_difference cross L0 H1 cross L2 H4")
     wait_for_map(page, "cross L0 H1")
     wait_for_map(page, "cross L2 H4")
@@ -124,7 +124,7 @@ def test_decoding_steps_by_key_button_and_play(page: Page, address: str) -> None
 
 
 def test_a_link_opens_the_same_screen(page: Page, address: str) -> None:
-    query = "text=The+cat+sleeps.&layer=L1&head=H6&decoding=Greedy&step=3"
+    query = "text=The+cat+sleeps.&layer=1&head=6&decoding=greedy&step=3"
     open_app(page, f"{address}/decode?{query}")
     expect(page.get_by_label("Sentence")).to_have_value("The cat sleeps.")
     expect(page.locator(".decode-player[data-nonce]")).to_have_attribute("data-step", "3")

@@ -6,7 +6,6 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import open_app, row
 from transformer import decode, load_checkpoint, record
-from viz.ui.address import HEARD
 
 pytestmark = pytest.mark.browser
 
@@ -50,7 +49,7 @@ def test_tokens_and_pictures_follow_every_letter(page: Page, address: str) -> No
     assert [new == old for new, old in zip(typed, before, strict=True)] == [False, False]
     assert "text=" not in page.url
     page.keyboard.press("Enter")
-    page.wait_for_url("**text=My+brother*")
+    page.wait_for_url("**text=My%20brother*")
     painted(page)
     assert nonces(page) == typed
     assert rows(page) == translated(TYPED)
@@ -110,7 +109,6 @@ def test_going_back_leaves_the_draft(page: Page, address: str) -> None:
     painted(page)
     type_letters(page, TYPED)
     becomes(lambda: rows(page), translated(TYPED))
-    page.wait_for_timeout(1000 * HEARD)
     page.go_back()
     becomes(lambda: rows(page), first)
     expect(page.get_by_role("radio", name="producing")).to_be_checked()
@@ -122,7 +120,7 @@ def test_a_head_opened_while_drafts_are_on_their_way_is_the_one_that_is_shown(
     open_app(page, address)
     type_letters(page, TYPED)
     page.get_by_role("gridcell", name="L0 H5:").click()
-    page.wait_for_url("**head=H5**")
+    page.wait_for_url("**head=5**")
     becomes(lambda: rows(page), translated(TYPED))
     painted(page)
     page.evaluate(FRAMES)

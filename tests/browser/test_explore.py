@@ -16,8 +16,8 @@ from transformer.analysis.reading import AttentionMap, Reading, read
 
 pytestmark = pytest.mark.browser
 
-HEATMAP = "picture=Heatmap"
-DECODER = "kind=Decoder&layer=L1&head=H3"
+HEATMAP = "picture=map"
+DECODER = "kind=decoder_self&layer=1&head=3"
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +79,10 @@ def weights_beside(page: Page, id: str) -> list[tuple[str | None, str]]:
 
 
 def test_a_head_of_the_grid_moves_every_picture(page: Page, address: str) -> None:
-    shown = open_picture(page, address, f"kind=Encoder&{HEATMAP}", "head-map")
+    shown = open_picture(page, address, f"kind=encoder_self&{HEATMAP}", "head-map")
     page.get_by_role("gridcell", name="L0 H6:").click()
     wait_for_map(page, "encoder_self L0 H6")
-    becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("L0", "H6"))
+    becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("0", "6"))
     choose_picture(page, "Arrows")
     expect(page.locator(".head-view")).to_have_attribute("data-heads", "6")
     page.get_by_role("gridcell", name="L1 H2:").click()
@@ -102,11 +102,11 @@ def test_a_cell_of_the_heat_map_opens_inside(
     open_cell(page, open_picture(page, address, HEATMAP, "head-map"), 4, 9)
     weight = page.locator('[data-number="weight"]').first
     expect(weight).to_have_text(f"{weights[4, 9]:.4f}")
-    page.wait_for_url(re.compile("cell=4%2C9"))
-    becomes(lambda: parameter(page, "picture"), "Inside")
+    page.wait_for_url(re.compile("cell=4,9"))
+    becomes(lambda: parameter(page, "picture"), "inside")
     page.locator('.competitor[data-key="7"]').click()
     expect(weight).to_have_text(f"{weights[4, 7]:.4f}")
-    page.wait_for_url(re.compile("cell=4%2C7"))
+    page.wait_for_url(re.compile("cell=4,7"))
     page.reload()
     expect(weight).to_have_text(f"{weights[4, 7]:.4f}")
     expect(page.locator(".cell-steps .title")).to_contain_text("L2 H3")
@@ -129,11 +129,11 @@ def test_the_heat_map_says_what_python_computes(
 
 
 def test_heads_and_pins_stand_in_the_address(page: Page, address: str) -> None:
-    view = open_picture(page, address, "layer=L1&head=H6", "head-view")
+    view = open_picture(page, address, "layer=1&head=6", "head-view")
     page.get_by_role("button", name="H2", exact=True).click()
     token(page, "q5").click()
     token(page, "k3").click()
-    page.wait_for_url(re.compile("pins=q5%2Ck3"))
+    page.wait_for_url(re.compile("pins=q5,k3"))
     becomes(lambda: parameter(page, "heads"), "2,6")
     page.reload()
     expect(view).to_have_attribute("data-heads", "2,6")
@@ -187,7 +187,7 @@ def test_special_tokens_are_left_out(
 
 def test_pieces_are_merged_to_words(page: Page, address: str, recording: Recording) -> None:
     map = read(recording, "encoder_self", Reading(words=True))
-    shown = open_picture(page, address, f"kind=Encoder&layer=L1&head=H4&{HEATMAP}", "head-map")
+    shown = open_picture(page, address, f"kind=encoder_self&layer=1&head=4&{HEATMAP}", "head-map")
     choose_reading(page, "words")
     expect(shown).to_contain_text("words: sum over key pieces, mean over query pieces")
     becomes(lambda: parameter(page, "words"), "yes")
@@ -199,11 +199,11 @@ def test_rollout_shows_the_numbers_of_python(
     page: Page, address: str, recording: Recording
 ) -> None:
     map = read(recording, "encoder_self", Reading(lens="rollout"))
-    open_picture(page, address, f"kind=Encoder&layer=L2&lens=rollout&{HEATMAP}", "head-map")
+    open_picture(page, address, f"kind=encoder_self&layer=2&lens=rollout&{HEATMAP}", "head-map")
     hovered(page, map, 2, 0, (0, 0), (3, 8), (16, 2))
     expect(page.get_by_role("gridcell", name="all heads")).to_have_count(3)
     page.get_by_role("gridcell", name="L1, all heads").click()
-    page.wait_for_url(re.compile("layer=L1"))
+    page.wait_for_url(re.compile("layer=1"))
     expect(page.locator(".head-map .title strong")).to_have_text("L1")
     hovered(page, map, 1, 0, (3, 8), (16, 2))
 
@@ -226,7 +226,7 @@ def test_the_five_heads_that_look_back_most(page: Page, address: str, recording:
         for layer in range(attention.n_layers)
         for head, value in enumerate(measure(attention, layer)["previous"])
     }
-    open_picture(page, address, "kind=Encoder", "head-grid")
+    open_picture(page, address, "kind=encoder_self", "head-grid")
     select(page, "Sort", "previous")
     select(page, "Top", "5")
     names = page.locator(".head-grid .cell .below")

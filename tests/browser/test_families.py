@@ -19,7 +19,7 @@ FIRST_PICTURE = {
 
 @pytest.mark.parametrize("name", FIRST_PICTURE)
 def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> None:
-    open_app(page, f"{address}/?picture=Heatmap")
+    open_app(page, f"{address}/?picture=map")
     page.get_by_role("combobox", name="Checkpoint").click()
     page.get_by_role("option", name=name, exact=True).click()
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value(name)

@@ -20,7 +20,7 @@ PARTS = ("Modules", "Tensor", "Circuits", "Vocabulary", "Positions")
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_says_what_python_computes(page: Page, address: str, part: str) -> None:
-    open_app(page, f"{address}/inspect?checkpoint=copy&inspect={part}")
+    open_app(page, f"{address}/inspect?checkpoint=copy&inspect={part.lower()}")
     expect(page.get_by_text(_said(part))).to_be_visible()
     assert faults(page) == []
 
@@ -32,7 +32,7 @@ def test_a_part_is_chosen_and_stands_in_the_address(page: Page, address: str) ->
     page.get_by_label("Search the vocabulary").fill("1")
     page.get_by_label("Search the vocabulary").press("Enter")
     expect(page.get_by_text("3 of 12 pieces")).to_be_visible()
-    page.wait_for_url(re.compile("(?=.*inspect=Vocabulary)(?=.*piece=1)"))
+    page.wait_for_url(re.compile("(?=.*inspect=vocabulary)(?=.*piece=1)"))
 
 
 def _said(part: str) -> str:

@@ -24,7 +24,7 @@ def wait_for_figure(page: Page, id: str) -> None:
 
 
 def test_the_masks_of_a_batch_say_what_they_forbid(page: Page, address: str) -> None:
-    page.goto(f"{address}/masks?second=Hello.")
+    page.goto(f"{address}/masks?mask_text=Hello.")
     painted(page)
     for number in (1, 2):
         for which in ("padding", "subsequent", "combined"):
@@ -45,7 +45,7 @@ def test_a_second_sentence_and_another_kind_change_the_masks(page: Page, address
     field = page.get_by_label("Second sentence")
     field.fill("The cat sleeps.")
     field.press("Enter")
-    page.wait_for_url(re.compile("second=The"))
+    page.wait_for_url(re.compile("mask_text=The"))
     page.get_by_role("radio", name="Cross").click()
     wait_for_figure(page, "masks cross 2 padding")
     painted(page)

@@ -38,7 +38,7 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     expect(page.get_by_text("BertForMaskedLM, Hugging Face")).to_be_visible()
     becomes(lambda: row(page, "source")[:2], ["[CLS]", "the"])
     expect(page.locator(".head-grid .cell")).to_have_count(8)
-    becomes(lambda: parameter(page, "open"), str(bert))
+    becomes(lambda: parameter(page, "checkpoint"), str(bert))
     page.get_by_role("link", name="Decode").click()
     expect(page.get_by_text("what could stand in the place of a mask")).to_be_visible()
     page.get_by_role("link", name="Inspect").click()
@@ -51,7 +51,7 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
 def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> None:
     snapshots = ROOT / "checkpoints" / "copy" / "snapshots"
     first = min(snapshots.iterdir())
-    link = f"compare?checkpoint=copy&open_b={first}&picture=Heatmap"
+    link = f"compare?checkpoint=copy&checkpoint_b={first}&picture=map"
     open_app(page, f"{address}/{link}")
     expect(page.get_by_text("B is made to read what A wrote")).to_be_visible()
     expect(page.locator(".head-map")).to_have_count(2)

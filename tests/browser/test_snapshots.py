@@ -45,7 +45,7 @@ def test_a_training_is_slid_through_and_played(page: Page, address: str) -> None
         socket.on("framesent", lambda frame: sent.append(frame))
 
     page.on("websocket", watch)
-    query = "checkpoint=copy&topic=Heads+over+steps&kind=Decoder&layer=L1&head=H2&step=200"
+    query = "checkpoint=copy&topic=heads&kind=decoder_self&layer=1&head=2&snapshot=200"
     open_app(page, f"{address}/training?{query}")
     player = page.locator(PLAYER)
     expect(player).to_have_attribute("data-step", "200")
@@ -59,7 +59,7 @@ def test_a_training_is_slid_through_and_played(page: Page, address: str) -> None
     map = map_at(126, "decoder_self")
     hover(page, player, map, 3, 1)
     expect(tip).to_have_text(said(map, 1, 2, 3, 1))
-    page.wait_for_url(re.compile("step=126"))
+    page.wait_for_url(re.compile("snapshot=126"))
     page.get_by_role("button", name=re.compile("^L0 H3: ")).click()
     expect(player).to_have_attribute("data-id", "decoder_self L0 H3")
     expect(player).to_have_attribute("data-step", "126")
@@ -71,5 +71,5 @@ def test_a_training_is_slid_through_and_played(page: Page, address: str) -> None
     expect(player).not_to_have_attribute("data-step", "126")
     assert sent == []  # the server knows nothing of it
     page.get_by_role("button", name="Pause").click()
-    page.wait_for_url(re.compile(f"step={player.get_attribute('data-step')}\\b"))
+    page.wait_for_url(re.compile(f"snapshot={player.get_attribute('data-step')}\\b"))
     expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -9,11 +9,9 @@ import pytest
 
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
-from transformer.decoding import decoding_methods
-from viz.gallery import COMPOSITIONS, GROUPS, Composition, link
-from viz.labels import kind_title
+from viz.gallery import COMPOSITIONS, GROUPS, Composition
+from viz.screen import FIRST_PAGE, link, parse
 
-METHODS = {method.title: name for name, method in decoding_methods().items()}
 EACH = pytest.mark.parametrize("composition", COMPOSITIONS, ids=lambda each: each.title)
 
 
@@ -25,13 +23,13 @@ def opened(name: str) -> Checkpoint:
 @cache
 def recorded(checkpoint: str, text: str, decoding: str | None) -> Recording:
     model = opened(checkpoint)
-    target = decode(model, text, METHODS[decoding]).target if decoding else None
+    target = decode(model, text, decoding).target if decoding else None
     return record(model, text, target)
 
 
 def recording_of(composition: Composition) -> Recording:
-    named = composition.parameters
-    return recorded(named["checkpoint"], named["text"], named.get("decoding"))
+    screen = composition.screen
+    return recorded(screen.checkpoint, screen.text, screen.decoding)
 
 
 @EACH
@@ -52,7 +50,7 @@ def test_its_weights_are_there_between_the_words_it_names(composition: Compositi
 @EACH
 def test_its_sentence_names_the_words_it_points_at(composition: Composition) -> None:
     first, *more = composition.facts
-    pinned = composition.parameters.get("pins", "").split(",")
+    pinned = composition.screen.pins
     words = {first.row, first.column, *(f.row for f in more if f"q{f.query}" in pinned)}
     assert {word for word in words if f"‘{word}’" not in composition.sentence} == set()
     assert re.search(r"\d\.\d\d", composition.sentence)
@@ -60,36 +58,29 @@ def test_its_sentence_names_the_words_it_points_at(composition: Composition) -> 
 
 
 @EACH
-def test_its_address_says_what_it_shows(composition: Composition) -> None:
-    """The heads of the facts are those of the link; labels are those of the controls."""
-    named = composition.parameters
-    overlaid = {int(head) for head in named.get("heads", named["head"][1:]).split(",")}
-    if "head_b" in named:
-        overlaid.add(int(named["head_b"][1:]))
-    assert {fact.head for fact in composition.facts} == overlaid
-    layers = {named["layer"], named.get("layer_b", named["layer"])}
-    assert {f"L{fact.layer}" for fact in composition.facts} == layers
-    if "kind" in named:
-        assert {kind_title(fact.kind) for fact in composition.facts} == {named["kind"]}
-    rows = {f"q{fact.query}" for fact in composition.facts}
-    assert set(filter(None, named.get("pins", "").split(","))) <= rows
-    cells = {f"{fact.query},{fact.key}" for fact in composition.facts}
-    assert named.get("cell", next(iter(cells))) in cells
-    assert int(named.get("step", 0)) in {0, *(fact.query for fact in composition.facts)}
+def test_its_screen_shows_the_heads_of_its_facts(composition: Composition) -> None:
+    screen, facts = composition.screen, composition.facts
+    overlaid = set(screen.heads or (screen.head,)) | {screen.head_b} - {None}
+    assert {fact.head for fact in facts} == overlaid
+    assert {fact.layer for fact in facts} == {screen.layer, screen.layer_b} - {None}
+    assert {fact.kind for fact in facts} == {screen.kind or "cross", screen.kind_b} - {None}
+    assert set(screen.pins) <= {f"q{fact.query}" for fact in facts}
+    assert screen.cell is None or screen.cell in {(fact.query, fact.key) for fact in facts}
+    assert screen.step in {0, *(fact.query for fact in facts)}
 
 
 @EACH
-def test_its_link_reads_back_as_its_parameters(composition: Composition) -> None:
-    address = urlsplit(link(composition))
-    assert (address.scheme, address.netloc) == ("", "")
-    assert address.path == f"./{composition.page}"
-    assert {name: value for name, (value,) in parse_qs(address.query).items()} == dict(
-        composition.parameters
-    )
+def test_its_link_reads_back_as_its_screen(composition: Composition) -> None:
+    screen = composition.screen
+    address = urlsplit(link(screen))
+    page = "" if screen.page == FIRST_PAGE else screen.page
+    assert (address.scheme, address.netloc, address.path) == ("", "", f"./{page}")
+    said = {name: value for name, (value,) in parse_qs(address.query).items()}
+    assert parse(said | {"page": screen.page}) == screen
     assert "+" not in address.query  # a space is %20 for every reader
 
 
 def test_no_two_are_one() -> None:
     assert len({each.title for each in COMPOSITIONS}) == len(COMPOSITIONS)
-    assert len({link(each) for each in COMPOSITIONS}) == len(COMPOSITIONS)
+    assert len({link(each.screen) for each in COMPOSITIONS}) == len(COMPOSITIONS)
     assert sum(map(len, GROUPS.values())) == len(COMPOSITIONS)

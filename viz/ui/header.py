@@ -67,7 +67,7 @@ def header(needs_answer: bool = True) -> Request:
 def turn_to(checkpoint: str) -> None:
     """Another checkpoint speaks another language, has other heads and other good methods."""
     shown, text = session().shown, session().screen.text
-    if shown and not _examples(checkpoint):
+    if shown and text is None and not _examples(checkpoint):
         text = shown.request.text
     elif shown and text in shown.checkpoint.about.examples:
         text = None  # its own example takes the place of the old one's

@@ -1,6 +1,6 @@
 """What Streamlit, the model and our pictures take by themselves: a text input, and what it changes.
 
-No frame, no choices, no address: the grid of all heads and, at "?picture=Heatmap", one head large.
+No frame, no choices, no address: the grid of all heads and, at "?picture=map", one head large.
 """
 
 import os

@@ -10,10 +10,11 @@ import pytest
 from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.ui.test_app import widget
 from viz.components.kit.pack import unpack
-from viz.ui import body, drafts
-from viz.ui.current import SHOWN
+from viz.ui import drafts, layout
 from viz.ui.drafts import AS_ENTERED, BUSY, MOST_BYTES, Drafts, draft_route
+from viz.ui.page import Page, Pane
 from viz.ui.payloads import PAYLOADS
 from viz.ui.request import answer
 
@@ -79,11 +80,11 @@ def typed(router: Router, app: AppTest, text: str) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "query",
     [
-        {"picture": "Arrows"},
-        {"picture": "Heatmap", "path": "true", "kind": "Encoder"},
-        {"picture": "Inside", "rows": "read", "kind": "Decoder"},
-        {"picture": "Heatmap", "lens": "score", "show": "entropy", "top": "5"},
-        {"checkpoint": "sentiment", "picture": "Arrows", "words": "yes"},
+        {"picture": "arrows"},
+        {"picture": "map", "path": "yes", "kind": "encoder_self"},
+        {"picture": "inside", "rows": "read", "kind": "decoder_self"},
+        {"picture": "map", "lens": "score", "show": "entropy", "top": "5"},
+        {"checkpoint": "sentiment", "picture": "arrows", "words": "yes"},
     ],
     ids=lambda query: " ".join(query.values()),
 )
@@ -93,7 +94,7 @@ def test_a_draft_is_what_the_page_shows_once_it_is_entered(
     app = start(**query)
     text = "A quiet, funny film." if "checkpoint" in query else TYPED
     before, draft = given(app), typed(router, app, f"  {text} ")
-    app.text_input(key="text").set_value(text).run()
+    widget(app.text_input, "text").set_value(text).run()
     entered = given(app)
     assert len(draft) == 3
     assert all(drawn(entered[name]) == drawn(draft[name]) for name in draft)
@@ -109,10 +110,10 @@ def test_what_is_shown_already_or_cannot_be_read_has_no_draft(router: Router, te
 
 
 @pytest.mark.parametrize(
-    ("picture", "status"), [("Arrows", AS_ENTERED), ("Heatmap", AS_ENTERED), ("Inside", 200)]
+    ("picture", "status"), [("arrows", AS_ENTERED), ("map", AS_ENTERED), ("inside", 200)]
 )
 def test_a_map_without_rows_has_no_draft(router: Router, picture: str, status: int) -> None:
-    app = start(kind="Decoder", special="hidden", picture=picture)
+    app = start(kind="decoder_self", special="hidden", picture=picture)
     address = f"/drafts/{drafts_of(app).ticket}"
     assert post(router, address, b"3 4")[0] == 200
     assert post(router, address, b"3")[0] == status
@@ -141,13 +142,13 @@ def test_one_draft_is_made_at_a_time(router: Router) -> None:
 def test_a_letter_typed_while_the_page_is_drawn_is_asked_for_again(
     router: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers, spine = [], body.spine
+    answers, row = [], layout.token_row
 
-    def typed_into(page: str) -> None:
-        spine(page)
+    def typed_into(page: Page, pane: Pane) -> None:
+        row(page, pane)
         answers.append(post(router, drafts.draft_address(), b"3 4"))
 
-    monkeypatch.setattr(body, "spine", typed_into)
+    monkeypatch.setattr(layout, "token_row", typed_into)
     address = f"/drafts/{drafts_of(start()).ticket}"
     assert answers == [(BUSY, b"")]
     assert post(router, address, b"3 4")[0] == 200
@@ -172,7 +173,7 @@ def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
 
 def test_drafts_leave_nothing_in_the_caches(router: Router) -> None:
     app = start()
-    shown, n_bytes = app.session_state[SHOWN], PAYLOADS.n_bytes
+    shown, n_bytes = app.session_state["session"].shown, PAYLOADS.n_bytes
     for n in range(80):
         typed(router, app, f"{2 + n % 9} {2 + n // 9}")
     assert answer(shown.request) is shown
@@ -188,9 +189,9 @@ def test_what_is_entered_was_made_as_a_draft(
     assert draft is not None
     for picture in draft.payloads:
         monkeypatch.setattr(type(picture), "payload", lambda *_: pytest.fail("it was there"))
-    app.text_input(key="text").set_value("9 9 4 2 7").run()
+    widget(app.text_input, "text").set_value("9 9 4 2 7").run()
     assert not app.exception
-    assert app.session_state[SHOWN] is draft.answer
+    assert app.session_state["session"].shown is draft.answer
     assert drafts_of(app).last is None
 
 
@@ -203,11 +204,11 @@ def test_a_checkpoint_that_cannot_be_opened_has_no_drafts(
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     app = start()
     assert drafts_of(app).ready is not None
-    app.selectbox(key="checkpoint").set_value("damaged").run()
+    widget(app.selectbox, "checkpoint").set_value("damaged").run()
     assert app.error
     assert drafts_of(app).ready is None
-    app.selectbox(key="checkpoint").set_value("copy").run()
-    app.text_input(key="text").set_value("cat").run()
+    widget(app.selectbox, "checkpoint").set_value("copy").run()
+    widget(app.text_input, "text").set_value("cat").run()
     assert app.warning
     assert drafts_of(app).ready is not None
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.damaged import damaged
 from tests.transformer.watch.hugging_face import build
+from tests.viz.ui.test_app import screen, start, widget
 from transformer.files.tensors import read_tensor
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
@@ -39,12 +40,9 @@ def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def inspect(part: str = "Modules", **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run().switch_page("viz/pages/inspect.py").run()
-    app.segmented_control(key="inspect").set_value(part).run()
+def inspect(part: str = "modules", **query: str) -> AppTest:
+    app = start(page="inspect", **query)
+    widget(app.segmented_control, "inspect").set_value(part).run()
     assert not app.exception
     return app
 
@@ -65,15 +63,15 @@ def test_modules_with_their_shares(folder: Path) -> None:
 
 def test_a_damaged_checkpoint_is_inspected_though_it_cannot_run(folder: Path) -> None:
     app = inspect()
-    app.selectbox(key="checkpoint").set_value("damaged").run()
+    widget(app.selectbox, "checkpoint").set_value("damaged").run()
     assert not app.exception
     said = texts(app).replace("\\", "")
     assert f"{NAME}: 1 of 8,192 values is NaN." in said
     assert "self_residual.norm.bias: missing; config.json asks for 64." in said
-    app.segmented_control(key="inspect").set_value("Circuits").run()
+    widget(app.segmented_control, "inspect").set_value("circuits").run()
     assert "whole" in app.info[0].value
-    app.segmented_control(key="inspect").set_value("Tensor").run()
-    app.selectbox(key="tensor").set_value(NAME).run()
+    widget(app.segmented_control, "inspect").set_value("tensor").run()
+    widget(app.selectbox, "tensor").set_value(NAME).run()
     assert not app.exception
     assert app.table[0].value["value"]["finite values"] == "8,191 of 8,192"
     assert "not finite" in app.info[0].value
@@ -83,41 +81,44 @@ def test_a_file_cut_short_ends_in_one_sentence(folder: Path) -> None:
     file = folder / "damaged" / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-8])
     app = inspect()
-    app.selectbox(key="checkpoint").set_value("damaged").run()
+    widget(app.selectbox, "checkpoint").set_value("damaged").run()
     assert not app.exception
     assert "is not a whole safetensors file" in app.error[-1].value.replace("\\", "")
 
 
 def test_the_numbers_of_a_tensor(folder: Path) -> None:
-    app = inspect("Tensor", tensor=NAME)
-    app.selectbox(key="tensor").set_value(NAME).run()
+    app = inspect("tensor", tensor=NAME)
+    widget(app.selectbox, "tensor").set_value(NAME).run()
     expected = statistics(read_tensor(folder / "copy" / "model.safetensors", NAME))
     shown = app.table[0].value["value"]
     assert shown["L2 norm"] == f"{expected.l2:.6g}"
     assert shown["effective rank"] == f"{expected.effective_rank:.2f} of 64"
     assert len(app.get("plotly_chart")) == 3
-    app.selectbox(key="tensor").set_value("encoder.layers.0.feed_forward.inner.bias").run()
+    widget(app.slider, "tensor_rows").set_value((2, 9)).run()
+    assert screen(app).tensor_rows == (2, 9)
+    widget(app.selectbox, "tensor").set_value("encoder.layers.0.feed_forward.inner.bias").run()
     assert not app.exception  # a vector has one row
+    assert screen(app).tensor_rows is None
 
 
 @pytest.mark.parametrize(("kind", "figures"), [("encoder_self", 3), ("cross", 2)])
 def test_circuits_of_numbers(folder: Path, kind: str, figures: int) -> None:
-    app = inspect("Circuits")
-    app.segmented_control(key="kind_circuit").set_value(kind).run()
-    app.text_input(key="words").set_value("3 4 3 5").run()
+    app = inspect("circuits")
+    widget(app.segmented_control, "kind_circuit").set_value(kind).run()
+    widget(app.text_input, "circuit_words").set_value("3 4 3 5").run()
     assert not app.exception
     assert len(app.get("plotly_chart")) == figures
     assert ("no pure token form" in texts(app)) == (kind == "cross")
-    app.text_input(key="words").set_value("cat").run()
+    widget(app.text_input, "circuit_words").set_value("cat").run()
     assert "“cat”" in app.warning[0].value
 
 
 def test_the_vocabulary_is_searched_and_a_text_splits(folder: Path) -> None:
-    app = inspect("Vocabulary")
+    app = inspect("vocabulary")
     assert len(app.dataframe[0].value) == 12
-    app.text_input(key="piece").set_value("1").run()
+    widget(app.text_input, "piece").set_value("1").run()
     assert list(app.dataframe[0].value["Id"]) == [1, 10, 11]
-    app.text_input(key="split").set_value("3 4").run()
+    widget(app.text_input, "split").set_value("3 4").run()
     assert "2 tokens" in texts(app)
 
 
@@ -138,17 +139,17 @@ def test_a_folder_of_hugging_faces_is_inspected_like_ours(foreign: Path) -> None
     app, found = inspect(), survey(foreign / "bert")
     assert f"**{found.n_parameters:,}** parameters" in texts(app)
     assert "is also cls.predictions.decoder.weight." in texts(app).replace("\\", "")
-    app.segmented_control(key="inspect").set_value("Circuits").run()
-    app.selectbox(key="head_circuit").set_value(2).run()
+    widget(app.segmented_control, "inspect").set_value("circuits").run()
+    widget(app.selectbox, "head_circuit").set_value(2).run()
     score = float(copying_scores(found.heads, "encoder_self")[0, 2])
     assert f"L0 H2 has the copying score **{score:.4f}**".replace("-", "−") in texts(app)
     assert len(app.get("plotly_chart")) == 3
-    app.segmented_control(key="inspect").set_value("Positions").run()
+    widget(app.segmented_control, "inspect").set_value("positions").run()
     assert "bert.embeddings.position_embeddings.weight" in texts(app).replace("\\", "")
-    app.segmented_control(key="inspect").set_value("Vocabulary").run()
-    app.text_input(key="piece").set_value("##").run()
+    widget(app.segmented_control, "inspect").set_value("vocabulary").run()
+    widget(app.text_input, "piece").set_value("##").run()
     assert list(app.dataframe[0].value["Id"]) == [11, 12]
-    app.text_input(key="split").set_value("the unhappy cat").run()
+    widget(app.text_input, "split").set_value("the unhappy cat").run()
     assert "7 tokens" in texts(app)
     assert not app.exception
 
@@ -159,18 +160,18 @@ def test_heads_that_are_not_found_end_in_a_sentence(
     model: Any = build("XLNet")
     model.save_pretrained(tmp_path / "xlnet")
     use(tmp_path, monkeypatch)
-    app = inspect("Circuits")
+    app = inspect("circuits")
     assert "where XLNetLMHeadModel keeps the projections" in app.info[0].value
-    app.segmented_control(key="inspect").set_value("Positions").run()
+    widget(app.segmented_control, "inspect").set_value("positions").run()
     assert "None of its tensors is named like a table" in app.info[0].value
 
 
 def test_positions_only_where_they_are_learned(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "no learned positions" in inspect("Positions").info[0].value
+    assert "no learned positions" in inspect("positions").info[0].value
     other = tmp_path / "other"
     other.mkdir()
     (other / "sentiment").symlink_to(SHIPPED / "sentiment")
     use(other, monkeypatch)
-    assert len(inspect("Positions").get("plotly_chart")) == 1
+    assert len(inspect("positions").get("plotly_chart")) == 1

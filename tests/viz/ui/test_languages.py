@@ -7,6 +7,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.hugging_face.test_languages import TEXT, save_translator
+from tests.viz.ui.test_app import widget
 from transformer import decode, load_checkpoint, record, translating
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
@@ -20,7 +21,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     folder = save_translator("mBART-50", tmp_path)
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(tmp_path))
     app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params["open"], app.query_params["text"] = str(folder), TEXT
+    app.query_params["checkpoint"], app.query_params["text"] = str(folder), TEXT
     return app
 
 
@@ -33,8 +34,11 @@ def shown(app: AppTest) -> str:
 def test_both_are_chosen_from_the_codes_of_the_tokenizer(app: AppTest) -> None:
     app.run()
     assert not app.exception
-    assert {"ar_AR", "de_DE", "en_XX"} <= set(app.selectbox(key="from").options)
-    assert app.selectbox(key="from").value == "en_XX" and app.selectbox(key="to").value is None
+    assert {"ar_AR", "de_DE", "en_XX"} <= set(widget(app.selectbox, "source_language").options)
+    assert (
+        widget(app.selectbox, "source_language").value == "en_XX"
+        and widget(app.selectbox, "target_language").value is None
+    )
     assert "en_XX" in shown(app)
 
 
@@ -52,7 +56,8 @@ def test_steps_of_a_decoder_that_starts_with_a_language(tmp_path: Path) -> None:
 
 
 def test_a_link_names_them_and_the_page_says_so(app: AppTest) -> None:
-    app.query_params["from"], app.query_params["to"] = "ar_AR", "de_DE"
+    app.query_params["source_language"] = "ar_AR"
+    app.query_params["target_language"] = "de_DE"
     app.run()
     assert not app.exception
     assert "ar_AR" in shown(app) and "en_XX" not in shown(app)

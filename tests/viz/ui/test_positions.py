@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.conftest import placed_recording
 from transformer.discover import discover
 from transformer.recording import Recording
-from viz.ui.current import SHOWN
 
 VIEWS = {
     "alibi": ["alibi_slopes", "relative_bias"],
@@ -21,9 +20,21 @@ def page(recording: Recording) -> AppTest:
     about = SimpleNamespace(opens_at=("encoder_self", 1, 2))
     family = SimpleNamespace(attentions=recording.attentions)
     checkpoint = SimpleNamespace(about=about, family=family)
-    test = AppTest.from_file("../../../viz/pages/positions.py", default_timeout=30)
-    test.session_state[SHOWN] = SimpleNamespace(recording=recording, checkpoint=checkpoint)
+    test = AppTest.from_function(script, default_timeout=30)
+    test.session_state["answer"] = SimpleNamespace(recording=recording, checkpoint=checkpoint)
     return test.run()
+
+
+def script() -> None:
+    import streamlit as st
+
+    from viz.pages.positions import PAGE
+    from viz.ui.page import Pane
+    from viz.ui.request import make_request
+    from viz.ui.state import session
+
+    asked = make_request("none", "", "none")
+    PAGE.draw(Pane(session().screen, asked, st.session_state["answer"]))
 
 
 @pytest.mark.parametrize(("name", "views"), VIEWS.items(), ids=VIEWS)

@@ -7,6 +7,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.ui.test_app import start, widget
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -18,17 +20,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def training(topic: str = "Label smoothing") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.run().switch_page("viz/pages/training.py").run()
-    app.segmented_control(key="topic").set_value(topic).run()
+def training(topic: str = "smoothing") -> AppTest:
+    app = start(page="training")
+    widget(app.segmented_control, "topic").set_value(topic).run()
     assert not app.exception
     return app
 
 
 def test_the_loss_is_the_sum_of_its_parts(folder: Path) -> None:
     app = training()
-    app.slider(key="epsilon").set_value(0.2).run()
+    widget(app.slider, "epsilon").set_value(0.2).run()
     nats = app.table[0].value["nats"].astype(float).tolist()
     assert nats[0] + nats[1] == pytest.approx(nats[2], abs=2e-4)
     bits = app.table[0].value["bits"].astype(float).tolist()
@@ -38,22 +39,22 @@ def test_the_loss_is_the_sum_of_its_parts(folder: Path) -> None:
 
 def test_a_shorter_sentence_leaves_no_position_that_it_lacks(folder: Path) -> None:
     app = training()
-    app.selectbox(key="position").set_value(6).run()
-    assert app.selectbox(key="position").value == 6
-    app.text_input(key="text").set_value("3 4").run()
+    widget(app.selectbox, "position").set_value(6).run()
+    assert widget(app.selectbox, "position").value == 6
+    widget(app.text_input, "text").set_value("3 4").run()
     assert not app.exception
-    assert app.selectbox(key="position").value in (0, 1)
+    assert widget(app.selectbox, "position").value in (0, 1)
 
 
 def test_without_a_history_it_says_so(folder: Path) -> None:
     (folder / "copy" / "history.json").unlink()
-    app = training("Loss")
+    app = training("loss")
     assert "copy came without a history.json" in app.info[0].value
     assert not app.get("plotly_chart")
 
 
 def test_a_damaged_history_is_named_and_the_schedule_is_drawn(folder: Path) -> None:
     (folder / "copy" / "history.json").write_text("[")
-    app = training("Learning rate")
+    app = training("rate")
     assert app.warning[0].value.startswith("copy: history.json cannot be read")
     assert len(app.get("plotly_chart")) == 1

@@ -7,11 +7,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.ui.test_app import components, said
+from tests.viz.ui.test_app import components, said, start, widget
 from transformer import load_checkpoint, record
 from transformer.analysis.snapshots import watch
 from transformer.training.history import list_snapshots
-from viz.ui.training_heads import TITLE, allowed, metric_rows
+from viz.pages.training.heads import allowed, metric_rows
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,12 +25,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.run().switch_page("viz/pages/training.py")
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    app.segmented_control(key="topic").set_value(TITLE).run()
+    app = start(page="training", **query)
+    widget(app.segmented_control, "topic").set_value("heads").run()
     assert not app.exception
     return app
 
@@ -38,13 +34,15 @@ def opened(**query: str) -> AppTest:
 def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
     app = opened()
     assert "snapshot_player" in components(app)
-    app.segmented_control(key="kind").set_value("decoder_self").run()
-    assert app.selectbox(key="metric").value == "entropy"
-    app.selectbox(key="metric").set_value("previous").run()
-    app.segmented_control(key="kind").set_value("cross").run()  # there is no previous token here
-    assert app.selectbox(key="metric").value != "previous"
+    widget(app.segmented_control, "kind").set_value("decoder_self").run()
+    assert widget(app.selectbox, "metric").value == "entropy"
+    widget(app.selectbox, "metric").set_value("previous").run()
+    widget(app.segmented_control, "kind").set_value(
+        "cross"
+    ).run()  # there is no previous token here
+    assert widget(app.selectbox, "metric").value != "previous"
     assert not app.exception and not said(app)
-    app.segmented_control(key="topic").set_value("Loss").run()
+    widget(app.segmented_control, "topic").set_value("loss").run()
     assert not [each for each in app.segmented_control if each.key == "kind"]
 
 
@@ -54,7 +52,7 @@ def test_without_snapshots_it_says_how_to_get_them_and_who_has_some(folder: Path
     app = opened(checkpoint="bare")
     assert app.info[0].value.startswith("bare has no snapshots")
     (links,) = (each.proto.body for each in app.get("html") if "<a " in each.proto.body)
-    address = "training?checkpoint=copy&amp;topic=Heads+over+steps"
+    address = "./training?checkpoint=copy&amp;topic=heads"
     assert links == f'<a href="{address}">Open copy, which has some</a>'
     assert "snapshot_player" not in components(app)
 

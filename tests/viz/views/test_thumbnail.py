@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from transformer import Recording
 from viz.gallery import COMPOSITIONS, Composition, Fact
+from viz.screen import Screen
 from viz.theme import DARK, LIGHT
 from viz.views.gallery_cards import Picture, cards
 from viz.views.thumbnail import describe_thumbnail, draw_thumbnail
@@ -19,10 +21,8 @@ FACTS = (
 )
 
 
-def composition(facts: tuple[Fact, ...] = FACTS, **parameters: str) -> Composition:
-    return Composition(
-        "A <title>", "Words & numbers.", "", {"checkpoint": "x", **parameters}, facts
-    )
+def composition(facts: tuple[Fact, ...] = FACTS, **chosen: Any) -> Composition:
+    return Composition("A <title>", "Words & numbers.", Screen(checkpoint="x", **chosen), facts)
 
 
 def drawn(composition: Composition, recording: Recording) -> ElementTree.Element:
@@ -30,7 +30,7 @@ def drawn(composition: Composition, recording: Recording) -> ElementTree.Element
 
 
 def test_a_line_is_a_weight_of_the_pinned_row(recording: Recording) -> None:
-    paths = drawn(composition(pins="q3"), recording).findall(f"{SVG}path")
+    paths = drawn(composition(pins=("q3",)), recording).findall(f"{SVG}path")
     expected = [
         (LIGHT.head_colours[head], f"{weight:.2f}")
         for head in (0, 1)
@@ -50,7 +50,7 @@ def test_without_a_pin_every_row_is_drawn(recording: Recording) -> None:
 
 def test_a_map_shades_every_cell(recording: Recording) -> None:
     weights = recording.attentions["cross"].weights(1, 0)
-    picture = drawn(composition(FACTS[:1], picture="Heatmap"), recording)
+    picture = drawn(composition(FACTS[:1], picture="map"), recording)
     frame, *cells = picture.findall(f"{SVG}rect")
     side = float(frame.get("width") or 0) / weights.size(1)
     covered = sum(float(cell.get("width") or 0) for cell in cells) / side
@@ -61,7 +61,7 @@ def test_a_map_shades_every_cell(recording: Recording) -> None:
 
 def test_words_are_text_and_never_touch(recording: Recording) -> None:
     facts = tuple(replace(FACTS[0], key=key, column="<b>&wide words") for key in (0, 1, 2))
-    words = drawn(composition(facts, pins="q3"), recording).findall(f"{SVG}text")
+    words = drawn(composition(facts, pins=("q3",)), recording).findall(f"{SVG}text")
     assert [word.text for word in words] == ["<b>&wide words", "row"]
 
 

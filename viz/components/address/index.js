@@ -1,27 +1,31 @@
-// The server writes the address of what is chosen; Back and Forward are told to it. Each change
-// here has a number: what the server says of the address before it has heard of it is older.
+// The server writes the address of what is chosen; Back and Forward are told to it. Each of these
+// has a number: what the server says of the address before it has heard of it is older.
 
 const COUNTER = "headscope:changes"; // one for all components of the window
 
-const bar = { written: 0, told: 0, place: null, tell: () => {} };
+const bar = { written: 0, told: 0, place: "", tell: null };
 
 export default function ({ data, setTriggerValue }) {
+  if (!bar.tell) listen();
   bar.tell = (change) => setTriggerValue("went", change);
-  if (!bar.place) start();
   if (data.number < bar.written) Object.assign(bar, { written: 0, told: 0 }); // it began anew
-  if (data.number <= bar.written || data.heard < bar.told || !isOpen(data)) return;
+  if (data.number === bar.written || data.heard < bar.told || !isOpen(data)) return;
   bar.written = data.number;
   write(data);
 }
 
-function start() {
+function listen() {
   bar.place = place();
-  // Before Streamlit hears of it, which would run the whole script.
-  window.addEventListener("popstate", went, { capture: true });
+  // Streamlit hears of popstate first and runs the whole script: where it can, the browser speaks
+  // of it earlier, so that this run already knows.
+  window.navigation?.addEventListener("currententrychange", ({ navigationType }) => {
+    if (navigationType === "traverse") went();
+  });
+  window.addEventListener("popstate", went);
 }
 
 function place() {
-  return { path: location.pathname, query: location.search, hash: location.hash };
+  return location.pathname + location.search;
 }
 
 // Whether the page that the server speaks of is still the one that is open.
@@ -31,20 +35,17 @@ function isOpen({ page, pages }) {
 }
 
 function write({ query, is_new_entry }) {
-  const search = query && `?${query}`;
-  if (search !== location.search) {
-    const address = location.pathname + search + location.hash;
+  const address = location.pathname + (query && `?${query}`);
+  if (address !== place()) {
     if (is_new_entry) history.pushState({}, "", address);
-    else history.replaceState({}, "", address);
+    else history.replaceState({}, "", address + location.hash);
   }
   bar.place = place();
 }
 
-function went(event) {
-  const before = bar.place;
+function went() {
+  if (place() === bar.place) return; // only an anchor, or told already
   bar.place = place();
-  if (bar.place.query === before.query && bar.place.path === before.path) return; // an anchor
-  if (bar.place.path === before.path) event.stopImmediatePropagation();
   window[COUNTER] = bar.told = (window[COUNTER] ?? 0) + 1;
   bar.tell({ n: bar.told, query: location.search.slice(1) });
 }
