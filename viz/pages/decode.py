@@ -5,7 +5,6 @@ from dataclasses import replace
 import streamlit as st
 
 from transformer import Decoding
-from transformer.discover import discover
 from viz.components.decode_player.decode_player import DecodePlayer, decode_player
 from viz.export import decoding_csv
 from viz.labels import literal
@@ -16,11 +15,7 @@ from viz.ui.payloads import payload_of
 from viz.ui.request import Answer
 from viz.ui.saving import download
 from viz.ui.state import change, current_theme
-
-DECISION = ("class_probabilities", "pooled_positions")
-"""Views of a classifier, side by side."""
-MASKED = "masked_predictions"
-"""The view of a masked language model."""
+from viz.views.listed import listed
 
 
 def draw(pane: Pane) -> None:
@@ -47,19 +42,19 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
 
 
 def _read_only(pane: Pane) -> None:
-    recording = pane.recording
-    if recording.classification is not None:
+    views = listed("decode", pane.recording)
+    if pane.recording.classification is not None:
         st.caption("This model writes nothing: it reads the text and decides what it is.")
-        views = discover("viz.views", "VIEW")
-        fitting = [name for name in DECISION if views[name].applies_to(recording)]
-        for column, name in zip(st.columns(2, gap="large"), fitting, strict=False):
-            with column:
-                panel(name, pane)
-    elif recording.masked:
+        columns = st.columns(max(2, len(views)), gap="large")
+    elif views:
         st.caption("This model writes nothing: it says what could stand in the place of a mask.")
-        panel(MASKED, pane)
+        columns = st.columns(len(views), gap="large")
     else:
         st.info(_nothing_written(pane.answer), icon=":material/info:")
+        return
+    for column, name in zip(columns, views, strict=False):
+        with column:
+            panel(name, pane)
 
 
 def _nothing_written(answer: Answer) -> str:

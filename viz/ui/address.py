@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.components.address.address import address_bar
 from viz.screen import FIRST_PAGE, parse, query, spell
@@ -16,10 +17,19 @@ from viz.ui.state import is_new, session
 
 def open_page(page: str) -> None:
     """A page is drawn; the first one of a session as the address says."""
-    if is_new():
+    if is_new() or _is_back():
         _take(page, st.query_params.to_dict())
     state = session()
     state.screen = replace(state.screen, page=page)
+
+
+def _is_back() -> bool:
+    """Whether Streamlit runs the whole script for Back or Forward.
+
+    The address bar tells of these by itself; but Streamlit is sooner, and would draw what was
+    chosen before.
+    """
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
 
 
 def write_address(pages: Sequence[str]) -> None:

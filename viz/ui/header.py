@@ -7,10 +7,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
-from transformer.decoding import decoding_methods
+from transformer.decoding import decoding_methods, default_method
 from viz.labels import literal
 from viz.ui.controls import choose_options
-from viz.ui.defaults import DEFAULT_METHODS
 from viz.ui.drafts import take_draft
 from viz.ui.languages import choose_languages, has_languages
 from viz.ui.opened import checkpoint_names, shipped_names, title
@@ -106,7 +105,7 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Lang
     if known is None or not known.family.decodes:
         return "none", (), NEITHER
     methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
-    usual = DEFAULT_METHODS[known.family.reads]
+    usual = default_method(known.family.reads)
     chosen = screen.decoding if screen.decoding in methods else usual
     st.selectbox(
         "Decoding",

@@ -20,19 +20,18 @@ from viz.views.view import View
 def panel(name: str, pane: Pane) -> None:
     """A view with its controls and its explanation."""
     view: View = discover("viz.views", "VIEW")[name]
-    draw_figure(name, pane.recording, **controls(name, pane))
-    st.caption(view.explain)
-
-
-def controls(name: str, pane: Pane, left_out: str = "") -> dict[str, Any]:
-    """Draw the controls of a view; what they say. left_out: the name of one that is not drawn."""
-    view: View = discover("viz.views", "VIEW")[name]
+    asked = {control.name: control for control in view.controls}
+    beside = asked.pop(view.beside, None)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        return {
-            control.name: draw_control(control, pane)
-            for control in view.controls
-            if control.name != left_out
-        }
+        chosen = {control.name: draw_control(control, pane) for control in asked.values()}
+    if beside is None:
+        draw_figure(name, pane.recording, **chosen)
+    else:
+        options = beside.options(pane.recording)
+        for column, option in zip(st.columns(len(options)), options, strict=True):
+            with column:
+                draw_figure(name, pane.recording, **chosen | {beside.name: option})
+    st.caption(view.explain)
 
 
 def draw_figure(name: str, recording: Recording, **choices: Any) -> None:

@@ -16,11 +16,6 @@ export default function ({ data, setTriggerValue }) {
 
 function listen() {
   bar.place = place();
-  // Streamlit hears of popstate first and runs the whole script: where it can, the browser speaks
-  // of it earlier, so that this run already knows.
-  window.navigation?.addEventListener("currententrychange", ({ navigationType }) => {
-    if (navigationType === "traverse") went();
-  });
   window.addEventListener("popstate", went);
 }
 

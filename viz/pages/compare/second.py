@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from transformer import Checkpoint, CheckpointError, InputError, Recording
+from transformer.decoding import default_method
 from viz.labels import literal
-from viz.ui.defaults import DEFAULT_METHODS
 from viz.ui.opened import checkpoint_names, open_linked, title
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, answer, make_request, open_checkpoint
@@ -100,7 +100,7 @@ def _own_request(first: Answer, name: str) -> Request:
     reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
     if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
         return make_request(name, first.request.text, first.request.method, first.request.options)
-    return make_request(name, first.request.text, DEFAULT_METHODS[reads] if decodes else "none")
+    return make_request(name, first.request.text, default_method(reads) if decodes else "none")
 
 
 def _reads_alike(first: Answer, second: Checkpoint) -> bool:
