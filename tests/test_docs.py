@@ -13,6 +13,7 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from viz.ui.page import Page
 
 ROOT = Path(__file__).parents[1]
 README, ARCHITECTURE, GLOSSARY, EXTENDING = (
@@ -73,6 +74,11 @@ def test_the_example_of_a_lens_works() -> None:
     assert isinstance(lens, Lens)
     recording = recording_of(encoder_self=self_attention([torch.full((2, 4, 4), 0.25)]))
     assert lens.compute(recording, "encoder_self", 0).tolist() == [[[0.0] * 4] * 4] * 2
+
+
+def test_the_example_of_a_page_is_a_page() -> None:
+    page = example("A page", "PAGE")
+    assert isinstance(page, Page) and page.name not in discover("viz.pages", "PAGE")
 
 
 def test_the_glossary_names_every_lens() -> None:

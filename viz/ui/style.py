@@ -18,7 +18,9 @@ _CSS = """
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   }
   /* "Press Enter to apply" stands beside the field's name, not over what is typed. */
-  .st-key-text [data-testid="InputInstructions"] { top: -4.1rem; bottom: auto; }
+  [class*="st-key-text"] [data-testid="InputInstructions"] { top: -4.1rem; bottom: auto; }
+  /* It draws nothing, and takes no place. */
+  .st-key-address { position: absolute; }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */

@@ -1,0 +1,83 @@
+"""The address in a browser: a choice is an entry, a page is one, and all of it comes back."""
+
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, wait_for_map
+
+pytestmark = pytest.mark.browser
+
+
+def query(page: Page) -> dict[str, str]:
+    return dict(parse_qsl(page.evaluate("location.search.slice(1)")))
+
+
+def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?picture=map")
+    wait_for_map(page, "cross L2 H3")
+    length = page.evaluate("history.length")
+    page.get_by_role("gridcell", name="L0 H6:").click()
+    wait_for_map(page, "cross L0 H6")
+    chosen = {"layer": "0", "head": "6", "picture": "map"}
+    becomes(lambda: query(page), chosen)
+    page.get_by_role("link", name="Decode").click()
+    page.wait_for_url("**/decode?**")
+    page.wait_for_selector(".decode-player[data-nonce]")
+    becomes(lambda: query(page), chosen)
+    assert page.evaluate("history.length") == length + 2
+    page.keyboard.press("ArrowRight")
+    becomes(lambda: query(page), chosen | {"step": "1"})
+    page.go_back()
+    expect(page.locator(".decode-player")).to_have_attribute("data-step", "0")
+    page.go_back()
+    wait_for_map(page, "cross L0 H6")
+    page.go_back()
+    wait_for_map(page, "cross L2 H3")
+    assert page.url == f"{address}/?picture=map"
+    for _ in range(3):
+        page.go_forward()
+    expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
+    becomes(lambda: query(page), chosen | {"step": "1"})
+
+
+def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:
+    open_app(page, f"{address}/inspect?inspect=tensor&checkpoint=copy")
+    first = page.get_by_role("slider", name="Rows").first
+    expect(first).to_have_value("0")
+    for _ in range(2):
+        first.press("ArrowRight")
+        painted(page)
+    becomes(lambda: query(page).get("tensor_rows", "").partition(",")[0], "2")
+    page.reload()
+    painted(page)
+    expect(first).to_have_value("2")
+    page.go_back()
+    expect(first).not_to_have_value("2")
+
+
+@pytest.mark.parametrize(
+    ("link", "seen"),
+    [
+        ("decode?step=3&mean=yes", '.decode-player[data-step="3"]'),
+        ("compare?layer_b=1&head_b=5&picture=map", '.head-map[data-id="cross L1 H5"]'),
+        ("?picture=inside&cell=1,1", '.cell-steps [data-number="weight"]'),
+        ("training?checkpoint=copy&topic=heads&snapshot=200", '.snapshot-player[data-step="200"]'),
+    ],
+)
+def test_a_reload_shows_the_same(page: Page, address: str, link: str, seen: str) -> None:
+    open_app(page, f"{address}/{link}")
+    page.wait_for_selector(seen)
+    page.reload()
+    painted(page)
+    page.wait_for_selector(seen)
+    assert page.url == f"{address}/{link}"
+
+
+def test_what_cannot_be_read_leaves_the_address(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?picture=&kind=&layer=x&cat=3&head=6")
+    page.wait_for_url(re.compile(r"/\?head=6$"))
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,6")
