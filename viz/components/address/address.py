@@ -5,9 +5,9 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
-from viz.components.kit.browser import Component, script
+from viz.components.kit.browser import Component
 
-ADDRESS = Component("address", css="", js=script("address/index"))
+ADDRESS = Component("address")
 _COMPONENT = st.components.v2.component(ADDRESS.name, html=ADDRESS.html, js=ADDRESS.js)
 
 
