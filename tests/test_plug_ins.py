@@ -5,6 +5,7 @@ The files are in tests/plug_ins/, as they would stand in the tree.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -86,3 +87,36 @@ def test_a_mapping_translates(found: dict[str, Any]) -> None:
 
 def test_a_recipe_is_listed(found: dict[str, Any]) -> None:
     assert "short-copy" in found["recipe"]["help"]
+
+
+@pytest.fixture(scope="module")
+def screen(tree: Path, found: dict[str, Any]) -> dict[str, Any]:
+    """What is on the screen of the app that has the new files, and then of the new family."""
+    facts: dict[str, Any] = at_work(tree, "at_work_on_screen.py")
+    return facts
+
+
+def test_a_page_is_in_the_navigation(screen: dict[str, Any]) -> None:
+    assert screen["titles"][0] == "Explore" and screen["titles"][-1] == "Numbers"
+    assert "3 kinds of attention in copy" in screen["numbers"]
+
+
+def test_a_view_of_attention_is_drawn_on_explore(screen: dict[str, Any]) -> None:
+    figures, texts = screen["explore"]
+    assert any(re.fullmatch(r"In L0 H1 key \d receives most\.", alt) for alt in figures)
+    assert "What all queries together give to each key." in texts
+
+
+def test_a_view_of_positions_is_offered_and_drawn(screen: dict[str, Any]) -> None:
+    figures, texts = screen["positions"]
+    assert "Lengths of encodings" in screen["views"]
+    assert figures[0].startswith("Encodings of the source have lengths from ")
+    assert "The length of each position's vector." in texts
+
+
+def test_a_method_can_be_chosen_on_screen(screen: dict[str, Any]) -> None:
+    assert "Ranked" in screen["decoding"][0]
+
+
+def test_a_family_that_reads_otherwise_decodes_on_screen(screen: dict[str, Any]) -> None:
+    assert screen["family"] == "ranked"

@@ -69,11 +69,11 @@ def family(checkpoint: Checkpoint) -> Any:
     config = small(family="reader_writer")
     about = About("New", "", "numbers", (TEXT,), ("decoder_self", 0, 0))
     weights = built(config).state_dict()
-    save_checkpoint(NEW / "family", about, config, weights, NumberTokenizer(12))
-    opened = load_checkpoint(NEW / "family", "cpu")
+    save_checkpoint(NEW / "families" / "new", about, config, weights, NumberTokenizer(12))
+    opened = load_checkpoint(NEW / "families" / "new", "cpu")
     decoding = decode(opened, TEXT, default_method(opened.family.reads), max_len=3)
     seen = record(opened, TEXT, decoding.target).attentions["decoder_self"]
-    said = inspect(NEW / "family")
+    said = inspect(NEW / "families" / "new")
     return {
         "shape": list(seen.weights(1).shape),
         "family": said["family"],

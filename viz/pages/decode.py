@@ -24,6 +24,8 @@ def draw(pane: Pane) -> None:
         _read_only(pane)
     else:
         _steps(pane, pane.answer.decoding)
+        for name in listed("decode", pane.recording):
+            panel(name, pane)
 
 
 def _steps(pane: Pane, decoding: Decoding) -> None:
@@ -46,12 +48,12 @@ def _read_only(pane: Pane) -> None:
     if pane.recording.classification is not None:
         st.caption("This model writes nothing: it reads the text and decides what it is.")
         columns = st.columns(max(2, len(views)), gap="large")
-    elif views:
+    elif pane.recording.masked:
         st.caption("This model writes nothing: it says what could stand in the place of a mask.")
         columns = st.columns(len(views), gap="large")
     else:
         st.info(_nothing_written(pane.answer), icon=":material/info:")
-        return
+        columns = st.columns(max(1, len(views)), gap="large")
     for column, name in zip(columns, views, strict=False):
         with column:
             panel(name, pane)

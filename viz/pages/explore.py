@@ -9,18 +9,21 @@ from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.ui.controls import choose_head
 from viz.ui.drafts import preview
 from viz.ui.page import Page, Pane
+from viz.ui.panel import panel
 from viz.ui.payloads import payload_of
 from viz.ui.picture import choose_path, choose_picture, picture
 from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.ui.saving import save_head
 from viz.ui.state import change, current_theme
+from viz.views.listed import listed
+from viz.views.view import HeadChoice
 
 MOST_CELLS = 2**26
 """Of all heads: 144 heads of 680 tokens. Beyond, the one that is open is sent before all others."""
 
 
 def draw(pane: Pane) -> None:
-    """All heads, and one of them large."""
+    """All heads, and one of them large; below, whatever other views of attention there are."""
     reading = usable_reading(pane)
     columns = st.columns([5, 6.4], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
@@ -30,6 +33,9 @@ def draw(pane: Pane) -> None:
     for column, part in parts if is_small else reversed(parts):
         with column:
             part(pane, reading)
+    for name, view in listed("explore", pane.recording).items():
+        heads = (each.name for each in view.controls if isinstance(each, HeadChoice))
+        panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen in the header
 
 
 def _grid(pane: Pane, reading: Reading) -> None:

@@ -17,13 +17,13 @@ from viz.ui.state import current_theme
 from viz.views.view import View
 
 
-def panel(name: str, pane: Pane) -> None:
-    """A view with its controls and its explanation."""
+def panel(name: str, pane: Pane, **given: Any) -> None:
+    """A view with its controls and its explanation. given: choices that get no control."""
     view: View = discover("viz.views", "VIEW")[name]
-    asked = {control.name: control for control in view.controls}
+    asked = {each.name: each for each in view.controls if each.name not in given}
     beside = asked.pop(view.beside, None)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = {control.name: draw_control(control, pane) for control in asked.values()}
+        chosen = given | {name: draw_control(control, pane) for name, control in asked.items()}
     if beside is None:
         draw_figure(name, pane.recording, **chosen)
     else:

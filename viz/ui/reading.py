@@ -53,7 +53,7 @@ def choose_reading(screen: Screen) -> None:
 
 def _choose_lens(name: str) -> None:
     found = lenses()
-    names = ["weight", *(name for name in found if name != "weight")]
+    names = list(found)
     st.selectbox("Lens", names, format_func=lambda name: found[name].title, **bound("lens", name))
     st.code(found[name].formula, language=None)
     st.caption(found[name].explain)

@@ -15,6 +15,7 @@ from viz.ui.panel import draw_figure, metric_texts
 from viz.ui.picture import choose_picture, picture
 from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.views.head_difference import why_not
+from viz.views.listed import listed
 from viz.views.view import Selection
 
 FORCED = (
@@ -35,7 +36,8 @@ def draw(pane: Pane) -> None:
     difference, numbers = st.columns(2, gap="large")
     with difference:
         recording, first, other = _compared(panes)
-        draw_figure("head_difference", recording, first=first, second=other)
+        for name in listed("compare", recording):
+            draw_figure(name, recording, first=first, second=other)
     with numbers:
         _numbers(panes)
     if _are_two(panes):

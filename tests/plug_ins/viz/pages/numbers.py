@@ -1,0 +1,14 @@
+"""Numbers: how many of everything the model has."""
+
+import streamlit as st
+
+from viz.ui.page import Page, Pane
+
+
+def draw(pane: Pane) -> None:
+    """One sentence."""
+    kinds = pane.recording.attentions
+    st.write(f"{len(kinds)} kinds of attention in {pane.checkpoint.name}")
+
+
+PAGE = Page("numbers", "Numbers", 99, draw)
