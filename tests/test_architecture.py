@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 RANKS = (
     ("transformer",),
     ("viz.theme", "viz.labels", "viz.map_words", "viz.position_words"),
-    ("viz.gallery", "viz.views", "viz.components", "viz.export"),
+    ("viz.gallery", "viz.figures", "viz.views", "viz.components", "viz.export"),
     ("viz.notebook",),
     ("viz.ui",),
     ("viz.pages",),
@@ -104,7 +104,7 @@ def test_who_may_know_plotly_streamlit_pandas_and_transformers(file: Path) -> No
     found = set(imports(tree))
     if within(name, "transformer"):
         assert not [i for i in found if any(within(i, package) for package in ABOVE)]
-    if within(name, "viz.views") or within(name, "viz.notebook"):
+    if any(within(name, room) for room in ("viz.figures", "viz.views", "viz.notebook")):
         assert not [i for i in found if within(i, "streamlit")]
     hugging_face = [i for i in found if within(i, "transformers")]
     assert not hugging_face or within(name, "transformer.hugging_face")
@@ -126,6 +126,13 @@ def test_no_module_leads_back_to_itself() -> None:
     graph = {name: needed(file) for name, file in MODULES.items()}
     assert "transformer.formats.headscope" in graph["transformer.formats.opening"]  # discovered
     assert cycles(graph) == []
+
+
+def test_figures_know_nothing_of_views() -> None:
+    for name, file in MODULES.items():
+        assert not within(name, "viz.figures") or not [
+            each for each in needed(file) if within(each, "viz.views")
+        ]
 
 
 def test_files_know_nothing_of_formats() -> None:

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
+from viz.figures.curve import curve_layout
+from viz.figures.layout import axis
 from viz.position_words import slopes_text
 from viz.theme import Theme
-from viz.views.curve import curve_layout
-from viz.views.layout import axis
 from viz.views.view import PartChoice, View
 
 HEIGHT = 400

@@ -4,9 +4,9 @@ import plotly.graph_objects as go
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification
+from viz.figures.layout import SMALL, axis, layout, rows_height
 from viz.labels import figure_text, percent
 from viz.theme import Theme
-from viz.views.layout import SMALL, axis, layout, rows_height
 from viz.views.view import View
 
 MOST = 40

@@ -7,8 +7,8 @@ import torch
 
 from transformer.positions.encodings import wavelengths
 from transformer.recording import Recording
+from viz.figures.layout import SMALL, axis, layout
 from viz.theme import SERIES, Theme
-from viz.views.layout import SMALL, axis, layout
 from viz.views.view import Amount, Dimensions, SideChoice, View
 
 HEIGHT = 440

@@ -3,8 +3,8 @@
 import plotly.graph_objects as go
 
 from transformer.recording import Recording
+from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.theme import Theme
-from viz.views.heatmap import Side, heatmap, signed_scale
 from viz.views.view import Amount, SideChoice, View
 
 

@@ -6,8 +6,8 @@ import plotly.graph_objects as go
 
 from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
+from viz.figures.layout import axis, layout, sentence
 from viz.theme import SERIES, Theme
-from viz.views.layout import axis, layout, sentence
 from viz.views.view import Amount, SideChoice, View
 
 HEIGHT = 420

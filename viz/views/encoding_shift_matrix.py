@@ -6,10 +6,10 @@ from torch import Tensor
 
 from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
+from viz.figures.heatmap import Side, heatmap, signed_scale
+from viz.figures.layout import sentence
 from viz.theme import Theme
 from viz.views.encoding_shift import NO_ROTATION
-from viz.views.heatmap import Side, heatmap, signed_scale
-from viz.views.layout import sentence
 from viz.views.view import Amount, SideChoice, View
 
 N_PAIRS = 8

@@ -5,8 +5,8 @@ from torch import Tensor
 
 from transformer.positions.encodings import similarity
 from transformer.recording import Recording
+from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.theme import Theme
-from viz.views.heatmap import Side, heatmap, signed_scale
 from viz.views.view import Amount, Choice, SideChoice, View
 
 PRODUCT, COSINE = "dot product", "cosine"

@@ -5,10 +5,10 @@ import plotly.graph_objects as go
 from transformer.analysis.blocks import farthest, maxima
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.recording import Recording
+from viz.figures.heatmap import Side, heatmap, signed_scale
+from viz.figures.layout import sentence
 from viz.theme import Theme
 from viz.views.head_heatmap import row_side
-from viz.views.heatmap import Side, heatmap, signed_scale
-from viz.views.layout import sentence
 from viz.views.view import HeadChoice, Selection, View
 
 MOST_CELLS = 512**2

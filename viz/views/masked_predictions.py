@@ -6,10 +6,10 @@ import plotly.graph_objects as go
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Masked
+from viz.figures.layout import SMALL, axis, layout, rows_height
 from viz.labels import figure_label, label, percent
 from viz.theme import Theme
 from viz.views.class_probabilities import BOTTOM, RIGHT, TOP
-from viz.views.layout import SMALL, axis, layout, rows_height
 from viz.views.view import View
 
 REST = "all others"

@@ -9,10 +9,10 @@ from torch import Tensor
 from transformer.recording import Recording
 from transformer.recording.decisions import PooledClassification
 from transformer.tokenizer import Token
+from viz.figures.layout import MAX_LABELS, axis, layout, rows_height, token_axis
 from viz.labels import figure_text, label, percent
 from viz.theme import Theme
 from viz.views.class_probabilities import predicted
-from viz.views.layout import MAX_LABELS, axis, layout, rows_height, token_axis
 from viz.views.view import Choice, View
 
 CONTRIBUTION, SHARE = "contribution", "share"

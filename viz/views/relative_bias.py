@@ -5,10 +5,10 @@ import plotly.graph_objects as go
 from transformer.positions.relative_bias import RelativeBias
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from viz.figures.curve import curve_layout
+from viz.figures.heatmap import Side, heatmap, signed_scale
+from viz.figures.layout import axis
 from viz.theme import Theme
-from viz.views.curve import curve_layout
-from viz.views.heatmap import Side, heatmap, signed_scale
-from viz.views.layout import axis
 from viz.views.view import Choice, PartChoice, View
 
 HEIGHT = 440

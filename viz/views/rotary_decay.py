@@ -5,9 +5,9 @@ import torch
 
 from transformer.positions.rotary import bound, decay
 from transformer.recording import Recording
+from viz.figures.curve import curve_layout
+from viz.figures.layout import axis
 from viz.theme import SERIES, Theme
-from viz.views.curve import curve_layout
-from viz.views.layout import axis
 from viz.views.view import Choice, PartChoice, View
 
 HEIGHT = 440

@@ -5,9 +5,9 @@ from torch import Tensor
 
 from transformer.positions.relative_bias import ByDistance, by_distance
 from transformer.recording import Recording
+from viz.figures.curve import curve_layout
+from viz.figures.layout import axis
 from viz.theme import Theme
-from viz.views.curve import curve_layout
-from viz.views.layout import axis
 from viz.views.view import HeadChoice, Selection, View
 
 HEIGHT = 440

@@ -3,10 +3,10 @@
 import plotly.graph_objects as go
 
 from transformer.recording import Recording
+from viz.figures.curve import curve_layout
+from viz.figures.layout import axis
 from viz.position_words import wave_text
 from viz.theme import SERIES, Theme
-from viz.views.curve import curve_layout
-from viz.views.layout import axis
 from viz.views.view import View
 
 HEIGHT = 440

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from transformer.recording import PositionalEncoding, Recording
+from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.theme import Theme
-from viz.views.heatmap import Side, heatmap, signed_scale
 from viz.views.view import Choice, SideChoice, View
 
 PARTS = ("embedding", "encoding", "sum")

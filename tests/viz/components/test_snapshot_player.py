@@ -9,8 +9,8 @@ import pytest
 
 from transformer import load_checkpoint, record
 from transformer.analysis.metrics.measure import metrics_of
-from transformer.analysis.snapshots import Course, least_change, roles, watch
 from transformer.training.history import list_snapshots
+from transformer.training.snapshots import Course, least_change, roles, watch
 from viz.components.kit.pack import unpack
 from viz.components.snapshot_player import snapshot_player
 from viz.components.snapshot_player.snapshot_player import pack_snapshots

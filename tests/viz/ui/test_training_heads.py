@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import components, said, start, widget
 from transformer import load_checkpoint, record
-from transformer.analysis.snapshots import watch
 from transformer.training.history import list_snapshots
+from transformer.training.snapshots import watch
 from viz.pages.training.heads import allowed, metric_rows
 
 ROOT = Path(__file__).parents[3]

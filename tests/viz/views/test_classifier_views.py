@@ -8,9 +8,9 @@ import torch
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification, PooledClassification
+from viz.figures.layout import MAX_LABELS
 from viz.theme import DARK, LIGHT
 from viz.views import class_probabilities, pooled_positions
-from viz.views.layout import MAX_LABELS
 from viz.views.pooled_positions import CONTRIBUTION, SHARE
 
 CLASSIFIERS = ("mean of 2", "max of 2", "mean of 3", "max of 3")

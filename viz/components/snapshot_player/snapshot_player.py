@@ -16,7 +16,7 @@ from transformer.analysis.blocks import block_within, located
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import AttentionMap, read
-from transformer.analysis.snapshots import Course, even_value, least_change, roles
+from transformer.training.snapshots import Course, even_value, least_change, roles
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.sides import sides

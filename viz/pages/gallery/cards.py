@@ -3,11 +3,11 @@
 import streamlit as st
 
 from transformer import CheckpointError, InputError, Recording
+from viz.figures.gallery_cards import Picture
+from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.gallery import Composition
 from viz.theme import theme
 from viz.ui.request import Request, about, answer, make_request, recording_of_text
-from viz.views.gallery_cards import Picture
-from viz.views.thumbnail import describe_thumbnail, draw_thumbnail
 
 
 def picture(composition: Composition, theme_name: str) -> Picture | None:

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from viz.figures.gallery_cards import cards
 from viz.gallery import GROUPS
 from viz.pages.gallery.cards import picture
 from viz.ui.page import Page, Pane
 from viz.ui.state import current_theme
-from viz.views.gallery_cards import cards
 
 
 def draw(pane: Pane) -> None:

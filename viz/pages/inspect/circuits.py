@@ -9,13 +9,13 @@ from torch import Tensor
 from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
+from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.ui.controls import choose_head
 from viz.ui.page import Pane
 from viz.ui.panel import plot
 from viz.ui.state import bound, current_theme
-from viz.views import circuit_heatmap, copying_scores
 from viz.views.view import Selection
 
 MOST = 32

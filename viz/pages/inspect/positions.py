@@ -9,12 +9,12 @@ from torch import Tensor
 from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.positions.encodings import find_pairs, similarity
+from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
 from viz.ui.state import bound, current_theme
-from viz.views import position_similarity
 
 EXPLAIN = (
     "The cosine of the angle between the vectors that the model has learned for any two of its "

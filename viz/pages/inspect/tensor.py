@@ -15,13 +15,13 @@ from transformer.inspection.tensor_statistics import (
     as_matrix,
     histogram,
 )
+from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
 from viz.screen import Screen
 from viz.ui.page import Pane
 from viz.ui.panel import plot, show_figure
 from viz.ui.state import bound, current_theme
-from viz.views import singular_values, tensor_histogram, tensor_picture
 
 POOLINGS: dict[Pooling, str] = {"largest": "Largest", "mean": "Mean |x|"}
 EXPLAIN = (

@@ -8,11 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError
 from transformer.tokenizer import TokenizerError
+from viz.figures.split_text import split_text
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
 from viz.ui.page import Pane
 from viz.ui.state import bound, current_theme
-from viz.views.split_text import split_text
 
 HEIGHT = 440
 LONGEST = 2000

@@ -4,11 +4,11 @@ import streamlit as st
 
 from transformer import InputError, Recording
 from transformer.batch_masks import SentenceMasks
+from viz.figures.masks import STATES, Picture, Which, draw, draw_small
 from viz.labels import kind_title, literal
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
 from viz.ui.state import bound, current_theme
-from viz.views.masks import STATES, Picture, Which, draw, draw_small
 
 WIDTHS = (2, 5)
 """Of the single masks, and of their combination."""

@@ -12,9 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
-from transformer.analysis.snapshots import Course, least_change, watch
 from transformer.formats.opening import format_of
 from transformer.training.history import Snapshot, list_snapshots, training_rows
+from transformer.training.snapshots import Course, least_change, watch
 from viz.components.snapshot_player.snapshot_player import (
     MAX_CELLS,
     SnapshotPlayer,

@@ -5,13 +5,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training.smoothing import entropy, smoothed_target
 from viz.export import rows_csv
+from viz.figures import loss_curve, score_curves
+from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 from viz.ui.state import current_theme
-from viz.views import loss_curve, score_curves
-from viz.views.loss_curve import History
 
 EXPLAIN = (
     "Training: the mean over one batch, against smoothed labels. Validation: held-out examples, "

@@ -6,14 +6,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.export import rows_csv
+from viz.figures import learning_rate
+from viz.figures.curve import Curve, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.ui.controls import whole_number
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 from viz.ui.state import current_theme
-from viz.views import learning_rate
-from viz.views.curve import Curve, saved
 
 EXPLAIN = (
     r"$\mathit{lrate} = d_\text{model}^{-0.5} \cdot \min(\mathit{step}^{-0.5},\ "

@@ -9,13 +9,13 @@ from torch import Tensor
 
 from transformer.training.smoothing import smoothed_target
 from viz.export import rows_csv
+from viz.figures import label_smoothing, smoothing_parts
+from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 from viz.ui.state import bound, current_theme
-from viz.views import label_smoothing, smoothing_parts
-from viz.views.smoothing_parts import LARGEST, STEP, Parts
 
 DEFAULT = 0.1
 """AIAYN's, and that of most of our recipes."""

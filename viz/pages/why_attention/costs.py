@@ -3,11 +3,11 @@
 import streamlit as st
 
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes
+from viz.figures.layer_costs import HEIGHT, LONGEST, SHORTEST, describe_times, draw_times
 from viz.pages.why_attention.times import measure_button
 from viz.ui.controls import whole_number
 from viz.ui.panel import plot
 from viz.ui.state import bound, current_theme
-from viz.views.layer_costs import HEIGHT, LONGEST, SHORTEST, describe_times, draw_times
 
 EXPLAIN = """
 Self-attention brings any two positions together in one step, and no position waits for another;

@@ -4,14 +4,14 @@ import streamlit as st
 
 from transformer.complexity import Sizes
 from viz.export import costs_csv
+from viz.figures.cost_table import cost_table
+from viz.figures.layer_costs import QUANTITIES, describe_costs, draw_costs
 from viz.pages.why_attention.costs import EXPLAIN, choose, choose_length, remarks, show_times
 from viz.pages.why_attention.times import known_times, measure_button
 from viz.ui.page import Page, Pane
 from viz.ui.panel import plot
 from viz.ui.saving import download
 from viz.ui.state import current_theme
-from viz.views.cost_table import cost_table
-from viz.views.layer_costs import QUANTITIES, describe_costs, draw_costs
 
 
 def draw(pane: Pane) -> None:

@@ -14,8 +14,8 @@ import torch
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Recording, decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure, metrics_of
-from transformer.analysis.snapshots import MOST, Course, even_value, roles, thinned, watch
 from transformer.training.history import Snapshot, list_snapshots, training_rows
+from transformer.training.snapshots import MOST, Course, even_value, roles, thinned, watch
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
 COPY = SHIPPED / "copy"
@@ -213,7 +213,7 @@ def test_even_values_are_those_of_rows_that_share_evenly() -> None:
 
 
 def test_snapshots_that_would_fill_the_memory_are_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.analysis.snapshots.BUDGET", 1)
+    monkeypatch.setattr("transformer.training.snapshots.BUDGET", 1)
     checkpoint, text, final = opened(COPY)
     ran = watch(checkpoint, text, final, list_snapshots(COPY))
     assert (ran.steps, ran.n_left_out) == ((0, 2000), 10)

@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 import pytest
 
 from transformer import Recording
+from viz.figures.gallery_cards import Picture, cards
+from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.gallery import COMPOSITIONS, Composition, Fact
 from viz.screen import Screen
 from viz.theme import DARK, LIGHT
-from viz.views.gallery_cards import Picture, cards
-from viz.views.thumbnail import describe_thumbnail, draw_thumbnail
 
 SVG = "{http://www.w3.org/2000/svg}"
 FACTS = (

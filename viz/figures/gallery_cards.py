@@ -8,10 +8,10 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from viz.figures.thumbnail import HEIGHT, WIDTH
 from viz.gallery import Composition
 from viz.screen import link
 from viz.theme import Theme
-from viz.views.thumbnail import HEIGHT, WIDTH
 
 _STYLE = f"""
 <style>

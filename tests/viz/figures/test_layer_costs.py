@@ -7,9 +7,8 @@ import pytest
 
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes, Timing
 from viz.export import costs_csv
-from viz.theme import DARK, LIGHT
-from viz.views.cost_table import cost_table
-from viz.views.layer_costs import (
+from viz.figures.cost_table import cost_table
+from viz.figures.layer_costs import (
     LONGEST,
     QUANTITIES,
     SHORTEST,
@@ -19,6 +18,7 @@ from viz.views.layer_costs import (
     draw_times,
     lengths,
 )
+from viz.theme import DARK, LIGHT
 
 SIZES = Sizes(d=64, k=3, r=8)
 TITLES = [layer.title for layer in LAYERS]

@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.inspection.tensor_statistics import Pooling, pool
+from viz.figures.heatmap import BAR, TOP, Scale, signed_scale
+from viz.figures.layout import axis, layout
 from viz.theme import Theme, plotly_scale
-from viz.views.heatmap import BAR, TOP, Scale, signed_scale
-from viz.views.layout import axis, layout
 
 MOST = 200
 """Cells along a side; what is larger is pooled."""

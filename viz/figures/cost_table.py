@@ -7,8 +7,8 @@ import math
 import re
 
 from transformer.complexity import LAYERS, LENGTHS, Layer, Measured, Sizes
+from viz.figures.layer_costs import COLOURS, DASHES, QUANTITIES, WIDTHS
 from viz.theme import Theme
-from viz.views.layer_costs import COLOURS, DASHES, QUANTITIES, WIDTHS
 
 _STYLE = """
 <style>

@@ -3,8 +3,8 @@
 import plotly.graph_objects as go
 from torch import Tensor
 
+from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.theme import Theme
-from viz.views.heatmap import Side, heatmap, signed_scale
 
 
 def draw(cosines: Tensor, theme: Theme) -> go.Figure:

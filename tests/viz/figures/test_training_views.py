@@ -13,10 +13,16 @@ from transformer.recording import Recording
 from transformer.tokenizer import Token
 from transformer.training.history import read_history
 from transformer.training.smoothing import entropy, smoothed_target
+from viz.figures import (
+    label_smoothing,
+    learning_rate,
+    loss_curve,
+    score_curves,
+    smoothing_parts,
+)
+from viz.figures.curve import saved
 from viz.labels import percent
 from viz.theme import DARK, LIGHT
-from viz.views import label_smoothing, learning_rate, loss_curve, score_curves, smoothing_parts
-from viz.views.curve import saved
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
 POSITION = 2

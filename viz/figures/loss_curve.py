@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
+from viz.figures.curve import curve_layout, line, saved, step_axis, value_axis
+from viz.figures.layout import SMALL
 from viz.theme import SERIES, Theme
-from viz.views.curve import curve_layout, line, saved, step_axis, value_axis
-from viz.views.layout import SMALL
 
 HEIGHT = 440
 History = Sequence[Mapping[str, float]]

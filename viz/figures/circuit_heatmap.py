@@ -6,9 +6,9 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.tokenizer import Token
+from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.labels import label
 from viz.theme import Theme
-from viz.views.heatmap import Side, heatmap, signed_scale
 
 TITLES = {
     "qk": ("QK", "score before the softmax", "query", "key"),

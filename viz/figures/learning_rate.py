@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 
 from transformer.training.config import TrainingConfig
 from transformer.training.schedule import inverse_square_root, rate
+from viz.figures.curve import Curve, curve_layout, line, step_axis, value_axis
+from viz.figures.layout import SMALL
 from viz.theme import SERIES, Theme
-from viz.views.curve import Curve, curve_layout, line, step_axis, value_axis
-from viz.views.layout import SMALL
 
 HEIGHT = 440
 N_POINTS = 400

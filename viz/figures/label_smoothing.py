@@ -9,10 +9,10 @@ from torch import Tensor
 
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from viz.figures.curve import curve_layout
+from viz.figures.layout import SMALL, axis
 from viz.labels import figure_label, label, percent
 from viz.theme import SERIES, Theme
-from viz.views.curve import curve_layout
-from viz.views.layout import SMALL, axis
 
 N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""

@@ -8,9 +8,7 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.tokenizer import Token
-from viz.labels import labels
-from viz.theme import Theme, plotly_scale
-from viz.views.layout import (
+from viz.figures.layout import (
     GAP,
     MAX_LABELS,
     SMALL,
@@ -20,6 +18,8 @@ from viz.views.layout import (
     rows_height,
     token_axis,
 )
+from viz.labels import labels
+from viz.theme import Theme, plotly_scale
 
 MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""

@@ -7,9 +7,9 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.batch_masks import SentenceMasks
+from viz.figures.heatmap import Side, cells_figure
+from viz.figures.layout import COMFORTABLE, ROW, SMALL, layout, rows_height, token_axis
 from viz.theme import Theme, plotly_scale
-from viz.views.heatmap import Side, cells_figure
-from viz.views.layout import COMFORTABLE, ROW, SMALL, layout, rows_height, token_axis
 
 Which = Literal["padding", "subsequent", "combined"]
 

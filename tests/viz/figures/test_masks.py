@@ -8,8 +8,8 @@ import torch
 from transformer.batch_masks import SentenceMasks, batch_masks
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from viz.figures.masks import MOST_COLUMNS, STATES, Picture, Which, draw, draw_small
 from viz.theme import DARK, LIGHT, Theme
-from viz.views.masks import MOST_COLUMNS, STATES, Picture, Which, draw, draw_small
 
 PAD = Token(0, "<pad>", special=True)
 both_themes = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

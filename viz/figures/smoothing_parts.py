@@ -6,9 +6,9 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.training.smoothing import cross_entropy, divergence, entropy, smoothed_target
+from viz.figures.curve import curve_layout, value_axis
+from viz.figures.layout import axis
 from viz.theme import SERIES, Theme
-from viz.views.curve import curve_layout, value_axis
-from viz.views.layout import axis
 
 HEIGHT = 280
 LARGEST, STEP = 0.5, 0.01

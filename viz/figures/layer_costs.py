@@ -9,8 +9,8 @@ from typing import Any
 import plotly.graph_objects as go
 
 from transformer.complexity import CONTIGUOUS, LAYERS, Cost, Layer, Measured, Sizes
+from viz.figures.layout import SMALL, axis, layout
 from viz.theme import SERIES, Theme
-from viz.views.layout import SMALL, axis, layout
 
 SHORTEST, LONGEST = 4, 4096
 """The n that curves are drawn for."""

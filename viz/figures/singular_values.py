@@ -4,8 +4,8 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.inspection.tensor_statistics import effective_rank
+from viz.figures.layout import axis, layout
 from viz.theme import SERIES, Theme
-from viz.views.layout import axis, layout
 
 HEIGHT = 330
 

@@ -2,9 +2,9 @@
 
 import plotly.graph_objects as go
 
+from viz.figures.curve import Curve, curve_layout, line, saved, step_axis, value_axis
+from viz.figures.loss_curve import History
 from viz.theme import SERIES, Theme
-from viz.views.curve import Curve, curve_layout, line, saved, step_axis, value_axis
-from viz.views.loss_curve import History
 
 HEIGHT = 440
 LOGGED = ("step", "tokens", "loss", "learning_rate", "validation_loss")

@@ -7,8 +7,7 @@ import torch
 from tests.viz.conftest import NASTY
 from transformer.inspection.tensor_statistics import histogram
 from transformer.tokenizer import Token
-from viz.theme import DARK, LIGHT
-from viz.views import (
+from viz.figures import (
     circuit_heatmap,
     copying_scores,
     position_similarity,
@@ -16,7 +15,8 @@ from viz.views import (
     tensor_histogram,
     tensor_picture,
 )
-from viz.views.split_text import split_text
+from viz.figures.split_text import split_text
+from viz.theme import DARK, LIGHT
 
 TOKENS = tuple(Token(i, piece, special=i == 1) for i, piece in enumerate(NASTY))
 

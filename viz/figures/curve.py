@@ -7,8 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from viz.figures.layout import SMALL, axis, layout
 from viz.theme import Theme
-from viz.views.layout import SMALL, axis, layout
 
 LEGEND = 66
 """Pixels under a figure for the title of its axis and one or two lines of legend."""
