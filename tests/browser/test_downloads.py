@@ -1,0 +1,112 @@
+"""Every download button of every page is clicked, and the file that comes is opened."""
+
+import ast
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Download, Locator, Page, expect
+
+from tests.browser.server import ROOT, painted
+from tests.browser.test_app import open_app
+from transformer.discover import discover
+
+pytestmark = pytest.mark.browser
+
+SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors"))
+FIGURE = "Figure as HTML"
+POSITIONS = (
+    *("encoding_curves", "encoding_heatmap", "encoding_shift", "encoding_shift_matrix"),
+    *("encoding_similarity", "token_vectors"),
+)
+PLACES = {
+    "explore": {"": ("Heat map as HTML", "Head as CSV", "All heads as NPZ")},
+    "compare": {f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV")},
+    "decode": {"": ("Steps as CSV",)},
+    "positions": {f"view={name}": (FIGURE,) for name in POSITIONS},
+    "inspect": {"": ("Modules as CSV",), "inspect=tensor": (FIGURE,)},
+    "masks": {"": ("Masks as CSV",)},
+    "training": {
+        "": (FIGURE, "All pieces as CSV", "Losses as CSV"),
+        "topic=rate": (FIGURE, "Rates as CSV"),
+        "topic=loss": (FIGURE, "History as CSV"),
+        "topic=heads": ("Metrics as CSV",),
+    },
+    "why_attention": {"": ("Costs as CSV",)},
+    "gallery": {"": ()},
+}
+"""Page -> what is chosen there -> the files that it has then."""
+DRAWN = ".js-plotly-plot .main-svg, .head-map[data-nonce]"
+LARGEST = 100_000
+"""Bytes of a page of ours with a small map; Plotly's code takes 5 million."""
+
+
+def test_every_download_is_among_the_places() -> None:
+    assert set(PLACES) == set(discover("viz.pages", "PAGE"))
+    assert {title for it in PLACES.values() for each in it.values() for title in each} == titles()
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_download_gives_a_file_that_opens(
+    page: Page, address: str, tmp_path: Path, name: str
+) -> None:
+    reader = page.context.new_page()
+    reader.route("http**", lambda route: route.abort())
+    buttons = page.get_by_test_id("stDownloadButton")
+    for query, expected in PLACES[name].items():
+        path = "" if name == "explore" else name
+        open_app(page, f"{address}/{path}?checkpoint=copy&{query}")
+        if name == "explore":
+            page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+        for title in expected:
+            expect(buttons.filter(has_text=title).first).to_be_visible()
+        painted(page)
+        for button in buttons.get_by_role("button").all():
+            title = next(filter(button.inner_text().endswith, expected))
+            check(downloaded(page, button), title, reader, tmp_path)
+
+
+def titles() -> set[str]:
+    """Of all download buttons in the code."""
+    trees = (ast.parse(file.read_text("utf-8")) for file in (ROOT / "viz").rglob("*.py"))
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    named = (it for it in calls if isinstance(it.func, ast.Name) and it.func.id == "download")
+    return {str(ast.literal_eval(call.args[0])) for call in named}
+
+
+def downloaded(page: Page, button: Locator) -> Download:
+    with page.expect_download() as waiting:
+        button.click()
+    return waiting.value
+
+
+def check(download: Download, title: str, reader: Page, folder: Path) -> None:
+    """Assert that a file is what its name and its button say."""
+    name = download.suggested_filename
+    file = folder / name
+    download.save_as(file)
+    kind = title.rpartition(" ")[2].lower()
+    assert file.suffix == f".{kind}"
+    {"csv": check_table, "npz": check_arrays, "html": lambda it: check_page(it, reader)}[kind](file)
+    if title == "Heat map as HTML":
+        assert file.stat().st_size < LARGEST
+
+
+def check_table(file: Path) -> None:
+    header, *rows = csv.reader(io.StringIO(file.read_text("utf-8"), newline=""))
+    assert rows
+    assert {len(row) for row in rows} == {len(header)}
+
+
+def check_arrays(file: Path) -> None:
+    with np.load(file) as arrays:
+        kinds = set(arrays) - {"tokens"}
+        assert "tokens" in arrays and kinds
+        assert all(arrays[kind].ndim == 4 for kind in kinds)
+
+
+def check_page(file: Path, reader: Page) -> None:
+    reader.goto(file.as_uri())
+    expect(reader.locator(DRAWN).first).to_be_visible()
