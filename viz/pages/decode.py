@@ -9,6 +9,7 @@ from viz.components.decode_player.decode_player import DecodePlayer, decode_play
 from viz.export import decoding_csv
 from viz.labels import literal
 from viz.ui.controls import choose_heads
+from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
 from viz.ui.payloads import payload_of
@@ -35,6 +36,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     step = min(screen.step, len(decoding.steps) - 1)
     data = player.data(payload_of(pane.answer, player), current_theme(), step=step)
     decode_player(data, "player", on_move=lambda step: change(step=step))
+    preview("player", player)
     download(
         "Steps as CSV",
         lambda: decoding_csv(decoding),

@@ -7,7 +7,7 @@ import streamlit as st
 from transformer.analysis.reading import Reading
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.ui.controls import choose_head
-from viz.ui.drafts import preview
+from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
 from viz.ui.payloads import payload_of
@@ -55,7 +55,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
         on_open=lambda layer, head: change(layer=layer, head=head),
         on_change=lambda show, sort, top: change(show=show, sort=sort, top=top),
     )
-    preview(grid, **view)
+    preview("grid", grid, **view)
 
 
 def _large(pane: Pane, reading: Reading) -> None:
@@ -74,4 +74,4 @@ def _choices(pane: Pane) -> None:
     choose_head(pane)
 
 
-PAGE = Page("explore", "Explore", 1, draw, choices=_choices, follows_typing=True)
+PAGE = Page("explore", "Explore", 1, draw, choices=_choices)

@@ -10,8 +10,8 @@ from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
 from viz.labels import literal
 from viz.ui.controls import choose_options
-from viz.ui.drafts import take_draft
 from viz.ui.languages import choose_languages, has_languages
+from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, shipped_names, title
 from viz.ui.request import (
     NEITHER,
@@ -157,7 +157,7 @@ def _settle(request: Request) -> None:
 
 def _answer(request: Request) -> Answer:
     """Compute what is asked; a text that grows token by token is shown while it does."""
-    take_draft(request)
+    take_preview(request)
     known = about(request.checkpoint)
     is_streamed = known and known.family.continues and decoding_methods()[request.method].streams
     if not is_streamed:

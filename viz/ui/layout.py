@@ -8,9 +8,9 @@ import streamlit as st
 from transformer import CheckpointError
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
-from viz.ui.drafts import drafted
 from viz.ui.garbage import freeze_modules
 from viz.ui.header import header, turn_to
+from viz.ui.live_preview import previewed
 from viz.ui.opened import at_start, open_linked
 from viz.ui.page import Page, Pane
 from viz.ui.sidebar import sidebar
@@ -48,7 +48,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     write_address(pages)
     asked = header(page.needs_answer)
     pane = Pane(session().screen, asked, session().shown)
-    with drafted(page.follows_typing, asked, pane.shown):
+    with previewed(asked, pane.shown):
         if pane.shown is not None:
             token_row(page, pane)
         page.draw(pane)

@@ -22,6 +22,8 @@ class Pane:
     shown: Answer | None
     opens_at: Selection | None = None
     """The head where none is chosen; None: as the checkpoint says."""
+    of: Callable[[Answer], Answer] | None = None
+    """How the answer follows from that of the page; None: it is that one."""
     suffix: str = ""
     """Of the fields of the Screen that are about this pane, and of its widgets."""
 
@@ -74,8 +76,6 @@ class Page:
     """Draws what stands in the header, below the tokens."""
     needs_answer: bool = True
     """Whether it shows what a model made of a text; not where files are read."""
-    follows_typing: bool = False
-    """Whether nothing but pictures depends on the text, which then follow what is typed."""
 
 
 def first_head(said: About, family: Family) -> Selection:

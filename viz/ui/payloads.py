@@ -45,7 +45,7 @@ PAYLOADS = Payloads(MOST_BYTES)
 def payload_of(answer: Answer, picture: Picture) -> bytes:
     """What a picture shows of an answer. Raises ValueError as the picture does."""
     name = _name(answer.request, picture)
-    return PAYLOADS.get(name, lambda: picture.payload(answer.recording, answer.decoding))
+    return PAYLOADS.get(name, lambda: picture.payload(*answer.made))
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:

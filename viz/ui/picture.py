@@ -12,7 +12,7 @@ from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, HeadViewState, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.screen import default
-from viz.ui.drafts import preview
+from viz.ui.live_preview import preview
 from viz.ui.page import Pane
 from viz.ui.payloads import payload_of
 from viz.ui.state import bound, change, current_theme, session
@@ -64,7 +64,7 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         overlaid = None if state.heads == (selection.head,) else state.heads
         change(**{f"heads{pane.suffix}": overlaid, "pins": state.pins})
 
-    view = HeadView(selection.kind, selection.layer, reading)
+    view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
     data = view.data(
         payload_of(pane.answer, view),
         current_theme(),
@@ -72,8 +72,8 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         heads=heads,
         pins=pane.screen.pins,
     )
-    head_view(data, f"arrows{pane.suffix}", on_change=changed)
-    preview(view, head=selection.head)
+    head_view(data, key, on_change=changed)
+    preview(key, view, of=pane.of, head=selection.head)
 
 
 def _heatmap(pane: Pane, reading: Reading) -> None:
@@ -93,24 +93,24 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
     asked, region = session().regions.get(pane.suffix, (None, None))
     large = HeadMap(selection, reading, region if asked == about else None)
     state = {"path": pane.screen.path, "asks": True}
-    cell = _cell(pane)
+    cell, key = _cell(pane), f"map{pane.suffix}"
     data = large.data(
         payload_of(answer, large), current_theme(), cell=cell and _place(map, *cell), **state
     )
-    head_map(data, f"map{pane.suffix}", on_cell=open_cell, on_region=zoom)
-    preview(HeadMap(selection, reading), **state)
+    head_map(data, key, on_cell=open_cell, on_region=zoom)
+    preview(key, HeadMap(selection, reading), of=pane.of, **state)
 
 
 def _inside(pane: Pane, reading: Reading) -> None:
     if replace(reading, rows="produced") != Reading():
         st.caption(PLAIN)
-    cell = CellSteps(pane.selection, _cell(pane), reading.rows)
+    cell, key = CellSteps(pane.selection, _cell(pane), reading.rows), f"inside{pane.suffix}"
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
-        f"inside{pane.suffix}",
+        key,
         on_cell=lambda query, key: change(**{f"cell{pane.suffix}": (query, key)}),
     )
-    preview(CellSteps(pane.selection, None, reading.rows))
+    preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)
 
 
 def _cell(pane: Pane) -> tuple[int, int] | None:

@@ -61,6 +61,11 @@ class Answer:
     seconds: float
     """Decoding and recording together, when it was computed."""
 
+    @property
+    def made(self) -> tuple[Recording, Decoding | None]:
+        """What a picture shows."""
+        return self.recording, self.decoding
+
 
 def about(checkpoint: str) -> Description | None:
     """What is known of a checkpoint before it is opened; None where it is damaged."""
@@ -124,16 +129,18 @@ def answer(
 def make_answer(
     request: Request,
     on_token: Callable[[str], None] | None = None,
+    followed: Answer | None = None,
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError or InputError.
 
-    on_token: told the text so far, as `decode` says.
+    on_token: told the text so far, as `decode` says. followed: what the request follows, where it
+    is at hand.
     """
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
     decoding, target = None, None
     if request.follows is not None:
-        target = answer(request.follows).recording.target
+        target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
         options = dict(request.options)
         decoding = decode(checkpoint, request.text, request.method, on_token, **options)

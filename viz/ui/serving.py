@@ -10,7 +10,7 @@ from starlette.routing import Route
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
-from viz.ui.drafts import draft_route
+from viz.ui.live_preview import preview_route
 
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""
@@ -20,7 +20,7 @@ LISTENS = 0.2
 
 def routes() -> list[Route]:
     """Addresses beside Streamlit's own."""
-    return [draft_route()]
+    return [preview_route()]
 
 
 @asynccontextmanager

@@ -4,8 +4,8 @@ import streamlit as st
 
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
-from viz.ui.drafts import draft_address, preview
 from viz.ui.header import WIDTHS
+from viz.ui.live_preview import preview, preview_address
 from viz.ui.page import Page, Pane
 from viz.ui.payloads import payload_of
 from viz.ui.request import Answer
@@ -24,10 +24,10 @@ def token_row(page: Page, pane: Pane) -> None:
     shown = pane.answer
     tokens, choices = st.columns(WIDTHS)
     with tokens:
-        rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), draft_address()
-        data = rows.data(payload_of(shown, rows), current_theme(), drafts=address)
+        rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), preview_address()
+        data = rows.data(payload_of(shown, rows), current_theme(), address=address)
         token_rows(data, "tokens")
-        preview(rows, drafts=address)
+        preview("tokens", rows, leads=False, address=address)
         page.below_tokens(pane)
     with choices:
         page.choices(pane)

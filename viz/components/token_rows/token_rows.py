@@ -33,12 +33,12 @@ class TokenRows:
         source, target = pieces(recording.source), pieces(recording.target)
         return pack({"source": source, "target": target, "titles": list(self.titles)})
 
-    def data(self, payload: bytes, theme: Theme, *, drafts: str = "") -> bytes:
-        """drafts: an address that answers a text with bytes for the page's components.
+    def data(self, payload: bytes, theme: Theme, *, address: str = "") -> bytes:
+        """address: of previews, which answers what differs with data for the page's components.
 
         While a sentence is being typed they show these.
         """
-        return envelope(payload, theme, drafts=drafts)
+        return envelope(payload, theme, address=address)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)

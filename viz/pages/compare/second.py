@@ -1,6 +1,6 @@
 """The second checkpoint of Compare: which it is, and what it makes of the same sentence."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from transformer.decoding import default_method
 from viz.labels import literal
 from viz.ui.opened import checkpoint_names, open_linked, title
 from viz.ui.page import Pane
-from viz.ui.request import Answer, Request, answer, make_request, open_checkpoint
+from viz.ui.request import Answer, Request, answer, make_answer, make_request, open_checkpoint
 from viz.ui.state import change, widget
 from viz.views.view import Selection
 
@@ -59,7 +59,26 @@ def second(first: Pane) -> Pane:
     kind = at.kind if at.kind in attentions else next(iter(attentions))
     head = at.head + (shown is first.answer)
     opens_at = Selection(kind, at.layer, head % attentions[kind].n_heads)
-    return Pane(first.screen, shown.request, shown, opens_at, SUFFIX)
+    name = _name(first) if shown is not first.answer else None
+    of = None if name is None else Second(name)
+    return Pane(first.screen, shown.request, shown, opens_at, of, SUFFIX)
+
+
+@dataclass(frozen=True)
+class Second:
+    """What the checkpoint of this name makes of the text of another answer."""
+
+    name: str
+
+    def request(self, first: Answer) -> Request:
+        """B by itself, or made to read what A wrote, where both split the text alike."""
+        own = _own_request(first, self.name)
+        if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
+            return own
+        return replace(own, method="none", options=(), follows=first.request)
+
+    def __call__(self, first: Answer) -> Answer:
+        return make_answer(self.request(first), followed=first)
 
 
 def beside(first: Recording, second: Recording) -> Recording:
@@ -84,14 +103,7 @@ def _name(first: Pane) -> str | None:
 def _answer(first: Pane) -> Answer | None:
     """Of B, where it is of another checkpoint. Raises CheckpointError, InputError."""
     name = _name(first)
-    return _second_answer(first.answer, name) if name else None
-
-
-def _second_answer(first: Answer, name: str) -> Answer:
-    own = _own_request(first, name)
-    if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
-        return answer(own)
-    return answer(replace(own, method="none", options=(), follows=first.request))
+    return answer(Second(name).request(first.answer)) if name else None
 
 
 def _own_request(first: Answer, name: str) -> Request:

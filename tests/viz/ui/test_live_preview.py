@@ -1,0 +1,363 @@
+"""A sentence that is being typed is answered with what the page would show once it is entered."""
+
+import asyncio
+import gc
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from starlette.routing import Router
+from streamlit.testing.v1 import AppTest
+from viz.ui.current import SHOWN
+
+from viz.components.kit.pack import unpack
+from viz.components.token_rows.token_rows import TokenRows
+from viz.theme import LIGHT
+from viz.ui import body, live_preview, preview_work
+from viz.ui.live_preview import (
+    AGAIN,
+    AS_ENTERED,
+    MOST_BYTES,
+    REPLACED,
+    Drawn,
+    LivePreview,
+    preview_route,
+)
+from viz.ui.payloads import PAYLOADS
+from viz.ui.request import answer
+
+APP = Path(__file__).parents[3] / "app.py"
+FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
+
+
+@pytest.fixture(autouse=True)
+def router(monkeypatch: pytest.MonkeyPatch) -> Iterator[Router]:
+    """The server's part, beside an app whose sessions think that it is there."""
+    monkeypatch.setattr(live_preview, "_is_served", False)
+    return Router([preview_route()])
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shipped checkpoints, and a second one that splits texts as copy does."""
+    for folder in (APP.parent / "checkpoints").iterdir():
+        (tmp_path / folder.name).symlink_to(folder)
+    (tmp_path / "copy-2").symlink_to(APP.parent / "checkpoints" / "copy")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+
+
+def post(router: Router, path: str, body: bytes) -> tuple[int, bytes]:
+    """Status and content of what a server would answer."""
+    return asyncio.run(posted(router, path, body))
+
+
+def text(typed: str) -> bytes:
+    return json.dumps({"text": typed}).encode()
+
+
+async def posted(router: Router, path: str, body: bytes) -> tuple[int, bytes]:
+    """The same, in a loop that goes on."""
+    sent: list[dict[str, object]] = []
+
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: dict[str, object]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+    await router(scope, receive, send)
+    return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:])  # type: ignore
+
+
+def start(page: str = "explore", **query: str) -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    for name, value in ({"checkpoint": "copy"} | query).items():
+        app.query_params[name] = value
+    if page != "explore":
+        app.switch_page(f"viz/pages/{page}.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def live_of(app: AppTest) -> LivePreview:
+    known: LivePreview = app.session_state["live_preview"]
+    return known
+
+
+def address_of(app: AppTest) -> str:
+    return f"/preview/{live_of(app).ticket}"
+
+
+def given(app: AppTest) -> dict[str, bytes]:
+    """The data of the page's components, by the keys they are mounted with."""
+    found = {}
+    for component in app.get("bidi_component"):
+        header, _ = unpack(component.proto.bytes)
+        found[header["key"]] = component.proto.bytes
+    return found
+
+
+def parts(content: bytes) -> dict[str, bytes]:
+    header, arrays = unpack(content)
+    return dict(zip(header["keys"], (array.tobytes() for array in arrays), strict=True))
+
+
+def typed(router: Router, app: AppTest, what: str) -> dict[str, bytes]:
+    status, content = post(router, address_of(app), text(what))
+    assert status == 200
+    return parts(content)
+
+
+def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """All but up to which change the session has heard: a preview is no session."""
+    header, arrays = unpack(data)
+    return header | {"heard": None}, [array.tobytes() for array in arrays]
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        ("explore", {"picture": "Arrows"}),
+        ("explore", {"picture": "Heatmap", "path": "true", "kind": "Encoder"}),
+        ("explore", {"picture": "Inside", "rows": "read", "kind": "Decoder"}),
+        ("explore", {"picture": "Heatmap", "lens": "score", "show": "entropy", "top": "5"}),
+        ("explore", {"checkpoint": "sentiment", "picture": "Arrows", "words": "yes"}),
+        ("explore", {"checkpoint": "everyday", "decoding": "Greedy", "picture": "Arrows"}),
+        ("decode", {"layer": "L1", "head": "H2"}),
+        ("decode", {"mean": "true"}),
+        ("compare", {"picture": "Arrows", "kind": "Cross", "kind_b": "Cross", "head_b": "H3"}),
+        ("compare", {"picture": "Heatmap", "checkpoint_b": "copy-2"}),
+        ("compare", {"checkpoint_b": "sentiment"}),
+    ],
+    ids=lambda case: case if isinstance(case, str) else " ".join(case.values()),
+)
+def test_a_preview_is_what_the_page_shows_once_it_is_entered(
+    router: Router, copies: None, page: str, query: dict[str, str]
+) -> None:
+    app = start(page, **query)
+    what = TYPED if {"sentiment", "everyday"}.isdisjoint({query.get("checkpoint")}) else "A film."
+    before, made = given(app), typed(router, app, f"  {what} ")
+    app.text_input(key="text").set_value(what).run()
+    assert not app.exception
+    entered = given(app)
+    assert len(made) == {"explore": 3, "decode": 2, "compare": 3}[page]
+    for key, data in made.items():
+        assert unheard(entered[key]) == unheard(data)
+        assert before[key] != data
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *map(text, (FIRST, f" {FIRST}  ", "", "cat", "3 " * 8, "3" * (MOST_BYTES + 1))),
+        b"3 4",
+        b"[1]",
+        b'{"text": 3}',
+        b'{"checkpoint": "en-de"}',
+        b"[" * 5000,
+    ],
+    ids=lambda body: body[:12].decode(),
+)
+def test_what_is_shown_already_or_cannot_be_read_has_no_preview(
+    router: Router, body: bytes
+) -> None:
+    assert post(router, address_of(start()), body) == (AS_ENTERED, b"")
+
+
+@pytest.mark.parametrize(
+    ("picture", "status"), [("Arrows", AS_ENTERED), ("Heatmap", AS_ENTERED), ("Inside", 200)]
+)
+def test_a_map_without_rows_has_no_preview(router: Router, picture: str, status: int) -> None:
+    address = address_of(start(kind="Decoder", special="hidden", picture=picture))
+    assert post(router, address, text("3 4"))[0] == 200
+    assert post(router, address, text("3"))[0] == status
+
+
+@pytest.mark.parametrize("page", ["positions", "masks", "training", "inspect", "gallery"])
+def test_tokens_follow_only_where_a_picture_does(router: Router, page: str) -> None:
+    assert post(router, address_of(start(page)), text(TYPED)) == (AS_ENTERED, b"")
+
+
+def test_a_ticket_is_a_session_s_own_and_ends_with_it(router: Router) -> None:
+    app, other = start(), start()
+    addresses = [address_of(session) for session in (app, other)]
+    assert addresses[0] != addresses[1]
+    assert post(router, "/preview/none", text("3 4")) == (AS_ENTERED, b"")
+    assert post(router, addresses[0], text("3 4"))[0] == 200
+    del app
+    gc.unfreeze()  # as a checkpoint does that is loaded
+    gc.collect()
+    assert post(router, addresses[0], text("3 4")) == (AS_ENTERED, b"")
+    assert post(router, addresses[1], text("3 4"))[0] == 200
+
+
+def test_a_letter_typed_while_the_page_is_drawn_is_asked_for_again(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers, spine = [], body.spine
+
+    def typed_into(page: str) -> None:
+        spine(page)
+        answers.append(post(router, live_preview.preview_address(), text("3 4")))
+
+    monkeypatch.setattr(body, "spine", typed_into)
+    address = address_of(start())
+    assert answers == [(AGAIN, b"")]
+    assert post(router, address, text("3 4"))[0] == 200
+
+
+def sessions(n: int) -> list[LivePreview]:
+    """Of people who look at the same page."""
+    shown = live_of(start()).ready
+    assert shown is not None
+    people = [LivePreview(ready=shown) for _ in range(n)]
+    live_preview._sessions.update({person.ticket: person for person in people})
+    return people
+
+
+def tokens_shown(content: bytes) -> list[str]:
+    _, (payload,) = unpack(parts(content)["tokens"])
+    return [piece for piece, _ in unpack(payload.tobytes())[0]["source"]]
+
+
+def test_of_twenty_people_who_type_at_once_each_sees_what_was_typed_last(router: Router) -> None:
+    people = sessions(20)
+    letters = [["2", "2 3", "2 3 4", f"2 3 4 {2 + n % 10} {2 + n // 10}"] for n in range(20)]
+
+    async def everybody() -> list[list[tuple[int, bytes]]]:
+        async def types(person: LivePreview, texts: list[str]) -> list[tuple[int, bytes]]:
+            address = f"/preview/{person.ticket}"
+            return await asyncio.gather(*(posted(router, address, text(it)) for it in texts))
+
+        return await asyncio.gather(*map(types, people, letters))
+
+    for answers, texts in zip(asyncio.run(everybody()), letters, strict=True):
+        assert {status for status, _ in answers[:-1]} <= {200, REPLACED}
+        status, content = answers[-1]
+        assert status == 200
+        assert tokens_shown(content) == texts[-1].split()
+
+
+@dataclass(frozen=True)
+class SlowRows(TokenRows):
+    """Tokens that wait for somebody."""
+
+    go: Event = field(default_factory=Event, hash=False)
+
+    def payload(self, *made: Any) -> bytes:
+        assert self.go.wait(60)
+        return super().payload(*made)
+
+
+def test_one_who_is_slow_does_not_stop_the_others(router: Router) -> None:
+    slow, *others = sessions(20)
+    assert slow.ready is not None
+    rows = SlowRows()
+    drawn = [Drawn("tokens", rows, LIGHT, {}, True, None)]
+    slow.ready = (slow.ready[0], drawn)
+
+    async def everybody() -> None:
+        waits = asyncio.create_task(posted(router, f"/preview/{slow.ticket}", text("2 2 3")))
+        addresses = [f"/preview/{person.ticket}" for person in others]
+        made = await asyncio.gather(*(posted(router, it, text("4 4 5")) for it in addresses))
+        assert [status for status, _ in made] == [200] * 19
+        assert not waits.done()
+        rows.go.set()
+        status, content = await waits
+        assert status == 200 and tokens_shown(content) == ["2", "2", "3"]
+
+    asyncio.run(everybody())
+
+
+def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -> None:
+    app = start(checkpoint="shakespeare")
+    live = live_of(app)
+    heard = iter([True, True, False])
+    with pytest.raises(live_preview.Replaced):
+        live.made({"text": "To be"}, lambda: next(heard))
+    assert live.last is None
+
+
+def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
+    address = address_of(start(checkpoint="en-de-small", text="It rains."))
+    assert post(router, address, text("It rains " * 10))[0] == 200
+    assert post(router, address, text("It rains " * 2000))[0] == AS_ENTERED
+
+
+def test_previews_leave_nothing_in_the_caches(router: Router) -> None:
+    app = start()
+    shown, n_bytes = app.session_state[SHOWN], PAYLOADS.n_bytes
+    for n in range(80):
+        typed(router, app, f"{2 + n % 9} {2 + n // 9}")
+    assert answer(shown.request) is shown
+    assert PAYLOADS.n_bytes == n_bytes
+
+
+def test_what_is_entered_was_made_as_a_preview(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = start()
+    typed(router, app, "9 9 4 2 7")
+    last = live_of(app).last
+    assert last is not None
+    for _, picture in last.payloads:
+        monkeypatch.setattr(type(picture), "payload", lambda *_: pytest.fail("it was there"))
+    app.text_input(key="text").set_value("9 9 4 2 7").run()
+    assert not app.exception
+    assert [app.session_state[SHOWN]] == last.answers
+    assert live_of(app).last is None
+
+
+def test_a_checkpoint_that_cannot_be_opened_has_no_preview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("copy", "damaged"):
+        shutil.copytree(APP.parent / "checkpoints" / "copy", tmp_path / name)
+    (tmp_path / "damaged" / "model.safetensors").write_bytes(b"no weights")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    app = start()
+    assert live_of(app).ready is not None
+    app.selectbox(key="checkpoint").set_value("damaged").run()
+    assert app.error
+    assert live_of(app).ready is None
+    app.selectbox(key="checkpoint").set_value("copy").run()
+    app.text_input(key="text").set_value("cat").run()
+    assert app.warning
+    assert live_of(app).ready is not None
+
+
+@pytest.mark.parametrize("bound", ["MOST_WORK", "MOST_CELLS"])
+def test_a_large_model_and_a_long_text_wait_for_enter(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview_work, bound, 8)
+    app = start()
+    assert live_of(app).ready is None
+    header, _ = unpack(given(app)["tokens"])
+    assert header["address"] == ""
+
+
+def test_work_counts_each_weight_once_for_each_token_that_passes() -> None:
+    shown = start(beam_size="3").session_state[SHOWN]
+    n_weights = sum(weight.numel() for weight in shown.checkpoint.model.parameters())
+    assert preview_work.work_of(shown) == n_weights * (7 + 7 * (1 + 3))
+
+
+def test_without_a_server_of_previews_nothing_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_preview, "_is_served", False)
+    header, _ = unpack(given(start())["tokens"])
+    assert header["address"] == ""
+
+
+def test_previews_stand_below_the_base_of_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_preview.st, "get_option", {"server.baseUrlPath": "/lab/heads/"}.get)
+    assert preview_route().path == "/lab/heads/preview/{ticket}"
