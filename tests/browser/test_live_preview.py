@@ -91,17 +91,17 @@ def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: st
     becomes(lambda: nonces(page), before)
 
 
-def test_a_draft_outlives_a_change_of_the_theme(page: Page, address: str) -> None:
+def test_a_preview_outlives_a_change_of_the_theme(page: Page, address: str) -> None:
     open_app(page, address)
     type_letters(page, "It rains.")
     becomes(lambda: rows(page), translated("It rains."))
-    with page.expect_response("**/drafts/*"):
+    with page.expect_response("**/preview/*"):
         page.emulate_media(color_scheme="dark")
     becomes(lambda: rows(page), translated("It rains."))
     assert "text=" not in page.url
 
 
-def test_going_back_leaves_the_draft(page: Page, address: str) -> None:
+def test_going_back_leaves_the_preview(page: Page, address: str) -> None:
     open_app(page, address)
     first = rows(page)
     page.get_by_role("radio", name="reading").click()
@@ -114,7 +114,7 @@ def test_going_back_leaves_the_draft(page: Page, address: str) -> None:
     expect(page.get_by_role("radio", name="producing")).to_be_checked()
 
 
-def test_a_head_opened_while_drafts_are_on_their_way_is_the_one_that_is_shown(
+def test_a_head_opened_while_previews_are_on_their_way_is_the_one_that_is_shown(
     page: Page, address: str
 ) -> None:
     open_app(page, address)
@@ -143,15 +143,51 @@ def test_what_is_chosen_stays_where_the_sentence_stays(page: Page, address: str)
     expect(arrows).to_have_attribute("data-heads", "0,1")
 
 
-@pytest.mark.parametrize("query", ["?checkpoint=shakespeare", "decode"])
-def test_other_pages_and_streamed_texts_wait_for_enter(
-    page: Page, address: str, query: str
-) -> None:
-    open_app(page, f"{address}/{query}")
-    asked: list[str] = []
-    page.on(
-        "request", lambda request: asked.append(request.url) if "/drafts/" in request.url else None
-    )
+def test_the_steps_of_decode_follow_every_letter(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode")
+    player = page.locator(".decode-player[data-nonce]")
+    before = player.get_attribute("data-nonce")
+    type_letters(page, TYPED)
+    becomes(lambda: rows(page), translated(TYPED))
+    expect(player).not_to_have_attribute("data-nonce", str(before))
+    page.evaluate(FRAMES)
+    shown = player.get_attribute("data-nonce")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=My+brother*")
+    painted(page)
+    expect(player).to_have_attribute("data-nonce", str(shown))
+
+
+def test_both_heads_of_compare_follow_each_as_its_own(page: Page, address: str) -> None:
+    open_app(page, f"{address}/compare?kind=Cross&kind_b=Encoder")
+
+    def shown() -> list[str | None]:
+        pictures = page.locator(".head-view[data-nonce]")
+        return [picture.get_attribute("data-nonce") for picture in pictures.all()]
+
+    becomes(lambda: len(shown()), 2)
+    type_letters(page, TYPED)
+    becomes(lambda: rows(page), translated(TYPED))
+    page.evaluate(FRAMES)
+    typed = shown()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**text=My+brother*")
+    painted(page)
+    assert shown() == typed
+    assert typed[0] != typed[1]
+
+
+def test_a_text_that_grows_is_previewed_too(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?checkpoint=shakespeare")
     type_letters(page, "To be")
-    page.wait_for_timeout(300)
-    assert asked == []
+    becomes(lambda: "".join(rows(page)[0]).endswith("be"), True)
+    assert "text=" not in page.url
+
+
+def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str) -> None:
+    open_app(page, f"{address}/positions")
+    before = rows(page)
+    with page.expect_response("**/preview/*") as answered:
+        type_letters(page, "To be")
+    assert answered.value.status == 204
+    assert rows(page) == before

@@ -38,7 +38,7 @@ def _rows() -> None:
     from viz.components.token_rows.token_rows import TokenRows, token_rows
     from viz.theme import LIGHT
 
-    token_rows(TokenRows().data(pack({}), LIGHT, drafts="/somewhere"), "rows")
+    token_rows(TokenRows().data(pack({}), LIGHT, address="/somewhere"), "rows")
     st.write("mounted")
 
 
@@ -47,7 +47,7 @@ def _rows() -> None:
     [
         (_grid, {"selected": [1, 2], "view": {"show": "maps", "sort": "layer", "top": 0}}),
         (_player, {"step": 3}),
-        (_rows, {"drafts": "/somewhere"}),
+        (_rows, {"address": "/somewhere", "key": "rows"}),
     ],
 )
 def test_mounts(script: Any, state: dict[str, Any]) -> None:

@@ -116,9 +116,9 @@ def typed(router: Router, app: AppTest, what: str) -> dict[str, bytes]:
 
 
 def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """All but up to which change the session has heard: a preview is no session."""
+    """All but what belongs to where it is mounted: a preview is not."""
     header, arrays = unpack(data)
-    return header | {"heard": None}, [array.tobytes() for array in arrays]
+    return header | {"heard": None, "key": None}, [array.tobytes() for array in arrays]
 
 
 @pytest.mark.parametrize(

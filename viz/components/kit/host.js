@@ -1,6 +1,6 @@
 // What Streamlit calls, in every component the same: mount, update, dispose.
 
-import { withDrafts } from "./drafts.js";
+import { withPreview } from "./preview.js";
 import { createSync, endSync, listen } from "./sync.js";
 import { openEnvelope } from "./unpack.js";
 
@@ -10,10 +10,10 @@ export function host(name, create, update) {
   const hosted = new WeakMap();
   return function ({ data, parentElement, setTriggerValue }) {
     const root = parentElement.querySelector(`.${name.replaceAll("_", "-")}`);
-    if (!hosted.has(root)) hosted.set(root, mount(name, root, create, update));
-    const { sync, drafts, dispose } = hosted.get(root);
+    if (!hosted.has(root)) hosted.set(root, mount(root, create, update));
+    const { sync, preview, dispose } = hosted.get(root);
     sync.post = (news) => setTriggerValue("news", news);
-    drafts.give(data);
+    preview.give(data);
     return () => {
       dispose();
       hosted.delete(root);
@@ -21,10 +21,10 @@ export function host(name, create, update) {
   };
 }
 
-function mount(name, root, create, update) {
+function mount(root, create, update) {
   const sync = createSync();
   const view = create(root, sync);
-  const drafts = withDrafts(name, (bytes) => {
+  const preview = withPreview((bytes) => {
     const envelope = openEnvelope(bytes);
     listen(sync, envelope.heard ?? null);
     update(view, envelope);
@@ -32,8 +32,8 @@ function mount(name, root, create, update) {
   const dispose = () => {
     view.dispose();
     endSync(sync);
-    drafts.end();
+    preview.end();
     root.replaceChildren();
   };
-  return { sync, drafts, dispose };
+  return { sync, preview, dispose };
 }

@@ -18,14 +18,17 @@ _HEARD = "heard"
 
 
 def show(
-    mounted: Callable[..., Any], data: bytes, key: str, on_news: Callable[[News], None]
+    mounted: Callable[..., Any],
+    data: bytes,
+    key: str,
+    on_news: Callable[[News], None] = lambda _: None,
 ) -> None:
     """Show a component's data; on_news is called with what it tells before the script runs.
 
-    mounted: what `st.components.v2.component` made.
+    mounted: what `st.components.v2.component` made. key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
-    whole = pack({**header, "heard": heard(key)}, payload)
+    whole = pack({**header, "key": key, "heard": heard(key)}, payload)
     mounted(key=key, data=whole, on_news_change=lambda: on_news(told(key)))
 
 

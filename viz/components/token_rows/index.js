@@ -30,9 +30,9 @@ function create(root) {
   return { root, typing, dispose };
 }
 
-function update({ root, typing }, { palette, drafts, payload }) {
+function update({ root, typing }, { palette, address, payload }) {
   const { header } = unpack(payload);
-  typing.listen(drafts);
+  typing.listen(address);
   applyPalette(root, palette);
   const sides = ["source", "target"].filter((side) => header[side].length);
   root.replaceChildren(...sides.flatMap((side, i) => row(side, header[side], header.titles[i])));

@@ -9,6 +9,7 @@ from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
+from viz.components.kit.sync import show
 from viz.labels import labels
 from viz.theme import Theme
 
@@ -48,4 +49,4 @@ class TokenRows:
 
 def token_rows(data: bytes, key: str) -> None:
     """Show what `TokenRows.data` made. Pointing at a token marks it in every component."""
-    _COMPONENT(key=key, data=data)
+    show(_COMPONENT, data, key)

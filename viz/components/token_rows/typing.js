@@ -1,23 +1,24 @@
-// The sentence field while somebody types: each text is asked for as a draft, one after the other.
+// The sentence field while somebody types: a preview of each text is asked for.
 
-import { DRAFT_EVENT, DROPPED_EVENT } from "../kit/drafts.js";
+import { DROPPED_EVENT, PREVIEW_EVENT } from "../kit/preview.js";
 import { unpack } from "../kit/unpack.js";
 
-const AGAIN = 100; // ms after which a busy server is asked once more
+const SOON = 100; // ms after which a server that draws the page is asked once more
 const LATE = 300; // ms in which a page that was sent is surely drawn
-const [ANSWERED, BUSY] = [200, 202]; // as viz/ui/drafts.py answers; else what was entered stays
+const [ANSWERED, AGAIN, REPLACED] = [200, 202, 409]; // as viz/ui/live_preview.py answers; else
+// what was entered stays
 
-// Returns listen(address), to be told where drafts are, and end().
+// Returns listen(address), to be told where previews are, and end().
 export function followTyping() {
   const typing = { address: "", field: null, wanted: null, latest: null };
-  Object.assign(typing, { isAsking: false, isEntered: false });
+  Object.assign(typing, { asked: 0, answered: 0, timer: 0, isEntered: false });
   const events = [
     [document, "input", (event) => typed(typing, event)],
     [document, "compositionend", (event) => typed(typing, event)],
     [document, "keydown", ({ target, key }) => isField(target) && key === "Enter" && entered(typing)],
     [document, "focusout", ({ target }) => isField(target) && left(typing)],
     [window, "popstate", () => wentBack(typing)],
-    [window, DROPPED_EVENT, () => setTimeout(() => askAgain(typing), LATE)],
+    [window, DROPPED_EVENT, () => askLater(typing, LATE)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -28,6 +29,7 @@ export function followTyping() {
     listen: (address) => listen(typing, address),
     end: () => {
       typing.wanted = null;
+      clearTimeout(typing.timer);
       observer.disconnect();
       for (const [node, name, heard] of events) node.removeEventListener(name, heard, true);
     },
@@ -48,72 +50,81 @@ function isField(node) {
 function typed(typing, { target, isComposing }) {
   if (!isField(target) || isComposing) return;
   Object.assign(typing, { field: target, wanted: target.value, isEntered: false });
-  if (!typing.isAsking) ask(typing);
+  ask(typing);
 }
 
 function entered(typing) {
   typing.isEntered = true;
 }
 
-// Whoever leaves the field has entered it; what is chosen elsewhere, drafts on their way do not know.
+// Whoever leaves the field has entered it; what is chosen elsewhere, previews on their way do not know.
 function left(typing) {
   Object.assign(typing, { wanted: null, isEntered: true });
 }
 
 function wentBack(typing) {
   typing.wanted = null;
-  announceDraft(typing, null);
+  announcePreview(typing, null);
 }
 
-// What was entered is on the page, or could not be: no draft has a say any more.
+// What was entered is on the page, or could not be: no preview has a say any more.
 function ran(typing) {
   const isRunning = () => !document.querySelector('[data-test-script-state="notRunning"]');
   if (!typing.isEntered || isRunning()) return;
   setTimeout(() => {
     if (!typing.isEntered || isRunning()) return;
     Object.assign(typing, { wanted: null, isEntered: false });
-    announceDraft(typing, null);
+    announcePreview(typing, null);
   }, LATE);
 }
 
-// parts: the bytes that each picture is to show, by name; null: what the server said last.
+// parts: the bytes that each picture is to show, by key; null: what the server said last.
 // The last comes a frame later: drawn at once, all of them would miss the first.
-function announceDraft(typing, parts) {
-  const tell = (detail) => window.dispatchEvent(new CustomEvent(DRAFT_EVENT, { detail }));
+function announcePreview(typing, parts) {
+  const tell = (detail) => window.dispatchEvent(new CustomEvent(PREVIEW_EVENT, { detail }));
   typing.latest = parts;
-  window[DRAFT_EVENT] = parts; // for a picture that comes later
+  window[PREVIEW_EVENT] = parts; // for a picture that comes later
   if (!parts) {
     tell(null);
     return;
   }
-  const names = Object.keys(parts);
-  const last = names.pop();
-  tell(Object.fromEntries(names.map((name) => [name, parts[name]])));
+  const keys = Object.keys(parts);
+  const last = keys.pop();
+  tell(Object.fromEntries(keys.map((key) => [key, parts[key]])));
   const later = () => typing.latest === parts && tell({ [last]: parts[last] });
   requestAnimationFrame(() => setTimeout(later));
 }
 
+// Each letter is posted at once, with all that differs from what was entered. The server answers the
+// newest: one that waited is replaced, and nothing older is shown after something newer.
 async function ask(typing) {
   if (!typing.address) return; // pictures wait for Enter
-  typing.isAsking = true;
-  const text = typing.wanted;
-  const { status, bytes } = await fetchDraft(typing.address, text);
-  typing.isAsking = false;
-  const isOld = text !== typing.wanted;
+  const [text, number] = [typing.wanted, ++typing.asked];
+  const { status, bytes } = await post(typing.address, { text });
+  if (status === REPLACED || number < typing.answered) return;
   // Somebody left the field, went back or took an example; or the page is on its way.
+  const isOld = text !== typing.wanted;
   if (typing.field.value !== typing.wanted || (isOld && typing.isEntered)) return;
-  if (status !== BUSY) announceDraft(typing, status === ANSWERED ? partsOf(bytes) : null);
-  if (status === BUSY) setTimeout(() => askAgain(typing), AGAIN);
-  else if (isOld) ask(typing);
+  if (status === AGAIN) {
+    if (number === typing.asked) askLater(typing, SOON);
+    return;
+  }
+  typing.answered = number;
+  announcePreview(typing, status === ANSWERED ? partsOf(bytes) : null);
+}
+
+function askLater(typing, ms) {
+  clearTimeout(typing.timer);
+  typing.timer = setTimeout(() => askAgain(typing), ms);
 }
 
 function askAgain(typing) {
-  if (!typing.isAsking && typing.wanted !== null && !typing.isEntered) ask(typing);
+  if (typing.wanted !== null && !typing.isEntered) ask(typing);
 }
 
-async function fetchDraft(address, text) {
+async function post(address, changes) {
   try {
-    const answer = await fetch(address, { method: "POST", body: text });
+    const answer = await fetch(address, { method: "POST", body: JSON.stringify(changes) });
     return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) };
   } catch {
     return { status: 0 }; // the server is gone, as Streamlit says
@@ -122,5 +133,5 @@ async function fetchDraft(address, text) {
 
 function partsOf(bytes) {
   const { header, arrays } = unpack(bytes);
-  return Object.fromEntries(header.names.map((name, i) => [name, arrays[i]]));
+  return Object.fromEntries(header.keys.map((key, i) => [key, arrays[i]]));
 }
