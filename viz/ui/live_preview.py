@@ -36,8 +36,11 @@ WORKERS = min(4, max(2, cpu_count() or 2))
 """Previews that are made at once, for all sessions together."""
 MOST_BYTES = 2**16
 """Of what is posted."""
-AS_ENTERED, AGAIN, REPLACED = 204, 202, 409
-"""Answers without a picture: show what was entered last; ask again; something newer was asked."""
+AS_ENTERED, AGAIN = 204, 202
+"""Answers without a picture: show what was entered last; ask again, unless it is no longer wanted.
+
+All are successes: browsers report others as errors.
+"""
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
 _STATE, _PATH = "live_preview", "preview"
@@ -219,7 +222,7 @@ async def _answer(asked: HttpRequest) -> Response:
     except (asyncio.CancelledError, Replaced):
         if not (turn.cancelled() or turn.done()):
             raise  # the server ends
-        return Response(status_code=REPLACED)
+        return Response(status_code=AGAIN)
     return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
 
 

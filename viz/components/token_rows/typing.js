@@ -5,8 +5,7 @@ import { unpack } from "../kit/unpack.js";
 
 const SOON = 100; // ms after which a server that draws the page is asked once more
 const LATE = 300; // ms in which a page that was sent is surely drawn
-const [ANSWERED, AGAIN, REPLACED] = [200, 202, 409]; // as viz/ui/live_preview.py answers; else
-// what was entered stays
+const [ANSWERED, AGAIN] = [200, 202]; // as viz/ui/live_preview.py answers; else what was entered stays
 
 // Returns listen(address), to be told where previews are, and end().
 export function followTyping() {
@@ -101,7 +100,7 @@ async function ask(typing) {
   if (!typing.address) return; // pictures wait for Enter
   const [text, number] = [typing.wanted, ++typing.asked];
   const { status, bytes } = await post(typing.address, { text });
-  if (status === REPLACED || number < typing.answered) return;
+  if (number < typing.answered) return;
   // Somebody left the field, went back or took an example; or the page is on its way.
   const isOld = text !== typing.wanted;
   if (typing.field.value !== typing.wanted || (isOld && typing.isEntered)) return;
