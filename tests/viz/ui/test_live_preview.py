@@ -97,9 +97,9 @@ def address_of(app: AppTest) -> str:
 def given(app: AppTest) -> dict[str, bytes]:
     """The data of the page's components, by the keys they are mounted with."""
     found = {}
-    for component in app.get("bidi_component"):
-        header, _ = unpack(component.proto.bytes)
-        found[header["key"]] = component.proto.bytes
+    for data in (component.proto.bytes for component in app.get("bidi_component")):
+        if data:
+            found[unpack(data)[0]["key"]] = data
     return found
 
 
