@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from transformer import CheckpointError, InputError
+from transformer.refusal import Refusal
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
 from viz.theme import Theme
@@ -50,7 +51,7 @@ Derive = Callable[[Answer], Answer]
 """From the answer of the page to another one beside it, which follows it."""
 
 
-class Replaced(Exception):
+class Replaced(Refusal):
     """Something newer was asked for."""
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
-from viz.ui.current import SHOWN
 
+from tests.viz.ui.test_app import turn, widget
 from viz.components.kit.pack import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.theme import LIGHT
-from viz.ui import body, live_preview, preview_work
+from viz.ui import layout, live_preview, preview_work
 from viz.ui.live_preview import (
     AGAIN,
     AS_ENTERED,
@@ -27,6 +27,7 @@ from viz.ui.live_preview import (
     LivePreview,
     preview_route,
 )
+from viz.ui.page import Page, Pane
 from viz.ui.payloads import PAYLOADS
 from viz.ui.request import answer
 
@@ -78,9 +79,7 @@ def start(page: str = "explore", **query: str) -> AppTest:
     app = AppTest.from_file(str(APP), default_timeout=60)
     for name, value in ({"checkpoint": "copy"} | query).items():
         app.query_params[name] = value
-    if page != "explore":
-        app.switch_page(f"viz/pages/{page}.py")
-    app.run()
+    turn(app, page).run()
     assert not app.exception
     return app
 
@@ -123,16 +122,16 @@ def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
 @pytest.mark.parametrize(
     ("page", "query"),
     [
-        ("explore", {"picture": "Arrows"}),
-        ("explore", {"picture": "Heatmap", "path": "true", "kind": "Encoder"}),
-        ("explore", {"picture": "Inside", "rows": "read", "kind": "Decoder"}),
-        ("explore", {"picture": "Heatmap", "lens": "score", "show": "entropy", "top": "5"}),
-        ("explore", {"checkpoint": "sentiment", "picture": "Arrows", "words": "yes"}),
-        ("explore", {"checkpoint": "everyday", "decoding": "Greedy", "picture": "Arrows"}),
-        ("decode", {"layer": "L1", "head": "H2"}),
-        ("decode", {"mean": "true"}),
-        ("compare", {"picture": "Arrows", "kind": "Cross", "kind_b": "Cross", "head_b": "H3"}),
-        ("compare", {"picture": "Heatmap", "checkpoint_b": "copy-2"}),
+        ("explore", {"picture": "arrows"}),
+        ("explore", {"picture": "map", "path": "yes", "kind": "encoder_self"}),
+        ("explore", {"picture": "inside", "rows": "read", "kind": "decoder_self"}),
+        ("explore", {"picture": "map", "lens": "score", "show": "entropy", "top": "5"}),
+        ("explore", {"checkpoint": "sentiment", "picture": "arrows", "words": "yes"}),
+        ("explore", {"checkpoint": "everyday", "decoding": "greedy", "picture": "arrows"}),
+        ("decode", {"layer": "1", "head": "2"}),
+        ("decode", {"mean": "yes"}),
+        ("compare", {"picture": "arrows", "kind": "cross", "kind_b": "cross", "head_b": "3"}),
+        ("compare", {"picture": "map", "checkpoint_b": "copy-2"}),
         ("compare", {"checkpoint_b": "sentiment"}),
     ],
     ids=lambda case: case if isinstance(case, str) else " ".join(case.values()),
@@ -143,7 +142,7 @@ def test_a_preview_is_what_the_page_shows_once_it_is_entered(
     app = start(page, **query)
     what = TYPED if {"sentiment", "everyday"}.isdisjoint({query.get("checkpoint")}) else "A film."
     before, made = given(app), typed(router, app, f"  {what} ")
-    app.text_input(key="text").set_value(what).run()
+    widget(app.text_input, "text").set_value(what).run()
     assert not app.exception
     entered = given(app)
     assert len(made) == {"explore": 3, "decode": 2, "compare": 3}[page]
@@ -171,10 +170,10 @@ def test_what_is_shown_already_or_cannot_be_read_has_no_preview(
 
 
 @pytest.mark.parametrize(
-    ("picture", "status"), [("Arrows", AS_ENTERED), ("Heatmap", AS_ENTERED), ("Inside", 200)]
+    ("picture", "status"), [("arrows", AS_ENTERED), ("map", AS_ENTERED), ("inside", 200)]
 )
 def test_a_map_without_rows_has_no_preview(router: Router, picture: str, status: int) -> None:
-    address = address_of(start(kind="Decoder", special="hidden", picture=picture))
+    address = address_of(start(kind="decoder_self", special="hidden", picture=picture))
     assert post(router, address, text("3 4"))[0] == 200
     assert post(router, address, text("3"))[0] == status
 
@@ -200,13 +199,13 @@ def test_a_ticket_is_a_session_s_own_and_ends_with_it(router: Router) -> None:
 def test_a_letter_typed_while_the_page_is_drawn_is_asked_for_again(
     router: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers, spine = [], body.spine
+    answers, row = [], layout.token_row
 
-    def typed_into(page: str) -> None:
-        spine(page)
+    def typed_into(page: Page, pane: Pane) -> None:
+        row(page, pane)
         answers.append(post(router, live_preview.preview_address(), text("3 4")))
 
-    monkeypatch.setattr(body, "spine", typed_into)
+    monkeypatch.setattr(layout, "token_row", typed_into)
     address = address_of(start())
     assert answers == [(AGAIN, b"")]
     assert post(router, address, text("3 4"))[0] == 200
@@ -292,7 +291,7 @@ def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
 
 def test_previews_leave_nothing_in_the_caches(router: Router) -> None:
     app = start()
-    shown, n_bytes = app.session_state[SHOWN], PAYLOADS.n_bytes
+    shown, n_bytes = app.session_state["session"].shown, PAYLOADS.n_bytes
     for n in range(80):
         typed(router, app, f"{2 + n % 9} {2 + n // 9}")
     assert answer(shown.request) is shown
@@ -308,9 +307,9 @@ def test_what_is_entered_was_made_as_a_preview(
     assert last is not None
     for _, picture in last.payloads:
         monkeypatch.setattr(type(picture), "payload", lambda *_: pytest.fail("it was there"))
-    app.text_input(key="text").set_value("9 9 4 2 7").run()
+    widget(app.text_input, "text").set_value("9 9 4 2 7").run()
     assert not app.exception
-    assert [app.session_state[SHOWN]] == last.answers
+    assert [app.session_state["session"].shown] == last.answers
     assert live_of(app).last is None
 
 
@@ -323,11 +322,11 @@ def test_a_checkpoint_that_cannot_be_opened_has_no_preview(
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     app = start()
     assert live_of(app).ready is not None
-    app.selectbox(key="checkpoint").set_value("damaged").run()
+    widget(app.selectbox, "checkpoint").set_value("damaged").run()
     assert app.error
     assert live_of(app).ready is None
-    app.selectbox(key="checkpoint").set_value("copy").run()
-    app.text_input(key="text").set_value("cat").run()
+    widget(app.selectbox, "checkpoint").set_value("copy").run()
+    widget(app.text_input, "text").set_value("cat").run()
     assert app.warning
     assert live_of(app).ready is not None
 
@@ -344,7 +343,7 @@ def test_a_large_model_and_a_long_text_wait_for_enter(
 
 
 def test_work_counts_each_weight_once_for_each_token_that_passes() -> None:
-    shown = start(beam_size="3").session_state[SHOWN]
+    shown = start(**{"options.beam_size": "3"}).session_state["session"].shown
     n_weights = sum(weight.numel() for weight in shown.checkpoint.model.parameters())
     assert preview_work.work_of(shown) == n_weights * (7 + 7 * (1 + 3))
 

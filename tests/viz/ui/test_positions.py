@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from viz.ui.current import SHOWN
 
 from tests.viz.conftest import placed_recording
 from transformer.discover import discover
