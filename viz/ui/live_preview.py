@@ -108,7 +108,7 @@ class LivePreview:
 
         def on_token(_: str) -> None:
             if not is_wanted():
-                raise Replaced
+                raise Replaced("Something newer was asked for.")
 
         first = make_answer(request, on_token)
         answers = {of: of(first) if of else first for of in {each.of for each in drawn}}
