@@ -153,13 +153,13 @@ def test_the_steps_of_decode_follow_every_letter(page: Page, address: str) -> No
     page.evaluate(FRAMES)
     shown = player.get_attribute("data-nonce")
     page.keyboard.press("Enter")
-    page.wait_for_url("**text=My+brother*")
+    page.wait_for_url("**text=My%20brother*")
     painted(page)
     expect(player).to_have_attribute("data-nonce", str(shown))
 
 
 def test_both_heads_of_compare_follow_each_as_its_own(page: Page, address: str) -> None:
-    open_app(page, f"{address}/compare?kind=Cross&kind_b=Encoder")
+    open_app(page, f"{address}/compare?kind=cross&kind_b=encoder_self")
 
     def shown() -> list[str | None]:
         pictures = page.locator(".head-view[data-nonce]")
@@ -171,7 +171,7 @@ def test_both_heads_of_compare_follow_each_as_its_own(page: Page, address: str) 
     page.evaluate(FRAMES)
     typed = shown()
     page.keyboard.press("Enter")
-    page.wait_for_url("**text=My+brother*")
+    page.wait_for_url("**text=My%20brother*")
     painted(page)
     assert shown() == typed
     assert typed[0] != typed[1]

@@ -22,7 +22,7 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from transformer import CheckpointError, InputError
+from transformer import InputError
 from transformer.refusal import Refusal
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
@@ -218,12 +218,12 @@ async def _answer(asked: HttpRequest) -> Response:
     turn = _turns.ask(live.ticket, lambda is_wanted: live.made(changes, is_wanted))
     try:
         content = await asyncio.wrap_future(turn)
-    except (CheckpointError, InputError, ValueError):  # once it is entered, the header says why
-        content = None
     except (asyncio.CancelledError, Replaced):
         if not (turn.cancelled() or turn.done()):
             raise  # the server ends
         return Response(status_code=AGAIN)
+    except (Refusal, ValueError):  # once it is entered, the header says why
+        content = None
     return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
 
 
