@@ -42,7 +42,7 @@ def record(module: nn.Module, inputs: Any, tokens: Tokens | None = None) -> Reco
 def record(*args: Any, **named: Any) -> Recording:
     """Run a model once and keep what its attentions saw.
 
-    Of a checkpoint: source and target, text or tokens. Of any torch module: its inputs, a tensor,
+    For a checkpoint: source and target, text or tokens. For any torch module: its inputs, a tensor,
     a tuple or a dict, and optionally the tokens at its positions, as strings. Raises InputError.
     """
     if "module" in named or (args and isinstance(args[0], nn.Module)):

@@ -154,7 +154,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m transformer", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
 
-    command = _command(commands, "train", _train, "train a recipe, or go on with a stopped run")
+    command = _command(commands, "train", _train, "train a recipe, or continue a stopped run")
     command.add_argument("recipe", choices=sorted(_recipes()))
     command.add_argument("--data", type=Path, help="folder of the training data")
     command.add_argument("--output", type=Path, help="checkpoint folder (checkpoints/RECIPE)")

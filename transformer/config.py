@@ -30,9 +30,9 @@ class ModelConfig:
 
     family: str = "encoder_decoder"
     vocab_size: int = 8000
-    """Of the target, and of the source where that has none of its own."""
+    """Of the target, and of the source unless that has its own."""
     source_vocab_size: int | None = None
-    """Of the source alone, where it is read with another vocabulary; None: vocab_size."""
+    """Of the source only, if it is read with another vocabulary; None: vocab_size."""
     d_model: int = 512
     d_ff: int = 2048
     n_heads: int = 8
@@ -51,7 +51,7 @@ class ModelConfig:
     embedding_norm: bool = False
     """Whether encoder and decoder begin with a norm of the embeddings they are given."""
     encoder_norm: bool | None = None
-    """A norm that closes the encoder; None: with norm_order "pre" alone."""
+    """A norm that closes the encoder; None: only with norm_order "pre"."""
     decoder_norm: bool | None = None
     """Likewise of the decoder."""
     decoder_feed_norm: bool = True
@@ -67,7 +67,7 @@ class ModelConfig:
     """Scores times 1/sqrt(d_key); "fourth_root": q and k each times d_key^(-1/4); "d_model": times
     1/sqrt(d_model), however many heads share it; "none"."""
     attention_bias: AttentionBias = "all"
-    """Which projections of attention have a bias: all, the one of the output alone, or none."""
+    """Which projections of attention have a bias: all, only the output projection, or none."""
     positions: Positions = "sinusoidal"
     """"learned" ones are added; "concatenated" ones are learned and projected back."""
     sinusoids: Sinusoids = "interleaved"
@@ -80,9 +80,9 @@ class ModelConfig:
     scaled_embeddings: bool = True
     """Embeddings times sqrt(d_model), AIAYN section 3.4."""
     pooling: Pooling = "mean"
-    """Of a classifier: over positions that are not padding."""
+    """For classifiers: pooling over positions that are not padding."""
     classes: tuple[str, ...] = ()
-    """Of a classifier: their names."""
+    """For classifiers: the names of the classes."""
     pad_id: int = 0
     bos_id: int = 1
     """The token that starts every target."""

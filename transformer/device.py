@@ -1,4 +1,4 @@
-"""Which device models run on, and in what precision."""
+"""The device and precision that models run with."""
 
 import torch
 

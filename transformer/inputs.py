@@ -19,11 +19,11 @@ MAX_CHARACTERS = 20_000
 def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
     """Token ids of a source text. Raises InputError when it is empty or too long."""
     if not text.strip():
-        raise InputError("There is no text yet: type a sentence.")
+        raise InputError("The text is empty: type a sentence.")
     ids = _encode(checkpoint, text, checkpoint.family.reads)
     tokenizer = source_side(checkpoint.tokenizer)
     if all(tokenizer.token(id).special for id in ids):
-        raise InputError("There is nothing to read in this text: type a sentence.")
+        raise InputError("This text holds nothing that the model can read: type a sentence.")
     is_own = tokenizer is not checkpoint.tokenizer
     n_pieces = tokenizer.vocab_size if is_own else checkpoint.config.vocab_size
     return _checked(checkpoint, ids, "text", n_pieces)
@@ -32,7 +32,7 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
 def target_ids(
     checkpoint: Checkpoint, target: str | Sequence[Token] | None, n_source: int = 0
 ) -> list[int] | None:
-    """Token ids that the model is to produce after a source of so many. Raises InputError."""
+    """Token ids of the target, for a source of n tokens. Raises InputError."""
     if target is None:
         if checkpoint.family.target == "needed":
             raise InputError(f"{checkpoint.name} has a decoder: give it a target, text or tokens.")

@@ -136,8 +136,8 @@ _ALL = (
     ),
     Preset(
         "marian",
-        "Marian as Hugging Face builds it when told nothing, but for the order of the sinusoids: "
-        "theirs come sines first.",
+        "Marian as Hugging Face builds it by default, except the order of the sinusoids: "
+        "theirs start with all sines.",
         ModelConfig(
             vocab_size=58_101,
             d_model=1024,

@@ -128,7 +128,7 @@ class SentencePieceTokenizer:
         """Learn a unigram vocabulary: 0 padding, 1 start, 2 end, 3 unknown, then 256 bytes.
 
         folds_case: whether upper and lower case are one, now and in every text read later.
-        Raises TokenizerError where there is too little text for so many pieces.
+        Raises TokenizerError if the text is too short for that many pieces.
         """
         model = io.BytesIO()
         try:

@@ -12,8 +12,8 @@ from transformer.tokenizer import Token
 RULE = (
     "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "
     "inside it and the points and commas between its digits; every other sign, every special "
-    "token and every number of a model that reads numbers is by itself; but where a tokenizer "
-    "marks the pieces that go on with a word (##), its marks decide."
+    "token and every number of a model that reads numbers is by itself; where a tokenizer "
+    "marks the pieces that continue a word (##), its marks decide."
 )
 """What `word_groups` does, in a sentence for people."""
 

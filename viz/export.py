@@ -54,7 +54,7 @@ def page_html(title: str, body: str, background: str) -> str:
 
 
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
-    """One head, a line a cell, row by row. query_piece is the token read, as the model read it."""
+    """One head, one line per cell, row by row. query_piece is the token that was read."""
     weights = attention.weights(layer, head).tolist()
     allowed = attention.allowed(layer, head).tolist()
     return _csv(
@@ -68,7 +68,7 @@ def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
 
 
 def masks_csv(batch: Sequence[SentenceMasks]) -> bytes:
-    """The masks of a padded batch, a line a cell; sentences and positions are counted from 0.
+    """The masks of a padded batch, one line per cell; sentences and positions are counted from 0.
 
     padding and subsequent are 1 where that mask forbids the cell, allowed is 1 where neither does.
     """
@@ -140,7 +140,7 @@ def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def costs_csv(sizes: Sizes, n: int, measured: Measured | None) -> bytes:
-    """Table 1 as numbers, a line a layer and length: the measured lengths and n.
+    """Table 1 as numbers, one line per layer and length: the measured lengths and n.
 
     Operations and steps are the terms inside O(...); measured_ms is empty where nothing was timed.
     """

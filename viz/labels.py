@@ -29,7 +29,7 @@ def kind_name(kind: str) -> str:
 
 
 def label(token: Token) -> str:
-    """The piece as plain text, with a visible sign for what would not show by itself.
+    """The piece as plain text, with a visible sign for characters that are invisible.
 
     ▁ stays: it is sentencepiece's own mark of a space.
     """

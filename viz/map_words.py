@@ -15,7 +15,7 @@ from viz.labels import kind_name, label
 
 def row_title(is_produced: bool) -> str:
     """What a row stands for: the token that it wrote, or the one that it read."""
-    return "query: token being produced" if is_produced else "query: token read"
+    return "query (token being written)" if is_produced else "query (token read)"
 
 
 def map_name(map: AttentionMap, layer: int, head: int) -> str:

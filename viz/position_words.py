@@ -13,7 +13,7 @@ CLOSE = 0.01
 
 
 def schemes(recording: Recording) -> list[str]:
-    """One sentence a scheme; empty where nothing is known to tell positions apart.
+    """One sentence per scheme; empty if no position scheme was found.
 
     Sides and kinds of which the same is true share a sentence.
     """
@@ -55,7 +55,7 @@ def _biased(bias: RelativeBias, recording: Recording) -> str:
     if bias.is_of_distance:
         return (
             "Relative bias ({}): every head adds to its scores a number that depends on "
-            f"key − query alone, {where}."
+            f"key − query only, {where}."
         )
     return (
         "Bias ({}): every head adds to its scores numbers that differ by up to "

@@ -134,9 +134,9 @@ def test_everything_by_keyboard(page: Page, app: str) -> None:
 def test_fewer_lines_say_what_they_hold(page: Page, app: str) -> None:
     weights = random_map("cross", N_HEADS, 12).values(0)[3]
     open_view(page, app)
-    page.get_by_label("lines a token").select_option("2")
+    page.get_by_label("lines per token").select_option("2")
     share = 100 * weights.topk(2).values.sum() / weights.sum()
-    said = f"the 2 strongest of 14 keys a token: {share:.0f} %"
+    said = f"the 2 strongest of 14 keys per token: {share:.0f} %"
     expect(page.locator(".legend")).to_contain_text(said)
 
 

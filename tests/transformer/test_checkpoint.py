@@ -67,7 +67,7 @@ def test_a_missing_folder_and_a_missing_snapshot(folder: Path) -> None:
     with pytest.raises(CheckpointError, match=r"^mine: .*of our own: .*with config\.json beside"):
         load_checkpoint(folder)
     (folder / "model.safetensors").unlink()
-    with pytest.raises(CheckpointError, match=r"^mine is no checkpoint\. What opens: "):
+    with pytest.raises(CheckpointError, match=r"^mine is not a checkpoint\. What opens: "):
         load_checkpoint(folder)
 
 

@@ -64,7 +64,7 @@ BEAM = ("decode", "FOLDER", "x", "--method", "beam", "--option")
     [
         (("decode", "nowhere", "x"), "error: nowhere is not there. What opens: "),
         (("inspect", "nowhere"), "error: nowhere is not there. What opens: "),
-        (("decode", "FOLDER", " "), "error: There is no text yet: type a sentence.\n"),
+        (("decode", "FOLDER", " "), "error: The text is empty: type a sentence.\n"),
         (("decode", "FOLDER", "x", "--option", "heat=2"), "error: no option 'heat' of this method"),
         ((*BEAM, "beam_size=0"), "error: beam_size must be at least 1, not 0.\n"),
         ((*BEAM, "beam_size=many"), "error: beam_size cannot be 'many'.\n"),

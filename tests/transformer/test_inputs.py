@@ -9,7 +9,7 @@ from transformer.tokenizer import Token
 
 @pytest.mark.parametrize("text", ["", " ", " \t\n\u00a0 "])
 def test_nothing_typed(text_checkpoint: Checkpoint, text: str) -> None:
-    with pytest.raises(InputError, match=r"^There is no text yet: type a sentence\.$"):
+    with pytest.raises(InputError, match=r"^The text is empty: type a sentence\.$"):
         decode(text_checkpoint, text)
 
 

@@ -85,7 +85,7 @@ class AttentionMap:
         return self._arranged(self.lens.compute(self.recording, self.kind, layer), layer)
 
     def only(self, head: int) -> "AttentionMap":
-        """The map of one head, H = 1; a lens with one map a layer has it for every head."""
+        """The map of one head, H = 1; a lens with one map per layer gives it for every head."""
         if not self.lens.per_head:
             return self
         attentions = {**self.recording.attentions, self.kind: self.attention.only(head)}

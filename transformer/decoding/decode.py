@@ -37,7 +37,7 @@ def decode(
     on_token: Callable[[str], None] | None = None,
     **options: Any,
 ) -> Decoding:
-    """Decode a source text, or go on with a prompt.
+    """Decode a source text, or continue a prompt.
 
     method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
@@ -75,7 +75,7 @@ def decode(
 
 
 def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
-    """The text of what was written; after a prompt all that follows it, the space included."""
+    """The generated text; after a prompt everything that follows it, the space included."""
     text = checkpoint.tokenizer.decode
     if not checkpoint.family.continues:
         return text(ids)

@@ -34,7 +34,7 @@ class Hypothesis:
     ids: tuple[int, ...]
     log_probs: Tensor
     score: float
-    """What hypotheses are ranked by: the method says how."""
+    """The number that hypotheses are ranked by; the method defines it."""
 
     @property
     def log_prob(self) -> float:

@@ -58,10 +58,12 @@ METHOD = Method(
     title="Sampling",
     run=sample,
     options=(
-        Option("temperature", "Temperature", 0.8, 0.05, 2.0, "Below 1 bolder words are rarer."),
+        Option(
+            "temperature", "Temperature", 0.8, 0.05, 2.0, "Lower values make unlikely words rarer."
+        ),
         Option("top_k", "Top-k", 0, 0, 500, "Draw from the k most probable tokens; 0: from all."),
         Option("top_p", "Top-p", 0.95, 0.05, 1.0, "Draw from the fewest tokens that reach this."),
-        Option("max_len", "Length", 80, 1, 1000, "At most so many tokens."),
+        Option("max_len", "Length", 80, 1, 1000, "Maximum number of tokens."),
         Option("seed", "Seed", 0, 0, 9999, "The same seed gives the same text."),
     ),
     first_for=("prompt",),

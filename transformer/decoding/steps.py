@@ -29,7 +29,7 @@ class Step:
     rest: float
     """The probability of all other tokens together."""
     entropy: float
-    """Of the whole distribution, in bits."""
+    """Entropy of the whole distribution, in bits."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer.files.foreign_text import shown
 from transformer.files.found import Misfit
 
-ADVICE = "save the weights alone, with torch.save(model.state_dict(), path)"
+ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
 """What to do about a file that holds more than weights."""
 
 _LOADING = threading.Lock()
@@ -63,7 +63,7 @@ def unreadable(error: Exception) -> str:
     if forbidden:
         return f"holds Python objects ({forbidden[1]}), which are not loaded: {ADVICE}"
     if "allow_pickle" in said:
-        return "holds Python objects, which are not loaded: save arrays of numbers alone"
+        return "holds Python objects, which are not loaded: save only arrays of numbers"
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         return f"cannot be read: {error.strerror}"
     inner = re.search(r"WeightsUnpickler error: (.*)", said)

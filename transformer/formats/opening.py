@@ -34,6 +34,6 @@ def format_of(path: Path) -> Format:
     found = next(fitting, None)
     if found is None:
         known = "; ".join(each.title for each in formats.values())
-        what = "is no checkpoint" if path.exists() else "is not there"
+        what = "is not a checkpoint" if path.exists() else "is not there"
         raise CheckpointError(f"{path.name} {what}. What opens: {known}.")
     return found

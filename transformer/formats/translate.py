@@ -237,9 +237,9 @@ def _theirs(name: str, names: Mapping[str, str | tuple[str, ...]], first_layer: 
 def _require_all(unexpected: list[str], missing: list[str]) -> None:
     said = []
     if unexpected:
-        said.append(f"has tensors that this code does not: {listed(unexpected, NAMED)}")
+        said.append(f"has unexpected tensors: {listed(unexpected, NAMED)}")
     if missing:
-        said.append(f"lacks tensors that it needs: {listed(dict.fromkeys(missing), NAMED)}")
+        said.append(f"is missing tensors: {listed(dict.fromkeys(missing), NAMED)}")
     if said:
         raise Misfit(", and ".join(said))
 

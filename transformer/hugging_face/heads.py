@@ -119,7 +119,7 @@ class HuggingFaceHeads:
 
     def _read(self, name: str) -> Tensor:
         if name not in self._skeleton.stored_as:
-            raise CircuitError(f"No circuits: there is no tensor {name}.")
+            raise CircuitError(f"No circuits: the tensor {name} is missing.")
         (values,) = self._tensors.read(self._skeleton.stored_as[name])
         return values
 
@@ -143,7 +143,9 @@ def split(
         o = output.unflatten(1, (n_heads, v.size(1)))  # [D, H, d_value]
     except RuntimeError as error:
         shapes = ", ".join(str(list(matrix.shape)) for matrix in matrices)
-        raise CircuitError(f"No circuits: {shapes} are no {n_heads} heads.") from error
+        raise CircuitError(
+            f"No circuits: matrices of these shapes cannot be split into {n_heads} heads: {shapes}."
+        ) from error
     shared = n_heads // k.size(0)
     scale = q.size(1) ** -0.5 if scale is None else scale
     return [

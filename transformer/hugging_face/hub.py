@@ -33,6 +33,6 @@ def from_hub(name: str) -> Path:
         return folder
     except Exception as error:  # the network's, the hub's and the disk's errors are of many kinds
         raise CheckpointError(
-            f"{name} is no folder here, and Hugging Face's hub cannot give it: check the name and "
-            "the connection, or copy the folder to this machine and open it by its path."
+            f"{name} is not a folder here, and Hugging Face's hub cannot be reached or has no such "
+            "model: check the name and the connection, or copy the folder here and open its path."
         ) from error

@@ -203,7 +203,7 @@ def check_layers(path: Path, config: Any, n_tensors: int) -> None:
         if n_layers * PER_LAYER > n_tensors:
             raise CheckpointError(
                 f"{path.name}: {CONFIG}: {name} is {n_layers:,}, and the weights hold "
-                f"{n_tensors:,} tensors, too few for so many layers."
+                f"{n_tensors:,} tensors, too few for that many layers."
             )
 
 

@@ -30,7 +30,7 @@ def _parts(path: Path, index: str) -> list[str]:
     try:
         parts = sorted(set(values["weight_map"].values()))
     except (KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(f"{path.name}: {index} is no index of weights.") from error
+        raise CheckpointError(f"{path.name}: {index} is not an index of weights.") from error
     outside = [part for part in parts if not isinstance(part, str) or Path(part).name != part]
     if outside or not parts:
         said = f"names {str(outside[0])[:60]!r}, no file of this folder" if outside else "is empty"

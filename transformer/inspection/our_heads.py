@@ -68,5 +68,5 @@ class OurHeads:
     def _read(self, *names: str) -> list[Tensor]:
         for name in names:
             if name not in self._tensors.stored:
-                raise CircuitError(f"{name} is missing, so there is no circuit to compute.")
+                raise CircuitError(f"{name} is missing, so circuits cannot be computed.")
         return list(self._tensors.read(*names))

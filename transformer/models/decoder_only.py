@@ -1,4 +1,4 @@
-"""A generator: the decoder alone, which goes on with a text (GPT; GTransformer of write-up 4)."""
+"""A generator: only the decoder, which continues a text (GPT; GTransformer of write-up 4)."""
 
 from torch import Tensor
 
@@ -19,7 +19,7 @@ class DecoderOnly(TokenWriter):
         self.initialise()
 
     def start(self, source: Tensor) -> DecoderState:
-        """Read a prompt [B, S] but for its last token, which `first` hands to decoding."""
+        """Read a prompt [B, S] except its last token, which `first` hands to decoding."""
         state = self.nothing_read()
         if source.size(1) > 1:
             self.advance(state, source[:, :-1])
@@ -30,7 +30,7 @@ class DecoderOnly(TokenWriter):
         return source[:, -1:]
 
     def room(self, n_source: int) -> int:
-        """How many tokens may follow a prompt of so many: the last one is never read."""
+        """How many tokens may follow a prompt of n tokens: the last one is never read."""
         return self.config.max_len - n_source + 1
 
     def forward(self, text: Tensor) -> Tensor:

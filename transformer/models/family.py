@@ -76,5 +76,5 @@ class Family:
 
     @property
     def continues(self) -> bool:
-        """Whether what it writes goes on with what it read."""
+        """Whether its output continues its input."""
         return self.reads == "prompt"

@@ -135,8 +135,8 @@ def _slopes(found: ByDistance) -> Tensor | None:
 def paper_slopes(n_heads: int) -> Tensor:
     """ALiBi's slopes as published: 2 ** (-8 h / H) for h = 1 .. H (Press et al. 2022, section 3).
 
-    Where H is no power of 2, those of the next lower power and then every second one of twice it,
-    as the authors' own code has it.
+    Where H is not a power of 2, those of the next lower power and then every second one of
+    twice it, as the authors' own code has it.
     """
     power = 1 << (n_heads.bit_length() - 1)
     slopes = [2 ** (-8 * (h + 1) / power) for h in range(power)]

@@ -1,6 +1,6 @@
 """Rotary positions: queries and keys turn with their place, pair by pair (RoFormer).
 
-A score then depends on the distance of key and query alone: (R_m q) · (R_n k) = q · R_(n - m) k
+A score then only depends on the distance between key and query: (R_m q) · (R_n k) = q · R_(n - m) k
 (Su et al. 2021, section 3.2).
 """
 
@@ -22,7 +22,7 @@ class Rotary:
     d_head: int
     """Dimensions of a query, of which R turn."""
     factor: float = 1.0
-    """What turned queries and keys are multiplied by; 1 but for some long contexts (YaRN)."""
+    """The factor on rotated queries and keys; 1 except for some long contexts (YaRN)."""
 
     @property
     def n_turning(self) -> int:

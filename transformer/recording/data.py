@@ -173,7 +173,7 @@ class Attention:
 
     @property
     def n_cells(self) -> int:
-        """Of all heads of all layers: L * H * Q * K."""
+        """The cells of all heads of all layers: L * H * Q * K."""
         return self.n_layers * self.n_heads * len(self.queries) * len(self.keys)
 
     def weights(self, layer: int, head: int | None = None) -> Tensor:
@@ -183,7 +183,7 @@ class Attention:
         return self.calls[layer].only(head).weights()[0].cpu()
 
     def only(self, head: int) -> "Attention":
-        """The same attention with one head a layer."""
+        """The same attention with one head per layer."""
         return replace(self, calls=tuple(call.only(head) for call in self.calls))
 
     def allowed(self, layer: int, head: int | None = None) -> Tensor:
@@ -241,9 +241,9 @@ class Recording:
     logits: Tensor
     """[T, V]: row t is what target[t] was chosen from; of a classifier [C]."""
     classification: Classification | None = None
-    """Of a classifier alone."""
+    """Only for classifiers."""
     masked: tuple[Masked, ...] = ()
-    """Of a masked language model alone: one a mask in the source."""
+    """Only for masked language models: one per mask in the source."""
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
 

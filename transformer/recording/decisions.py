@@ -16,7 +16,7 @@ class Classification:
     logits: Tensor
     """[C]"""
     is_exclusive: bool = field(default=True, kw_only=True)
-    """Whether a text is of one class alone; else each may hold by itself."""
+    """Whether a text has exactly one class; otherwise each class is independent."""
 
     @property
     def probs(self) -> Tensor:
@@ -42,7 +42,7 @@ class PooledClassification(Classification):
         return self.outputs.argmax(0)
 
     def taken(self) -> Tensor:
-        """Each position's share of what was pooled [T], 1 in all.
+        """Each position's share of the pooled vector [T]; shares sum to 1.
 
         Max pooling: of the dimensions, the share in which the position won. Mean pooling: 1 / T.
         """

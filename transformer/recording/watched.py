@@ -24,15 +24,15 @@ Name = Callable[[Ids], tuple[Token, ...]]
 def record_watched(
     checkpoint: Checkpoint, forced: ForcedPass, sources: Ids, targets: Ids
 ) -> Recording:
-    """Run the model once and write down what was seen. Raises InputError where nothing was."""
+    """Run the model once and record its attention. Raises InputError if none was seen."""
     inputs = [torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs]
     watcher = Watcher(checkpoint.model)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
     if not watcher.seen:
         raise InputError(
-            f"No attention was seen in {checkpoint.name}: it is no Transformer, or its attention "
-            "runs in code that torch does not show."
+            f"No attention was seen in {checkpoint.name}: it is not a Transformer, or its "
+            "attention runs in code that torch does not show."
         )
 
     def name(ids: Ids) -> tuple[Token, ...]:

@@ -12,7 +12,7 @@ Pair = tuple[Sequence[int], Sequence[int]]
 
 
 IGNORED = -100
-"""What stands in target_output where nothing is to be predicted: torch's own sign for it."""
+"""The value in target_output where nothing is predicted: torch's own ignore_index."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def bucketed(
 def grouped(
     lengths: Sequence[tuple[int, ...]], tokens_per_batch: int, seed: int
 ) -> list[list[int]]:
-    """Indices in groups of nearly equal lengths, each of about so many tokens with padding.
+    """Indices in groups of nearly equal lengths, each of about `tokens_per_batch` tokens.
 
     lengths: of every side of each item. Every index comes once.
     """

@@ -1,4 +1,4 @@
-"""The model card: what a checkpoint is, from what, how long it took and how good it is."""
+"""The model card: what a checkpoint is, its data, its training time and its scores."""
 
 import platform
 from typing import Any

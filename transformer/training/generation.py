@@ -124,7 +124,7 @@ def sentence_ids(tokenizer: Tokenizer, bos_id: int, text: str) -> list[int]:
 
 
 def _lines(data: Path | None, name: str) -> list[str]:
-    """A sentence a line, at least one. Raises TrainingError."""
+    """One sentence per line, at least one. Raises TrainingError."""
     lines = [line for line in read_lines(data, name) if line]
     if not lines:
         raise TrainingError(f"{name} holds no sentence.")
@@ -140,7 +140,7 @@ def prepare_windows(recipe: Recipe, data: Path | None, work: Path) -> Windows:
 
 
 def prepare_sentences(recipe: Recipe, data: Path | None, work: Path) -> Sentences:
-    """A sentence a line; the vocabulary is learnt where there is none yet."""
+    """One sentence per line; the vocabulary is learnt if there is none yet."""
     train, valid = (_lines(data, name) for name in (TRAIN, VALID))
     held_out = set(valid)
     train = [line for line in train if line not in held_out]

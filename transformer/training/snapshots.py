@@ -137,7 +137,7 @@ def _tokens_and_heads(recording: Recording) -> dict[str, Any]:
 
 
 def _slim(recording: Recording) -> Recording:
-    """What weights are computed from: without values, projections, positions and logits."""
+    """Only what weights are computed from: no values, projections, positions or logits."""
     attentions = {
         kind: replace(
             attention,

@@ -41,7 +41,7 @@ def load_state(file: Path, modules: dict[str, nn.Module], optimizer: Optimizer) 
         _restore(tensors, modules, optimizer)
     except (SafetensorError, RuntimeError, KeyError, ValueError) as error:
         raise TrainingError(
-            f"{file} is no state of this recipe: move its folder away to start anew."
+            f"{file} does not belong to this recipe: move its folder away to start again."
         ) from error
     return progress
 

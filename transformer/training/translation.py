@@ -87,5 +87,5 @@ class Translation:
 
 
 def key(text: str) -> str:
-    """Sentences that differ in case or punctuation alone are one sentence."""
+    """Sentences that differ only in case or punctuation count as one."""
     return "".join(c for c in text.lower() if c.isalnum())

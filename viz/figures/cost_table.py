@@ -27,7 +27,7 @@ _STYLE = """
 
 
 def cost_table(sizes: Sizes, n: int, measured: Measured | None, theme: Theme) -> str:
-    """A row a layer: formula and value of each cost, and the time at the nearest measured n."""
+    """One row per layer: formula and value of each cost, and the time at the nearest measured n."""
     near = min(LENGTHS, key=lambda length: abs(math.log(length / n)))
     titles = "".join(
         f'<th colspan="2" scope="col">{title} ({_at(n)})</th>' for title in QUANTITIES.values()

@@ -16,7 +16,7 @@ LEGEND = 66
 
 @dataclass(frozen=True)
 class Curve:
-    """One value a step."""
+    """One value per step."""
 
     name: str
     steps: tuple[int, ...]

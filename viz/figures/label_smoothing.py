@@ -18,7 +18,7 @@ N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""
 ROW, FRAME = 31, 110
 """Pixels a row, and of everything around the rows."""
-NO_TARGET = "This model writes no target, so there is no piece whose label could be smoothed."
+NO_TARGET = "This model writes no target, so no label can be smoothed."
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from viz.theme import SERIES, Theme
 SHORTEST, LONGEST = 4, 4096
 """The n that curves are drawn for."""
 QUANTITIES = {
-    "operations": "Operations a layer",
-    "sequential": "Sequential steps a layer",
+    "operations": "Operations per layer",
+    "sequential": "Sequential steps per layer",
     "longest_path": "Longest path, in steps",
 }
 """Attribute of a layer -> title, with the unit of its numbers."""
@@ -40,7 +40,7 @@ def lengths() -> list[int]:
 
 
 def draw_costs(quantity: str, sizes: Sizes, n: int, theme: Theme) -> go.Figure:
-    """One column of table 1, a curve a layer, both axes logarithmic; the chosen n is marked."""
+    """One column of table 1, one curve per layer, both axes logarithmic; the chosen n is marked."""
     figure = _empty(theme, f"layer_costs {quantity} {sizes} n={n}", QUANTITIES[quantity])
     figure.update_yaxes(tickformat="~s")  # 1k, 1M, 1G
     for layer in LAYERS:
@@ -54,7 +54,7 @@ def draw_costs(quantity: str, sizes: Sizes, n: int, theme: Theme) -> go.Figure:
 
 
 def draw_times(measured: Measured, n: int, theme: Theme) -> go.Figure:
-    """Milliseconds that real layers took, a curve a layer; drawn like the formulas beside it."""
+    """Measured milliseconds of real layers, one curve per layer, like the formulas beside it."""
     figure = _empty(theme, f"layer_costs times {measured.sizes} n={n}", "Measured, in milliseconds")
     for layer in LAYERS:
         timings = measured.times[layer.name]

@@ -32,7 +32,7 @@ def draw(history: History, floor: float | None, log: bool, theme: Theme) -> go.F
             annotation_font={"size": SMALL, "color": theme.dim},
         )
     figure.update_xaxes(step_axis(theme, int(history[-1]["step"]), log))
-    figure.update_yaxes(value_axis(theme, "nats a prediction"))
+    figure.update_yaxes(value_axis(theme, "nats per token"))
     return figure
 
 

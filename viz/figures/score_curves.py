@@ -8,7 +8,7 @@ from viz.theme import SERIES, Theme
 
 HEIGHT = 440
 LOGGED = ("step", "tokens", "loss", "learning_rate", "validation_loss")
-"""Fields that are no score."""
+"""Fields that are not scores."""
 
 
 def scores(history: History) -> list[Curve]:

@@ -23,7 +23,7 @@ class Parts:
     divergence: float
     """KL(smoothed target || prediction): what the model can still learn."""
     entropy: float
-    """Of the smoothed target: what no prediction can get below."""
+    """The entropy of the smoothed target: the lower bound of the loss."""
     cross_entropy: float
 
 

@@ -1,4 +1,4 @@
-"""A tensor as a picture: a cell a value, or a cell a block of values where it is large."""
+"""A tensor as a picture: one cell per value, or per block of values if it is large."""
 
 from dataclasses import dataclass
 

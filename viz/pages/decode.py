@@ -48,10 +48,10 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
 def _read_only(pane: Pane) -> None:
     views = listed("decode", pane.recording)
     if pane.recording.classification is not None:
-        st.caption("This model writes nothing: it reads the text and decides what it is.")
+        st.caption("This model does not generate text: it classifies it.")
         columns = st.columns(max(2, len(views)), gap="large")
     elif pane.recording.masked:
-        st.caption("This model writes nothing: it says what could stand in the place of a mask.")
+        st.caption("This model does not generate text: it predicts the masked tokens.")
         columns = st.columns(len(views), gap="large")
     else:
         st.info(_nothing_written(pane.answer), icon=":material/info:")
@@ -65,7 +65,7 @@ def _nothing_written(answer: Answer) -> str:
     mask = next((text for text in answer.checkpoint.about.examples if "MASK" in text.upper()), "")
     if mask:
         return f"This model fills masks: try “{literal(mask)}”."
-    return "This model writes nothing: it makes vectors of the text. Explore shows its attention."
+    return "This model does not generate text; it only encodes it. Explore shows its attention."
 
 
 def _decoder(pane: Pane) -> Pane:

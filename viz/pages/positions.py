@@ -13,7 +13,7 @@ def draw(pane: Pane) -> None:
     """One of the views that apply."""
     views = listed("positions", pane.recording)
     if not views:
-        st.info("This model adds no positional encodings, as far as this pass shows.")
+        st.info("No positional encodings were found in this model.")
         return
     st.markdown("  \n".join(schemes(pane.recording)))
     first, *_ = views

@@ -31,5 +31,5 @@ def _choose(title: str, name: str, config: Any, screen: Screen) -> str | None:
     usual, said = getattr(config, name), getattr(screen, name)
     chosen = next((each for each in (said, usual) if each in codes), None)
     return st.selectbox(
-        title, codes, index=None, placeholder="as the model does", **bound(name, chosen, usual)
+        title, codes, index=None, placeholder="model default", **bound(name, chosen, usual)
     )

@@ -19,8 +19,8 @@ from viz.ui.state import bound, change, current_theme, session
 
 TITLES = {"arrows": "Arrows", "map": "Heatmap", "inside": "Inside"}
 PLAIN = (
-    "Inside are always the plain weights of one query piece and one key piece: "
-    "lens, words and special tokens as chosen under *Reading* play no part here."
+    "This view always shows the plain weight between one query token and one key token. The "
+    "settings under *Reading* do not apply."
 )
 
 

@@ -57,7 +57,7 @@ def save_head(pane: Pane) -> None:
             "Head as CSV",
             lambda: attention_csv(attention, selection.layer, selection.head),
             f"headscope-{place}.csv",
-            "This head's weights, a line a cell",
+            "This head's weights, one row per cell",
         )
         download(
             "All heads as NPZ",

@@ -68,7 +68,7 @@ def _dots(slopes: Tensor, name: str, marker: dict[str, Any]) -> go.Scatter:
 def _slopes(recording: Recording, where: str) -> Tensor:
     slopes = recording.biases[where].slopes
     if slopes is None:
-        raise ValueError("this bias is no line of the distance: View.applies_to says so")
+        raise ValueError("this bias is not linear in the distance: View.applies_to says so")
     return slopes
 
 
@@ -83,7 +83,7 @@ VIEW = View(
     explain=(
         "bias = −m·|key − query|: each head h of H has its slope m, published as 2^(−8h/H) for "
         "h = 1 … H (Press et al. 2022, section 3; between powers of 2 as in the authors' code). "
-        "The model's own are measured by least squares from what it added to its scores."
+        "The model's own slopes are measured by least squares from the bias it added to its scores."
     ),
     needs="biases",
     draw=draw,

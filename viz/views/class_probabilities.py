@@ -12,7 +12,7 @@ from viz.views.view import View
 MOST = 40
 """Bars of a figure: of more classes the most probable are drawn."""
 SAID = 5
-"""And so many of them are said."""
+"""The number of classes in the sentence."""
 TOP, BOTTOM, RIGHT = 44, 44, 64
 """Pixels for the title, for the axis, and for the text behind a bar that ends at 1."""
 

@@ -17,7 +17,7 @@ HEIGHT = 440
 def draw(
     recording: Recording, theme: Theme, side: str, dimensions: tuple[int, ...], n_positions: int
 ) -> go.Figure:
-    """One curve a dimension; the legend tells its wavelength, measured from the table."""
+    """One curve per dimension; the legend gives its wavelength, measured from the table."""
     table = recording.positions[side].table.float().cpu()
     waves = wavelengths(table).tolist()
     figure = go.Figure(layout=layout(theme, f"encoding_curves {side}", _title(side), height=HEIGHT))
@@ -54,7 +54,7 @@ def _title(side: str) -> str:
 
 
 def wave_text(wavelength: float) -> str:
-    """A wavelength with its unit; a dash for a dimension that is no wave.
+    """A wavelength with its unit; a dash for a dimension that is not a wave.
 
     >>> wave_text(12.566)
     '12.6 positions'

@@ -11,7 +11,7 @@ from viz.theme import SERIES, Theme
 from viz.views.view import Amount, SideChoice, View
 
 HEIGHT = 420
-NO_ROTATION = "These encodings are no sinusoids: no rotation carries one position to another."
+NO_ROTATION = "These encodings are not sinusoids: no rotation carries one position to another."
 
 
 def draw(recording: Recording, theme: Theme, side: str, offset: int) -> go.Figure:

@@ -46,8 +46,8 @@ VIEW = View(
     name="encoding_similarity",
     title="Similarity",
     explain=(
-        "PE·PEᵀ: with sinusoids it depends on the distance of two positions alone, so the picture "
-        "is the same along every diagonal."
+        "PE·PEᵀ: with sinusoids it only depends on the distance between two positions, so the "
+        "picture is the same along every diagonal."
     ),
     needs="positions",
     draw=draw,

@@ -45,7 +45,7 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
         n = -(-max(values.shape) // MOST_BLOCKS)
         values, masked = farthest(values[None], (n, n))[0], ~maxima(~masked[None], (n, n))[0]
         rows, columns = _every(rows, n), _every(columns, n)
-        what = f"the furthest from 0 of {n} × {n} cells"
+        what = f"the farthest from 0 of {n} × {n} cells"
         title += f" · each cell is {what}"
         hover = f"from %{{y}} and %{{x}} on, {what}: %{{z:+.4f}}"
     scale = signed_scale(theme, "A − B")

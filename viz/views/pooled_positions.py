@@ -34,7 +34,7 @@ def draw(recording: Recording, theme: Theme, shown: str) -> go.Figure:
     found = pooled_of(recording)
     n = len(recording.source)
     if shown == SHARE:
-        bars, lines = _shares(found, theme), ["share of what was pooled"]
+        bars, lines = _shares(found, theme), ["share of the pooled vector"]
         title = f"<b>Taken by {found.pooling} pooling</b>"
     else:
         bars, lines = _contributions(found, theme), [*_wrapped(found), _total(found)]

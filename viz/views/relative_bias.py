@@ -78,12 +78,12 @@ def describe(recording: Recording, where: str, shown: str) -> str:
     head, place = divmod(int(found.mean.argmax()), len(found.distances))
     least = "less than 0.0001" if found.spread < 1e-4 else f"up to {found.spread:.4f}"
     alone = (
-        "it is a function of distance alone"
+        "it only depends on the distance"
         if bias.is_of_distance
         else f"cells of one distance differ by {least}, and their mean is shown"
     )
     return (
-        f"What {len(found.mean)} heads of {where} add to their scores at distances from "
+        f"The bias that {len(found.mean)} heads of {where} add to their scores at distances from "
         f"{int(found.distances[0])} to {int(found.distances[-1])}; {alone}. The largest is "
         f"{float(found.mean[head, place]):.4f}, of H{head} at {int(found.distances[place])}."
     )
@@ -93,10 +93,10 @@ VIEW = View(
     name="relative_bias",
     title="Bias by distance",
     explain=(
-        "What is added to q·k·scale before the softmax, for keys before the query (negative "
-        "distances) and after it; float32 values. A number that a whole row shares changes no "
-        "weight: where a model adds such, the row is measured from the query's own place (T5: "
-        "Raffel et al. 2020, section 2.1; ALiBi: Press et al. 2022)."
+        "The bias added to q·k·scale before the softmax, for keys before the query (negative "
+        "distances) and after it; float32 values. Adding one number to a whole row changes no "
+        "weight, so such biases are shown relative to the query's own position (T5: Raffel et al. "
+        "2020, section 2.1; ALiBi: Press et al. 2022)."
     ),
     needs="biases",
     draw=draw,

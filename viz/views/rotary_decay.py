@@ -41,8 +41,8 @@ def describe(recording: Recording, where: str, reach: str) -> str:
     near, far = decay(rotary, torch.tensor([1, last])).tolist()
     highest = float(bound(rotary, torch.tensor([last])))
     return (
-        f"Of q·k with q = k = 1, {near:.4f} is left at distance 1 and {far:.4f} at {last}; "
-        f"the bound for what turns is {highest:.4f} of its own value at distance 0 there."
+        f"q·k with q = k = 1 falls to {near:.4f} at distance 1 and {far:.4f} at {last}, where "
+        f"the bound is {highest:.4f} of its value at distance 0."
     )
 
 
@@ -50,10 +50,10 @@ VIEW = View(
     name="rotary_decay",
     title="Rotary decay",
     explain=(
-        "q·R(distance)·k for q = k = 1, where every pair gives 2·cos(distance·θ) and a dimension "
-        "that does not turn 1; and the bound mean |Σ e^(i·distance·θ)| that turning sets to any q "
-        "and k, up to a factor of theirs (RoFormer, Su et al. 2021, section 3.4.3). Each is a "
-        "share of its own value at distance 0. Real queries and keys: “Scores by distance”."
+        "Solid: q·R(distance)·k for q = k = 1; each rotated pair gives 2·cos(distance·θ), each "
+        "unrotated dimension 1. Dotted: the upper bound mean |Σ e^(i·distance·θ)| for any q and k, "
+        "up to their lengths (RoFormer, Su et al. 2021, section 3.4.3). Both are relative to "
+        "distance 0. For real queries and keys see “Scores by distance”."
     ),
     needs="rotary",
     draw=draw,

@@ -13,7 +13,7 @@ HEIGHT = 440
 
 
 def draw(recording: Recording, theme: Theme) -> go.Figure:
-    """A dot a pair, one colour for layers that turn alike."""
+    """One dot per pair, one colour for layers with the same rotation."""
     title = "<b>Wavelengths</b> of the pairs that turn"
     figure = go.Figure(layout=curve_layout(theme, "rotary_waves", title, HEIGHT))
     for i, (name, rotary) in enumerate(recording.rotary.items()):

@@ -266,7 +266,7 @@ def test_where_training_code_keeps_the_state_dict(key: str, prefix: str, tmp_pat
 
 def test_a_directory_by_a_file_s_name(tmp_path: Path) -> None:
     (tmp_path / "a.pt").mkdir()
-    with pytest.raises(CheckpointError, match=r"^a\.pt is no checkpoint"):
+    with pytest.raises(CheckpointError, match=r"^a\.pt is not a checkpoint"):
         load_checkpoint(tmp_path / "a.pt")
     with pytest.raises(Misfit, match=r"^cannot be read: Is a directory$"):
         read_weights(tmp_path / "a.pt")

@@ -144,8 +144,8 @@ def test_parts_that_are_missing_or_cut_short_are_named_and_the_others_read(parts
         ({"weight_map": {"a": "/etc/passwd"}}, "names '/etc/passwd', no file of this folder"),
         ({"weight_map": {"a": 3}}, "names '3', no file"),
         ({"weight_map": {}}, "is empty"),
-        ({"weight_map": [1]}, "is no index of weights"),
-        ([], "is no index of weights"),
+        ({"weight_map": [1]}, "is not an index of weights"),
+        ([], "is not an index of weights"),
     ],
 )
 def test_an_index_that_is_none(parts: Path, content: Any, sentence: str) -> None:

@@ -128,10 +128,10 @@ def test_the_loss_is_label_smoothed_cross_entropy(copy_run: Run) -> None:
 def test_the_state_of_another_model_is_refused(recipe: Recipe, tmp_path: Path) -> None:
     Run(recipe, Copying(recipe), tmp_path, "cpu")._save()
     other = replace(recipe, model=replace(recipe.model, d_ff=32))
-    with pytest.raises(TrainingError, match=r"state\.safetensors is no state of this recipe"):
+    with pytest.raises(TrainingError, match=r"state\.safetensors does not belong to this recipe"):
         Run(other, Copying(other), tmp_path, "cpu")
     (tmp_path / "state.safetensors").write_bytes(b"no state")
-    with pytest.raises(TrainingError, match=r"state\.safetensors is no state of this recipe"):
+    with pytest.raises(TrainingError, match=r"state\.safetensors does not belong to this recipe"):
         Run(recipe, Copying(recipe), tmp_path, "cpu")
 
 

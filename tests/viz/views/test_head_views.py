@@ -101,7 +101,7 @@ def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
         assert abs(shown[row, column]) == np.abs(block).max()
         assert shown[row, column] in block
     assert np.isnan(shown[5, 6]) and figure.data[0].z[5, 6] == 1
-    assert "furthest from 0 of 3 × 3 cells" in figure.layout.title.text
+    assert "farthest from 0 of 3 × 3 cells" in figure.layout.title.text
     assert figure.layout.xaxis.ticktext[2].endswith("piece6")
 
 
@@ -124,7 +124,7 @@ def test_rows_of_a_generator_are_the_tokens_it_read(recordings: dict[str, Record
     for name in ("generator", "prompt"):
         own = recordings[name].attentions["decoder_self"]
         rows = head_heatmap.row_side(own)
-        assert (rows.title, rows.tokens) == ("query: token read", own.queries)
+        assert (rows.title, rows.tokens) == ("query (token read)", own.queries)
 
 
 def test_the_description_leaves_out_rows_without_a_choice(recording: Recording) -> None:

@@ -37,11 +37,11 @@ def raw_flow(attention: Attention, layer: int) -> Tensor:
 
 def _why_not(recording: Recording, kind: str) -> str | None:
     if kind == "cross":
-        return "Attention flow is defined for self-attention alone: choose encoder or decoder."
+        return "Attention flow is only defined for self-attention: choose encoder or decoder."
     n_tokens = len(recording.attentions[kind].queries)
     if n_tokens > MOST_TOKENS:
         return (
-            f"Attention flow is computed for up to {MOST_TOKENS} tokens, and here are {n_tokens}: "
+            f"Attention flow is computed for up to {MOST_TOKENS} tokens; this text has {n_tokens}: "
             "shorten the text, or choose rollout."
         )
     return why_not_mixed(recording, kind)

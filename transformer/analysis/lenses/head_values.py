@@ -8,7 +8,7 @@ from transformer.recording import AttentionCall, Recording
 def head_values(call: AttentionCall, head: int, keys: slice = slice(None)) -> Tensor:
     """v_j W_O of one head, for some keys: [K, D] in float32 on the CPU.
 
-    v_j itself where nothing projects it. v_j has the bias of the value projection already; the
+    v_j itself if there is no projection. v_j has the bias of the value projection already; the
     bias of W_O belongs to no head.
     """
     one = call.only(head)
@@ -17,7 +17,7 @@ def head_values(call: AttentionCall, head: int, keys: slice = slice(None)) -> Te
 
 
 def why_no_values(recording: Recording, kind: str) -> str | None:
-    """The `why_not` of what needs v and W_O of every layer."""
+    """The `why_not` of lenses that need v and W_O of every layer."""
     calls = recording.attentions[kind].calls
     if not all(call.v.size(-1) for call in calls):
         return "The values were not recorded: this model computes its attention by hand."

@@ -17,11 +17,11 @@ def mixing(attention: Attention, layer: int) -> Tensor:
 
 
 def why_not_mixed(recording: Recording, kind: str) -> str | None:
-    """The `why_not` of what multiplies layers: each must lead from the tokens to the same ones."""
+    """The `why_not` of lenses that multiply layers: each must map a sequence to itself."""
     attention = recording.attentions[kind]
     if len(attention.queries) == len(attention.keys):
         return None
     return (
-        f"Here {len(attention.queries)} queries read {len(attention.keys)} keys, and what passes "
-        "through several layers is defined for one sequence that reads itself."
+        "Rollout and flow need self-attention over one sequence; here "
+        f"{len(attention.queries)} queries attend to {len(attention.keys)} keys."
     )

@@ -50,12 +50,12 @@ LENS = Lens(
     title="Attention rollout",
     formula="R = B·(R of the layer below), B = rownorm(meanₕ A + I)",
     explain=(
-        "The share of each input token in what a token holds after this layer, if layers did "
-        "nothing but mix: in each, half is the residual, half the mean of the heads. Values, W_O, "
-        "feed-forward and normalisation play no part. Masked cells are 0; a token that may attend "
-        "to nothing keeps itself. Of cross-attention, our extension: the mean of this layer's "
-        "heads times the rollout of the whole encoder, without the decoder's own residual and "
-        "layers below, so that columns are source tokens (Abnar & Zuidema 2020, section 3)."
+        "How much each input token contributes to a token after this layer, if layers only mixed "
+        "tokens: half of each layer is the residual, half the mean of its heads. Values, W_O, "
+        "feed-forward and normalisation are ignored. Masked cells are 0; a token that may not "
+        "attend to anything keeps itself. For cross-attention (our extension): the mean of this "
+        "layer's heads times the rollout of the whole encoder, without the decoder's residual and "
+        "lower layers, so that columns are source tokens (Abnar & Zuidema 2020, section 3)."
     ),
     scale="share",
     compute=rollout,

@@ -23,11 +23,10 @@ LENS = Lens(
     title="Score",
     formula="S = q·kᵀ · scale",
     explain=(
-        "How well a key fits its query, before the softmax: above or below 0, in nats, and to be "
-        "compared within a row alone. The scale is the model's own, and so is the bias that some "
-        "add (relative, ALiBi): it counts. Residual and normalisation "
-        "play no part; the mask has not acted yet, but the cells that it closes show 0 "
-        "(Vaswani et al. 2017, section 3.2.1)."
+        "How well a key fits its query, before the softmax: positive or negative, in nats; "
+        "comparable only within a row. Includes the model's own scale and position bias "
+        "(relative, ALiBi). Residual and normalisation are ignored; the mask is not applied yet, "
+        "but the cells that it closes show 0 (Vaswani et al. 2017, section 3.2.1)."
     ),
     scale="signed",
     compute=score,

@@ -42,11 +42,11 @@ def _products(call: AttentionCall, keys: slice) -> Tensor:
 LENS = Lens(
     name="sum_norm",
     title="Norm of the sum over heads",
-    formula="N = ‖Σₕ Aₕ · vₕ·W_O‖, one map a layer",
+    formula="N = ‖Σₕ Aₕ · vₕ·W_O‖, one map per layer",
     explain=(
-        "The length of what a key adds to its query through all heads of the layer together: "
-        "heads that add opposite things cancel. The bias of W_O, residual and normalisation are "
-        "left out; masked cells add 0 (Kobayashi et al. 2020, section 3)."
+        "The length of the vector that a key adds to its query through all heads of the layer: "
+        "heads that add opposite vectors cancel. The bias of W_O, residual and normalisation are "
+        "ignored; masked cells add 0 (Kobayashi et al. 2020, section 3)."
     ),
     scale="size",
     compute=sum_norm,

@@ -22,9 +22,9 @@ LENS = Lens(
     title="Value-weighted norm",
     formula="N = ‖A · v·W_O‖, each head by itself",
     explain=(
-        "The length of what a key's value adds to its query through this head: a large weight on "
-        "a small value adds little. The bias of the values is in v; the bias of W_O belongs to "
-        "no key and is left out, and so are residual and normalisation. Masked cells add 0 "
+        "The length of the vector that a key adds to its query through this head: a large weight "
+        "on a small value adds little. v includes its bias; the bias of W_O, which belongs to no "
+        "key, residual and normalisation are ignored. Masked cells add 0 "
         "(Kobayashi et al. 2020, section 3)."
     ),
     scale="size",

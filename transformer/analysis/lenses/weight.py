@@ -16,8 +16,8 @@ LENS = Lens(
     title="Weight",
     formula="A = softmax(q·kᵀ · scale + mask)",
     explain=(
-        "The share of a key in what its query gathers: each row sums to 1, masked cells are 0. "
-        "Residual and normalisation play no part (Vaswani et al. 2017, section 3.2.1)."
+        "How much of its attention a query gives to a key: each row sums to 1, masked cells are 0. "
+        "Residual and normalisation are ignored (Vaswani et al. 2017, section 3.2.1)."
     ),
     scale="share",
     compute=weight,

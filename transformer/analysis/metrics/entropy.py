@@ -9,7 +9,7 @@ from transformer.analysis.metrics.metric import Metric, mean_over_queries
 def entropy(weights: Tensor) -> Tensor:
     """mean_i( -sum_j A_ij log2 A_ij ), with 0 log 0 = 0, in bits: [H, Q, K] -> [H].
 
-    0 bits: one key a query. log2(K) bits: all keys alike. No smoothing, unlike Clark et al.
+    0 bits: one key per query. log2(K) bits: all keys alike. No smoothing, unlike Clark et al.
     """
     # torch.special.entr takes 4 times as long on a CPU. Below `tiny` a weight adds less than 1e-35.
     logarithms = weights.clamp_min(torch.finfo(weights.dtype).tiny).log2()

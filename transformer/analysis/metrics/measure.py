@@ -18,9 +18,9 @@ def metrics_of(attention: Attention) -> dict[str, Metric]:
 
 
 def measure(attention: Attention, layer: int) -> dict[str, Tensor]:
-    """name -> one number a head [H], for the metrics that apply to this attention.
+    """name -> one number per head [H], for the metrics that apply to this attention.
 
-    Of one head alone: `measure(attention.only(head), layer)`.
+    For one head only: `measure(attention.only(head), layer)`.
     """
     weights = attention.weights(layer)
     return {name: metric.compute(weights) for name, metric in metrics_of(attention).items()}

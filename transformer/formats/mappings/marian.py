@@ -75,7 +75,7 @@ def prepare(found: Found) -> Found:
     elif str(found.options.get("output-omit-bias")) == "true" and TARGET in turned:
         turned[OUTPUT_BIAS] = torch.zeros(turned[TARGET].size(0))
     else:
-        raise Misfit(f"lacks tensors that it needs: {BIAS}")
+        raise Misfit(f"is missing tensors: {BIAS}")
     return found.having(_started(turned))
 
 

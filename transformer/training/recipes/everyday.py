@@ -44,7 +44,7 @@ RECIPE = Recipe(
     ),
     prepare=prepare_sentences,
     evaluate=evaluate_sentences,
-    scored="Of each piece, the end of the sentence included, given those before it.",
+    scored="Per piece, given the pieces before it; the end of the sentence counts as a piece.",
     data=(
         "English sentences of [Tatoeba](https://tatoeba.org), as selected by "
         "[ManyThings.org](https://www.manythings.org/anki/), licence "

@@ -1,4 +1,4 @@
-"""A classifier of film reviews, trained on MR alone.
+"""A classifier of film reviews, trained only on MR.
 
 python -m transformer train sentiment --data DIR
 """

@@ -15,7 +15,7 @@ export function describe(grid, cell) {
     part.append(element("strong", "", text));
     second.append(i ? " · " : "", part); // a narrow screen breaks the line between them
   });
-  if (!grid.header.metrics.length) second.append("One map of a whole layer; metrics are of heads");
+  if (!grid.header.metrics.length) second.append("This lens draws one map per layer, so there are no per-head metrics");
   grid.readout.replaceChildren(first, second);
 }
 

@@ -118,7 +118,7 @@ def pack_head_map(
     max_cells: a map of up to max_cells x max_cells is sent whole.
     Arrays: values f4 [R', C'], NaN where masked; largest i4 [R], the column of each row's largest
     value, -1 where all are masked. Of a larger map a value is the largest of a block of cells, or
-    the one furthest from 0 where the scale is signed (masked only where all are), R' and C' are at
+    the one farthest from 0 where the scale is signed (masked only where all are), R' and C' are at
     most 512, and two arrays more follow: which cell of its block it is, u2 [R', C'], and the exact
     values f4 of the region, which is cut to the map and to 256 x 256.
     """

@@ -16,7 +16,7 @@ export function valueTable(scale, masked) {
 }
 
 // The window's values onto width x height pixels. A pixel that covers several values takes the
-// largest of them (of a signed map the one furthest from 0); masked only when all of them are.
+// largest of them (of a signed map the one farthest from 0); masked only when all of them are.
 function paintValues(pixels, width, height, map, window, table) {
   const { values, stride, top, left, block } = sourceOf(map, window);
   const across = valueSpans(window[2], window[3], block[1], left, width);

@@ -116,7 +116,7 @@ export function tellState(view) {
   const [down, across] = map.header.block;
   const { width, height } = cellSize(frame, shown);
   const dense = Math.min(width, height) * window.devicePixelRatio < 1;
-  const more = view.asks ? "zoom in for exact values" : "this page holds no others";
+  const more = view.asks ? "zoom in for exact values" : "exact values are not included in this file";
   view.pooled.textContent = !exact
     ? `each cell is the ${mostOf(map)} of ${down} × ${across}: ${more}`
     : dense ? `a pixel shows the ${mostOf(map)} of its cells` : "";

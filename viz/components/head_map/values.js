@@ -23,7 +23,7 @@ export function isSigned({ header }) {
 }
 
 export function mostOf(map) {
-  return isSigned(map) ? "furthest from 0" : "largest";
+  return isSigned(map) ? "farthest from 0" : "largest";
 }
 
 export function isPooled({ header }) {

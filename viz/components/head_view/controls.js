@@ -1,11 +1,11 @@
-// Which heads are shown, and how many lines a token: swatches and a choice.
+// Which heads are shown, and how many lines per token: swatches and a choice.
 
 import { element } from "../kit/page.js";
 import { rove } from "../kit/roving.js";
 import { channels, contrast, luminance } from "../kit/shade.js";
 
 const LINES = [1, 2, 3, 5, 8, 16, 32];
-const FIRST = 5; // lines a token until another number is chosen: a calm picture
+const FIRST = 5; // lines per token until another number is chosen: a calm picture
 
 // on: { heads(list), lines() }
 export function createControls(on) {
@@ -15,7 +15,7 @@ export function createControls(on) {
   swatches.setAttribute("aria-label", "Heads");
   const lines = element("select");
   lines.onchange = () => on.lines();
-  const choice = element("label", "choice dim", "lines a token ");
+  const choice = element("label", "choice dim", "lines per token ");
   choice.append(lines);
   bar.append(swatches, choice);
   const controls = { bar, swatches, lines, on, buttons: [], heads: [] };
@@ -30,7 +30,7 @@ export function arrangeControls(controls, { nHeads, width, nColumns, header }) {
   controls.nHeads = nHeads;
   controls.buttons = Array.from({ length: nHeads }, (_, head) => {
     const button = element("button", "swatch", String(head));
-    button.title = `H${head}: click toggles, double click or Shift shows it alone`;
+    button.title = `H${head}: click toggles, double click or Shift shows only this head`;
     button.dataset.head = head;
     return button;
   });

@@ -109,7 +109,7 @@ function arrange(view) {
   view.stage.style.setProperty("--height", `${Math.min(BOX, n * pitch)}px`);
   view.stage.style.setProperty("--type", `${pitch > 21 ? 14 : pitch > 16 ? 13 : 12}px`);
   arrangeTokens(view.tokens, header);
-  view.titles[0].textContent = header.produced ? "query: token written" : "query";
+  view.titles[0].textContent = header.produced ? "query (token being written)" : "query";
   view.titles[2].textContent = "key";
   view.names = { rows: namesOf(header.sides.rows), columns: namesOf(header.sides.columns) };
 }

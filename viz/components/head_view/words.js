@@ -133,28 +133,28 @@ export function explain(view, heads) {
   const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}; width: the ${header.lens.title.toLowerCase()}`];
   if (header.lens.scale === "signed") parts.push(" · dotted: below 0");
   if (heads.length) parts.push(` · ${drawnOf(view, heads)}`);
-  if (rest) parts.push(` · of each token the ${view.map.width} strongest keys were sent`);
+  if (rest) parts.push(` · showing the ${view.map.width} strongest keys per token`);
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));
-  if (pointed < view.map.width) parts.push(` · pointing shows ${pointed} lines a head at most`);
+  if (pointed < view.map.width) parts.push(` · hovering shows at most ${pointed} lines per head`);
   if (Math.max(view.map.nRows, view.map.nColumns) * view.pitch > BOX) {
-    parts.push(" · scrolled away: lines with neither end in sight");
+    parts.push(" · lines are hidden when both ends are scrolled out of view");
   }
   for (const note of header.notes) parts.push(` · ${note}`);
-  const keys = view.map.header.per_head ? "digits toggle heads, Shift shows one alone · " : "";
+  const keys = view.map.header.per_head ? "digits toggle heads, Shift shows only one · " : "";
   view.legend.replaceChildren(
     element("div", "", parts.join("")),
-    element("div", "", `click pins a token, Escape lets go · ${keys}arrow keys move`),
+    element("div", "", `click pins a token, Escape releases it · ${keys}arrow keys move`),
   );
 }
 
-// "the 5 strongest of 128 keys a token: 87 % of the attention"
+// "the 5 strongest of 128 keys per token: 87 % of the attention"
 function drawnOf(view, heads) {
   const { nColumns, width, header } = view.map;
   const perRow = Number(view.controls.lines.value);
   const all = heads.map((head) => linesShown(view, head, perRow));
   const [lines, total] = ["shown", "total"].map((name) => all.reduce((sum, one) => sum + one[name], 0));
   const isAll = perRow >= width && width === nColumns;
-  const which = isAll ? "all lines" : `the ${perRow} strongest of ${nColumns} keys a token`;
+  const which = isAll ? "all lines" : `the ${perRow} strongest of ${nColumns} keys per token`;
   const capped = all.some((one) => one.capped) ? `, at most ${MAX_LINES} a head` : "";
   if (isAll && !capped) return which;
   const share = total ? (100 * lines) / total : 100;

@@ -11,7 +11,7 @@ from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component
 
-NOTHING_LEFT = "Nothing is left to draw: without special tokens there is no row or no column."
+NOTHING_LEFT = "Nothing to show: all rows or columns are special tokens, and those are hidden."
 
 
 class Picture(Protocol):

@@ -189,5 +189,5 @@ function lossAt([training, validation], step) {
     const [at, value] = training.points.reduce(nearer);
     said.unshift(`training ${value.toFixed(2)} at step ${count(at)}`);
   }
-  return `Loss, nats a prediction: ${said.join(" · ")}`;
+  return `Loss (nats per token): ${said.join(" · ")}`;
 }

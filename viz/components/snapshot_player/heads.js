@@ -45,7 +45,7 @@ function ofWhat({ heads, title, layer }) {
 // When the heads take on their roles, in a few words.
 function rolesOf({ roles, steps }) {
   const found = roles.filter((role) => role >= 0).map((role) => steps[role]);
-  if (!found.length) return "none takes on a role";
+  if (!found.length) return "no head changes noticeably";
   const [first, last] = [Math.min(...found), Math.max(...found)].map(count);
   const when = first === last ? `at step ${first}` : `between steps ${first} and ${last}`;
   return `${found.length === roles.length ? "all" : found.length} take on a role, ${when}`;
@@ -84,7 +84,7 @@ export function showHeads(heads, { header, thumbnails, numbers }, palette, place
 
 function spokenHead({ heads, metric, roles, steps }, i, value) {
   const [layer, head] = heads[i];
-  const role = roles[i] < 0 ? "no role of its own" : `its role from step ${count(steps[roles[i]])} on`;
+  const role = roles[i] < 0 ? "hardly changes" : `its role from step ${count(steps[roles[i]])} on`;
   return `L${layer} H${head}: ${metric.title} ${metricText(metric, value)}, ${role}`;
 }
 

@@ -19,12 +19,10 @@ from viz.views.listed import listed
 from viz.views.view import Selection
 
 FORCED = (
-    "Both read the same sentence, and B is made to read what A wrote: so rows and columns are the "
-    "same, and the weights can be subtracted."
+    "Both read the same sentence. B is given A's output, so rows and columns match and the weights "
+    "can be subtracted."
 )
-OWN = (
-    "Each checkpoint splits the sentence, and writes, in its own way: rows and columns are its own."
-)
+OWN = "The checkpoints tokenize and translate differently, so their rows and columns do not match."
 
 
 def draw(pane: Pane) -> None:

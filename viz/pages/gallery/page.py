@@ -13,8 +13,8 @@ def draw(pane: Pane) -> None:
     """The cards of all compositions."""
     st.markdown(
         "Found by searching the shipped models; the first ones are composed like Figures 3, 4 and "
-        "5 of *Attention Is All You Need*. Numbers are of the sentence that opens, in brackets the "
-        "mean."
+        "5 of *Attention Is All You Need*. Numbers are for the sentence shown; averages over many "
+        "sentences are in brackets."
     )
     look = current_theme()
     places = []

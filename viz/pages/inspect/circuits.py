@@ -21,7 +21,7 @@ from viz.views.view import Selection
 MOST = 32
 """Tokens on a side: more could not be read."""
 EXPLAIN = (
-    "W_QK = W_Q W_Kᵀ and W_OV = W_V W_O of this head alone, on token embeddings W_E, scaled as the "
+    "W_QK = W_Q W_Kᵀ and W_OV = W_V W_O of this head only, on token embeddings W_E, scaled as the "
     "model does (Elhage et al. 2021). QK: W_E W_QK W_Eᵀ times the attention's scale. OV: "
     "W_E W_OV W_U. Copying score: Σ Re λ / Σ |λ| over the eigenvalues λ of W_E W_OV W_U over the "
     "whole vocabulary; near 1, attending to a token raises just that token. Left out: layer norms, "

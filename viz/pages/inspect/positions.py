@@ -47,7 +47,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
             st.selectbox("Table", tables, width=380, **bound("table", name, tables[0]))
     table = tensor_of(key, name)
     if table.dim() != 2 or not table.numel():
-        st.info(literal(f"{name} is no matrix with a row a position."))
+        st.info(literal(f"{name} is not a matrix with one row per position."))
         return
     cosines = similarity(table[:MOST], normalised=True)
     figure, words = st.columns([3, 2], gap="large")

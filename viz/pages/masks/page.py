@@ -43,7 +43,7 @@ def draw(pane: Pane) -> None:
             "Masks as CSV",
             lambda: masks_csv(batch),
             f"headscope-masks-{kind}.csv",
-            "Both sentences' masks, a line a cell",
+            "Both sentences' masks, one row per cell",
         )
     is_ours = not shown.checkpoint.family.is_watched
     st.caption(note(side, is_causal) if is_ours else NOTE_ON_OTHERS)

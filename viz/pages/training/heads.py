@@ -34,17 +34,18 @@ from viz.ui.state import bound, change, current_theme
 
 TITLE, METRIC = "Heads over steps", "entropy"
 NONE = (
-    "{name} has no snapshots, so how its heads came about cannot be shown. `python -m transformer "
-    "train` keeps them in `snapshots/NNNNNN.safetensors` where a recipe sets `snapshots`; Hugging "
-    "Face’s Trainer keeps folders `checkpoint-500`, `checkpoint-1000`, … with `save_steps`."
+    "{name} has no snapshots, so the emergence of its heads cannot be shown. `python -m "
+    "transformer train` keeps them in `snapshots/NNNNNN.safetensors` where a recipe sets "
+    "`snapshots`; Hugging Face’s Trainer keeps folders `checkpoint-500`, `checkpoint-1000`, … with "
+    "`save_steps`."
 )
 EXPLAIN = (
     "Every snapshot reads the same sentence{target}: a cell is the same pair of tokens at each "
-    "step. Weights are exact, on the scale 0 to 1; of a map of more than {cells} × {cells} cells, "
-    "each is the largest of a block. A head takes on its "
-    "role at the first snapshot from which on its metric stays nearer to its final value than to "
-    "its first one (a dot on each curve); a metric that changes by less than {least} tells of no "
-    "role. “Evenly spread” is the metric of a head that tells no key from another."
+    "step. Weights are exact, on the scale 0 to 1; maps of more than {cells} × {cells} cells show "
+    "the largest of each block. A head takes on its role at the first snapshot after which its "
+    "metric stays closer to its final value than to its first (a dot on each curve). If the metric "
+    "changes by less than {least}, no role is marked. “Evenly spread” is the value of a head that "
+    "attends to all keys equally."
 )
 
 

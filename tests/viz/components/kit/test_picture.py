@@ -122,7 +122,7 @@ def test_what_a_recording_lacks_is_said(picture: Picture, says: str, recording: 
 def test_a_reading_that_leaves_nothing_is_said(recorder: object) -> None:
     short = recorder(1, 1)  # type: ignore[operator]
     hidden = Reading(special="hidden")
-    with pytest.raises(NothingLeft, match="Nothing is left to draw"):
+    with pytest.raises(NothingLeft, match="Nothing to show"):
         HeadView("decoder_self", 0, hidden).payload(short)
     header, _ = unpack(HeadGrid("decoder_self", hidden).payload(short))
     assert header["rows"] == []
