@@ -213,7 +213,7 @@ def test_a_lens_that_refuses_says_why_and_shows_weights(
 ) -> None:
     open_picture(page, address, f"lens=flow&{HEATMAP}", "head-map")
     expect(page.get_by_test_id("stAlert")).to_contain_text(
-        "Attention flow is defined for self-attention alone: choose encoder or decoder. "
+        "Attention flow is only defined for self-attention: choose encoder or decoder. "
         "Shown: the weights."
     )
     hovered(page, read(recording, "cross"), 2, 3, (4, 9), (14, 16))

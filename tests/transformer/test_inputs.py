@@ -18,7 +18,7 @@ def test_nothing_to_read(
     text_checkpoint: Checkpoint, copy_checkpoint: Checkpoint, text: str
 ) -> None:
     checkpoint = copy_checkpoint if text == "," else text_checkpoint
-    with pytest.raises(InputError, match="nothing to read"):
+    with pytest.raises(InputError, match="nothing that the model can read"):
         decode(checkpoint, text)
 
 

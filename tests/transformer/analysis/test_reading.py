@@ -174,7 +174,7 @@ def test_a_lens_that_refuses_says_why(text_checkpoint: Checkpoint) -> None:
     long = record(text_checkpoint, " ".join([SENTENCES[0]] * 3), SENTENCES[1])
     with pytest.raises(ValueError, match="up to 24 tokens"):
         read(long, "encoder_self", Reading("flow"))
-    with pytest.raises(ValueError, match="self-attention alone"):
+    with pytest.raises(ValueError, match="only defined for self-attention"):
         read(long, "cross", Reading("flow"))
 
 

@@ -53,7 +53,7 @@ def test_rows_of_cross_attention_are_the_tokens_being_produced(recording: Record
     cross = recording.attentions["cross"]
     rows = head_heatmap.row_side(cross)
     assert rows.tokens == cross.produced
-    assert "produced" in rows.title
+    assert "written" in rows.title
     own = head_heatmap.row_side(recording.attentions["decoder_self"])
     assert own.tokens == recording.attentions["decoder_self"].queries
     assert "read" in own.title
