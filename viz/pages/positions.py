@@ -3,9 +3,9 @@
 import streamlit as st
 
 from viz.position_words import schemes
+from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
-from viz.ui.state import bound
 from viz.views.listed import listed
 
 
@@ -16,16 +16,8 @@ def draw(pane: Pane) -> None:
         st.info("No positional encodings were found in this model.")
         return
     st.markdown("  \n".join(schemes(pane.recording)))
-    first, *_ = views
-    name = pane.screen.view if pane.screen.view in views else first
-    st.segmented_control(
-        "View",
-        list(views),
-        format_func=lambda name: views[name].title,
-        required=True,
-        **bound("view", name, first),
-    )
-    panel(name, pane)
+    titles = {name: view.title for name, view in views.items()}
+    panel(choose_one("View", "view", titles, pane.screen.view), pane)
 
 
 PAGE = Page("positions", "Positions", 4, draw)

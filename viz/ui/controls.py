@@ -1,6 +1,7 @@
 """The controls that views and methods declare as data, and the choice of a head."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -11,8 +12,32 @@ from viz.ui.page import Pane, chosen_head
 from viz.ui.state import bound, bound_entry, change, session, widget
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
 
+T = TypeVar("T")
 MOST_BUTTONS = 8
 """Options beyond these are a list that opens."""
+
+
+def choose_one(
+    title: str,
+    name: str,
+    titles: Mapping[T, str],
+    said: T | None,
+    usual: T | None = None,
+    as_list: bool = False,
+    **look: Any,
+) -> T:
+    """One of a few values, by their titles; `usual`, or the first, where none of them is said.
+
+    name: the field of the Screen; as_list: one that opens, not buttons; look: what else these take.
+    """
+    first = next(iter(titles)) if usual is None else usual
+    chosen = said if said is not None and said in titles else first
+    look |= {"format_func": titles.__getitem__, **bound(name, chosen, first)}
+    if as_list:
+        st.selectbox(title, list(titles), **look)
+    else:
+        st.segmented_control(title, list(titles), required=True, **look)
+    return chosen
 
 
 def draw_control(control: Control, pane: Pane) -> Any:

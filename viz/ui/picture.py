@@ -11,7 +11,7 @@ from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, HeadViewState, head_view
 from viz.components.kit.picture import NothingLeft
-from viz.screen import default
+from viz.ui.controls import choose_one
 from viz.ui.live_preview import preview
 from viz.ui.page import Pane
 from viz.ui.payloads import payload_of
@@ -24,19 +24,11 @@ PLAIN = (
 )
 
 
-def choose_picture(pane: Pane, *left_out: str) -> str:
+def choose_picture(pane: Pane, left_out: str = "") -> str:
     """Which picture of the chosen head is drawn."""
-    names = [name for name in TITLES if name not in left_out]
-    chosen = pane.screen.picture if pane.screen.picture in names else default("picture")
-    st.segmented_control(
-        "Picture",
-        names,
-        format_func=TITLES.__getitem__,
-        required=True,
-        label_visibility="collapsed",
-        **bound("picture", chosen),
-    )
-    return str(chosen)
+    titles = {name: title for name, title in TITLES.items() if name != left_out}
+    said = pane.screen.picture
+    return choose_one("Picture", "picture", titles, said, label_visibility="collapsed")
 
 
 def choose_path(pane: Pane) -> None:

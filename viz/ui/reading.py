@@ -1,16 +1,15 @@
 """How attention is read: the lens, and what rows and columns stand for."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
 from viz.screen import Screen
+from viz.ui.controls import choose_one
 from viz.ui.page import Pane
-from viz.ui.state import bound
 
 ROWS = {"produced": "producing", "read": "reading"}
 ROWS_EXPLAINED = (
@@ -31,7 +30,8 @@ SPECIAL_EXPLAINED = (
 def choose_rows(pane: Pane) -> None:
     """The switch that names the rows of cross-attention; drawn where it changes something."""
     if writes(pane.selection.attention(pane.recording)):
-        _choose("rows", "Rows", ROWS, pane.screen.rows, ROWS_EXPLAINED, "collapsed")
+        look: Any = {"help": ROWS_EXPLAINED, "label_visibility": "collapsed"}
+        choose_one("Rows", "rows", ROWS, pane.screen.rows, **look)
 
 
 def choose_reading(screen: Screen) -> None:
@@ -46,37 +46,18 @@ def choose_reading(screen: Screen) -> None:
     if not box.open:  # its contents are no burden while nobody looks at them
         return
     with box:
-        _choose_lens(_lens(screen))
-        _choose("words", "Tokens as", WORDS, screen.words, RULE)
-        _choose("special", "Special tokens", SPECIAL, screen.special, SPECIAL_EXPLAINED)
+        _choose_lens(screen)
+        choose_one("Tokens as", "words", WORDS, screen.words, help=RULE)
+        explain = SPECIAL_EXPLAINED
+        choose_one("Special tokens", "special", SPECIAL, screen.special, help=explain)
 
 
-def _choose_lens(name: str) -> None:
+def _choose_lens(screen: Screen) -> None:
     found = lenses()
-    names = list(found)
-    st.selectbox("Lens", names, format_func=lambda name: found[name].title, **bound("lens", name))
-    st.code(found[name].formula, language=None)
-    st.caption(found[name].explain)
-
-
-def _choose(
-    name: str,
-    title: str,
-    options: Mapping[Any, str],
-    chosen: object,
-    explain: str,
-    label: Literal["visible", "collapsed"] = "visible",
-) -> None:
-    """A switch between named values."""
-    st.segmented_control(
-        title,
-        list(options),
-        format_func=options.__getitem__,
-        required=True,
-        help=explain,
-        label_visibility=label,
-        **bound(name, chosen),
-    )
+    titles = {name: each.title for name, each in found.items()}
+    lens = found[choose_one("Lens", "lens", titles, screen.lens, as_list=True)]
+    st.code(lens.formula, language=None)
+    st.caption(lens.explain)
 
 
 def usable_reading(pane: Pane) -> Reading:

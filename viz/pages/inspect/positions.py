@@ -12,9 +12,10 @@ from transformer.positions.encodings import find_pairs, similarity
 from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
+from viz.ui.controls import choose_one
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
-from viz.ui.state import bound, current_theme
+from viz.ui.state import current_theme
 
 EXPLAIN = (
     "The cosine of the angle between the vectors that the model has learned for any two of its "
@@ -40,11 +41,11 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     if not tables:
         st.info(f"This model has no learned positions. {_why(found)}")
         return
-    said = pane.screen.table
-    name = said if said in tables else tables[0]
+    name, said = tables[0], pane.screen.table
     if len(tables) > 1:
+        titles = dict(zip(tables, tables, strict=True))
         with top:
-            st.selectbox("Table", tables, width=380, **bound("table", name, tables[0]))
+            name = choose_one("Table", "table", titles, said, as_list=True, width=380)
     table = tensor_of(key, name)
     if table.dim() != 2 or not table.numel():
         st.info(literal(f"{name} is not a matrix with one row per position."))

@@ -10,7 +10,6 @@ from torch import Tensor
 from transformer.inspection.survey import Inspection
 from transformer.inspection.tensor_statistics import (
     LARGEST,
-    Pooling,
     Statistics,
     as_matrix,
     histogram,
@@ -19,11 +18,12 @@ from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
 from viz.screen import Screen
+from viz.ui.controls import choose_one
 from viz.ui.page import Pane
 from viz.ui.panel import plot, show_figure
 from viz.ui.state import bound, current_theme
 
-POOLINGS: dict[Pooling, str] = {"largest": "Largest", "mean": "Mean |x|"}
+POOLINGS = {"largest": "Largest", "mean": "Mean |x|"}
 EXPLAIN = (
     "Effective rank: exp(−Σ p ln p) with p = σ / Σσ (Roy and Vetterli 2007): how many directions "
     "carry the matrix, from 1 to its rank. The spectral norm is the largest σ. Numbers leave out "
@@ -38,10 +38,10 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     if not names:
         st.info("No tensor here holds a value.")
         return
-    usual, said = _first(found, names), pane.screen.tensor
-    name = said if said in names else usual
+    titles, usual = dict(zip(names, names, strict=True)), _first(found, names)
+    said = pane.screen.tensor
     with top:
-        st.selectbox("Tensor", names, width=480, **bound("tensor", name, usual))
+        name = choose_one("Tensor", "tensor", titles, said, usual, as_list=True, width=480)
     values, numbers = tensor_of(key, name), statistics_of(key, name)
     table, bars, curve = st.columns([2, 3, 3], gap="medium")
     with table:
@@ -96,14 +96,7 @@ def _picture(screen: Screen, name: str, matrix: Tensor) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         rows = _range("Rows", "tensor_rows", screen.tensor_rows, matrix.size(0))
         columns = _range("Columns", "tensor_columns", screen.tensor_columns, matrix.size(1))
-        st.segmented_control(
-            "Pooling",
-            list(POOLINGS),
-            format_func=POOLINGS.__getitem__,
-            required=True,
-            **bound("pooling", screen.pooling),
-        )
-    pooling: Any = screen.pooling
+        pooling: Any = choose_one("Pooling", "pooling", POOLINGS, screen.pooling)
     shown = tensor_picture.picture(matrix, rows, columns, pooling)
     show_figure(
         tensor_picture.draw(shown, current_theme()),

@@ -6,6 +6,7 @@ from transformer import InputError, Recording
 from transformer.batch_masks import SentenceMasks
 from viz.figures.masks import STATES, Picture, Which, draw, draw_small
 from viz.labels import kind_title, literal
+from viz.ui.controls import choose_one
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
 from viz.ui.state import bound, current_theme
@@ -53,16 +54,9 @@ def record_second(checkpoint: str, text: str, default: str) -> Recording:
 
 def choose_kind(said: str | None, kinds: list[str]) -> str:
     """The decoder first: there two masks meet."""
-    usual = "decoder_self" if "decoder_self" in kinds else kinds[0]
-    kind = said if said in kinds else usual
-    st.segmented_control(
-        "Attention",
-        kinds,
-        format_func=kind_title,
-        required=True,
-        **bound("mask_kind", kind, usual),
-    )
-    return kind
+    usual = "decoder_self" if "decoder_self" in kinds else None
+    titles = {kind: kind_title(kind) for kind in kinds}
+    return choose_one("Attention", "mask_kind", titles, said, usual)
 
 
 def padded_side(recording: Recording, kind: str) -> str:

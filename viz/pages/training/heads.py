@@ -23,6 +23,7 @@ from viz.components.snapshot_player.snapshot_player import (
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.screen import Screen, link
+from viz.ui.controls import choose_one
 from viz.ui.opened import at_start, shipped_names
 from viz.ui.opening import check_allowed
 from viz.ui.page import Pane
@@ -30,9 +31,9 @@ from viz.ui.payloads import PAYLOADS
 from viz.ui.request import Answer, Request, version_of
 from viz.ui.saving import download
 from viz.ui.settings import checkpoints_folder
-from viz.ui.state import bound, change, current_theme
+from viz.ui.state import change, current_theme
 
-TITLE, METRIC = "Heads over steps", "entropy"
+METRIC = "entropy"
 NONE = (
     "{name} has no snapshots, so the emergence of its heads cannot be shown. `python -m "
     "transformer train` keeps them in `snapshots/NNNNNN.safetensors` where a recipe sets "
@@ -114,15 +115,15 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
 
 def _choose_metric(pane: Pane) -> Metric:
     metrics = metrics_of(pane.selection.attention(pane.recording))
-    usual = METRIC if METRIC in metrics else next(iter(metrics))
-    chosen = pane.screen.metric if pane.screen.metric in metrics else usual
-    st.selectbox(
+    chosen = choose_one(
         "Metric",
-        list(metrics),
-        format_func=lambda name: metrics[name].title,
+        "metric",
+        {name: each.title for name, each in metrics.items()},
+        pane.screen.metric,
+        METRIC if METRIC in metrics else None,
+        as_list=True,
         help="\n".join(f"- **{each.title}**: {each.explain}" for each in metrics.values()),
         width=180,
-        **bound("metric", chosen, usual),
     )
     return metrics[chosen]
 

@@ -12,6 +12,7 @@ from viz.export import rows_csv
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label
+from viz.ui.controls import choose_one
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
@@ -45,16 +46,9 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
 
 
 def _choose_position(pane: Pane) -> int:
-    target, said = pane.recording.target, pane.screen.position
-    position = said if said < len(target) else 0
-    st.selectbox(
-        "Target position",
-        range(len(target)),
-        format_func=lambda t: f"{t} · {label(target[t])}",
-        width=180,
-        **bound("position", position),
-    )
-    return position
+    titles = {t: f"{t} · {label(token)}" for t, token in enumerate(pane.recording.target)}
+    said = pane.screen.position
+    return choose_one("Target position", "position", titles, said, as_list=True, width=180)
 
 
 def _choose_epsilon(pane: Pane) -> float:
