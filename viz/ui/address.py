@@ -6,6 +6,7 @@ history, a link to another page is one that Streamlit has made already.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -46,17 +47,14 @@ def write_address(pages: Sequence[str]) -> None:
         known.number,
         known.query,
         is_new_entry=known.is_new_entry,
-        heard=known.heard,
         page=_path(page),
         pages=[_path(each) for each in pages],
         on_back=_go_back,
     )
 
 
-def _go_back(n: int, said: Mapping[str, str]) -> None:
-    state = session()
-    _take(state.screen.page, said)
-    state.address = replace(state.address, heard=n)
+def _go_back(query: str) -> None:
+    _take(session().screen.page, dict(parse_qsl(query, keep_blank_values=True)))
 
 
 def _take(page: str, said: Mapping[str, str]) -> None:

@@ -25,8 +25,6 @@ class Address:
     """Of the last address that was written."""
     is_new_entry: bool = False
     """Whether Back leads to the one before it."""
-    heard: int = 0
-    """The number of the last Back or Forward."""
 
 
 @dataclass

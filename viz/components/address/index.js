@@ -1,35 +1,32 @@
-// The server writes the address of what is chosen; Back and Forward are told to it. Each of these
-// has a number: what the server says of the address before it has heard of it is older.
+// The server writes the address of what is chosen; Back and Forward are told to it. It draws nothing.
 
-const COUNTER = "headscope:changes"; // one for all components of the window
+import { host } from "../kit/host.js";
+import { accepts, tell } from "../kit/sync.js";
 
-const bar = { written: 0, told: 0, place: "", tell: null };
+export default host("address", create, update);
 
-export default function ({ data, setTriggerValue }) {
-  if (!bar.tell) listen();
-  bar.tell = (change) => setTriggerValue("went", change);
-  if (data.number < bar.written) Object.assign(bar, { written: 0, told: 0 }); // it began anew
-  if (data.number === bar.written || data.heard < bar.told || !isOpen(data)) return;
-  bar.written = data.number;
-  write(data);
-}
-
-function listen() {
-  bar.place = place();
-  window.addEventListener("popstate", went);
+function create(root, sync) {
+  const bar = { sync, written: 0, place: place() };
+  const listener = () => went(bar);
+  window.addEventListener("popstate", listener);
+  bar.dispose = () => window.removeEventListener("popstate", listener);
+  return bar;
 }
 
 function place() {
   return location.pathname + location.search;
 }
 
-// Whether the page that the server speaks of is still the one that is open.
-function isOpen({ page, pages }) {
-  const last = location.pathname.split("/").at(-1);
-  return last === page || (page === "" && !pages.includes(last));
+function went(bar) {
+  if (place() === bar.place) return; // only an anchor
+  bar.place = place();
+  tell(bar.sync, "query", location.search.slice(1));
 }
 
-function write({ query, is_new_entry }) {
+function update(bar, { number, query, is_new_entry, page, pages }) {
+  const isOlder = !accepts(bar.sync, "query", query); // than Back or Forward
+  if (isOlder || number === bar.written || !isOpen(page, pages)) return;
+  bar.written = number;
   const address = location.pathname + (query && `?${query}`);
   if (address !== place()) {
     if (is_new_entry) history.pushState({}, "", address);
@@ -38,9 +35,8 @@ function write({ query, is_new_entry }) {
   bar.place = place();
 }
 
-function went() {
-  if (place() === bar.place) return; // only an anchor, or told already
-  bar.place = place();
-  window[COUNTER] = bar.told = (window[COUNTER] ?? 0) + 1;
-  bar.tell({ n: bar.told, query: location.search.slice(1) });
+// Whether the page that the server speaks of is still the one that is open.
+function isOpen(page, pages) {
+  const last = location.pathname.split("/").at(-1);
+  return last === page || (page === "" && !pages.includes(last));
 }
