@@ -7,7 +7,7 @@ import streamlit as st
 
 from transformer.decoding.method import Method, Option
 from viz.labels import kind_title
-from viz.screen import with_entry
+from viz.screen import Screen, with_entry
 from viz.ui.page import Pane, chosen_head
 from viz.ui.state import bound, bound_entry, change, session, widget
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
@@ -130,23 +130,30 @@ def _number(title: str, n: int, chosen: int, usual: int, suffix: str = "") -> No
     )
 
 
-def choose_options(method: Method, said: dict[str, float]) -> tuple[tuple[str, float], ...]:
-    """What a decoding method may be given, as (name, value) pairs; drawn in a row."""
-    return tuple((option.name, _option(option, said.get(option.name))) for option in method.options)
+def chosen_options(method: Method, screen: Screen) -> dict[str, float]:
+    """name -> value of what a decoding method may be given; its default for what is not legal."""
+    said = dict(screen.options)
+    return {each.name: _legal(each, said.get(each.name, each.default)) for each in method.options}
 
 
-def _option(option: Option, said: float | None) -> float:
-    kind: Any = int if option.is_whole else float
-    is_legal = said is not None and option.least <= said <= option.most and kind(said) == said
-    usual, least, most = kind(option.default), kind(option.least), kind(option.most)
-    return st.number_input(
-        option.title,
-        least,
-        most,
-        step=1 if option.is_whole else 0.05,
-        help=option.explain or None,
-        **bound_entry("options", option.name, kind(said) if is_legal else usual, usual),
-    )
+def _legal(option: Option, said: float) -> float:
+    is_legal = option.least <= said <= option.most and (not option.is_whole or said == int(said))
+    value = said if is_legal else option.default
+    return int(value) if option.is_whole else value
+
+
+def choose_options(method: Method, chosen: Mapping[str, float]) -> None:
+    """Draw a field for each of them, in a row."""
+    for option in method.options:
+        kind: Any = int if option.is_whole else float
+        st.number_input(
+            option.title,
+            kind(option.least),
+            kind(option.most),
+            step=1 if option.is_whole else 0.05,
+            help=option.explain or None,
+            **bound_entry("options", option.name, chosen[option.name], kind(option.default)),
+        )
 
 
 def whole_number(

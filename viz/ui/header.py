@@ -9,8 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
 from viz.labels import literal
-from viz.ui.controls import choose_options
-from viz.ui.languages import choose_languages, has_languages
+from viz.ui.controls import choose_options, chosen_options
+from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, shipped_names, title
 from viz.ui.request import (
@@ -118,9 +118,15 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Lang
     if not method.options and not told:
         return chosen, (), NEITHER
     help = f"Options of {method.title}" + (", and languages" if told else "")
-    with st.popover("Options", icon=":material/tune:", help=help, key="options"):
-        languages = choose_languages(known, screen) if told else NEITHER
-        return chosen, choose_options(method, dict(screen.options)), languages
+    options = chosen_options(method, screen)
+    languages = chosen_languages(known, screen) if told else NEITHER
+    box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
+    if box.open:  # its contents are no burden while nobody looks at them
+        with box:
+            if told:
+                choose_languages(known, languages)
+            choose_options(method, options)
+    return chosen, tuple(options.items()), languages
 
 
 def _sentence(checkpoint: str) -> str:

@@ -1,6 +1,5 @@
 """Which language a translator of many reads, and which it writes."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,26 +9,32 @@ from viz.screen import Screen
 from viz.ui.request import Languages
 from viz.ui.state import bound
 
+NAMES = ("source_language", "target_language")
+
 
 def has_languages(known: Description) -> bool:
     """Whether a checkpoint is told its languages."""
     return bool(getattr(known.config, "languages", ()))
 
 
-def choose_languages(known: Description, screen: Screen) -> Languages:
+def chosen_languages(known: Description, screen: Screen) -> Languages:
+    """One of the codes each; None where nothing is chosen, and the checkpoint does not say."""
+    config: Any = known.config
+    said = (screen.source_language, screen.target_language)
+    usual = (config.source_language, config.target_language)
+    pairs = zip(said, usual, strict=True)
+    source, target = (next((c for c in pair if c in config.languages), None) for pair in pairs)
+    return source, target
+
+
+def choose_languages(known: Description, chosen: Languages) -> None:
     """Draw two lists of the codes that it knows."""
     config: Any = known.config
-    return (
-        _choose("From", "source_language", config, screen),
-        _choose("To", "target_language", config, screen),
-    )
-
-
-def _choose(title: str, name: str, config: Any, screen: Screen) -> str | None:
-    """One of the codes; None where nothing is chosen, and the checkpoint does not say."""
-    codes: Sequence[str] = config.languages
-    usual, said = getattr(config, name), getattr(screen, name)
-    chosen = next((each for each in (said, usual) if each in codes), None)
-    return st.selectbox(
-        title, codes, index=None, placeholder="model default", **bound(name, chosen, usual)
-    )
+    for title, name, code in zip(("From", "To"), NAMES, chosen, strict=True):
+        st.selectbox(
+            title,
+            config.languages,
+            index=None,
+            placeholder="model default",
+            **bound(name, code, getattr(config, name)),
+        )

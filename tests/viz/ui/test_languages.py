@@ -7,7 +7,6 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.hugging_face.test_languages import TEXT, save_translator
-from tests.viz.ui.test_app import widget
 from transformer import decode, load_checkpoint, record, translating
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
@@ -31,15 +30,32 @@ def shown(app: AppTest) -> str:
     return next(str(each) for each in components if each.component_name.endswith("token_rows"))
 
 
-def test_both_are_chosen_from_the_codes_of_the_tokenizer(app: AppTest) -> None:
+def test_what_the_tokenizer_says_is_chosen_first(app: AppTest) -> None:
     app.run()
     assert not app.exception
-    assert {"ar_AR", "de_DE", "en_XX"} <= set(widget(app.selectbox, "source_language").options)
-    assert (
-        widget(app.selectbox, "source_language").value == "en_XX"
-        and widget(app.selectbox, "target_language").value is None
-    )
     assert "en_XX" in shown(app)
+
+
+def script() -> None:
+    import streamlit as st
+
+    from viz.ui.languages import choose_languages, chosen_languages
+    from viz.ui.request import about
+    from viz.ui.state import session
+
+    known = about(st.session_state["folder"])
+    assert known is not None
+    choose_languages(known, chosen_languages(known, session().screen))
+
+
+def test_both_are_chosen_from_the_codes_of_the_tokenizer(tmp_path: Path) -> None:
+    app = AppTest.from_function(script)
+    app.session_state["folder"] = str(save_translator("mBART-50", tmp_path))
+    source, target = app.run().selectbox
+    assert {"ar_AR", "de_DE", "en_XX"} <= set(source.options)
+    assert (source.value, target.value) == ("en_XX", None)
+    target.set_value("de_DE").run()
+    assert app.session_state["session"].screen.target_language == "de_DE"
 
 
 def test_steps_of_a_decoder_that_starts_with_a_language(tmp_path: Path) -> None:
