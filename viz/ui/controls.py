@@ -33,10 +33,11 @@ def choose_one(
     first = next(iter(titles)) if usual is None else usual
     chosen = said if said is not None and said in titles else first
     look |= {"format_func": titles.__getitem__, **bound(name, chosen, first)}
+    options = list(titles)
     if as_list:
-        st.selectbox(title, list(titles), **look)
+        st.selectbox(title, options, options.index(chosen), **look)
     else:
-        st.segmented_control(title, list(titles), required=True, **look)
+        st.segmented_control(title, options, default=chosen, required=True, **look)
     return chosen
 
 
@@ -51,11 +52,12 @@ def draw_control(control: Control, pane: Pane) -> Any:
     chosen = next((option for option in options if str(option) == said), options[0])
     look = _named(control, chosen, options[0])
     if isinstance(control, Amount):
-        return st.number_input(control.title, min(options), max(options), step=1, width=150, **look)
+        least, most = min(options), max(options)
+        return st.number_input(control.title, least, most, chosen, step=1, width=150, **look)
     look["format_func"] = lambda option: str(option).capitalize()
     if len(options) > MOST_BUTTONS:
-        return st.selectbox(control.title, options, width=260, **look)
-    return st.segmented_control(control.title, options, required=True, **look)
+        return st.selectbox(control.title, options, options.index(chosen), width=260, **look)
+    return st.segmented_control(control.title, options, default=chosen, required=True, **look)
 
 
 def _dimensions(control: Dimensions, options: list[tuple[int, ...]], said: str) -> tuple[int, ...]:
@@ -65,6 +67,7 @@ def _dimensions(control: Dimensions, options: list[tuple[int, ...]], said: str) 
     picked = st.multiselect(
         control.title,
         offered,
+        chosen,
         max_selections=8,
         width=380,
         **_named(control, chosen, list(usual)),
@@ -94,6 +97,7 @@ def choose_head(pane: Pane, title: str = "", suffix: str | None = None) -> Selec
         st.segmented_control(
             "Attention",
             kinds,
+            default=chosen.kind,
             format_func=kind_title,
             required=True,
             label_visibility="collapsed",
@@ -111,7 +115,7 @@ def choose_heads(pane: Pane) -> None:
     with _row():
         _number("Layer", attention.n_layers, selection.layer, default.layer)
         _number("Head", attention.n_heads, selection.head, default.head)
-        st.toggle("Mean of heads", **bound("mean", pane.screen.mean))
+        st.toggle("Mean of heads", pane.screen.mean, **bound("mean", pane.screen.mean))
 
 
 def _row() -> Any:
@@ -123,6 +127,7 @@ def _number(title: str, n: int, chosen: int, usual: int, suffix: str = "") -> No
     st.selectbox(
         title,
         range(n),
+        chosen,
         format_func=lambda i: f"{title[0]}{i}",
         label_visibility="collapsed",
         width=72,
@@ -150,6 +155,7 @@ def choose_options(method: Method, chosen: Mapping[str, float]) -> None:
             option.title,
             kind(option.least),
             kind(option.most),
+            chosen[option.name],
             step=1 if option.is_whole else 0.05,
             help=option.explain or None,
             **bound_entry("options", option.name, chosen[option.name], kind(option.default)),
@@ -161,4 +167,6 @@ def whole_number(
 ) -> int:
     """A field for a whole number within limits. look: what else `st.number_input` takes."""
     chosen = said if said is not None and least <= said <= most else usual
-    return st.number_input(title, least, most, **{"step": 1, **look}, **bound(name, chosen, usual))
+    return st.number_input(
+        title, least, most, chosen, **{"step": 1} | look | bound(name, chosen, usual)
+    )

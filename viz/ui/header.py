@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
 from viz.labels import literal
-from viz.ui.controls import choose_options, chosen_options
+from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, shipped_names, title
@@ -48,6 +48,7 @@ def header(needs_answer: bool = True) -> Request:
         st.selectbox(
             "Checkpoint",
             names,
+            index=names.index(checkpoint),
             format_func=title,
             help=_lines(),
             **widget("checkpoint", checkpoint, turn_to),
@@ -105,15 +106,11 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Lang
     if known is None or not known.family.decodes:
         return "none", (), NEITHER
     methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
-    usual = default_method(known.family.reads)
-    chosen = screen.decoding if screen.decoding in methods else usual
-    st.selectbox(
-        "Decoding",
-        list(methods),
-        format_func=lambda method: methods[method].title,
-        width=150,
-        **bound("decoding", chosen, usual),
+    titles, usual = (
+        {name: m.title for name, m in methods.items()},
+        default_method(known.family.reads),
     )
+    chosen = choose_one("Decoding", "decoding", titles, screen.decoding, usual, True, width=150)
     method, told = methods[chosen], has_languages(known)
     if not method.options and not told:
         return chosen, (), NEITHER
@@ -133,9 +130,8 @@ def _sentence(checkpoint: str) -> str:
     """The text input; each checkpoint starts with its own first example."""
     usual, said = _first_example(checkpoint), session().screen.text
     text = usual if said is None else said
-    st.text_input(
-        "Sentence", placeholder="Type a sentence and press Enter", **bound("text", text, usual)
-    )
+    hint = "Type a sentence and press Enter"
+    st.text_input("Sentence", text, placeholder=hint, **bound("text", text, usual))
     return text
 
 

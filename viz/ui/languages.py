@@ -34,7 +34,7 @@ def choose_languages(known: Description, chosen: Languages) -> None:
         st.selectbox(
             title,
             config.languages,
-            index=None,
+            index=config.languages.index(code) if code else None,
             placeholder="model default",
             **bound(name, code, getattr(config, name)),
         )

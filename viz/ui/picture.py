@@ -33,7 +33,7 @@ def choose_picture(pane: Pane, left_out: str = "") -> str:
 
 def choose_path(pane: Pane) -> None:
     """Whether the heat map joins the largest weights of its rows."""
-    st.toggle("Path", **bound("path", pane.screen.path))
+    st.toggle("Path", pane.screen.path, **bound("path", pane.screen.path))
 
 
 def picture(name: str, pane: Pane, reading: Reading) -> None:

@@ -68,7 +68,7 @@ def change(**choices: Any) -> None:
 
 
 def bound(name: str, value: Any, usual: Any = None) -> dict[str, Any]:
-    """What a widget is given to show this value, and to choose another for a field of the Screen.
+    """What a widget that shows this value is given, to choose another for a field of the Screen.
 
     usual: the value that stands for the default.
     """
@@ -96,8 +96,6 @@ def widget(name: str, value: Any, choose: Callable[[Any], None]) -> dict[str, An
     if key in st.session_state and st.session_state[key] != value:
         turns[name] = turns.get(name, 0) + 1
         key = _key(name)
-    if key not in st.session_state:
-        st.session_state[key] = value
     return {"key": key, "on_change": lambda: choose(st.session_state[key])}
 
 

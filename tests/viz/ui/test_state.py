@@ -11,9 +11,9 @@ def script() -> None:
     from viz.ui.state import bound, bound_entry, change, session
 
     layer = session().screen.layer or 0
-    st.selectbox("Layer", range(3), **bound("layer", layer, 0))
-    entries = dict(session().screen.options)
-    st.number_input("Seed", 0, 9, **bound_entry("options", "seed", int(entries.get("seed", 4)), 4))
+    st.selectbox("Layer", range(3), layer, **bound("layer", layer, 0))
+    seed = int(dict(session().screen.options).get("seed", 4))
+    st.number_input("Seed", 0, 9, seed, **bound_entry("options", "seed", seed, 4))
     st.button("grid", on_click=lambda: change(layer=2))
 
 

@@ -26,13 +26,15 @@ def choose_second(first: Pane) -> None:
     names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("**B** is of", width="content")
+        chosen = _name(first) or SAME
         st.selectbox(
             "Checkpoint of B",
             [SAME, *names],
+            [SAME, *names].index(chosen),
             format_func=title,
             label_visibility="collapsed",
             width=260,
-            **widget("checkpoint_b", _name(first) or SAME, lambda name: _turn_to(name, first)),
+            **widget("checkpoint_b", chosen, lambda name: _turn_to(name, first)),
         )
     try:
         _answer(first)

@@ -48,7 +48,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         chosen = choose_head(pane, suffix="_circuit")
     usual, said = " ".join(inspected(key).about.examples), pane.screen.circuit_words
     words = usual if said is None else said
-    st.text_input("Words", **bound("circuit_words", words, usual))
+    st.text_input("Words", words, **bound("circuit_words", words, usual))
     tokenizer = tokenizer_of(key)
     if isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
         st.info(TWO_VOCABULARIES)

@@ -114,5 +114,5 @@ def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> tuple
         return 0, 1
     whole = (0, n - 1)
     first, last = said if said and said[0] <= said[1] < n else whole
-    st.slider(title, 0, n - 1, width=300, **bound(name, (first, last), whole))
+    st.slider(title, 0, n - 1, (first, last), width=300, **bound(name, (first, last), whole))
     return first, last + 1

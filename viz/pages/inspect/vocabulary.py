@@ -34,7 +34,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     with splits:
         usual, said = next(iter(found.about.examples), ""), pane.screen.split
         text = (usual if said is None else said)[:LONGEST]
-        st.text_input("How a text splits", max_chars=LONGEST, **bound("split", text, usual))
+        st.text_input("How a text splits", text, max_chars=LONGEST, **bound("split", text, usual))
         try:
             ids = tokenizer.encode(text, found.family.reads)
         except TokenizerError as error:
@@ -49,6 +49,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 def _pieces(key: Key, wanted: str) -> None:
     st.text_input(
         "Search the vocabulary",
+        wanted,
         placeholder="A part of a piece, or an id",
         **bound("piece", wanted),
     )

@@ -38,7 +38,7 @@ def offered_example(shown: Answer) -> str:
 def second_text(said: str | None, default: str) -> str:
     """The text input."""
     text = default if said is None else said
-    st.text_input("Second sentence", **bound("mask_text", text, default))
+    st.text_input("Second sentence", text, **bound("mask_text", text, default))
     return text
 
 

@@ -31,4 +31,4 @@ def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
 
 def log_steps(screen: Screen) -> bool:
     """The choice of the horizontal axis."""
-    return st.toggle("Logarithmic steps", **bound("log", screen.log))
+    return st.toggle("Logarithmic steps", screen.log, **bound("log", screen.log))

@@ -55,7 +55,7 @@ def _choose_epsilon(pane: Pane) -> float:
     said = pane.screen.epsilon
     epsilon = said if said is not None and 0 <= said <= LARGEST else DEFAULT
     st.slider(
-        "Smoothing ε", 0.0, LARGEST, step=STEP, width=280, **bound("epsilon", epsilon, DEFAULT)
+        "Smoothing ε", 0.0, LARGEST, epsilon, STEP, width=280, **bound("epsilon", epsilon, DEFAULT)
     )
     return epsilon
 

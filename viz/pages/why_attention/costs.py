@@ -19,7 +19,7 @@ sentence has some 30 tokens, and *d* is 512 in the paper.
 def choose(letter: str, title: str, said: int | None, options: tuple[int, ...], usual: int) -> int:
     """One size, from a few values worth comparing."""
     chosen = said if said in options else usual
-    st.select_slider(f"*{letter}*, {title}", options, **bound(letter, chosen, usual))
+    st.select_slider(f"*{letter}*, {title}", options, chosen, **bound(letter, chosen, usual))
     return chosen
 
 
