@@ -106,10 +106,8 @@ def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Lang
     if known is None or not known.family.decodes:
         return "none", (), NEITHER
     methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
-    titles, usual = (
-        {name: m.title for name, m in methods.items()},
-        default_method(known.family.reads),
-    )
+    titles = {name: each.title for name, each in methods.items()}
+    usual = default_method(known.family.reads)
     chosen = choose_one("Decoding", "decoding", titles, screen.decoding, usual, True, width=150)
     method, told = methods[chosen], has_languages(known)
     if not method.options and not told:
