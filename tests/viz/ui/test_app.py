@@ -319,15 +319,19 @@ def test_checkpoints_of_different_kinds_stand_side_by_side(folder: Path, familie
     assert "This model copies numbers from 2 to 11" in said(app)
 
 
+NAMES = ("picture", "kind", "topic", "view", "inspect", "decoding", "lens", "text", "cell", "heads")
 GARBAGE = (
-    *(f"{name}=" for name in ("picture", "kind", "topic", "view", "inspect", "decoding", "lens")),
-    *(f"{name}=99" for name in ("layer", "head", "step", "position", "top", "kind", "checkpoint")),
-    "options.seed=1e400&options.beam_size=1e400&options.beam_size=0.5&options.top_k=-3",
-    "cell=99,99&pins=q99,k99&heads=99&snapshot=9&show=?&sort=?&metric=?",
-    "tensor=?&tensor_rows=9,3&tensor_columns=0,99999999&epsilon=7&n=0&d=7&warmup=0&table=?",
-    "controls.side=?&controls.offset=0&controls.n_positions=1e400&controls.dimensions=,9999,x",
-    "kind_b=?&layer_b=99&head_b=99&heads_b=99&cell_b=99,99&checkpoint_b=?&kind_circuit=?",
-    "mask_kind=?&mask_text=%00%F0&text=%E2%80%AE%00&split=%00&piece=%00&circuit_words=%00",
+    "&".join(f"{name}=" for name in NAMES),
+    "layer=99&head=99&step=99&position=99&top=99&kind=99&checkpoint=99&cell=99,99&pins=q99&heads=99"
+    "&picture=map&tensor_rows=9,3&tensor_columns=0,99999999&snapshot=9&metric=?&show=?&sort=?"
+    "&kind_b=?&layer_b=99&head_b=99&heads_b=99&cell_b=99,99&checkpoint_b=?&kind_circuit=?",
+    "options.seed=1e400&options.beam_size=1e400&options.top_k=-3&tensor=?&epsilon=7&n=0&d=7"
+    "&warmup=0&table=?&controls.side=?&controls.offset=0&controls.dimensions=,9999,x&picture=inside"
+    "&mask_kind=?&mask_text=%00%F0&text=%E2%80%AE%00&split=%00&piece=%00&circuit_words=%00",
+    *(
+        f"inspect={part}&topic={part}&circuit_words=%00&tensor=%00"
+        for part in ("circuits", "heads")
+    ),
 )
 
 
