@@ -53,7 +53,7 @@ def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> 
     first = min(snapshots.iterdir())
     link = f"compare?checkpoint=copy&checkpoint_b={first}&picture=map"
     open_app(page, f"{address}/{link}")
-    expect(page.get_by_text("B is made to read what A wrote")).to_be_visible()
+    expect(page.get_by_text("B is given A's output")).to_be_visible()
     expect(page.locator(".head-map")).to_have_count(2)
     expect(page.get_by_text(re.compile("of copy step 0")).first).to_be_visible()
     expect(page.get_by_text("Parameters that changed most")).to_be_visible()

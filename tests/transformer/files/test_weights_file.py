@@ -65,7 +65,7 @@ def test_a_bare_pickle_is_never_executed(suffix: str, tmp_path: Path) -> None:
 def test_an_array_of_objects_is_never_executed(tmp_path: Path) -> None:
     array = np.array([Payload(tmp_path / "made")], dtype=object)
     np.savez(tmp_path / "model.npz", encoder_l1_self_Wq=array)
-    refused(tmp_path / "model.npz", "holds Python objects, which are not loaded: save arrays")
+    refused(tmp_path / "model.npz", "holds Python objects, which are not loaded: save only arrays")
     assert not (tmp_path / "made").exists()
 
 
@@ -221,7 +221,7 @@ def test_very_many_tensors_are_not_read_one_by_one(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "ckpt.pt", "w") as archive:
         for i in range(10_000):
             archive.writestr(f"archive/data/{i}", b"")
-    refused(tmp_path / "ckpt.pt", r"holds 10,000 parts, .* at most 8,192: save the weights alone")
+    refused(tmp_path / "ckpt.pt", r"holds 10,000 parts, .* at most 8,192: save only the weights")
 
 
 def test_an_array_header_of_absurd_size(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_layers_that_nobody_saved_are_not_built(copied: Path) -> None:
     (finding, *_) = survey(copied).findings
     assert finding.tensor == "config.json"
     assert finding.problem == (
-        "n_layer is 1,000, and the weights hold 28 tensors, too few for so many layers"
+        "n_layer is 1,000, and the weights hold 28 tensors, too few for that many layers"
     )
 
 

@@ -303,7 +303,7 @@ def test_two_checkpoints_of_one_vocabulary_are_subtracted(folder: Path) -> None:
     widget(app.selectbox, "checkpoint_b").set_value("other").run()
     assert not app.exception
     captions = " ".join(caption.value for caption in app.caption)
-    assert "B is made to read what A wrote" in captions
+    assert "B is given A's output" in captions
     assert {metric.value for metric in app.metric} == {"0.0000 bits", "0.0000"}
     assert "Relative change" in app.dataframe[0].value.columns
     assert set(app.dataframe[0].value["Relative change"]) == {0.0}

@@ -148,7 +148,7 @@ def test_flow_says_how_long_a_text_may_be() -> None:
         recording = recording_of(encoder_self=self_attention(random_layers(1, 1, n_tokens)))
         why = flow.LENS.why_not(recording, "encoder_self")
         assert (why is not None) == refuses
-    assert f"up to {MOST_TOKENS} tokens, and here are {MOST_TOKENS + 1}" in why
+    assert f"up to {MOST_TOKENS} tokens; this text has {MOST_TOKENS + 1}" in why
 
 
 def test_what_is_remembered_goes_with_the_attention() -> None:
