@@ -359,8 +359,8 @@ def test_a_pickle_that_would_run_code_does_not(broken: Path, tmp_path: Path) -> 
     torch.save({"transformer.wte.weight": Payload(made)}, broken / "pytorch_model.bin")
     refused(
         broken,
-        r"^broken: pytorch_model\.bin holds Python objects \(\S+\), which are not loaded: save the "
-        r"weights alone, with torch\.save\(model\.state_dict\(\), path\)\.$",
+        r"^broken: pytorch_model\.bin holds Python objects \(\S+\), which are not loaded: save "
+        r"only the weights, with torch\.save\(model\.state_dict\(\), path\)\.$",
     )
     assert not made.exists()
 
