@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from transformer.training.noise import Row
 
-MEANINGS = 4
-"""An English entry keeps this many translations, the commonest ones."""
-FAMILIAR = 200
-"""A word with so many sentences is learned from them."""
+FAMILIAR = 400
+"""A word that occurs so often in sentences is learned from them."""
+MEANINGS = (2, 1)
+"""How often a word comes with its commonest translation, and how often with the second."""
 
 
 def counted(texts: Iterable[str]) -> Counter[str]:
@@ -22,30 +22,28 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", text.lower())
 
 
-def ranked(entries: Iterable[Row], english: Counter[str], german: Counter[str]) -> list[Row]:
-    """The entries, each as often as it is useful to somebody who types a sentence.
+def sorted_out(
+    entries: Iterable[Row], english: Counter[str], german: Counter[str]
+) -> tuple[list[Row], list[Row]]:
+    """The words that somebody is likely to type, with their commonest translations; all the rest.
 
-    Of several translations those with the commonest German words stay. english, german: how often
-    a word occurs in the sentences that are trained on.
+    english, german: how often a word occurs in the sentences that are trained on. A word is likely
+    where they have it at all, and a translation common where they have all its words.
     """
     meanings: dict[str, list[str]] = {}
     for source, target in entries:
         meanings.setdefault(source, []).append(target)
-    rows = []
+    likely, rest = [], []
     for source, targets in meanings.items():
-        best = sorted(targets, key=lambda target: -_rarest(target, german))[:MEANINGS]
-        for target in best:
-            rows += [(source, target)] * _times((source, target), english, german)
-    return rows
-
-
-def _times(row: Row, english: Counter[str], german: Counter[str]) -> int:
-    """Words that sentences have, but not often: 6; phrases of known words: 2; other words: 1."""
-    is_word = len(words(row[0].removeprefix("to "))) == 1
-    occurs = _rarest(row[0], english)
-    if not (occurs and _rarest(row[1], german)):
-        return int(is_word)
-    return 2 if not is_word else 6 if occurs < FAMILIAR else 1
+        targets.sort(key=lambda target: -_rarest(target, german))
+        known = [target for target in targets if _rarest(target, german)][: len(MEANINGS)]
+        is_word = len(words(source.removeprefix("to "))) == 1
+        if is_word and known and 0 < _rarest(source, english) < FAMILIAR:
+            for target, times in zip(known, MEANINGS, strict=False):
+                likely += [(source, target)] * times
+        else:
+            rest.append((source, targets[0]))
+    return likely, rest
 
 
 def _rarest(text: str, counts: Counter[str]) -> int:

@@ -31,7 +31,7 @@ from transformer.training.mixture import (
 from transformer.training.task import Recipe
 from transformer.training.translation import PAIRS, TESTS, TRAIN, VALID
 
-SHARES = Shares(words=(0.6, 0.2), sentences=(0.1, 0.5))
+SHARES = Shares(words=(0.6, 0.2), rare=(0.05, 0.15), sentences=(0.1, 0.5))
 EPOCH = 400
 
 
@@ -63,8 +63,14 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write(folder / PAIRS / name, [f"{test}\tx."])
     write(folder / NEWS / "newstest2014.tsv", [f"{SENTENCES[2]}\tx."])
     write(folder / PAIRS / TRAIN, [*(f"{s}\tSatz." for s in SENTENCES[3:]), *unseen])
-    write(folder / DICTIONARY / EXAMPLES, [*(f"So {s}\tBeispiel." for s in SENTENCES), *unseen])
-    write(folder / DICTIONARY / WORDS, [*(f"word{c}\tWort" for c in "abcdefgh"), *unseen])
+    write(
+        folder / DICTIONARY / EXAMPLES,
+        ["Word.\tBeispiel.", *(f"So {s}\tBeispiel." for s in SENTENCES), *unseen],
+    )
+    write(
+        folder / DICTIONARY / WORDS,
+        ["word\tBeispiel", *(f"word{c}\tSelten" for c in "abcdefgh"), *unseen],
+    )
     for name in NEWS_SETS:
         write(
             folder / NEWS / f"{name}.tsv", [*(f"{s} {s}\tNachricht." for s in SENTENCES), *unseen]
@@ -83,15 +89,16 @@ def kinds(mixture: Mixture, progress: float) -> Counter[str]:
 
 def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
     targets = {target for deck in mixture.decks.values() for _, target in deck.rows}
-    assert targets == {"Satz.", "Beispiel.", "Wort", "Nachricht."}
+    assert targets == {"Satz.", "Beispiel.", "Beispiel", "Selten", "Nachricht."}
 
 
 def test_the_shares_move_from_the_first_to_the_last(mixture: Mixture) -> None:
     first, last = kinds(mixture, 0.0), kinds(mixture, 1.0)
-    assert (first["Wort"], last["Wort"]) == (0.6 * EPOCH, 0.2 * EPOCH)
+    assert (first["Beispiel"], last["Beispiel"]) == (0.6 * EPOCH, 0.2 * EPOCH)
+    assert (first["Selten"], last["Selten"]) == (0.05 * EPOCH, 0.15 * EPOCH)
     assert (first["Satz."], last["Satz."]) == (0.1 * EPOCH, 0.5 * EPOCH)
     assert kinds(mixture, 7.0) == last
-    assert kinds(mixture, 0.5)["Wort"] == 0.4 * EPOCH
+    assert kinds(mixture, 0.5)["Beispiel"] == 0.4 * EPOCH
     doubles = first["Satz. Satz."] + first["Satz. Satz. Satz."]
     assert doubles == SHARES.joined[0] * EPOCH
 
