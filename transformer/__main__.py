@@ -84,22 +84,23 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
         )
     recipe = recipes[checkpoint.about.recipe]
     if options.only:
-        return _only(recipe, options.only, checkpoint, options.data)
-    scores = recipe.evaluate(checkpoint, options.data)
+        scores = _only(recipe, options.only, checkpoint, options.data)
+    else:
+        scores = recipe.evaluate(checkpoint, options.data)
     if options.card:
         _rewrite(options.checkpoint / CARD, recipe, scores)
     return dict(scores)
 
 
 def _rewrite(card: Path, recipe: Recipe, scores: Scores) -> None:
-    """The card with these scores in place of its own. Raises TrainingError."""
+    """The card with these scores in place of its own of that kind. Raises TrainingError."""
     text = read_text(card.parent, card.name)
     write_whole(card, rescored(text, recipe, scores).encode())
 
 
 def _only(
     recipe: Recipe, names: Sequence[str], checkpoint: Checkpoint, data: Path | None
-) -> dict[str, Any]:
+) -> Scores:
     """Some parts of an evaluation, in the order asked for."""
     unknown = next((name for name in names if name not in recipe.parts), None)
     if unknown is not None:
@@ -175,11 +176,10 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")
     command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
     command.add_argument("--data", type=Path, help="folder of the evaluation data")
-    which = command.add_mutually_exclusive_group()
-    which.add_argument(
+    command.add_argument(
         "--only", action="append", metavar="PART", help="evaluate this part; may be repeated"
     )
-    which.add_argument("--card", action="store_true", help="write the scores into its card too")
+    command.add_argument("--card", action="store_true", help="write the scores into its card too")
 
     command = _command(commands, "inspect", _inspect, "say what a checkpoint folder holds")
     command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")

@@ -1,6 +1,7 @@
 """The model card: what a checkpoint is, its data, its training time and its scores."""
 
 import platform
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in hal
 
 ## Scores
 
-{_scores(recipe, scores)}
+{_table(recipe, _rows(scores))}
 
 ## Data and licence
 
@@ -53,23 +54,36 @@ def _beginning(progress: dict[str, Any]) -> str:
 
 
 def rescored(text: str, recipe: Recipe, scores: Scores) -> str:
-    """A card with all of its scores measured anew; everything else in it stays.
+    """A card with what was measured anew in place of its old rows; everything else in it stays.
 
-    Raises TrainingError where the card has no section of scores.
+    The rows of an evaluation begin with its title, up to the first comma, and are replaced
+    together. Raises TrainingError where the card has no section of scores.
     """
     before, heading, after = text.partition("## Scores\n")
-    _, next_heading, rest = after.partition("\n## ")
+    old, next_heading, rest = after.partition("\n## ")
     if not (heading and next_heading):
         raise TrainingError("the card has no section “Scores” that ends in another section.")
-    return f"{before}{heading}\n{_scores(recipe, scores)}\n{next_heading}{rest}"
+    measured = {_title(name) for name in scores}
+    rows = [line for line in old.splitlines() if line.startswith("| ")][2:]
+    kept = [row for row in rows if _title(row.removeprefix("| ")) not in measured]
+    table = _table(recipe, [*kept, *_rows(scores)])
+    return f"{before}{heading}\n{table}\n{next_heading}{rest}"
 
 
-def _scores(recipe: Recipe, scores: Scores) -> str:
-    """The table, and how it was made."""
-    rows = "\n".join(f"| {name} | {_score(value)} |" for name, value in scores.items())
+def _title(name: str) -> str:
+    return name.partition(",")[0].partition(" | ")[0]
+
+
+def _rows(scores: Scores) -> list[str]:
+    return [f"| {name} | {_score(value)} |" for name, value in scores.items()]
+
+
+def _table(recipe: Recipe, rows: Sequence[str]) -> str:
+    """The scores, and how they were made."""
+    lines = "\n".join(rows)
     return f"""| evaluation | score |
 | --- | --- |
-{rows}
+{lines}
 
 {recipe.scored} Measured on the files of this folder."""
 

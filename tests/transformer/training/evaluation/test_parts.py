@@ -20,7 +20,11 @@ from transformer.training.recipes.en_de import RECIPE
 from transformer.training.task import TrainingError
 from transformer.training.translation import PAIRS, TESTS
 
-CARD = "# x\n\nBefore.\n\n## Scores\n\n| evaluation | score |\n| old | 1 |\n\n## Data\n\nAfter.\n"
+OLD = "| Tatoeba test, beam 9, BLEU | 1.0 |\n| other | 2 |\n"
+CARD = (
+    "# x\n\nBefore.\n\n## Scores\n\n| evaluation | score |\n| --- | --- |\n"
+    f"{OLD}\nOld words.\n\n## Data\n\nAfter.\n"
+)
 EN, DE = "the cat sees the sea .\n", "she likes a red book .\n"
 
 
@@ -92,8 +96,9 @@ def test_everything_and_the_card(
     assert card.startswith("# x\n\nBefore.\n\n## Scores\n\n| evaluation | score |\n| --- | --- |\n")
     said = f"{RECIPE.scored} Measured on the files of this folder."
     assert card.endswith(f"|\n\n{said}\n\n## Data\n\nAfter.\n")
-    assert "| old |" not in card
-    assert card.count("\n| ") == len(scores) + 2
+    assert "beam 9" not in card and "Old words" not in card
+    assert card.count("\n| ") == len(scores) + 3
+    assert "| --- | --- |\n| other | 2 |\n| Tatoeba test, greedy, BLEU | " in card
     assert "| Stage alignment, sentences | 1 |\n" in card
 
 
@@ -104,6 +109,16 @@ def test_one_part_in_the_flat_layout_too(
         scores = answer(capsys, folder, "--data", where, "--only", "tatoeba", "--only", "multi30k")
         assert scores.keys() == TEST_ROWS
     assert (folder / "card.md").read_text() == CARD
+
+
+def test_a_part_replaces_its_own_rows_on_the_card(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for _ in range(2):
+        scores = answer(capsys, folder, "--only", "alignment", "--card")
+    table = (folder / "card.md").read_text().split("| --- | --- |\n")[1].split("\n\n")[0]
+    assert table.startswith(f"{OLD}| Stage alignment, sentences | 1 |\n")
+    assert table.count("\n") == len(scores) + 1
 
 
 def test_without_data_the_stage_set_is_left(
