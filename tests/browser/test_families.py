@@ -31,7 +31,7 @@ def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> No
 
 
 def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode?checkpoint=shakespeare&seed=3&max_len=60")
+    open_app(page, f"{address}/decode?checkpoint=shakespeare&options.seed=3&options.max_len=60")
     page.wait_for_selector(".decode-player[data-nonce]")
     first = row(page, "target")
     assert len(first) == 60
@@ -53,7 +53,7 @@ def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: st
 
 
 def test_the_same_seed_gives_the_same_text(page: Page, address: str) -> None:
-    link = f"{address}/?checkpoint=everyday&text=I+would+like&temperature=1.2&seed=7"
+    link = f"{address}/?checkpoint=everyday&text=I+would+like&options.temperature=1.2&options.seed=7"
     texts = []
     for seed in (7, 8, 7):
         open_app(page, link.replace("seed=7", f"seed={seed}"))
