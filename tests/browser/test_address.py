@@ -1,12 +1,14 @@
 """The address in a browser: a choice is an entry, a page is one, and all of it comes back."""
 
 import re
+from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
+from tests.browser.slow_line import SlowLine, slow_line
 from tests.browser.test_app import open_app, wait_for_map
 
 pytestmark = pytest.mark.browser
@@ -81,3 +83,31 @@ def test_what_cannot_be_read_leaves_the_address(page: Page, address: str) -> Non
     open_app(page, f"{address}/?picture=&kind=&layer=x&cat=3&head=6")
     page.wait_for_url(re.compile(r"/\?head=6$"))
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,6")
+
+
+@pytest.fixture
+def line(address: str) -> Iterator[SlowLine]:
+    with slow_line(address) as line:
+        yield line
+
+
+def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
+    page: Page, line: SlowLine
+) -> None:
+    open_app(page, f"{line.address}/?kind=encoder_self")
+    length = page.evaluate("history.length")
+    line.delay = 1.0
+    page.get_by_role("gridcell", name="L0 H6:").click()
+    page.get_by_role("radio", name="Heatmap").click()
+    page.get_by_role("gridcell", name="L1 H4:").click()
+    wait_for_map(page, "encoder_self L1 H4")
+    chosen = {"kind": "encoder_self", "layer": "1", "head": "4", "picture": "map"}
+    becomes(lambda: query(page), chosen)
+    expect(page.get_by_role("radio", name="Heatmap")).to_be_checked()
+    for _ in range(page.evaluate("history.length") - length):
+        page.go_back()
+    becomes(lambda: query(page), {"kind": "encoder_self"})
+    expect(page.get_by_role("radio", name="Arrows")).to_be_checked()
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,3")
+    painted(page)
+    assert query(page) == {"kind": "encoder_self"}

@@ -53,7 +53,9 @@ def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: st
 
 
 def test_the_same_seed_gives_the_same_text(page: Page, address: str) -> None:
-    link = f"{address}/?checkpoint=everyday&text=I+would+like&options.temperature=1.2&options.seed=7"
+    link = (
+        f"{address}/?checkpoint=everyday&text=I+would+like&options.temperature=1.2&options.seed=7"
+    )
     texts = []
     for seed in (7, 8, 7):
         open_app(page, link.replace("seed=7", f"seed={seed}"))
