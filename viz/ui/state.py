@@ -96,7 +96,12 @@ def widget(name: str, value: Any, choose: Callable[[Any], None]) -> dict[str, An
     if key in st.session_state and st.session_state[key] != value:
         turns[name] = turns.get(name, 0) + 1
         key = _key(name)
-    return {"key": key, "on_change": lambda: choose(st.session_state[key])}
+
+    def told() -> None:
+        if key == _key(name):  # Streamlit calls back for the old one, too
+            choose(st.session_state[key])
+
+    return {"key": key, "on_change": told}
 
 
 def _key(name: str) -> str:
