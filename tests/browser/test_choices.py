@@ -98,4 +98,4 @@ def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) ->
     page.keyboard.press("Enter")
     steps = page.locator(".cell-steps")
     expect(steps).to_contain_text(f"weight {weights[row, column]:.4f}")
-    expect(page.get_by_text("Inside are always the plain weights")).to_be_visible()
+    expect(page.get_by_text("This view always shows the plain weight")).to_be_visible()

@@ -40,7 +40,7 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     expect(page.locator(".head-grid .cell")).to_have_count(8)
     becomes(lambda: parameter(page, "checkpoint"), str(bert))
     page.get_by_role("link", name="Decode").click()
-    expect(page.get_by_text("what could stand in the place of a mask")).to_be_visible()
+    expect(page.get_by_text("it predicts the masked tokens")).to_be_visible()
     page.get_by_role("link", name="Inspect").click()
     expect(page.get_by_text(f"{survey(bert).n_parameters:,} parameters in")).to_be_visible()
     page.reload()
