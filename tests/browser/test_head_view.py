@@ -145,7 +145,7 @@ def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, app: str) ->
     open_view(page, app, "n=512&heads=2&kind=encoder_self&shown=1&pins=q300")
     expect(token(page, "q300")).to_be_in_viewport()
     page.locator(".box").hover()
-    expect(page.locator(".legend")).to_contain_text("the 32 strongest keys were sent")
+    expect(page.locator(".legend")).to_contain_text("showing the 32 strongest keys per token")
     token(page, "q300").hover()
     value, column = weights[300].max(0)
     becomes(lambda: labels(page, "columns").get(int(column)), [f"{value:.4f}"])
