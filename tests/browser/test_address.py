@@ -39,7 +39,7 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str)
     wait_for_map(page, "cross L0 H6")
     page.go_back()
     wait_for_map(page, "cross L2 H3")
-    assert page.url == f"{address}/?picture=map"
+    expect(page).to_have_url(f"{address}/?picture=map")
     for _ in range(3):
         page.go_forward()
     expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
@@ -76,7 +76,7 @@ def test_a_reload_shows_the_same(page: Page, address: str, link: str, seen: str)
     page.reload()
     painted(page)
     page.wait_for_selector(seen)
-    assert page.url == f"{address}/{link}"
+    expect(page).to_have_url(f"{address}/{link}")
 
 
 def test_what_cannot_be_read_leaves_the_address(page: Page, address: str) -> None:

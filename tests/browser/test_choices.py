@@ -23,7 +23,7 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     expect(page.get_by_role("radio", name="reading")).to_be_checked()
     page.go_back()
     expect(page.get_by_role("radio", name="producing")).to_be_checked()
-    assert page.url == f"{address}/"
+    expect(page).to_have_url(f"{address}/")
 
 
 def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> None:
