@@ -187,7 +187,7 @@ def test_a_text_that_grows_is_previewed_too(page: Page, address: str) -> None:
 def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str) -> None:
     open_app(page, f"{address}/positions")
     before = rows(page)
-    with page.expect_response("**/preview/*") as answered:
+    # Letters before the last one may be answered by: ask again.
+    with page.expect_response(lambda answer: "/preview/" in answer.url and answer.status == 204):
         type_letters(page, "To be")
-    assert answered.value.status == 204
     assert rows(page) == before

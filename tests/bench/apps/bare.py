@@ -24,7 +24,7 @@ request = make_request("big", st.session_state.get("text", os.environ["FIRST_TEX
 shown = answer(request)
 grid, map = HeadGrid(SELECTION.kind), HeadMap(SELECTION)
 grid_data = grid.data(payload_of(shown, grid), LIGHT)
-has_map = st.query_params.get("picture") == "Heatmap"
+has_map = st.query_params.get("picture") == "map"
 map_data = map.data(payload_of(shown, map), LIGHT) if has_map else None
 st.text_input("Sentence", os.environ["FIRST_TEXT"], key="text")
 left, right = st.columns([5, 6.4], gap="large")
