@@ -3,52 +3,76 @@
 import { host } from "../kit/host.js";
 import { accepts, hold, tell } from "../kit/sync.js";
 
+const APP = '[data-testid="stApp"]';
+
 export default host("address", create, update);
 
-// page: the one that the server speaks of, of these pages.
+// There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
+// or Forward, and the server has not heard of it; isUntold: nor has it been told.
+const bar = { sync: null, written: 0, place: "", page: "", pages: [], isGoing: false, isUntold: false };
+window.addEventListener("popstate", went, true);
+window.addEventListener("click", () => (bar.isGoing = false), true);
+
+// Streamlit, too, writes the page of each run that begins into the address: even of one that
+// somebody has left by Back since, who would be thrown forward. Only a click asks for another page.
+const push = history.pushState.bind(history);
+history.pushState = (...entry) => bar.isGoing || push(...entry);
+
+// Where pages follow upon each other in a moment, Streamlit may mix them up and end ("'setIn' cannot
+// be called on an ElementNode"), with nothing left on the screen. The address holds all of it.
+window.addEventListener("error", () => {
+  if (bar.isGoing) requestAnimationFrame(() => document.querySelector(APP) ?? location.reload());
+});
+
 function create(root, sync) {
-  const bar = { sync, written: 0, place: place(), page: "", pages: [], isUntold: false };
-  const listener = () => went(bar);
-  window.addEventListener("popstate", listener);
-  bar.dispose = () => window.removeEventListener("popstate", listener);
-  return bar;
+  bar.place ||= place();
+  bar.sync = sync;
+  if (bar.isGoing) holdAddress(); // what was told by the one before may be lost
+  return { dispose() {} };
 }
 
 function place() {
   return location.pathname + location.search;
 }
 
-function went(bar) {
-  if (place() === bar.place) return; // only an anchor
+function went() {
+  if (!bar.sync || place() === bar.place) return; // only an anchor
   bar.place = place();
+  bar.isGoing = true;
+  holdAddress();
+  tellWhenOpen();
+}
+
+function holdAddress() {
   hold(bar.sync, "query", location.search.slice(1));
   bar.isUntold = true;
-  tellWhenOpen(bar);
 }
 
 // What is told while another page is on its way to be opened would keep Streamlit on the old one.
-function tellWhenOpen(bar) {
-  if (!bar.isUntold || !isOpen(bar)) return;
+function tellWhenOpen() {
+  if (!bar.isUntold || !isOpen()) return;
   bar.isUntold = false;
   tell(bar.sync, "query", location.search.slice(1));
 }
 
-function update(bar, { number, query, is_new_entry, page, pages }) {
+// page: the one that the server speaks of, of these pages.
+function update(_, { number, query, is_new_entry, page, pages }) {
   Object.assign(bar, { page, pages });
-  tellWhenOpen(bar);
+  tellWhenOpen();
   const isOlder = !accepts(bar.sync, "query", query); // than Back or Forward
-  if (isOlder || number === bar.written || !isOpen(bar)) return;
+  bar.isGoing &&= isOlder;
+  if (isOlder || number === bar.written || !isOpen()) return;
   bar.written = number;
   const address = location.pathname + (query && `?${query}`);
   if (address !== place()) {
-    if (is_new_entry) history.pushState({}, "", address);
+    if (is_new_entry) push({}, "", address);
     else history.replaceState({}, "", address + location.hash);
   }
   bar.place = place();
 }
 
 // Whether the page that the server speaks of is the one that the address names.
-function isOpen({ page, pages }) {
+function isOpen() {
   const last = location.pathname.split("/").at(-1);
-  return last === page || (page === "" && !pages.includes(last));
+  return last === bar.page || (bar.page === "" && !bar.pages.includes(last));
 }
