@@ -44,6 +44,11 @@ def _spread(last: int, corners: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(even | even_log | {step for step in corners if 1 <= step <= last}))
 
 
+def last_step(*curves: Curve | None) -> int:
+    """The largest step of all curves, 1 without any: a run may be longer than its recipe."""
+    return max((step for curve in curves if curve for step in curve.steps), default=1)
+
+
 def peak(curve: Curve) -> tuple[int, float]:
     """(step, rate) where the rate is highest, first of equals."""
     highest = max(curve.values)
@@ -61,7 +66,7 @@ def draw(paper: Curve, recipe: Curve | None, recorded: Curve, log: bool, theme: 
         marker = {"color": SERIES[2], "size": 4}
         figure.add_trace(line(recorded, SERIES[2], "%{y:.4g}", mode="markers", marker=marker))
     _mark_peak(figure, paper, log, theme)
-    figure.update_xaxes(step_axis(theme, paper.steps[-1], log))
+    figure.update_xaxes(step_axis(theme, last_step(paper, recipe, recorded), log))
     figure.update_yaxes(value_axis(theme, "learning rate"))
     return figure
 

@@ -20,7 +20,7 @@ from viz.figures import (
     score_curves,
     smoothing_parts,
 )
-from viz.figures.curve import saved
+from viz.figures.curve import Curve, saved
 from viz.labels import percent
 from viz.theme import DARK, LIGHT
 
@@ -123,6 +123,18 @@ def test_the_recipes_curve_goes_through_the_rates_of_its_run() -> None:
     paper = learning_rate.paper_curve(64, 10, 2000)
     assert len(learning_rate.draw(paper, curve, run, False, DARK).data) == 4
     assert "0.002 at step 100" in learning_rate.describe(paper, curve)
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_rates_of_a_run_longer_than_its_recipe_are_all_in_sight(log: bool) -> None:
+    run = Curve("run", (1, 16_000, 9000), (0.0, 0.0001, 0.0002))
+    recipe = Curve("recipe", (1, 6000), (0.0, 0.0))
+    assert learning_rate.last_step(recipe, None, run) == 16_000
+    assert learning_rate.last_step(None, Curve("empty", (), ())) == 1
+    paper = learning_rate.paper_curve(512, 1000, 1)
+    figure = learning_rate.draw(paper, recipe, run, log, LIGHT)
+    end = figure.layout.xaxis.range[1]
+    assert (10**end if log else end) > 16_000
 
 
 def test_the_losses_are_those_that_were_saved() -> None:

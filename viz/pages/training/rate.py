@@ -20,7 +20,8 @@ EXPLAIN = (
     r"\mathit{step} \cdot \mathit{warmup\_steps}^{-1.5})$: linear growth, then a fall with the "
     "inverse square root of the step (AIAYN, section 5.3). "
     "Our recipes warm up, stay level and fall to zero. A run may be given more or fewer steps than "
-    "its recipe has: the points are the rates that it really used."
+    "its recipe has, and the recipe may have changed since: the points are the rates that the run "
+    "really used."
 )
 
 
@@ -32,10 +33,10 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
         warmup = _choose("warmup", screen.warmup, 100_000, 4000, 500)
         log = log_steps(screen)
     recipe = recipe_of(checkpoint)
-    paper = learning_rate.paper_curve(d_model, warmup, recipe.training.steps if recipe else 1)
     own = learning_rate.recipe_curve(recipe.name, recipe.training) if recipe else None
     history = history_of(checkpoint) or []
     recorded = saved(history, "learning_rate", f"as saved with {checkpoint.name}")
+    paper = learning_rate.paper_curve(d_model, warmup, learning_rate.last_step(own, recorded))
     files = show_figure(
         learning_rate.draw(paper, own, recorded, log, current_theme()),
         "learning-rate",
