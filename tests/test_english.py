@@ -12,9 +12,13 @@ COUNTED = (
     "lines?|keys?|nats?|bits?|rows?|columns?|cells?|bytes?|numbers?|tokens?|heads?|steps?|files?|"
     "sentences?|maps?|layers?|values?|words?|pages?|folders?|curves?|points?|modules?|threads?"
 )
-UNITS = f"{COUNTED}|query|kind|piece|pass|request|session|process|prediction|dimension|pair"
+UNITS = (
+    f"{COUNTED}|query|kind|piece|pass|request|session|process|prediction|dimension|pair|position"
+)
+COUNTING = rf"\b({COUNTED}|one|score|radians?)|\}}"
+"""What is counted, or a number that is put into the text: “}” ends it, in JavaScript."""
 RULES = {
-    "write “per”: lines per token": rf"\b({COUNTED}) an? ({UNITS})\b",
+    "write “per”: lines per token": rf"({COUNTING}) an? ({UNITS})\b",
     "write “is not a”": r"(?<!there )(?<!There )\b(is|are|was|were) no\b(?! longer)",
     "write “only”": r"\balone\b",
     "write “continue”": r"\b(go|goes|going|went) on with\b",
@@ -67,6 +71,9 @@ def test_screen_texts_are_plain_english(room: str) -> None:
     [
         ("lines a token", False),
         ("lines per token", True),
+        ("All steps, one a row", False),
+        ("at most ${MAX_LINES} a head", False),
+        ("score a position", False),
         ("This is no matrix.", False),
         ("There is no text.", True),
         ("Of a longer row the strongest.", False),

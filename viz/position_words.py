@@ -67,10 +67,10 @@ def slopes_text(slopes: Tensor) -> str:
     """Their range, and how they compare with the paper's.
 
     >>> slopes_text(paper_slopes(2))
-    "0.0039 to 0.0625 a position, the paper's"
+    "0.0039 to 0.0625 per position, the paper's"
     """
     shares = slopes / paper_slopes(slopes.numel())
-    said = f"{float(slopes.min()):.4f} to {float(slopes.max()):.4f} a position"
+    said = f"{float(slopes.min()):.4f} to {float(slopes.max()):.4f} per position"
     if not bool((shares - shares[0]).abs().le(CLOSE * shares[0].abs()).all()):
         return f"{said}, not the paper's"
     share = float(shares.mean())

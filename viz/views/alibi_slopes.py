@@ -1,4 +1,4 @@
-"""ALiBi: how much each head lowers its scores a position, beside the published slopes."""
+"""ALiBi: how much each head lowers its scores per position, beside the published slopes."""
 
 import math
 from typing import Any
@@ -47,7 +47,7 @@ def draw(recording: Recording, theme: Theme, where: str) -> go.Figure:
     figure.update_xaxes(axis(theme, "head", **ticks, unifiedhovertitle=hover))
     scale = {"type": "log", **_powers(min(float(slopes.min()), float(paper.min())))}
     grid = {"showgrid": True, "gridcolor": theme.grid}
-    figure.update_yaxes(axis(theme, "slope, score a position", **scale, **grid))
+    figure.update_yaxes(axis(theme, "slope, score per position", **scale, **grid))
     return figure
 
 

@@ -63,7 +63,7 @@ VIEW = View(
     name="rotary_waves",
     title="Rotary waves",
     explain=(
-        "Each pair of dimensions of a query or key turns by θ radians a position: once in 2π/θ "
+        "Each pair of dimensions of a query or key turns by θ radians per position: once in 2π/θ "
         "positions. Fast pairs tell neighbours apart; those that turn slower than the text is long "
         "hardly move in it (RoFormer, Su et al. 2021, section 3.2.2)."
     ),

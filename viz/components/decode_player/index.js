@@ -38,7 +38,7 @@ function create(root, sync) {
     panel("candidates", "Candidates", player.bars, player.entropy),
     panel("source", "Attends to in the source", player.source),
     panel("own", "Attends to in what is written", player.read, legend),
-    panel("all", "All steps, one a row: attention, entropy", overview.node),
+    panel("all", "All steps, one per row: attention and entropy", overview.node),
     player.spoken,
   );
   const silence = onToken((token) => point(player, token));

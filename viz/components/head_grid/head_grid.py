@@ -123,7 +123,7 @@ def pack_head_grid(map: AttentionMap) -> bytes:
 
 
 def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list[dict[str, Any]]:
-    """What the browser says of each metric; its texts, one a head, are formatted here alone."""
+    """What the browser says of each metric; its texts, one per head, are formatted only here."""
     return [
         {
             "name": metric.name,

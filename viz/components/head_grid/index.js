@@ -74,7 +74,7 @@ function recolour(grid, scale) {
   applyPalette(grid.root, grid.palette);
 }
 
-// grid.metric(name): its numbers, one a head; grid.ranking(name): indices, the largest first.
+// grid.metric(name): its numbers, one per head; grid.ranking(name): indices, the largest first.
 function readMetrics(grid) {
   const n = grid.cells.length;
   const rankings = {};

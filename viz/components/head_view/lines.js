@@ -88,7 +88,7 @@ function strongestLines({ rows, columns, values, total }) {
   return lines;
 }
 
-// The strongest lines of some tokens, at most `each` a token; each line once.
+// The strongest lines of some tokens, at most `each` per token; each line once.
 export function linesAt(map, head, ids, each) {
   const lines = { rows: [], columns: [], values: [], shown: 0 };
   const seen = new Set();

@@ -61,7 +61,7 @@ function readStrongest(view) {
   view.readout.replaceChildren(...nodes);
 }
 
-// A partner and its exact weights, one a head.
+// A partner and its exact weights, one per head.
 function item(view, id, labels) {
   const box = element("span", "item");
   const marked = labels.map(({ head, value }) => label(head, value, (one) => badge(view, one)));
@@ -155,7 +155,7 @@ function drawnOf(view, heads) {
   const [lines, total] = ["shown", "total"].map((name) => all.reduce((sum, one) => sum + one[name], 0));
   const isAll = perRow >= width && width === nColumns;
   const which = isAll ? "all lines" : `the ${perRow} strongest of ${nColumns} keys per token`;
-  const capped = all.some((one) => one.capped) ? `, at most ${MAX_LINES} a head` : "";
+  const capped = all.some((one) => one.capped) ? `, at most ${MAX_LINES} per head` : "";
   if (isAll && !capped) return which;
   const share = total ? (100 * lines) / total : 100;
   const percent = share > 99 && share < 100 ? share.toFixed(1) : Math.round(share);
