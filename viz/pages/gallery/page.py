@@ -13,7 +13,7 @@ def draw(pane: Pane) -> None:
     """The cards of all compositions."""
     st.markdown(
         "Found by searching the shipped models; the first ones are composed like Figures 3, 4 and "
-        "5 of *Attention Is All You Need*. Numbers are for the sentence shown; averages over many "
+        "5 of *Attention Is All You Need*. Numbers are for the sentence opened; averages over many "
         "sentences are in brackets."
     )
     look = current_theme()
