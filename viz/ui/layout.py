@@ -11,7 +11,8 @@ from viz.ui.address import open_page, write_address
 from viz.ui.garbage import freeze_modules
 from viz.ui.header import header, turn_to
 from viz.ui.live_preview import previewed
-from viz.ui.opened import at_start, open_linked
+from viz.ui.mending import mend, mend_head
+from viz.ui.opened import at_start, checkpoint_names, open_linked
 from viz.ui.page import Page, Pane
 from viz.ui.sidebar import sidebar
 from viz.ui.state import session
@@ -37,7 +38,7 @@ def _open_checkpoint() -> None:
         name = open_linked(screen.checkpoint)
     except CheckpointError as error:
         name, problem = None, str(error)
-    session().screen = replace(screen, checkpoint=name)
+    mend(replace(screen, checkpoint=name if name in checkpoint_names() else None))
     if problem:
         st.error(literal(problem), icon=":material/error:")
 
@@ -48,6 +49,8 @@ def _draw(page: Page, pages: list[str]) -> None:
     write_address(pages)
     asked = header(page.needs_answer)
     pane = Pane(session().screen, asked, session().shown)
+    if pane.shown is not None and pane.shown.request.checkpoint == asked.checkpoint:
+        mend_head(pane.selection)
     with previewed(asked, pane.shown):
         if pane.shown is not None:
             token_row(page, pane)

@@ -342,6 +342,32 @@ def test_no_address_ends_a_page(folder: Path, page: str, query: str) -> None:
     assert screen(app).page == page
 
 
+@pytest.mark.parametrize("page", ["explore", "decode", "inspect"])
+def test_a_head_that_does_not_exist_leaves_the_address(folder: Path, page: str) -> None:
+    """Field by field, and without an entry to which Back would lead."""
+    app = start(page=page, checkpoint="copy", layer="99", head="1", kind="?", step="2", rows="read")
+    assert screen(app) == Screen(page, checkpoint="copy", head=1, step=2, rows="read")
+    bar = next(each for each in pictures(app) if "query" in each)
+    assert bar["query"] == "checkpoint=copy&rows=read&head=1&step=2"
+    assert bar["number"] == 1 and not bar["is_new_entry"]
+
+
+def test_the_other_heads_that_do_not_exist_leave_the_address_where_they_are_shown(
+    folder: Path,
+) -> None:
+    app = start(page="compare", layer_b="99", head_b="1", kind_b="encoder_self")
+    assert screen(app) == Screen("compare", head_b=1, kind_b="encoder_self")
+    app = start(page="inspect", inspect="circuits", head_circuit="99", layer_circuit="0")
+    assert screen(app) == Screen("inspect", inspect="circuits", layer_circuit=0)
+
+
+def test_a_checkpoint_that_does_not_exist_leaves_the_address(folder: Path) -> None:
+    app = start(checkpoint="nowhere", layer="0")
+    assert screen(app) == Screen(layer=0)
+    bar = next(each for each in pictures(app) if "query" in each)
+    assert (bar["query"], bar["is_new_entry"]) == ("layer=0", False)
+
+
 def test_random_addresses_end_no_page(folder: Path) -> None:
     rng = random.Random(0)
     names = [*vars(Screen()), "options.seed", "controls.side", "x"]
