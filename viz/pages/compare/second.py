@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from transformer import Checkpoint, CheckpointError, InputError, Recording
+from transformer import Checkpoint, CheckpointError, Recording
 from transformer.decoding import default_method
+from transformer.refusal import Refusal
 from viz.labels import literal
 from viz.ui.opened import checkpoint_names, open_linked, title
 from viz.ui.page import Pane
@@ -38,7 +39,7 @@ def choose_second(first: Pane) -> None:
         )
     try:
         _answer(first)
-    except (CheckpointError, InputError) as error:
+    except Refusal as error:
         problem = str(error)
     if problem:
         st.warning(literal(f"B cannot be shown: {problem}"), icon=":material/info:")
@@ -55,7 +56,7 @@ def second(first: Pane) -> Pane:
     """B: another checkpoint's head of the same place, or the head beside that of A."""
     try:
         shown = _answer(first) or first.answer
-    except (CheckpointError, InputError):
+    except Refusal:
         shown = first.answer
     at, attentions = first.default, shown.recording.attentions
     kind = at.kind if at.kind in attentions else next(iter(attentions))

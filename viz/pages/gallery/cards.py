@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from transformer import CheckpointError, InputError, Recording
+from transformer import Recording
+from transformer.refusal import Refusal
 from viz.figures.gallery_cards import Picture
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.gallery import Composition
@@ -15,7 +16,7 @@ def picture(composition: Composition, theme_name: str) -> Picture | None:
     request = request_of(composition)
     try:
         return _picture(request, composition.title, theme_name, composition)
-    except (CheckpointError, InputError):
+    except Refusal:
         return None
 
 

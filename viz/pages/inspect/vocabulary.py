@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import CheckpointError
+from transformer.refusal import Refusal
 from transformer.tokenizer import TokenizerError
 from viz.figures.split_text import split_text
 from viz.labels import literal
@@ -26,7 +26,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     found = inspected(key)
     try:
         tokenizer = tokenizer_of(key)
-    except (TokenizerError, CheckpointError) as error:
+    except Refusal as error:
         where = f"{found.path.name}: "
         st.error(literal(where + str(error).removeprefix(where)))
         return
