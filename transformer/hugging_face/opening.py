@@ -5,7 +5,6 @@ as weights only, and nothing is fetched. The library raises errors of many kinds
 are not what they should be; here each of them becomes one sentence.
 """
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from torch import nn
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
 from transformer.files.foreign_text import listed, reason, shown, whole_text
+from transformer.files.json_file import read_json
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
 from transformer.tokenizer import IdTokenizer
@@ -61,10 +61,9 @@ def open_config(path: Path) -> Any:
     _check_files(path)
     with in_a_sentence(path, CONFIG):
         # Before the library does: some of its classes make lists of these lengths at once.
-        values = json.loads(
-            (path / CONFIG).read_text(encoding="utf-8"),
-            object_hook=lambda values: _check_largest(path, values),
-        )
+        values = read_json(path / CONFIG)
+        for each in _objects(values):
+            _check_largest(path, each)
         for each in (values, values.get("text_config")):
             _check_least(path, each or {})
         from transformers import AutoConfig
@@ -168,15 +167,23 @@ def _check_files(path: Path) -> None:
             )
 
 
-def _check_largest(path: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """The same values. Raises CheckpointError for a size that no model has."""
+def _objects(values: Any) -> Iterator[dict[str, Any]]:
+    """Every object of JSON values, at any depth."""
+    if isinstance(values, dict):
+        yield values
+        values = list(values.values())
+    for each in values if isinstance(values, list) else ():
+        yield from _objects(each)
+
+
+def _check_largest(path: Path, values: Mapping[str, Any]) -> None:
+    """Raise CheckpointError for a size that no model has."""
     for name, most in LARGEST.items():
         size = values.get(name)
         if isinstance(size, int) and size > most:
             raise CheckpointError(
                 f"{path.name}: {CONFIG}: {name} is {size:,}, and at most {most:,} can be opened."
             )
-    return values
 
 
 def _check_least(path: Path, values: Mapping[str, Any]) -> None:
