@@ -34,9 +34,10 @@ def test_steps_and_exact_weights() -> None:
     assert header["read"] == [["<s>", 1]]
     assert header["steps"] == [
         {
-            "candidates": [["▁a", 0, 0.5], ["▁b", 0, 0.25]],
+            "candidates": [["▁a", 0, 0.5, "50.0 %"], ["▁b", 0, 0.25, "25.0 %"]],
             "chosen": 0,
             "rest": 0.25,
+            "rest_text": "25.0 %",
             "n_rest": 18,
             "entropy": 1.5,
         }
@@ -50,8 +51,8 @@ def test_a_chosen_token_that_is_not_among_the_best_is_shown_too() -> None:
     chosen = Candidate(Token(9, "▁c"), 0.125)
     header, _ = packed(decoding(Step(chosen, BEST, 0.25, 1.5)))
     (step,) = header["steps"]
-    assert step["candidates"][step["chosen"]] == ["▁c", 0, 0.125]
-    assert (step["rest"], step["n_rest"]) == (0.125, 17)
+    assert step["candidates"][step["chosen"]] == ["▁c", 0, 0.125, "12.5 %"]
+    assert (step["rest"], step["rest_text"], step["n_rest"]) == (0.125, "12.5 %", 17)
 
 
 def test_other_weights_are_the_same_decoding() -> None:

@@ -1,11 +1,18 @@
 """What browser files compute without a page, tested in Node; and the linter's verdict on them."""
 
+import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.node import node
+from viz.components.head_map.head_map import MAX_REGION
+from viz.components.kit.thumbnails import FULL, MASKED
+from viz.ui.live_preview import AGAIN
 
 FOLDER = Path(__file__).parent / "scripts"
+COMPONENTS = Path(__file__).parents[3] / "viz" / "components"
 
 
 def test_scripts_compute_what_they_should() -> None:
@@ -13,3 +20,17 @@ def test_scripts_compute_what_they_should() -> None:
     done = subprocess.run([node(), "--test", *files], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert files
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "value"),
+    [
+        ("kit/shade.js", "MASKED", MASKED),
+        ("kit/shade.js", "FULL", FULL),
+        ("head_map/values.js", "LARGEST_REGION", MAX_REGION),
+        ("token_rows/typing.js", "AGAIN", AGAIN),
+    ],
+)
+def test_numbers_that_python_also_keeps_are_the_same(file: str, name: str, value: int) -> None:
+    (found,) = re.findall(rf"const {name} = (\d+);", (COMPONENTS / file).read_text("utf-8"))
+    assert int(found) == value

@@ -57,6 +57,13 @@ def test_every_head_has_a_picture_a_curve_and_its_role(course: Course) -> None:
         assert header["roles"][i] == int(roles(measured[:, layer, head], least))
 
 
+def test_what_the_browser_says_of_a_metric_is_its_own_text(course: Course) -> None:
+    header, (_, _, numbers, *_) = packed(course, "encoder_self", 0, 3, "previous")
+    metric = metrics_of(course.attentions("encoder_self")[-1])["previous"]
+    assert header["metric"]["texts"] == [metric.text(each) for each in numbers.ravel().tolist()]
+    assert header["metric"]["even_text"] == metric.text(header["metric"]["even"])
+
+
 def test_of_many_heads_those_of_the_layer(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_player, "MAX_HEADS", 7)
     header, (_, pictures, numbers, *_) = packed(course, "cross", 1, 0)

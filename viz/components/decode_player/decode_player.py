@@ -136,11 +136,12 @@ def _step(step: Step, vocab_size: int) -> dict[str, Any]:
         "candidates": [_candidate(candidate) for candidate in candidates],
         "chosen": [candidate.token.id for candidate in candidates].index(step.chosen.token.id),
         "rest": round(rest, 6),
+        "rest_text": percent(rest),
         "n_rest": vocab_size - len(candidates),
         "entropy": round(step.entropy, 4),
     }
 
 
-def _candidate(candidate: Candidate) -> tuple[str, int, float]:
-    token = candidate.token
-    return label(token), int(token.special), round(candidate.prob, 6)
+def _candidate(candidate: Candidate) -> tuple[str, int, float, str]:
+    token, prob = candidate.token, candidate.prob
+    return label(token), int(token.special), round(prob, 6), percent(prob)

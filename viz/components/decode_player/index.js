@@ -14,7 +14,6 @@ import { shadeChip } from "../kit/shade.js";
 import { unpack } from "../kit/unpack.js";
 import { createOverview, drawOverview, markOverview, markOverviewColumn } from "./overview.js";
 
-const N_BARS = 11; // ten candidates, and the chosen one where it is none of them
 
 export default host("decode_player", create, update);
 
@@ -90,7 +89,7 @@ function update(player, { nonce, palette, step, payload }) {
 }
 
 function arrange(player) {
-  const { source, prompt, target, read } = player.header;
+  const { source, prompt, target, read, steps } = player.header;
   player.root.classList.toggle("generator", prompt.length > 0);
   player.written.replaceChildren(
     ...prompt.map((piece, i) => chip(piece, "source", i)),
@@ -101,7 +100,8 @@ function arrange(player) {
   const before = read.length - target.length + 1;
   const place = (i) => (i < before ? ["source", prompt.length ? i : -1] : ["target", i - before]);
   player.read.replaceChildren(...read.map((piece, i) => weighted(piece, ...place(i))));
-  player.bars.replaceChildren(...Array.from({ length: N_BARS + 1 }, bar));
+  const nBars = Math.max(...steps.map(({ candidates }) => candidates.length)) + 1; // and all others
+  player.bars.replaceChildren(...Array.from({ length: nBars }, bar));
 }
 
 function chip(piece, side, position) {
@@ -149,32 +149,25 @@ function show(player, step) {
 
 function sentence(header, step) {
   const { candidates, chosen } = header.steps[step];
-  const [label, , prob] = candidates[chosen];
-  return `Step ${step + 1} of ${header.steps.length}: wrote ${label.replace(/^▁(?=.)/, "")}, ${percent(prob)}`;
+  const [label, , , share] = candidates[chosen];
+  return `Step ${step + 1} of ${header.steps.length}: wrote ${label.replace(/^▁(?=.)/, "")}, ${share}`;
 }
 
-function showCandidates(player, { candidates, chosen, rest, n_rest: nRest }) {
+function showCandidates(player, { candidates, chosen, rest, rest_text: restShare, n_rest: nRest }) {
   [...player.bars.children].forEach((node, i) => {
     const others = i === candidates.length;
     node.hidden = i > candidates.length || (others && nRest === 0);
     if (node.hidden) return;
-    const [label, special, prob] = others
-      ? [`all other ${nRest.toLocaleString("en")} pieces`, 0, rest]
+    const [label, special, prob, share] = others
+      ? [`all other ${nRest.toLocaleString("en")} pieces`, 0, rest, restShare]
       : candidates[i];
     setPiece(node.children[0], [label, special]);
     node.classList.toggle("others", others);
     node.classList.toggle("chosen", i === chosen);
     node.title = `${label}: ${prob.toFixed(4)}${i === chosen ? ", chosen" : ""}`;
     node.style.setProperty("--size", `${100 * prob}%`);
-    node.children[2].textContent = percent(prob);
+    node.children[2].textContent = share;
   });
-}
-
-// As viz/labels.py writes a share: three digits that count, however small.
-function percent(prob) {
-  if (prob === 0) return "0 %";
-  if (prob < 1e-6) return "< 0.0001 %";
-  return `${(100 * prob).toFixed(Math.max(1, 2 - Math.floor(Math.log10(100 * prob))))} %`;
 }
 
 function showWeights(player, list, weights, step, n) {

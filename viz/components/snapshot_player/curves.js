@@ -96,7 +96,7 @@ function drawMetric(plot, { header, numbers }, curves, width, hasLabels) {
   plot.ring = dot("ring", 0, 0, 5.5);
   root.append(plot.ring);
   plot.y = y;
-  plot.box.setAttribute("aria-label", metricSentence(header, at, chosen));
+  plot.box.setAttribute("aria-label", metricSentence(header, chosen));
 }
 
 function dot(name, cx, cy, r) {
@@ -121,8 +121,9 @@ function roleMark({ steps, roles }, { x }, width, chosen) {
   ];
 }
 
-function metricSentence({ metric, steps, name, roles }, at, chosen) {
-  const value = (place) => metricText(metric, at(chosen, place));
+function metricSentence(header, chosen) {
+  const { metric, steps, name, roles } = header;
+  const value = (place) => metricText(header, place, chosen);
   const role = roles[chosen] < 0 ? "it hardly changes" : `it takes on its role at step ${count(steps[roles[chosen]])}`;
   const last = steps.length - 1;
   return (
@@ -166,12 +167,13 @@ export function showCurves(curves, data, place) {
     cursor?.setAttribute("x1", at);
     cursor?.setAttribute("x2", at);
   }
-  const value = numbers[place * header.heads.length + chosenHead(header)];
+  const chosen = chosenHead(header);
+  const value = numbers[place * header.heads.length + chosen];
   metric.ring.setAttribute("cx", at);
   metric.ring.setAttribute("cy", Number.isNaN(value) ? -99 : metric.y(value));
-  const named = element("strong", "", metricText(header.metric, value));
-  const { title, even } = header.metric;
-  const dotted = even === null ? "" : ` · dotted: evenly spread, ${metricText(header.metric, even)}`;
+  const named = element("strong", "", metricText(header, place, chosen));
+  const { title, even, even_text: evenText } = header.metric;
+  const dotted = even === null ? "" : ` · dotted: evenly spread, ${evenText}`;
   metric.title.replaceChildren(`${title} of ${header.name}: `, named, ` at step ${count(step)}${dotted}`);
   if (!loss.box.hidden) loss.title.textContent = lossAt(loss.losses, step);
 }

@@ -68,24 +68,24 @@ function arrangeHeads(heads, all, [width, height]) {
   heads.list.replaceChildren(...groups.values());
 }
 
-export function showHeads(heads, { header, thumbnails, numbers }, palette, place) {
+export function showHeads(heads, { header, thumbnails }, palette, place) {
   const chosen = chosenHead(header);
   const [, n, nRows, nColumns] = thumbnails.shape;
   heads.buttons.forEach((button, i) => {
     const start = (place * n + i) * nRows * nColumns;
     const cells = thumbnails.subarray(start, start + nRows * nColumns);
     paintHead(button.firstChild, cells, nRows, nColumns, heads.table);
-    const value = numbers[place * n + i];
-    button.lastChild.textContent = briefText(header.metric, value);
+    button.lastChild.textContent = briefText(header, place, i);
     button.setAttribute("aria-pressed", String(i === chosen));
-    button.setAttribute("aria-label", spokenHead(header, i, value));
+    button.setAttribute("aria-label", spokenHead(header, place, i));
   });
 }
 
-function spokenHead({ heads, metric, roles, steps }, i, value) {
+function spokenHead(header, place, i) {
+  const { heads, metric, roles, steps } = header;
   const [layer, head] = heads[i];
   const role = roles[i] < 0 ? "hardly changes" : `its role from step ${count(steps[roles[i]])} on`;
-  return `L${layer} H${head}: ${metric.title} ${metricText(metric, value)}, ${role}`;
+  return `L${layer} H${head}: ${metric.title} ${metricText(header, place, i)}, ${role}`;
 }
 
 function paintHead(canvas, cells, nRows, nColumns, table) {

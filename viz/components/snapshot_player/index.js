@@ -99,7 +99,7 @@ function show(player, place) {
   if (!playback.playing) player.spoken.textContent = spokenStep(data, place);
 }
 
-function spokenStep({ header, numbers }, place) {
-  const value = metricText(header.metric, numbers[place * header.heads.length + chosenHead(header)]);
+function spokenStep({ header }, place) {
+  const value = metricText(header, place, chosenHead(header));
   return `Step ${count(header.steps[place])}: ${header.metric.title} of ${header.name} ${value}`;
 }

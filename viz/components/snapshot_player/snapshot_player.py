@@ -123,7 +123,7 @@ def pack_snapshots(
         "masked": not bool(allowed.all()),
         "heads": heads,
         "roles": [int(roles_of[layer, head]) for layer, head in heads],
-        "metric": _metric(metric, course, selection),
+        "metric": _metric(metric, course, selection, of_heads),
         "losses": list(LOSSES.values()),
     }
     header["course"] = digest(json.dumps([header["tokens"], header["steps"]]).encode())
@@ -171,14 +171,21 @@ def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
     }
 
 
-def _metric(metric: Metric, course: Course, selection: Selection) -> dict[str, Any]:
-    """What the curve is of, and the value of a head that tells no key from another."""
+def _metric(
+    metric: Metric, course: Course, selection: Selection, of_heads: Tensor
+) -> dict[str, Any]:
+    """What the curve is of, all values as text, and that of a head that tells no key from another.
+
+    of_heads: [N, T]
+    """
     even = even_value(metric, course.attentions(selection.kind)[-1], *_place(selection))
     return {
         "name": metric.name,
         "title": metric.title,
         "unit": metric.unit,
+        "texts": [metric.text(value) for value in of_heads.ravel().tolist()],
         "even": even if isfinite(even) else None,
+        "even_text": metric.text(even),
     }
 
 

@@ -9,13 +9,13 @@ export function count(n) {
   return n.toLocaleString("en");
 }
 
-// As Metric.text writes it.
-export function metricText({ unit }, value) {
-  if (Number.isNaN(value)) return "—";
-  return unit === "share" ? `${(100 * value).toFixed(0)} %` : `${value.toFixed(2)} ${unit}`;
+// The metric of one of the small pictures' heads at a snapshot.
+export function metricText({ metric, heads }, place, i) {
+  return metric.texts[place * heads.length + i];
 }
 
 // Without the unit that stands beside it.
-export function briefText(metric, value) {
-  return metric.unit === "share" ? metricText(metric, value) : metricText(metric, value).split(" ")[0];
+export function briefText(header, place, i) {
+  const text = metricText(header, place, i);
+  return header.metric.unit === "share" ? text : text.split(" ")[0];
 }

@@ -5,7 +5,8 @@ import { unpack } from "../kit/unpack.js";
 
 const SOON = 100; // ms after which a server that draws the page is asked once more
 const LATE = 300; // ms in which a page that was sent is surely drawn
-const [ANSWERED, AGAIN] = [200, 202]; // as viz/ui/live_preview.py answers; else what was entered stays
+const ANSWERED = 200;
+const AGAIN = 202; // as viz/ui/live_preview.py answers; else what was entered stays
 
 // Returns listen(address), to be told where previews are, and end().
 export function followTyping() {
