@@ -114,6 +114,16 @@ def test_a_view_of_positions_is_offered_and_drawn(screen: dict[str, Any]) -> Non
     assert "The length of each position's vector." in texts
 
 
+def test_a_lens_can_be_chosen_and_pictures_are_drawn_through_it(screen: dict[str, Any]) -> None:
+    options, chosen, *shown = screen["lens"]
+    assert "Above even" in options and chosen == "excess"
+    assert shown == ["Above even", "Above even"]
+
+
+def test_heads_are_told_apart_by_a_new_metric_on_screen(screen: dict[str, Any]) -> None:
+    assert "Spread" in screen["metrics"]
+
+
 def test_a_method_can_be_chosen_on_screen(screen: dict[str, Any]) -> None:
     assert "Ranked" in screen["decoding"][0]
 

@@ -7,6 +7,8 @@ from typing import Any
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from viz.components.kit.pack import unpack
+
 NAVIGATION = st.navigation
 titles: list[str] = []
 
@@ -26,9 +28,20 @@ def page_of(name: str) -> None:
     show(pages[name], pages)
 
 
-def page(name: str) -> AppTest:
-    """A page, drawn; its first error is raised."""
-    app = AppTest.from_function(page_of, args=(name,), default_timeout=60).run()
+def lens_list() -> None:
+    """The script of what stands behind *Reading*, where lenses are chosen."""
+    from viz.screen import Screen
+    from viz.ui.reading import _choose_lens
+
+    _choose_lens(Screen(lens="excess"))
+
+
+def page(name: str, **query: str) -> AppTest:
+    """A page, drawn at an address; its first error is raised."""
+    app = AppTest.from_function(page_of, args=(name,), default_timeout=60)
+    for field, value in query.items():
+        app.query_params[field] = value
+    app.run()
     assert not app.exception, app.exception
     return app
 
@@ -36,6 +49,14 @@ def page(name: str) -> AppTest:
 def alts(app: AppTest) -> list[str]:
     """What is said of each figure to those who do not see it."""
     return [figure.proto.alt for figure in app.get("plotly_chart")]
+
+
+def header(app: AppTest, component: str) -> dict[str, Any]:
+    """What the browser is told of a picture."""
+    found = (each.proto for each in app.get("bidi_component"))
+    (data,) = (each.bytes for each in found if each.component_name.endswith(component))
+    _, (payload,) = unpack(data)
+    return unpack(payload.tobytes())[0]
 
 
 def said(app: AppTest) -> list[str]:
@@ -48,6 +69,9 @@ if __name__ == "__main__":
     assert not app.exception, app.exception
     st.navigation = NAVIGATION
     explore, positions, numbers = page("explore"), page("positions"), page("numbers")
+    read = page("explore", lens="excess")
+    grid, view = header(read, "head_grid"), header(read, "head_view")
+    (lenses,) = AppTest.from_function(lens_list).run().selectbox
     (views,) = (group for group in positions.button_group if group.label == "View")
     views.set_value("encoding_sizes").run()
     assert not positions.exception, positions.exception
@@ -57,6 +81,8 @@ if __name__ == "__main__":
         "family": decoding.value,
         "titles": titles,
         "numbers": said(numbers),
+        "lens": [lenses.options, lenses.value, grid["lens"]["title"], view["lens"]["title"]],
+        "metrics": [metric["title"] for metric in grid["metrics"]],
         "explore": [alts(explore), said(explore)],
         "views": views.options,
         "positions": [alts(positions), said(positions)],
