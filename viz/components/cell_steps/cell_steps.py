@@ -6,7 +6,6 @@ from dataclasses import astuple, dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -19,7 +18,7 @@ from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map
-from viz.components.kit.sync import News, show
+from viz.components.kit.sync import News, mountable, show
 from viz.labels import bare_label, kind_name
 from viz.map_words import capitalised
 from viz.theme import Theme
@@ -33,9 +32,7 @@ _READABLE = (0.0, 10.0)
 e^s would have too many digits, or none, before the point."""
 
 CELL_STEPS = Component("cell_steps")
-_COMPONENT = st.components.v2.component(
-    CELL_STEPS.name, html=CELL_STEPS.html, css=CELL_STEPS.css, js=CELL_STEPS.js
-)
+_COMPONENT = mountable(CELL_STEPS)
 
 
 @dataclass(frozen=True)

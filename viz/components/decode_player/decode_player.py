@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import streamlit as st
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -16,14 +15,12 @@ from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
-from viz.components.kit.sync import News, show
+from viz.components.kit.sync import News, mountable, show
 from viz.labels import label, percent
 from viz.theme import Theme
 
 DECODE_PLAYER = Component("decode_player")
-_COMPONENT = st.components.v2.component(
-    DECODE_PLAYER.name, html=DECODE_PLAYER.html, css=DECODE_PLAYER.css, js=DECODE_PLAYER.js
-)
+_COMPONENT = mountable(DECODE_PLAYER)
 
 
 @dataclass(frozen=True)

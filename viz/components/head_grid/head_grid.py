@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from transformer.analysis.metrics.metric import Metric
@@ -16,7 +15,7 @@ from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, show
+from viz.components.kit.sync import News, mountable, show
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_heads
@@ -26,9 +25,7 @@ N_TELLING = 3
 """Numbers that are named with a head."""
 
 HEAD_GRID = Component("head_grid")
-_COMPONENT = st.components.v2.component(
-    HEAD_GRID.name, html=HEAD_GRID.html, css=HEAD_GRID.css, js=HEAD_GRID.js
-)
+_COMPONENT = mountable(HEAD_GRID)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from dataclasses import astuple, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import streamlit as st
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -19,7 +18,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, show
+from viz.components.kit.sync import News, mountable, show
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, map_name, row_title
 from viz.theme import Theme
@@ -34,9 +33,7 @@ MAX_REGION = 256
 """Rows and columns, at most, of the exact values that are sent beside an overview."""
 
 HEAD_MAP = Component("head_map")
-_COMPONENT = st.components.v2.component(
-    HEAD_MAP.name, html=HEAD_MAP.html, css=HEAD_MAP.css, js=HEAD_MAP.js
-)
+_COMPONENT = mountable(HEAD_MAP)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import streamlit as st
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -17,7 +16,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, show
+from viz.components.kit.sync import News, mountable, show
 from viz.labels import kind_name, kind_title
 from viz.map_words import capitalised, describe_heads
 from viz.theme import Theme
@@ -31,9 +30,7 @@ KEYS = (4, 32)
 _BYTES_A_KEY = 6
 
 HEAD_VIEW = Component("head_view")
-_COMPONENT = st.components.v2.component(
-    HEAD_VIEW.name, html=HEAD_VIEW.html, css=HEAD_VIEW.css, js=HEAD_VIEW.js
-)
+_COMPONENT = mountable(HEAD_VIEW)
 
 
 @dataclass(frozen=True)

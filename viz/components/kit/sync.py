@@ -10,11 +10,19 @@ from typing import Any
 
 import streamlit as st
 
+from viz.components.kit.browser import Component
 from viz.components.kit.pack import pack, unpack
 
 News = dict[str, Any]
 """What a component has just told: name -> value."""
 _HEARD = "heard"
+
+
+def mountable(component: Component) -> Callable[..., Any]:
+    """Tell Streamlit of a component, once; `show` mounts what is returned."""
+    return st.components.v2.component(
+        component.name, html=component.html, css=component.css, js=component.js
+    )
 
 
 def show(
@@ -25,7 +33,7 @@ def show(
 ) -> None:
     """Show a component's data; on_news is called with what it tells before the script runs.
 
-    mounted: what `st.components.v2.component` made. key: also by which a live preview finds it.
+    mounted: what `mountable` made. key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
     whole = pack({**header, "key": key, "heard": heard(key)}, payload)

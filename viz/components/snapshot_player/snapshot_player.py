@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
-import streamlit as st
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -20,7 +19,7 @@ from transformer.training.snapshots import Course, even_value, least_change, rol
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, show
+from viz.components.kit.sync import News, mountable, show
 from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, row_title
@@ -35,12 +34,7 @@ LOSSES = {"loss": "training loss", "validation_loss": "validation loss"}
 """What is drawn below the metric, of all that training logged."""
 
 SNAPSHOT_PLAYER = Component("snapshot_player")
-_COMPONENT = st.components.v2.component(
-    SNAPSHOT_PLAYER.name,
-    html=SNAPSHOT_PLAYER.html,
-    css=SNAPSHOT_PLAYER.css,
-    js=SNAPSHOT_PLAYER.js,
-)
+_COMPONENT = mountable(SNAPSHOT_PLAYER)
 
 
 @dataclass(frozen=True)

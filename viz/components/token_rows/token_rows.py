@@ -3,20 +3,16 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-import streamlit as st
-
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
-from viz.components.kit.sync import show
+from viz.components.kit.sync import mountable, show
 from viz.labels import labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
-_COMPONENT = st.components.v2.component(
-    TOKEN_ROWS.name, html=TOKEN_ROWS.html, css=TOKEN_ROWS.css, js=TOKEN_ROWS.js
-)
+_COMPONENT = mountable(TOKEN_ROWS)
 
 
 @dataclass(frozen=True)
