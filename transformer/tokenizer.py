@@ -172,18 +172,8 @@ class NumberTokenizer:
         self.vocab_size = vocab_size
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        words = text.replace(",", " ").split()
-        wrong = [
-            word
-            for word in words
-            if not (word.isascii() and word.isdigit() and 2 <= int(word[:9]) < self.vocab_size)
-        ]
-        if wrong:
-            raise TokenizerError(
-                f"This model copies numbers from 2 to {self.vocab_size - 1}, "
-                f"written with spaces between them; “{wrong[0][:40]}” is not one of them."
-            )
-        return [int(word) for word in words]
+        said = f"This model copies numbers from 2 to {self.vocab_size - 1}, written with spaces"
+        return _numbers(text, range(2, self.vocab_size), f"{said} between them")
 
     def decode(self, ids: Sequence[int]) -> str:
         return " ".join(str(int(id)) for id in ids if id > 1)
@@ -209,15 +199,9 @@ class IdTokenizer:
         self.vocab_size, self.advice = vocab_size, advice
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        words = text.replace(",", " ").split()
-        for word in words:
-            if not (word.isascii() and word.isdigit() and int(word[:9]) < self.vocab_size):
-                said = (
-                    f"This checkpoint has no vocabulary, so it reads token ids, from 0 to "
-                    f"{self.vocab_size - 1}; “{word[:40]}” is not one of them. {self.advice}"
-                )
-                raise TokenizerError(said.strip())
-        return [int(word) for word in words]
+        said = "This checkpoint has no vocabulary, so it reads token ids, from 0 to"
+        ids = range(self.vocab_size)
+        return _numbers(text, ids, f"{said} {self.vocab_size - 1}", self.advice)
 
     def decode(self, ids: Sequence[int]) -> str:
         return " ".join(str(int(id)) for id in ids)
@@ -231,6 +215,16 @@ class IdTokenizer:
     @classmethod
     def load(cls, folder: Path, vocab_size: int) -> "IdTokenizer":
         return cls(vocab_size)
+
+
+def _numbers(text: str, known: range, said: str, advice: str = "") -> list[int]:
+    """The numbers that a text is written in. Raises TokenizerError for a word that is none."""
+    words = text.replace(",", " ").split()
+    for word in words:
+        if not (word.isascii() and word.isdigit() and int(word[:9]) in known):
+            refusal = f"{said}; “{word[:40]}” is not one of them. {advice}"
+            raise TokenizerError(refusal.strip())
+    return [int(word) for word in words]
 
 
 class CharacterTokenizer:

@@ -87,14 +87,6 @@ def list_tensors(file: Path, where: str = "") -> dict[str, Stored]:
     return found
 
 
-def read_tensor(file: Path, name: str) -> Tensor:
-    """One tensor as float32 (float64 where saved so). Raises CheckpointError; KeyError: no such."""
-    with open_tensors(file) as opened:
-        if name not in opened.keys():  # noqa: SIM118
-            raise KeyError(name)
-        return floats(opened.get_tensor(name))
-
-
 def health(values: Tensor) -> Health:
     """values: any shape; a row is an index of the first of two or more axes."""
     zero = values == 0

@@ -13,7 +13,7 @@ from transformer.recording import Attention, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.watch.kinds import by_kind
-from transformer.watch.module import Calls, maker
+from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
 from transformer.watch.seen import Seen
 from transformer.watch.watcher import Watcher
@@ -75,7 +75,7 @@ def _attention(kind: str, seen: list[Seen], forced: ForcedPass, name: Name) -> A
         rows = _alike(forced, n_queries, n_keys)
     calls = Calls([maker(call) for call in seen])
     if rows is None:
-        return Attention(kind, _numbered(n_queries), _numbered(n_keys), calls)
+        return Attention(kind, numbered(n_queries), numbered(n_keys), calls)
     produced = None if rows.produced is None else name(rows.produced)
     return Attention(kind, name(rows.queries), name(rows.keys), calls, produced)
 
@@ -87,10 +87,6 @@ def _alike(forced: ForcedPass, n_queries: int, n_keys: int) -> Rows | None:
         rows for rows in forced.rows.values() if (len(rows.queries), len(rows.keys)) == sizes
     )
     return next(fitting, None)
-
-
-def _numbered(n: int) -> tuple[Token, ...]:
-    return tuple(Token(i, str(i)) for i in range(n))
 
 
 def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classification | None:

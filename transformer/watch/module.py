@@ -144,7 +144,7 @@ def _sides(kinds: Mapping[str, Sequence[Seen]], tokens: Tokens | None) -> Sides:
                 f"There are {len(named)} tokens for the {side}, but the model read {sizes} there."
             )
     return {
-        side: _named(given[side]) if side in given else _numbered(sizes[-1])
+        side: _named(given[side]) if side in given else numbered(sizes[-1])
         for side, sizes in lengths.items()
     }
 
@@ -180,11 +180,12 @@ def _attention(
 
 def _last(tokens: tuple[Token, ...], n: int) -> tuple[Token, ...]:
     """The last n of them: with a cache, queries are the last of the keys."""
-    return tokens[len(tokens) - n :] if n <= len(tokens) else _numbered(n)
+    return tokens[len(tokens) - n :] if n <= len(tokens) else numbered(n)
 
 
 @lru_cache(maxsize=16)
-def _numbered(n: int) -> tuple[Token, ...]:
+def numbered(n: int) -> tuple[Token, ...]:
+    """Tokens of a sequence of n whose pieces are not known: their positions."""
     return tuple(Token(i, str(i)) for i in range(n))
 
 

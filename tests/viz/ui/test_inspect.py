@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import streamlit as st
 import torch
+from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.damaged import damaged
 from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import screen, start, widget
-from transformer.files.tensors import read_tensor
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
@@ -89,7 +89,7 @@ def test_a_file_cut_short_ends_in_one_sentence(folder: Path) -> None:
 def test_the_numbers_of_a_tensor(folder: Path) -> None:
     app = inspect("tensor", tensor=NAME)
     widget(app.selectbox, "tensor").set_value(NAME).run()
-    expected = statistics(read_tensor(folder / "copy" / "model.safetensors", NAME))
+    expected = statistics(load_file(folder / "copy" / "model.safetensors")[NAME].float())
     shown = app.table[0].value["value"]
     assert shown["L2 norm"] == f"{expected.l2:.6g}"
     assert shown["effective rank"] == f"{expected.effective_rank:.2f} of 64"
