@@ -49,12 +49,12 @@ def fits(path: Path) -> bool:
 
 
 def describe(path: Path) -> Description:
-    """What config.json says."""
+    """What config.json says; no weight is read. Raises CheckpointError."""
     return Description(*read_config(_parts(path)[0]))
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
-    """Build the model that config.json describes and fill it."""
+    """Build the model that config.json describes, with its weights. Raises CheckpointError."""
     folder, weights = _parts(path)
     about, config, family = read_config(folder)
     try:
@@ -70,7 +70,7 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 
 def contents(path: Path) -> Contents:
-    """What config.json and the weights' file hold, fitting or not."""
+    """The tensors of the weights file, whether they fit config.json or not."""
     folder, weights = _parts(path)
     known = describe(path)
     tensors = SafetensorsFiles(folder, [weights])
@@ -79,7 +79,7 @@ def contents(path: Path) -> Contents:
 
 
 def files(path: Path) -> Sequence[Path]:
-    """The configuration and the weights."""
+    """The files of the configuration and of the weights."""
     folder, weights = _parts(path)
     return folder / CONFIG, folder / weights
 
@@ -117,7 +117,7 @@ def _parts(path: Path) -> tuple[Path, str]:
 
 
 def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
-    """Read config.json alone: what a list of checkpoints needs. Raises CheckpointError."""
+    """Read only config.json, which a list of checkpoints needs. Raises CheckpointError."""
     values = read_json(path / CONFIG)
     if not isinstance(values, dict):
         raise CheckpointError(

@@ -61,13 +61,13 @@ def fits(path: Path) -> bool:
 
 
 def describe(path: Path) -> Description:
-    """What its configuration and its tokenizer say."""
+    """What its configuration and its tokenizer say. Raises CheckpointError."""
     given = open_config(path)
     return _described(path, given, open_tokenizer(path, _vocab_size(given)))
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
-    """Open it with the library."""
+    """Open it with the library. Raises CheckpointError."""
     given = open_config(path)
     tokenizer = open_tokenizer(path, _vocab_size(given))
     known = _described(path, given, tokenizer)
@@ -76,7 +76,7 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 
 def contents(path: Path) -> Contents:
-    """Its tensors, beside what the library's class asks for; damaged parts are told."""
+    """Its tensors and those that the library's class asks for; damaged parts are named."""
     given = open_config(path)
     read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(given)))
     try:
@@ -96,7 +96,7 @@ def contents(path: Path) -> Contents:
 
 
 def files(path: Path) -> Sequence[Path]:
-    """All that lies in the folder itself."""
+    """All files of the folder itself."""
     return [file for file in path.iterdir() if file.is_file()]
 
 

@@ -51,13 +51,13 @@ def fits(path: Path) -> bool:
 
 
 def describe(path: Path) -> Description:
-    """Sizes and options; the weights themselves are compared only where they may be tied."""
+    """Sizes and options, from the shapes of the tensors. Raises CheckpointError."""
     about, translated, _ = open_translated(path)
     return Description(about, translated.config, translated.family)
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
-    """Build the model that the tensors fit and fill it."""
+    """Build the model that the tensors fit, with their values. Raises CheckpointError."""
     about, translated, tokenizer = open_translated(path)
     config, family = translated.config, translated.family
     try:
@@ -74,14 +74,14 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 
 def contents(path: Path) -> Contents:
-    """Its tensors under our names, beside those that its configuration asks for."""
+    """Its tensors under our names, and those that its configuration asks for."""
     about, translated, tokenizer = open_translated(path)
     known = Description(about, translated.config, translated.family)
     return our_contents(known, LoadedTensors(translated.tensors), lambda: tokenizer)
 
 
 def files(path: Path) -> Sequence[Path]:
-    """The weights, and what was found beside them."""
+    """The weights, and the vocabulary and options that lie beside them."""
     weights = _candidates(path) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
     beside = (folder / name for name in (*FILES, SIDECAR))

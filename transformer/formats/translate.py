@@ -46,7 +46,7 @@ OURS = re.compile(r"(encoder|decoder)\.layers\.\d+\.self_attention\.query")
 
 
 def mappings() -> Mapping[str, CodeMapping]:
-    """name -> mapping, for every codebase that is known."""
+    """name -> mapping, for every known codebase."""
     return discover("transformer.formats.mappings", "MAPPING")
 
 
@@ -65,7 +65,7 @@ def recognise(found: Found) -> CodeMapping:
 
 
 def translate(mapping: CodeMapping, found: Found) -> Translated:
-    """Everything under our names. Raises Misfit, which names what does not map."""
+    """The model's tensors under our names. Raises Misfit, which names what does not map."""
     try:
         return _translated(mapping, found)
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:

@@ -61,7 +61,7 @@ class State:
         self.cache: Any = None
 
     def reorder(self, parents: Tensor) -> None:
-        """Go on with these rows [B] of the batch."""
+        """Continue with these rows [B] of the batch."""
         self.read = self.read[parents]
         self.named = {name: _rows(value, parents) for name, value in self.named.items()}
         if self.cache is not None:
@@ -69,7 +69,7 @@ class State:
 
 
 class HuggingFaceModel(nn.Module):
-    """A model of the library; its arguments are token ids alone, one sequence without padding."""
+    """A model of the library; its arguments are only token ids, of one sequence without padding."""
 
     def __init__(self, inner: nn.Module, config: HuggingFaceConfig) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class HuggingFaceModel(nn.Module):
     def forward(self, *inputs: Tensor) -> Tensor:
         """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
 
-        Of a model that says nothing of tokens, its hidden states or what it classifies.
+        Models without logits per token return their hidden states, or the logits of classes.
         """
         names = ("input_ids", "decoder_input_ids")
         given = dict(zip(names, inputs, strict=False))
@@ -86,7 +86,7 @@ class HuggingFaceModel(nn.Module):
         return _first_output(self._run(attention_mask=mask, use_cache=False, **given))
 
     def start(self, source: Tensor) -> State:
-        """Read a source, or a prompt but for its last token."""
+        """Read a source [1, S], or a prompt [1, S] without its last token."""
         if self.config.start_ids:
             mask = torch.ones_like(source)
             encoder: Any = self.inner
@@ -105,7 +105,7 @@ class HuggingFaceModel(nn.Module):
         return source[:, -1:]
 
     def room(self, n_source: int) -> int:
-        """How many tokens may follow a source or a prompt of so many."""
+        """How many tokens may follow a source or a prompt of n_source tokens."""
         if self.config.start_ids:
             room = self.config.max_len - len(self.config.start_ids) + 1
             return min(room, 2 * n_source + 10)

@@ -197,9 +197,9 @@ def _check_least(path: Path, values: Mapping[str, Any]) -> None:
 
 
 def check_layers(path: Path, config: Any, n_tensors: int) -> None:
-    """Before a layer is built, which takes its time: whether there can be as many.
+    """Raise CheckpointError where the files hold too few tensors for that many layers.
 
-    Raises CheckpointError.
+    Building the layers would show it, too, but takes long.
     """
     said = config.get_text_config().to_dict()
     groups = said.get("num_hidden_groups")  # ALBERT's layers share their weights
@@ -238,7 +238,7 @@ def _check_size(path: Path, cls: Any, config: Any) -> None:
 
 @contextmanager
 def in_a_sentence(path: Path, what: str) -> Iterator[None]:
-    """Whatever the library raises over a file becomes one CheckpointError."""
+    """Turn any error that the library raises over a file into a CheckpointError."""
     try:
         from transformers.utils import logging
 
@@ -259,7 +259,7 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
 
 @contextmanager
 def building(path: Path, config: Any) -> Iterator[None]:
-    """As `in_a_sentence`; a name that the library looks up in vain is told with its field."""
+    """As `in_a_sentence`; a name that the library does not know is named with its field."""
     with in_a_sentence(path, CONFIG):
         try:
             yield

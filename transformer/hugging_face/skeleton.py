@@ -29,7 +29,7 @@ class Skeleton:
 
 
 def build_skeleton(path: Path, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
-    """Nothing is read and nothing allocated. Raises CheckpointError."""
+    """Build it without reading or allocating a value. Raises CheckpointError."""
     cls = model_class(path, config)
     check_layers(path, config, len(stored))
     with building(path, config):

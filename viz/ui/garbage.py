@@ -7,7 +7,7 @@ _n_modules = 0
 
 
 def freeze_modules() -> None:
-    """Take what was imported since the last call out of the collector's sight.
+    """Keep the garbage collector from walking what was imported since the last call.
 
     Streamlit collects garbage after every run, and the last elements wait for it.
     """

@@ -65,7 +65,7 @@ def header(needs_answer: bool = True) -> Request:
 
 
 def turn_to(checkpoint: str) -> None:
-    """Another checkpoint speaks another language, has other heads and other good methods."""
+    """Choose another checkpoint, and a text that it can read."""
     shown, text = session().shown, session().screen.text
     if shown and text is None and not _examples(checkpoint):
         text = shown.request.text

@@ -47,7 +47,7 @@ def title(name: str) -> str:
 
 
 def keep_opened(paths: Sequence[Path]) -> str:
-    """Put checkpoints on offer for this session; the name of the first one."""
+    """Add checkpoints to those of this session. Returns the name of the first one."""
     opened = session().opened
     known = [*map(str, at_start()[0]), *opened]
     opened += [str(path) for path in paths if str(path) not in known]
@@ -66,7 +66,7 @@ def open_linked(name: str | None) -> str | None:
 
 @lru_cache(maxsize=1)
 def at_start() -> tuple[tuple[Path, ...], str | None]:
-    """What the app was started with, or the sentence that says why it cannot be opened."""
+    """The checkpoints that the app was started with, or why these cannot be opened."""
     said = opened_at_start()
     if not said:
         return (), None

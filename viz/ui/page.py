@@ -35,10 +35,12 @@ class Pane:
 
     @property
     def recording(self) -> Recording:
+        """That of the answer."""
         return self.answer.recording
 
     @property
     def checkpoint(self) -> Checkpoint:
+        """The model that answered."""
         return self.answer.checkpoint
 
     @property
@@ -52,7 +54,7 @@ class Pane:
         return chosen_head(self.screen, self.recording, self.default, self.suffix)
 
     def chosen(self, name: str) -> Any:
-        """What the Screen says of this pane."""
+        """The field of the Screen of this name that belongs to this pane."""
         return getattr(self.screen, f"{name}{self.suffix}")
 
 
@@ -88,7 +90,7 @@ def first_head(said: About, family: Family) -> Selection:
 def chosen_head(
     screen: Screen, recording: Recording, default: Selection, suffix: str = ""
 ) -> Selection:
-    """The head that these fields of the Screen name; by default what has no such one."""
+    """The head that these fields of the Screen name; the default where it does not exist."""
     chosen = [getattr(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")]
     kinds = list(recording.attentions)
     kind = next(each for each in (chosen[0], default.kind, *kinds) if each in kinds)

@@ -12,7 +12,7 @@ MOST_BYTES = 2**28
 
 
 class Payloads:
-    """Those used last, up to a number of bytes. Threads may share it."""
+    """The payloads that were used last, up to a number of bytes. Threads may share it."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -43,7 +43,7 @@ PAYLOADS = Payloads(MOST_BYTES)
 
 
 def payload_of(answer: Answer, picture: Picture) -> bytes:
-    """What a picture shows of an answer. Raises ValueError as the picture does."""
+    """The packed data of a picture of an answer. Raises ValueError as the picture does."""
     name = _name(answer.request, picture)
     return PAYLOADS.get(name, lambda: picture.payload(*answer.made))
 

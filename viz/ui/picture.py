@@ -37,7 +37,7 @@ def choose_path(pane: Pane) -> None:
 
 
 def picture(name: str, pane: Pane, reading: Reading) -> None:
-    """Draw it."""
+    """Draw the picture of this name, read as the reading says."""
     draw = {"arrows": _arrows, "map": _heatmap, "inside": _inside}[name]
     try:
         draw(pane, reading)

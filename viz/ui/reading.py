@@ -61,7 +61,7 @@ def _choose_lens(screen: Screen) -> None:
 
 
 def usable_reading(pane: Pane) -> Reading:
-    """What is chosen; through the plain weights, in a sentence, where the lens refuses."""
+    """The chosen reading; the plain weights, with a sentence why, where the lens refuses."""
     reading = chosen_reading(pane.screen)
     refusal = lenses()[reading.lens].why_not(pane.recording, pane.selection.kind)
     if refusal is None:
@@ -71,7 +71,7 @@ def usable_reading(pane: Pane) -> Reading:
 
 
 def chosen_reading(screen: Screen) -> Reading:
-    """What is chosen."""
+    """The reading that the Screen says; the plain weights for a lens that does not exist."""
     rows: Any = screen.rows
     special: Any = screen.special
     return Reading(lens=_lens(screen), rows=rows, words=screen.words, special=special)

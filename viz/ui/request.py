@@ -122,7 +122,7 @@ def answer(
     _on_token: Callable[[str], None] | None = None,
     _made: Answer | None = None,
 ) -> Answer:
-    """What `make_answer` makes, kept; the answer `_made`, where it was made already."""
+    """The cached result of `make_answer`; `_made`, where the answer was made already."""
     return _made or make_answer(request, _on_token)
 
 
@@ -150,7 +150,7 @@ def make_answer(
 
 
 def streamed_answer(request: Request, show: Callable[[str], object]) -> Answer:
-    """The same, computed beside this thread, which meanwhile shows the text so far."""
+    """As `answer`, computed in another thread; this one meanwhile shows the text so far."""
     texts: SimpleQueue[str | None] = SimpleQueue()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(answer, request, texts.put)

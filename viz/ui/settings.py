@@ -41,5 +41,5 @@ def is_reached_by_others() -> bool:
 
 
 def threads() -> int:
-    """HEADSCOPE_THREADS: CPU threads a forward pass; 1, as many people share the machine."""
+    """HEADSCOPE_THREADS: CPU threads per forward pass; 1, as many people share the machine."""
     return int(os.environ.get("HEADSCOPE_THREADS", "1"))

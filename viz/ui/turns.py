@@ -24,7 +24,7 @@ class Turns:
         self._in_line: set[Hashable] = set()
 
     def ask(self, person: Hashable, work: Callable[[IsWanted], T]) -> Future[T]:
-        """Do this in the person's next turn, in place of what waits; that one is cancelled."""
+        """Do this in the person's next turn; what was waiting for that turn is cancelled."""
         future: Future[T] = Future()
         with self._lock:
             older = self._waiting.get(person)

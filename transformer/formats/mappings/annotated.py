@@ -44,7 +44,7 @@ NAMES = {
 
 
 def configure(found: Found) -> ModelConfig:
-    """h is in no shape; 0 start, 1 end, 2 padding, as `build_vocabulary` sets them."""
+    """No shape says the heads h. Ids as `build_vocabulary` sets them: 0 start, 1 end, 2 padding."""
     vocab_size, d_model = found.shape("tgt_embed.0.lut.weight")
     return ModelConfig(
         vocab_size=vocab_size,

@@ -17,7 +17,7 @@ from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layere
 
 
 def configure(found: Found) -> ModelConfig:
-    """Classes go by their numbers, unless the sidecar names them."""
+    """The configuration; classes are called by their numbers unless the sidecar names them."""
     config = sizes(found)
     return replace(
         config,

@@ -24,19 +24,19 @@ IGNORED = (r"tblocks\.\d+\.attention\.mask",)
 
 
 def is_former(found: Found) -> bool:
-    """Of either model."""
+    """Whether these are the tensors of this code: of its generator or of its classifier."""
     return found.has(EMBEDDING) and any(name.startswith("tblocks.") for name in found.tensors)
 
 
 def is_generator(found: Found) -> bool:
-    """One probability a token."""
+    """Whether it gives one probability per token of the vocabulary, as the generator does."""
     return is_former(found) and (
         not found.has(OUTPUT) or found.shape(OUTPUT) == found.shape(EMBEDDING)
     )
 
 
 def sizes(found: Found) -> ModelConfig:
-    """What both of its models have in common."""
+    """The configuration, as far as generator and classifier have it in common."""
     vocab_size, d_model = found.shape(EMBEDDING)
     wide = found.shape("tblocks.0.attention.toqueries.weight")[0]
     n_heads = wide // d_model if wide > d_model else found.heads("heads", "num_heads")

@@ -17,7 +17,7 @@ Names = Mapping[str, str | tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Embeddings:
-    """Which of their matrices embed and which one projects to the vocabulary; None: no such."""
+    """The names of their embeddings and of their output projection; None: there is none."""
 
     source: str | None
     target: str
@@ -25,12 +25,12 @@ class Embeddings:
 
 
 def unchanged(found: Found) -> Found:
-    """Most code already names and turns its tensors as a mapping says."""
+    """The same tensors: most code already stores them as its mapping says."""
     return found
 
 
 def holds(*names: str) -> Callable[[Found], bool]:
-    """Whether one of these is there: names that no other codebase has."""
+    """Whether a file has one of these tensors, whose names no other codebase uses."""
     return lambda found: any(found.has(name) for name in names)
 
 
@@ -65,7 +65,7 @@ class CodeMapping:
 
 
 def same(one: Tensor, other: Tensor) -> bool:
-    """Whether two names stand for one matrix: it is saved under each."""
+    """Whether two tensors are one matrix that was saved under two names."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return one.data_ptr() == other.data_ptr() or torch.equal(one, other)

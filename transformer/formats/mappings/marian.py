@@ -63,7 +63,7 @@ NAMES = {
 
 
 def prepare(found: Found) -> Found:
-    """Turned the usual way round; tied embeddings under each name that uses them."""
+    """Matrices transposed to [out, in], and tied embeddings under each name that uses them."""
     turned = {name: _turned(name, tensor) for name, tensor in found.tensors.items()}
     shared = turned.pop(SHARED, None)
     if shared is not None:

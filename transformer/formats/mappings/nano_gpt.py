@@ -48,7 +48,7 @@ def prepare(found: Found) -> Found:
 
 
 def configure(found: Found) -> ModelConfig:
-    """n_head is in no shape."""
+    """The number of heads, n_head, is not in any shape."""
     vocab_size, d_model = found.shape(EMBEDDING)
     end = GPT2_END if vocab_size in GPT2_SIZES else None
     return ModelConfig(

@@ -69,13 +69,13 @@ NAMES = {
 
 
 def prepare(found: Found) -> Found:
-    """Older generators stand in a list; biases that an option takes away are 0."""
+    """Older files keep the generator in a list; biases that an option removes become 0."""
     tensors = {n.replace("generator.0.", "generator."): t for n, t in found.tensors.items()}
     return with_zero_biases(found.having(tensors), r".*\.feed_forward\.w_\d")
 
 
 def configure(found: Found) -> ModelConfig:
-    """Token ids are those of its own vocabulary files: <unk>, <blank>, <s>, </s>."""
+    """Token ids follow its own vocabulary files: <unk>, <blank>, <s>, </s>."""
     option = found.options.get
     for name, known in ASSUMED.items():
         every = known if isinstance(known, tuple) else (known,)

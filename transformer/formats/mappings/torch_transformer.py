@@ -42,7 +42,7 @@ NAMES = {
 
 
 def configure(found: Found) -> ModelConfig:
-    """nhead is in no shape; 0 unknown, 1 padding, 2 start, 3 end, as the tutorial sets them."""
+    """No shape says nhead. Ids as in the tutorial: 0 unknown, 1 padding, 2 start, 3 end."""
     vocab_size, d_model = found.shape("tgt_tok_emb.embedding.weight")
     return ModelConfig(
         vocab_size=vocab_size,
