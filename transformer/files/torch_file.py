@@ -4,6 +4,8 @@ import argparse
 import re
 import threading
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +24,25 @@ _LOADING = threading.Lock()
 
 def read_torch(file: Path) -> Any:
     """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit."""
-    try:
+    with refusing():
         is_zip = zipfile.is_zipfile(file)  # only these can be read a part at a time
         if is_zip:
             _require_stored(file)
         with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):
             return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn whatever a reader raises over a file into a Misfit: a damaged one fails in any way."""
+    try:
+        yield
     except Misfit:
         raise
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
-    except Exception as error:  # a pickle that is not what it should be fails in any way
-        raise Misfit(unreadable(error)) from error
+    except Exception as error:
+        raise Misfit(_unreadable(error)) from error
 
 
 def fault_of(value: Any) -> str | None:
@@ -50,7 +59,7 @@ def fault_of(value: Any) -> str | None:
     return None
 
 
-def unreadable(error: Exception) -> str:
+def _unreadable(error: Exception) -> str:
     """A reader's error as the rest of a sentence that begins with the file's name."""
     said = str(error)
     forbidden = re.search(r"GLOBAL ([\w.]+)", said)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from transformer.files.foreign_text import reason, shown
 from transformer.files.found import Found, Misfit, Tensors
-from transformer.files.torch_file import ADVICE, fault_of, read_torch, unreadable
+from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.yaml_file import yaml_pairs
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
@@ -38,17 +38,11 @@ PREFIXES = ("_orig_mod.", "module.", "model.")
 
 def read_weights(file: Path) -> Found:
     """Whatever a file holds, by its suffix. Raises Misfit."""
-    try:
+    with refusing():
         size = file.stat().st_size
         _require_honest_zip(file, size)
         found = _READERS.get(file.suffix, _read_torch)(file)
         _require_honest_tensors(found.tensors, size)
-    except Misfit:
-        raise
-    except MemoryError as error:
-        raise Misfit("does not fit into memory") from error
-    except Exception as error:  # what a damaged file makes a reader raise is in no list
-        raise Misfit(unreadable(error)) from error
     if not found.tensors:
         raise Misfit(f"holds no tensors under names: {ADVICE}")
     return found

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification
-from viz.figures.layout import SMALL, axis, layout, rows_height
+from viz.figures import probability_bars
 from viz.labels import figure_text, percent
 from viz.theme import Theme
 from viz.views.view import View
@@ -13,8 +13,6 @@ MOST = 40
 """Bars of a figure: of more classes the most probable are drawn."""
 SAID = 5
 """The number of classes in the sentence."""
-TOP, BOTTOM, RIGHT = 44, 44, 64
-"""Pixels for the title, for the axis, and for the text behind a bar that ends at 1."""
 
 
 def classification_of(recording: Recording) -> Classification:
@@ -41,35 +39,16 @@ def draw(recording: Recording, theme: Theme) -> go.Figure:
     names = [figure_text(found.classes[i]) for i in rows]
     probs, logits = found.probs[list(rows)].tolist(), found.logits[list(rows)].tolist()
     best = rows.index(predicted(found))
-    percents = [percent(prob) for prob in probs]
-    margin = {"t": TOP, "l": 8, "r": RIGHT, "b": BOTTOM}
-    height = rows_height(len(names)) + TOP + BOTTOM
-    title = f"<b>Predicted</b> {names[best]}"
-    figure = go.Figure(
-        layout=layout(theme, "class_probabilities", title, height=height, margin=margin, bargap=0.4)
+    return probability_bars.draw(
+        names,
+        probs,
+        best,
+        theme,
+        id="class_probabilities",
+        title=f"<b>Predicted</b> {names[best]}",
+        hover="<br>logit %{customdata:.4f}",
+        customdata=logits,
     )
-    figure.add_trace(
-        go.Bar(
-            x=probs,
-            y=list(range(len(names))),
-            orientation="h",
-            marker={"color": [theme.accent if i == best else theme.dim for i in range(len(names))]},
-            text=percents,
-            textposition="outside",
-            textangle=0,
-            textfont={"size": SMALL},
-            cliponaxis=False,
-            customdata=list(zip(percents, logits, strict=True)),
-            hovertemplate=(
-                "%{y}: %{x:.4f} (%{customdata[0]})<br>logit %{customdata[1]:.4f}<extra></extra>"
-            ),
-        )
-    )
-    grid = {"showgrid": True, "gridcolor": theme.grid, "tickvals": [0, 0.5, 1]}
-    figure.update_xaxes(axis(theme, "probability", range=[0, 1], **grid))
-    labels = {"tickvals": list(range(len(names))), "ticktext": names}
-    figure.update_yaxes(axis(theme, "", range=[len(names) - 0.5, -0.5], **labels))
-    return figure
 
 
 def describe(recording: Recording) -> str:

@@ -6,10 +6,9 @@ import plotly.graph_objects as go
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Masked
-from viz.figures.layout import SMALL, axis, layout, rows_height
+from viz.figures import probability_bars
 from viz.labels import figure_label, label, percent
 from viz.theme import Theme
-from viz.views.class_probabilities import BOTTOM, RIGHT, TOP
 from viz.views.view import View
 
 REST = "all others"
@@ -31,34 +30,9 @@ def draw(recording: Recording, theme: Theme, position: int) -> go.Figure:
     masked = _at(recording, position)
     names = [figure_label(each.token, theme.dim) for each in masked.candidates]
     probs = [each.prob for each in masked.candidates]
+    title, id = f"<b>At position {position}</b>", f"masked_predictions {position}"
     names, probs = [*names, REST], [*probs, masked.rest]
-    percents = [percent(prob) for prob in probs]
-    colours = [theme.accent, *[theme.dim] * (len(probs) - 1)]
-    margin = {"t": TOP, "l": 8, "r": RIGHT, "b": BOTTOM}
-    height = rows_height(len(names)) + TOP + BOTTOM
-    title = f"<b>At position {position}</b>"
-    id = f"masked_predictions {position}"
-    figure = go.Figure(layout=layout(theme, id, title, height=height, margin=margin, bargap=0.4))
-    figure.add_trace(
-        go.Bar(
-            x=probs,
-            y=list(range(len(names))),
-            orientation="h",
-            marker={"color": colours},
-            text=percents,
-            textposition="outside",
-            textangle=0,
-            textfont={"size": SMALL},
-            cliponaxis=False,
-            customdata=percents,
-            hovertemplate="%{y}: %{x:.4f} (%{customdata})<extra></extra>",
-        )
-    )
-    grid = {"showgrid": True, "gridcolor": theme.grid, "tickvals": [0, 0.5, 1]}
-    figure.update_xaxes(axis(theme, "probability", range=[0, 1], **grid))
-    rows = {"tickvals": list(range(len(names))), "ticktext": names}
-    figure.update_yaxes(axis(theme, "", range=[len(names) - 0.5, -0.5], **rows))
-    return figure
+    return probability_bars.draw(names, probs, 0, theme, id=id, title=title)
 
 
 def describe(recording: Recording, position: int) -> str:

@@ -38,7 +38,7 @@ def test_bars_are_the_probabilities_in_the_order_of_the_classes(classified: Reco
     assert sum(bars.x) == pytest.approx(1)
     assert figure.layout.yaxis.ticktext == found.classes
     assert figure.layout.xaxis.range == (0, 1)
-    assert [logit for _, logit in bars.customdata] == found.logits.tolist()
+    assert list(bars.customdata) == found.logits.tolist()
     assert "%{x:.4f}" in bars.hovertemplate and "logit" in bars.hovertemplate
     assert bars.text[0] == f"{100 * found.probs[0]:.1f} %"
 

@@ -2,7 +2,7 @@
 
 import { element } from "../kit/page.js";
 import { rove } from "../kit/roving.js";
-import { channels, contrast, luminance } from "../kit/shade.js";
+import { channels, inkOn } from "../kit/shade.js";
 
 const LINES = [1, 2, 3, 5, 8, 16, 32];
 const FIRST = 5; // lines per token until another number is chosen: a calm picture
@@ -65,12 +65,11 @@ export function markHeads(controls, heads, chosen, colourOf) {
   controls.buttons.forEach((button, head) => {
     const shown = heads.includes(head);
     const colour = colourOf(head);
-    const light = luminance(channels(colour));
     button.setAttribute("aria-pressed", String(shown));
     button.setAttribute("aria-label", `H${head}${head === chosen ? ", the chosen head" : ""}`);
     button.classList.toggle("chosen", head === chosen);
     button.style.setProperty("--head", colour);
-    button.style.setProperty("--on-head", contrast(light, 0) > contrast(light, 1) ? "#000" : "#fff");
+    button.style.setProperty("--on-head", inkOn(channels(colour)));
   });
 }
 

@@ -1,7 +1,7 @@
 // The heads that are shown together: which, in which colour, and where their lines run.
 
 import { element } from "../kit/page.js";
-import { channels, contrast, luminance } from "../kit/shade.js";
+import { channels, paintChip } from "../kit/shade.js";
 
 // The heads that can be shown; a map of a whole layer stands for every head.
 export function shown({ map, heads }) {
@@ -17,11 +17,8 @@ export function colourOf(view, head) {
 // A head's mark: its number on its colour; none where only one is shown.
 export function badge(view, head) {
   if (shown(view).length === 1) return null;
-  const colour = colourOf(view, head);
-  const light = luminance(channels(colour));
   const node = element("span", "badge", String(head));
-  node.style.background = colour;
-  node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000" : "#fff";
+  paintChip(node, channels(colourOf(view, head)));
   return node;
 }
 

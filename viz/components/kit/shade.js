@@ -88,12 +88,16 @@ export function shadeChip(node, weight, palette) {
   paintChip(node, colourAt(palette.scale, Math.sqrt(weight)));
 }
 
-// A background, and text in black or white, whichever reads better: one of the two has a contrast
-// of at least 4.5 on any colour.
 export function paintChip(node, shade) {
-  const light = luminance(shade);
   node.style.background = `rgb(${shade.join(" ")})`;
-  node.style.color = contrast(light, 0) > contrast(light, 1) ? "#000000" : "#ffffff";
+  node.style.color = inkOn(shade);
+}
+
+// Black or white, whichever reads better: one of the two has a contrast of at least 4.5 on any
+// colour.
+export function inkOn(shade) {
+  const light = luminance(shade);
+  return contrast(light, 0) > contrast(light, 1) ? "#000000" : "#ffffff";
 }
 
 // WCAG 2.2's relative luminance and contrast ratio.
