@@ -1,11 +1,12 @@
 """The address in a browser: a choice is an entry, a page is one, and all of it comes back."""
 
 import re
+import time
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.slow_line import SlowLine, slow_line
@@ -40,10 +41,44 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str)
     page.go_back()
     wait_for_map(page, "cross L2 H3")
     expect(page).to_have_url(f"{address}/?picture=map")
-    for _ in range(3):
-        page.go_forward()
+    page.go_forward()
+    wait_for_map(page, "cross L0 H6")
+    page.go_forward()
+    expect(page.locator(".decode-player")).to_have_attribute("data-step", "0")
+    page.go_forward()
     expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
     becomes(lambda: query(page), chosen | {"step": "1"})
+
+
+def test_back_and_forward_faster_than_the_server(browser: Browser, address: str) -> None:
+    page = browser.new_page()  # its console may report that Streamlit has mixed up two pages
+    open_app(page, f"{address}/?picture=map")
+    wait_for_map(page, "cross L2 H3")
+    page.get_by_role("gridcell", name="L0 H6:").click()
+    wait_for_map(page, "cross L0 H6")
+    becomes(lambda: query(page).get("layer"), "0")
+    page.get_by_role("link", name="Decode").click()
+    page.wait_for_selector(".decode-player[data-nonce]")
+    page.keyboard.press("ArrowRight")
+    becomes(lambda: query(page).get("step"), "1")
+    there = page.evaluate("location.href")
+    for pause in (0.01, 0.05, 0.1, 0.2):
+        _go(page, "back", pause)
+        wait_for_map(page, "cross L2 H3")
+        painted(page)
+        assert page.evaluate("location.href") == f"{address}/?picture=map"
+        _go(page, "forward", pause)
+        expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
+        painted(page)
+        assert page.evaluate("location.href") == there
+    page.close()
+
+
+def _go(page: Page, way: str, pause: float) -> None:
+    """Three entries of the history, so many seconds from each to the next."""
+    for _ in range(3):
+        page.evaluate(f"history.{way}()")
+        time.sleep(pause)
 
 
 def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:

@@ -17,20 +17,14 @@ from viz.ui.state import is_new, session
 
 
 def open_page(page: str) -> None:
-    """A page is drawn; the first one of a session as the address says."""
-    if is_new() or _is_back():
-        _take(page, st.query_params.to_dict())
+    """A page is drawn; the first one of a session, and one that is gone Back to, as it was."""
+    run = get_script_run_ctx()
+    if run is not None and run.is_history_navigation:
+        _take(page, st.query_params.to_dict(), run.query_string)
+    elif is_new():
+        _take(page, st.query_params.to_dict(), None)
     state = session()
     state.screen = replace(state.screen, page=page)
-
-
-def _is_back() -> bool:
-    """Whether Streamlit runs the whole script for Back or Forward.
-
-    The address bar tells of these by itself; but Streamlit is sooner, and would draw what was
-    chosen before.
-    """
-    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
 
 
 def write_address(pages: Sequence[str]) -> None:
@@ -40,31 +34,48 @@ def write_address(pages: Sequence[str]) -> None:
     if (page, said) != (known.page, known.query):
         is_new_entry = page == known.page
         state.address = replace(
-            known, page=page, query=said, number=known.number + 1, is_new_entry=is_new_entry
+            known,
+            page=page,
+            query=said,
+            number=known.number + 1,
+            is_new_entry=is_new_entry,
+            taken=None,
         )
     known = state.address
     address_bar(
         known.number,
         known.query,
         is_new_entry=known.is_new_entry,
+        taken=known.taken,
+        asked=_asked(),
         page=_path(page),
         pages=[_path(each) for each in pages],
         on_back=_go_back,
     )
 
 
+def _asked() -> str:
+    """The query of the address from which the browser asks for this run."""
+    run = get_script_run_ctx()
+    return run.query_string if run is not None else ""
+
+
 def _go_back(query: str) -> None:
-    _take(session().screen.page, dict(parse_qsl(query, keep_blank_values=True)))
+    _take(session().screen.page, dict(parse_qsl(query, keep_blank_values=True)), query)
 
 
-def _take(page: str, said: Mapping[str, str]) -> None:
+def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
     state = session()
     state.screen = parse({**said, "page": page})
     is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(said)
-    number = state.address.number + (not is_whole)
     state.address = replace(
-        state.address, page=page, query=query(state.screen), number=number, is_new_entry=False
+        state.address,
+        page=page,
+        query=query(state.screen),
+        number=state.address.number + (not is_whole),
+        is_new_entry=False,
+        taken=taken,
     )
 
 

@@ -25,6 +25,8 @@ class Address:
     """Of the last address that was written."""
     is_new_entry: bool = False
     """Whether Back leads to the one before it."""
+    taken: str | None = None
+    """Where somebody went by Back or Forward, if nothing was chosen since."""
 
 
 @dataclass

@@ -18,6 +18,8 @@ def address_bar(
     query: str,
     *,
     is_new_entry: bool,
+    taken: str | None,
+    asked: str,
     page: str,
     pages: Sequence[str],
     on_back: Callable[[str], None],
@@ -25,10 +27,18 @@ def address_bar(
 ) -> None:
     """Write a query into the address of this page, once for each number; it draws nothing.
 
-    is_new_entry: whether Back leads to the address that stood there before. page: the last part of
-    the path, of these pages. on_back: called with the query that somebody went to, Back or
-    Forward, before the script runs; what was written before that is dropped.
+    is_new_entry: whether Back leads to the address that stood there before. taken: the query that
+    somebody went to by Back or Forward, where that was the last that happened; until it is the one
+    in the browser, nothing is written. asked: the query that the browser had when it asked. page:
+    the last part of the path, of these pages. on_back: called before the script runs with a query
+    that somebody went to and that was not taken.
     """
-    header = {"number": number, "query": query, "is_new_entry": is_new_entry}
+    header = {
+        "number": number,
+        "query": query,
+        "is_new_entry": is_new_entry,
+        "taken": taken,
+        "asked": asked,
+    }
     data = pack({**header, "page": page, "pages": list(pages)}, np.zeros(0, np.uint8))
     show(_COMPONENT, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

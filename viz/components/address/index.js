@@ -1,34 +1,37 @@
-// The server writes the address of what is chosen; Back and Forward are told to it. It draws nothing.
+// The server writes the address of what is chosen, unless somebody goes Back. It draws nothing.
 
 import { host } from "../kit/host.js";
-import { accepts, hold, tell } from "../kit/sync.js";
+import { tell } from "../kit/sync.js";
 
 const APP = '[data-testid="stApp"]';
 
 export default host("address", create, update);
 
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
-// or Forward, and the server has not heard of it; isUntold: nor has it been told.
-const bar = { sync: null, written: 0, place: "", page: "", pages: [], isGoing: false, isUntold: false };
-window.addEventListener("popstate", went, true);
-window.addEventListener("click", () => (bar.isGoing = false), true);
+// or Forward, and the server has not taken it yet; isAsking: and has clicked since.
+const bar = { sync: null, written: 0, place: "", page: "", pages: [], isGoing: false, isAsking: false };
 
-// Streamlit, too, writes the page of each run that begins into the address: even of one that
-// somebody has left by Back since, who would be thrown forward. Only a click asks for another page.
-const push = history.pushState.bind(history);
-history.pushState = (...entry) => bar.isGoing || push(...entry);
+function create(root, sync) {
+  if (!bar.sync) begin();
+  bar.sync = sync;
+  return { dispose() {} };
+}
+
+function begin() {
+  bar.place = place();
+  bar.push = history.pushState.bind(history);
+  // Streamlit, too, writes the page of each run that begins: even of one that somebody has left by
+  // Back since, who would be thrown forward. Only a click asks for another page.
+  history.pushState = (...entry) => (bar.isGoing && !bar.isAsking) || bar.push(...entry);
+  window.addEventListener("popstate", went, true);
+  window.addEventListener("click", () => (bar.isAsking = true), true);
+  window.addEventListener("error", reloadWhenEmpty);
+}
 
 // Where pages follow upon each other in a moment, Streamlit may mix them up and end ("'setIn' cannot
 // be called on an ElementNode"), with nothing left on the screen. The address holds all of it.
-window.addEventListener("error", () => {
+function reloadWhenEmpty() {
   if (bar.isGoing) requestAnimationFrame(() => document.querySelector(APP) ?? location.reload());
-});
-
-function create(root, sync) {
-  bar.place ||= place();
-  bar.sync = sync;
-  if (bar.isGoing) holdAddress(); // what was told by the one before may be lost
-  return { dispose() {} };
 }
 
 function place() {
@@ -36,39 +39,32 @@ function place() {
 }
 
 function went() {
-  if (!bar.sync || place() === bar.place) return; // only an anchor
-  bar.place = place();
-  bar.isGoing = true;
-  holdAddress();
-  tellWhenOpen();
+  if (place() === bar.place) return; // only an anchor
+  Object.assign(bar, { place: place(), isGoing: true, isAsking: false });
 }
 
-function holdAddress() {
-  hold(bar.sync, "query", location.search.slice(1));
-  bar.isUntold = true;
-}
-
-// What is told while another page is on its way to be opened would keep Streamlit on the old one.
-function tellWhenOpen() {
-  if (!bar.isUntold || !isOpen()) return;
-  bar.isUntold = false;
-  tell(bar.sync, "query", location.search.slice(1));
-}
-
-// page: the one that the server speaks of, of these pages.
-function update(_, { number, query, is_new_entry, page, pages }) {
+// page: the one that the server speaks of, of these pages. taken: the query that somebody went to
+// last, where nothing was chosen since; asked: the one that the browser named in asking for this.
+function update(_, { number, query, is_new_entry, taken, asked, page, pages }) {
   Object.assign(bar, { page, pages });
-  tellWhenOpen();
-  const isOlder = !accepts(bar.sync, "query", query); // than Back or Forward
-  bar.isGoing &&= isOlder;
-  if (isOlder || number === bar.written || !isOpen()) return;
-  bar.written = number;
-  const address = location.pathname + (query && `?${query}`);
-  if (address !== place()) {
-    if (is_new_entry) push({}, "", address);
-    else history.replaceState({}, "", address + location.hash);
+  if (!isOpen()) return;
+  const here = location.search.slice(1);
+  if (bar.isGoing && taken !== here) {
+    // Streamlit tells the server of Back and Forward, but for a click that follows at once.
+    if (asked === here) tell(bar.sync, "query", here);
+    return;
   }
+  bar.isGoing = false;
+  if (number !== bar.written) write(query, is_new_entry);
+  bar.written = number;
   bar.place = place();
+}
+
+function write(query, isNewEntry) {
+  const address = location.pathname + (query && `?${query}`);
+  if (address === place()) return;
+  if (isNewEntry) bar.push({}, "", address);
+  else history.replaceState({}, "", address + location.hash);
 }
 
 // Whether the page that the server speaks of is the one that the address names.

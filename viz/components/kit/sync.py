@@ -5,6 +5,7 @@ the largest number that each component has told, and the component's data names 
 the browser shows is newer than what the server says.
 """
 
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from viz.components.kit.pack import pack, unpack
 
 News = dict[str, Any]
 """What a component has just told: name -> value."""
-_HEARD = "heard"
+_HEARD, _TURNS = "heard", "turns"
 
 
 def mountable(component: Component) -> Callable[..., Any]:
@@ -36,7 +37,7 @@ def show(
     mounted: what `mountable` made. key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
-    whole = pack({**header, "key": key, "heard": heard(key)}, payload)
+    whole = pack({**header, "key": key, "heard": heard(key), **_turn(key, data)}, payload)
     mounted(key=key, data=whole, on_news_change=lambda: on_news(told(key)))
 
 
@@ -50,6 +51,20 @@ def told(key: str) -> News:
     last = max((int(each["n"]) for each in news), default=before)
     st.session_state[_HEARD] = st.session_state.get(_HEARD, {}) | {key: last}
     return {each["name"]: each["value"] for each in news}
+
+
+def _turn(key: str, data: bytes) -> dict[str, str | int]:
+    """Which of a session's data for this component these are.
+
+    Streamlit may hand a component that is just being loaded its first data after its second, so
+    the browser drops what is older. The same data keep their turn: they are not sent again.
+    """
+    turns = st.session_state.setdefault(_TURNS, {})
+    session, _ = turns.setdefault("", (secrets.token_hex(4), 0))
+    before, turn = turns.get(key, (None, 0))
+    if before != hash(data):
+        turns[key] = hash(data), turn + 1
+    return {"session": session, "turn": turns[key][1]}
 
 
 def heard(key: str) -> int:
