@@ -139,7 +139,7 @@ _TRANSLATOR = (
         "A word and its translation",
         "Writing ‘Schule’, L2 H3 puts 1.00 on ‘school’ (a name finds itself with 0.95 on "
         "average, 98 names).",
-        _head(_SCHOOL, _CROSS, 2, 3),
+        _map(_SCHOOL, _CROSS, 2, 3),
         (_SCHOOL_WORD, Fact(_CROSS, 2, 3, 1, 1, "kam", "did", 0.9)),
     ),
     Composition(
@@ -182,7 +182,7 @@ _TRANSLATOR = (
         "‘nicht’ in two layers",
         "L1 H5 and L2 H0 both write ‘nicht’ from the ‘t’ of ‘didn't’, 1.00 each (0.97 and 0.98 on "
         "average, 18 sentences).",
-        _beside(_head(_SCHOOL, _CROSS, 1, 5), _CROSS, 2, 0),
+        _beside(_map(_SCHOOL, _CROSS, 1, 5), _CROSS, 2, 0),
         (
             Fact(_CROSS, 1, 5, 3, 4, "nicht", "t", 0.99),
             Fact(_CROSS, 2, 0, 3, 4, "nicht", "t", 0.99),
@@ -209,7 +209,7 @@ _OTHERS = (
         "Copying is a diagonal",
         "L0 H1 of the copy task looks at the very number it writes, at ‘11’ for ‘11’, with 1.00 "
         "(1.00 on average, 200 sequences).",
-        _head(_screen("3 7 2 9 4 11 5", "copy", "greedy"), _CROSS, 0, 1),
+        _map(_screen("3 7 2 9 4 11 5", "copy", "greedy"), _CROSS, 0, 1),
         (
             Fact(_CROSS, 0, 1, 5, 5, "11", "11", 0.99),
             Fact(_CROSS, 0, 1, 0, 0, "3", "3", 0.99),
@@ -219,14 +219,14 @@ _OTHERS = (
         "What was just read",
         "L1 H0 of the copy task's decoder stays on the token just read, ‘9’ on ‘9’ with 1.00 "
         "(0.99 on average, 200 sequences).",
-        _head(_screen("3 7 2 9 4 11 5", "copy", "greedy"), _DECODER, 1, 0),
+        _map(_screen("3 7 2 9 4 11 5", "copy", "greedy"), _DECODER, 1, 0),
         (Fact(_DECODER, 1, 0, 4, 4, "9", "9", 0.96),),
     ),
     Composition(
         "The small translator aligns too",
         "L2 H0 of en-de-small writes ‘Boston’ from ‘Boston’ and ‘wohnt’ from ‘lives’, 1.00 and "
         "0.99 (names 0.99 on average, 78 names).",
-        _head(_screen("Tom lives in Boston.", "en-de-small"), _CROSS, 2, 0),
+        _map(_screen("Tom lives in Boston.", "en-de-small"), _CROSS, 2, 0),
         (
             Fact(_CROSS, 2, 0, 3, 3, "Boston", "Boston", 0.99),
             Fact(_CROSS, 2, 0, 1, 1, "wohnt", "lives", 0.98),
@@ -253,7 +253,7 @@ _OTHERS = (
         "A weak one: the word that judges",
         "Every row of L0 H1 favours ‘gorgeous’, ‘witt’ with 0.19 and ‘y’ with 0.15, where 0.11 "
         "would be even (words of praise and blame get 1.35 times an even share, 132 words).",
-        _head(_screen("A gorgeous, witty and moving film.", "sentiment", None), _ENCODER, 0, 1),
+        _map(_screen("A gorgeous, witty and moving film.", "sentiment", None), _ENCODER, 0, 1),
         (Fact(_ENCODER, 0, 1, 3, 1, "witt", "gorgeous", 0.17),),
     ),
 )

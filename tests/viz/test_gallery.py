@@ -80,6 +80,19 @@ def test_its_link_reads_back_as_its_screen(composition: Composition) -> None:
     assert "+" not in address.query  # a space is %20 for every reader
 
 
+def test_what_shows_in_a_whole_matrix_is_a_heat_map() -> None:
+    maps = {each.title for each in COMPOSITIONS if each.screen.picture == "map"}
+    assert maps >= {
+        "A word and its translation",
+        "The same rows, named by what was read",
+        "‘nicht’ in two layers",
+        "Copying is a diagonal",
+        "What was just read",
+        "The small translator aligns too",
+        "A weak one: the word that judges",
+    }
+
+
 def test_no_two_are_one() -> None:
     assert len({each.title for each in COMPOSITIONS}) == len(COMPOSITIONS)
     assert len({link(each.screen) for each in COMPOSITIONS}) == len(COMPOSITIONS)
