@@ -116,7 +116,8 @@ def typed(router: Router, app: AppTest, what: str) -> dict[str, bytes]:
 def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """All but what belongs to where it is mounted: a preview is not."""
     header, arrays = unpack(data)
-    return header | {"heard": None, "key": None}, [array.tobytes() for array in arrays]
+    mounted = dict.fromkeys(("heard", "key", "session", "turn"))  # of the one on the page
+    return header | mounted, [array.tobytes() for array in arrays]
 
 
 @pytest.mark.parametrize(
