@@ -8,30 +8,26 @@ rerun, which takes over what the preview made.
 
 import asyncio
 import json
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from os import cpu_count
 from typing import Any
 from weakref import WeakValueDictionary
 
-import numpy as np
 import streamlit as st
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from transformer import InputError
 from transformer.refusal import Refusal
-from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
-from viz.theme import Theme
 from viz.ui.payloads import keep_payload
 from viz.ui.preview_work import is_small
-from viz.ui.request import Answer, Request, answer, make_answer, make_request
-from viz.ui.state import current_theme
-from viz.ui.turns import IsWanted, Turns
+from viz.ui.previews import Derive, Drawn, LivePreview, Replaced
+from viz.ui.request import Answer, Request, answer
+from viz.ui.state import current_theme, session
+from viz.ui.turns import Turns
 
 WORKERS = min(4, max(2, cpu_count() or 2))
 """Previews that are made at once, for all sessions together."""
@@ -44,83 +40,7 @@ All are successes: browsers report others as errors.
 """
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
-_STATE, _PATH = "live_preview", "preview"
-
-
-Derive = Callable[[Answer], Answer]
-"""From the answer of the page to another one beside it, which follows it."""
-
-
-class Replaced(Refusal):
-    """Something newer was asked for."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A picture on the page, and what moves over it when its request is another."""
-
-    key: str
-    picture: Picture
-    theme: Theme
-    state: Mapping[str, Any]
-    leads: bool
-    of: Derive | None
-
-    def data(self, payload: bytes) -> bytes:
-        """The component's data."""
-        return self.picture.data(payload, self.theme, **self.state)
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What was made of a request that was not entered: kept by its session, until the next."""
-
-    request: Request
-    answers: Sequence[Answer]
-    """Of the request, and of those beside it."""
-    payloads: Mapping[tuple[Request, Picture], bytes]
-
-
-@dataclass(eq=False)
-class LivePreview:
-    """The pictures on a session's screen, and what was previewed last."""
-
-    ticket: str = field(default_factory=lambda: secrets.token_urlsafe(16))
-    drawn: list[Drawn] | None = None
-    """Those of the run that goes on; None: they wait for Enter."""
-    ready: tuple[Answer, list[Drawn]] | None = None
-    """Those of the last run that came to its end, with what it showed."""
-    is_drawing: bool = False
-    """Whether a run goes on: who types then is ahead of the page."""
-    last: Preview | None = None
-
-    def made(self, changes: Mapping[str, Any], is_wanted: IsWanted) -> bytes | None:
-        """The data of all pictures, packed as one; None: what was entered is to be shown.
-
-        changes: the fields of the request that differ. Raises Replaced, and as `make_answer`.
-        """
-        if self.ready is None:
-            return None
-        shown, drawn = self.ready
-        request = _changed(shown.request, changes)
-        if request == shown.request or not is_small(shown, request):
-            return None
-
-        def on_token(_: str) -> None:
-            if not is_wanted():
-                raise Replaced("Something newer was asked for.")
-
-        first = make_answer(request, on_token)
-        answers = {of: of(first) if of else first for of in {each.of for each in drawn}}
-        payloads = {
-            (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
-            for it in drawn
-        }
-        self.last = Preview(request, list(answers.values()), payloads)
-        data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]
-        arrays = (np.frombuffer(each, np.uint8) for each in data)
-        return pack({"keys": [each.key for each in drawn]}, *arrays)
-
+_PATH = "preview"
 
 _sessions: WeakValueDictionary[str, LivePreview] = WeakValueDictionary()
 _turns = Turns(WORKERS)
@@ -175,7 +95,7 @@ def preview(
 
 
 def take_preview(request: Request) -> None:
-    """Where this was previewed last, its answer and payloads are everybody's from now on."""
+    """Put the last preview of this session into the caches, if this request was previewed."""
     last, _live().last = _live().last, None
     if last is None or last.request != request:
         return
@@ -185,22 +105,10 @@ def take_preview(request: Request) -> None:
         keep_payload(of, picture, payload)
 
 
-def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
-    """The request with other fields, for the weights that are on disk now. Raises InputError."""
-    if set(changes) - {"text"} or not isinstance(changes.get("text", ""), str):
-        raise InputError(f"A preview changes the text, not {', '.join(changes)}.")
-    text = changes.get("text", request.text)
-    return make_request(
-        request.checkpoint, text, request.method, request.options, request.languages
-    )
-
-
 def _live() -> LivePreview:
-    if _STATE not in st.session_state:
-        st.session_state[_STATE] = live = LivePreview()
-        _sessions[live.ticket] = live
-    known: LivePreview = st.session_state[_STATE]
-    return known
+    live = session().preview
+    _sessions[live.ticket] = live
+    return live
 
 
 def _address(ticket: str) -> str:

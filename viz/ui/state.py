@@ -10,6 +10,7 @@ from transformer.complexity import Measured, Sizes
 from viz.components.head_map.head_map import Region
 from viz.screen import Screen, choose, default, with_entry
 from viz.theme import Theme, theme
+from viz.ui.previews import LivePreview
 from viz.ui.request import Answer
 
 _SESSION = "session"
@@ -31,7 +32,7 @@ class Address:
 
 @dataclass
 class Session:
-    """One person's; whoever draws reads it, and only callbacks choose."""
+    """What one person chose and opened. Drawing code reads it; only callbacks change it."""
 
     screen: Screen = field(default_factory=Screen)
     shown: Answer | None = None
@@ -44,12 +45,13 @@ class Session:
     """By pane, the region of a large heat map whose exact values are shown, and of which one."""
     measured: dict[Sizes, Measured] = field(default_factory=dict)
     """Times of real layers, as far as they were asked for."""
+    preview: LivePreview = field(default_factory=LivePreview)
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
 
 
 def session() -> Session:
-    """That of whoever looks at the page."""
+    """The session of the person who looks at the page."""
     known: Session = st.session_state.setdefault(_SESSION, Session())
     return known
 
@@ -65,7 +67,7 @@ def current_theme() -> Theme:
 
 
 def change(**choices: Any) -> None:
-    """Choose on the Screen."""
+    """Change these fields of the Screen."""
     session().screen = choose(session().screen, **choices)
 
 

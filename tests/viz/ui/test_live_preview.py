@@ -19,16 +19,10 @@ from viz.components.kit.pack import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.theme import LIGHT
 from viz.ui import layout, live_preview, preview_work
-from viz.ui.live_preview import (
-    AGAIN,
-    AS_ENTERED,
-    MOST_BYTES,
-    Drawn,
-    LivePreview,
-    preview_route,
-)
+from viz.ui.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.ui.page import Page, Pane
 from viz.ui.payloads import PAYLOADS
+from viz.ui.previews import Drawn, LivePreview, Replaced
 from viz.ui.request import answer
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -85,7 +79,7 @@ def start(page: str = "explore", **query: str) -> AppTest:
 
 
 def live_of(app: AppTest) -> LivePreview:
-    known: LivePreview = app.session_state["live_preview"]
+    known: LivePreview = app.session_state["session"].preview
     return known
 
 
@@ -279,7 +273,7 @@ def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -
     app = start(checkpoint="shakespeare")
     live = live_of(app)
     heard = iter([True, True, False])
-    with pytest.raises(live_preview.Replaced):
+    with pytest.raises(Replaced):
         live.made({"text": "To be"}, lambda: next(heard))
     assert live.last is None
 

@@ -1,0 +1,101 @@
+"""What a session has on its screen, and the pictures of a request that was not entered."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from transformer import InputError
+from transformer.refusal import Refusal
+from viz.components.kit.pack import pack
+from viz.components.kit.picture import Picture
+from viz.theme import Theme
+from viz.ui.preview_work import is_small
+from viz.ui.request import Answer, Request, make_answer, make_request
+from viz.ui.turns import IsWanted
+
+Derive = Callable[[Answer], Answer]
+"""From the answer of the page to another one beside it, which follows it."""
+
+
+class Replaced(Refusal):
+    """Something newer was asked for."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture on the page, and what moves over it when its request is another."""
+
+    key: str
+    picture: Picture
+    theme: Theme
+    state: Mapping[str, Any]
+    leads: bool
+    of: Derive | None
+
+    def data(self, payload: bytes) -> bytes:
+        """The component's data."""
+        return self.picture.data(payload, self.theme, **self.state)
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What was made of a request that was not entered: kept by its session, until the next."""
+
+    request: Request
+    answers: Sequence[Answer]
+    """Of the request, and of those beside it."""
+    payloads: Mapping[tuple[Request, Picture], bytes]
+
+
+@dataclass(eq=False)
+class LivePreview:
+    """The pictures on a session's screen, and what was previewed last."""
+
+    ticket: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    drawn: list[Drawn] | None = None
+    """Those of the run that goes on; None: they wait for Enter."""
+    ready: tuple[Answer, list[Drawn]] | None = None
+    """Those of the last run that came to its end, with what it showed."""
+    is_drawing: bool = False
+    """Whether a run goes on: who types then is ahead of the page."""
+    last: Preview | None = None
+
+    def made(self, changes: Mapping[str, Any], is_wanted: IsWanted) -> bytes | None:
+        """The data of all pictures, packed as one; None: what was entered is to be shown.
+
+        changes: the fields of the request that differ. Raises Replaced, and as `make_answer`.
+        """
+        if self.ready is None:
+            return None
+        shown, drawn = self.ready
+        request = _changed(shown.request, changes)
+        if request == shown.request or not is_small(shown, request):
+            return None
+
+        def on_token(_: str) -> None:
+            if not is_wanted():
+                raise Replaced("Something newer was asked for.")
+
+        first = make_answer(request, on_token)
+        answers = {of: of(first) if of else first for of in {each.of for each in drawn}}
+        payloads = {
+            (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
+            for it in drawn
+        }
+        self.last = Preview(request, list(answers.values()), payloads)
+        data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]
+        arrays = (np.frombuffer(each, np.uint8) for each in data)
+        return pack({"keys": [each.key for each in drawn]}, *arrays)
+
+
+def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
+    """The request with other fields, for the weights that are on disk now. Raises InputError."""
+    if set(changes) - {"text"} or not isinstance(changes.get("text", ""), str):
+        raise InputError(f"A preview changes the text, not {', '.join(changes)}.")
+    text = changes.get("text", request.text)
+    return make_request(
+        request.checkpoint, text, request.method, request.options, request.languages
+    )
