@@ -10,7 +10,8 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.reading import AttentionMap
 from transformer.analysis.strongest import strongest_cell
 from transformer.recording import Attention
-from viz.labels import kind_name, label
+from viz.labels import kind_name
+from viz.sentence import sentence, wording
 
 
 def row_title(is_produced: bool) -> str:
@@ -27,16 +28,21 @@ def describe_map(map: AttentionMap, layer: int, head: int) -> str:
     """One true sentence about the map of one head, however it is read."""
     values = map.values(layer, head)
     title = f"{map_name(map, layer, head)}, {kind_name(map.kind)}"
-    sizes = f"{values.size(0)} queries to {values.size(1)} keys"
+    start = f"{title} from {values.size(0)} queries to {values.size(1)} keys"
     cell = strongest_cell(values, map.allowed(layer, head))
     if cell is None:
-        return f"{title} from {sizes}: every cell is masked."
+        return f"{start}: every cell is masked."
+    favourite = _favourite(map.attention, values) if map.is_plain else ""
+    value = float(values[cell])
+    return f"{start}{favourite}. Strongest: {cell_sentence(map, layer, head, cell, value)}"
+
+
+def cell_sentence(
+    map: AttentionMap, layer: int, head: int, cell: tuple[int, int], value: float
+) -> str:
+    """The sentence of one cell, (row, column), and its value, NaN where it is masked."""
     row, column = cell
-    return (
-        f"{title} from {sizes}: the strongest {map.lens.title.lower()} is "
-        f"{values[row, column]:.2f}, from {label(map.rows[row])} to {label(map.columns[column])}"
-        f"{_favourite(map.attention, values) if map.is_plain else ''}."
-    )
+    return sentence(wording(map), map.rows[row], map.columns[column], layer, head, value)
 
 
 def describe_heads(map: AttentionMap, layers: Sequence[int]) -> str:
@@ -51,13 +57,9 @@ def describe_heads(map: AttentionMap, layers: Sequence[int]) -> str:
     ]
     if not found:
         return f"{maps} from {sizes}: every cell is masked."
-    _, layer, head, (row, column) = max(found, key=lambda each: each[0])
-    value = map.values(layer, head)[row, column]
-    where = f"from {label(map.rows[row])} to {label(map.columns[column])}"
-    return (
-        f"{maps} from {sizes}: the strongest {map.lens.title.lower()} is {value:.2f}, "
-        f"in {map_name(map, layer, head)}, {where}."
-    )
+    _, layer, head, cell = max(found, key=lambda each: each[0])
+    value = float(map.values(layer, head)[cell])
+    return f"{maps} from {sizes}. Strongest: {cell_sentence(map, layer, head, cell, value)}"
 
 
 def capitalised(text: str) -> str:
@@ -66,7 +68,7 @@ def capitalised(text: str) -> str:
 
 
 def _favourite(attention: Attention, weights: Tensor) -> str:
-    """The place (previous, same, next, first token) that gets most, as "; 71 % on ..."."""
+    """The place (previous, same, next, first token) that gets most, as ", with 71 % on ..."."""
     metrics = metrics_of(attention)
     shares = {
         metrics[name]: float(metrics[name].compute(weights[None]))
@@ -74,4 +76,4 @@ def _favourite(attention: Attention, weights: Tensor) -> str:
         if name in metrics
     }
     metric, share = max(shares.items(), key=lambda item: -1 if isnan(item[1]) else item[1])
-    return f"; {metric.text(share)} on the {metric.title.lower()}"
+    return f", with {metric.text(share)} on the {metric.title.lower()}"

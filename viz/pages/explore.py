@@ -46,6 +46,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "show": screen.show,
         "sort": screen.sort,
         "top": screen.top,
+        "speaks": False,  # the large picture does
     }
     grid = HeadGrid(selection.kind, reading)
     data = grid.data(payload_of(pane.answer, grid), current_theme(), **view)

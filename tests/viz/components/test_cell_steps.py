@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 from transformer.analysis.cell import Cell, inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
-from viz.components.cell_steps.cell_steps import N_COMPETITORS, pack_cell, sentence
+from viz.components.cell_steps.cell_steps import N_COMPETITORS, describe, pack_cell
 from viz.components.kit.pack import unpack
+from viz.sentence import weight_wording
 from viz.theme import LIGHT
 
 VECTORS = ("q", "k", "products", "running", "value", "part", "output", "scores", "weights")
@@ -45,9 +46,10 @@ def cell_of(
     return inside(recording, "cross", 0, 0, 0, key)
 
 
-def unpacked(cell: Cell, **choices: bool) -> tuple[dict, dict[str, np.ndarray]]:
+def unpacked(cell: Cell) -> tuple[dict, dict[str, np.ndarray]]:
     keys = tokens(len(cell.scores))
-    header, arrays = unpack(pack_cell(cell, keys[cell.query], keys[cell.key], keys, **choices))
+    words = weight_wording("encoder_self")
+    header, arrays = unpack(pack_cell(cell, keys[cell.query], keys[cell.key], keys, words))
     return header, dict(zip((*VECTORS, "allowed", "shown"), arrays, strict=True))
 
 
@@ -122,21 +124,26 @@ def test_the_scale_is_named_where_it_has_a_name(d_key: int, scale: float, name: 
 def test_the_sentence() -> None:
     cells = [cell_of(key=key) for key in range(6)]
     first = max(cells, key=lambda cell: cell.score)
-    said = sentence(first, Token(1, "▁Tier"), Token(2, "▁animal"), is_produced=True)
+    words = weight_wording("cross", is_produced=True)
+    said = describe(first, Token(1, "▁Tier"), Token(2, "▁animal"), words)
     numbers = f"q·k {first.dot:.2f} × 0.5000 = {first.score:.2f}"
     share = f"{round(100 * first.share)} % of the head's output"
     assert said == (
-        f"L0 H0: writing Tier asks animal: {numbers}, the largest of 6 scores, "
-        f"weight {first.weight:.4f}, {share}"
+        f"While writing Tier, head 0 of layer 0 looks at animal ({first.weight:.3f}). "
+        f"Inside: {numbers}, the largest of 6 scores, {share}"
     )
     last = min(cells, key=lambda cell: cell.score)
-    said = sentence(last, Token(1, "▁Tier"), Token(2, "▁"))
-    assert said.startswith("L0 H0: Tier asks ▁: q·k −")
+    said = describe(last, Token(1, "▁Tier"), Token(2, "▁"), weight_wording("encoder_self"))
+    assert said.startswith(
+        f"Tier looks at ▁ in head 0 of layer 0 ({last.weight:.3f}). Inside: q·k −"
+    )
     assert "rank 6 of 6 scores" in said
 
 
 def test_the_sentence_of_a_masked_cell() -> None:
-    said = sentence(cell_of(key=2, masked=(2,)), Token(1, "a"), Token(2, "b"))
+    words = weight_wording("encoder_self")
+    said = describe(cell_of(key=2, masked=(2,)), Token(1, "a"), Token(2, "b"), words)
+    assert said.startswith("a may not look at b in head 0 of layer 0 (masked). Inside: ")
     assert said.endswith("but the mask forbids this key: weight 0")
 
 

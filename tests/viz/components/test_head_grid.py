@@ -156,10 +156,12 @@ def test_a_lens_without_heads_has_one_column_and_no_metrics() -> None:
 def test_rows_are_named_as_they_are_read() -> None:
     wrote = random_map(1, 1, 5, 6, "cross")
     header, _ = packed(wrote)
-    assert header["produced"] and header["rows"][-1] == ["</s>", 1]
+    assert "While writing {row}" in header["sentence"]["seen"]
+    assert header["rows"][-1] == ["</s>", 1]
     assert header["sides"] == sides(wrote)
     header, _ = packed(random_map(1, 1, 5, 6, "cross", reading=Reading(rows="read")))
-    assert not header["produced"] and header["rows"][0] == ["▁target0", 0]
+    assert "After reading {row}" in header["sentence"]["seen"]
+    assert header["rows"][0] == ["▁target0", 0]
 
 
 def test_a_map_without_rows_has_nothing_to_show() -> None:

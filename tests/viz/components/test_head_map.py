@@ -108,7 +108,7 @@ def test_a_signed_lens_has_its_largest_value_among_negative_ones_and_its_own_bou
     low, high = header["bounds"]
     assert -low == high == map.values(0).abs().max()
     assert largest.tolist() == np.nanargmax(values, 1).tolist()
-    assert header["lens"] == {"title": "Minus", "scale": "signed"}
+    assert header["lens"] == {"title": "Minus", "scale": "signed", "per_head": True}
 
 
 def test_a_signed_map_is_pooled_to_the_values_furthest_from_zero() -> None:
@@ -130,8 +130,8 @@ def test_the_text_names_the_strongest_cell_of_a_row_with_a_choice() -> None:
     says = unpack(pack_head_map(map, 0, 0))[0]["says"]
     values = map.values(0, 0)[1:]  # row 0 can only attend to itself
     row, column = divmod(int(values.argmax()), 20)
-    strongest = f"{values[row, column]:.2f}, from {map.rows[row + 1].piece} to "
-    assert f"{strongest}{map.columns[column].piece}" in says
+    assert says.endswith(f"looks at column{column} ({values[row, column]:.3f}).")
+    assert f"Strongest: After reading column{row + 1}, head 0 of layer 0" in says
     assert "L0 H0, decoder self-attention from 20 queries to 20 keys" in says
 
 

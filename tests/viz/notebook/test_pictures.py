@@ -28,6 +28,7 @@ from viz.components.head_map.head_map import pack_head_map
 from viz.components.head_view.head_view import HeadView, pack_head_view
 from viz.components.kit import browser
 from viz.components.kit.pack import unpack
+from viz.sentence import wording
 from viz.theme import DARK, LIGHT
 
 ROOT = Path(__file__).parents[3]
@@ -131,7 +132,7 @@ def test_a_cell_holds_those_beside_it(recording: Recording) -> None:
     answers = content(cell_steps(recording, "cross", 1, 0, 2, 3))["answers"]
     assert sorted(answers) == sorted(f'["cell",[2,{key}]]' for key in range(len(plain.columns)))
     cell = inside(recording, "cross", 1, 0, 2, 5)
-    expected = pack_cell(cell, plain.rows[2], plain.columns[5], plain.columns, True)
+    expected = pack_cell(cell, plain.rows[2], plain.columns[5], plain.columns, wording(plain))
     assert b64decode(answers['["cell",[2,5]]']["payload"]) == expected
 
 

@@ -74,7 +74,7 @@ def test_long_axes_show_fewer_labels_and_keep_all_for_hovering(
 def test_the_description_names_the_strongest_weight(recording: Recording) -> None:
     weights = recording.attentions["cross"].weights(0, 1)
     said = head_heatmap.describe(recording, Selection("cross", 0, 1))
-    assert f"{weights.max():.2f}" in said
+    assert f"{weights.max():.3f}" in said
     assert "L0 H1" in said
 
 
@@ -130,4 +130,4 @@ def test_rows_of_a_generator_are_the_tokens_it_read(recordings: dict[str, Record
 def test_the_description_leaves_out_rows_without_a_choice(recording: Recording) -> None:
     weights = recording.attentions["decoder_self"].weights(1, 0)[1:]
     said = head_heatmap.describe(recording, Selection("decoder_self", 1, 0))
-    assert f"the strongest weight is {weights.max():.2f}" in said  # row 0's is 1 by necessity
+    assert f"({weights.max():.3f})." in said  # row 0's is 1 by necessity

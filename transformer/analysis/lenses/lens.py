@@ -24,6 +24,7 @@ class Lens:
 
     name: str
     title: str
+    """Stands in sentences, too: "the attention rollout for animal in layer 2 is 0.672"."""
     formula: str
     """In plain characters, with the symbols of the glossary."""
     explain: str

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,8 +19,9 @@ from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map
 from viz.components.kit.sync import News, mountable, show
-from viz.labels import bare_label, kind_name
+from viz.labels import kind_name
 from viz.map_words import capitalised
+from viz.sentence import Wording, sentence, wording
 from viz.theme import Theme
 from viz.views.view import Selection
 
@@ -54,9 +55,8 @@ class CellSteps:
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         cell, map = self._inside(recording)
-        return pack_cell(
-            cell, map.rows[cell.query], map.columns[cell.key], map.columns, map.is_produced
-        )
+        query_token, key_token = map.rows[cell.query], map.columns[cell.key]
+        return pack_cell(cell, query_token, key_token, map.columns, wording(map))
 
     def data(self, payload: bytes, theme: Theme) -> bytes:
         """With the colours of what is above and below 0."""
@@ -64,7 +64,7 @@ class CellSteps:
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         cell, map = self._inside(recording)
-        return sentence(cell, map.rows[cell.query], map.columns[cell.key], map.is_produced)
+        return describe(cell, map.rows[cell.query], map.columns[cell.key], wording(map))
 
     def in_row(self, recording: Recording) -> list["CellSteps"]:
         """The cells of the same row that a click in this picture opens."""
@@ -99,22 +99,22 @@ def pack_cell(
     query_token: Token,
     key_token: Token,
     keys: Sequence[Token],
-    is_produced: bool = False,
+    words: Wording,
 ) -> bytes:
     """All stages, as float32.
 
-    keys: the tokens of the row's K keys. is_produced: query_token is what the row wrote.
+    keys: the tokens of the row's K keys. words: what is said of its cells.
     Arrays: q, k, products, running f4 [d_key]; value, part, output f4 [d_value]; scores, weights
     f4 [K]; allowed u1 [K]; shown i4: the keys that stand by themselves in the softmax.
     """
     shown = shown_keys(cell)
     shift = _shift(cell)
     header = {
-        "place": f"L{cell.layer} H{cell.head}",
+        "layer": cell.layer,
+        "head": cell.head,
         "cell": [cell.query, cell.key],
         "query_token": pieces([query_token])[0],
-        "key_token": pieces([key_token])[0],
-        "is_produced": is_produced,
+        "sentence": asdict(words),
         "labels": pieces(keys[i] for i in shown),
         "rest": _rest(cell, shown),
         "dot": cell.dot,
@@ -132,7 +132,7 @@ def pack_cell(
         "percent": _percent(cell.share),
         "share_sum": float(cell.shares.double().sum()),
         "norms": cell.norms,
-        "sentence": sentence(cell, query_token, key_token, is_produced),
+        "says": describe(cell, query_token, key_token, words),
     }
     vectors = (cell.q, cell.k, cell.products, cell.running, cell.value, cell.part, cell.output)
     return pack(
@@ -143,18 +143,17 @@ def pack_cell(
     )
 
 
-def sentence(cell: Cell, query_token: Token, key_token: Token, is_produced: bool = False) -> str:
+def describe(cell: Cell, query_token: Token, key_token: Token, words: Wording) -> str:
     """What the picture says, for those who do not see it."""
-    row = ("writing " if is_produced else "") + bare_label(query_token)
-    start = f"L{cell.layer} H{cell.head}: {row} asks {bare_label(key_token)}"
+    weight = math.nan if cell.is_masked else cell.weight
+    start = sentence(words, query_token, key_token, cell.layer, cell.head, weight)
     bias = f" + bias {_signed(cell.bias)}" if cell.bias else ""
     dot = f"q·k {_signed(cell.dot)} × {cell.scale:.4f}{bias} = {_signed(cell.score)}"
     if cell.is_masked:
-        return f"{start}: {dot}, but the mask forbids this key: weight 0"
+        return f"{start} Inside: {dot}, but the mask forbids this key: weight 0"
     rank = "the largest" if cell.rank == 1 else f"rank {cell.rank}"
     place = f"{rank} of {cell.n_allowed} scores" if cell.n_allowed > 1 else "the only score"
-    share = f"{_percent(cell.share)} of the head's output"
-    return f"{start}: {dot}, {place}, weight {cell.weight:.4f}, {share}"
+    return f"{start} Inside: {dot}, {place}, {_percent(cell.share)} of the head's output"
 
 
 def shown_keys(cell: Cell) -> list[int]:

@@ -1,8 +1,9 @@
 // Inside one cell: numbered stages from q and k to a share of the head's output.
 
 import { host } from "../kit/host.js";
-import { applyPalette, decimals, element, setPiece } from "../kit/page.js";
+import { applyPalette, decimals, element } from "../kit/page.js";
 import { placeAfter, rove, takeKey } from "../kit/roving.js";
+import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { drawBars, drawLengths, drawMask, drawSteps } from "./bars.js";
@@ -14,8 +15,8 @@ export default host("cell_steps", create, update);
 function create(root, sync) {
   const cell = { root, marks: { key: null, value: null }, focused: { key: null, value: null } };
   cell.ask = (key) => tell(sync, "cell", [cell.header.cell[0], key]);
-  cell.sentence = element("p", "hidden-text");
-  cell.title = element("div", "title");
+  cell.says = element("p", "hidden-text");
+  cell.line = createSentence();
   cell.equation = element("div", "equation");
   cell.competitors = element("div", "competitors");
   cell.competitors.setAttribute("role", "group");
@@ -24,7 +25,7 @@ function create(root, sync) {
   cell.stages.softmax.node.classList.add("wide");
   const list = element("div", "stages");
   list.append(...Object.values(cell.stages).map(({ node }) => node));
-  root.replaceChildren(cell.sentence, cell.title, list);
+  root.replaceChildren(cell.line.node, cell.says, list);
   listen(cell);
   return cell;
 }
@@ -47,9 +48,15 @@ function listen(cell) {
   root.onpointerleave = moved;
   competitors.onclick = ({ target }) => choose(cell, target.closest("button"));
   competitors.onkeydown = (event) => rove(event, [...competitors.querySelectorAll("button")], "both");
+  const at = ({ target }) => speak(cell, target.closest("button"));
+  Object.assign(competitors, { onpointerover: at, onfocusin: at });
+  competitors.onpointerleave = competitors.onfocusout = () => speak(cell, null);
   const observer = new ResizeObserver(() => draw(cell));
   observer.observe(root);
-  cell.dispose = () => observer.disconnect();
+  cell.dispose = () => {
+    observer.disconnect();
+    cell.line.end();
+  };
 }
 
 function update(cell, { nonce, palette, signs, payload }) {
@@ -61,9 +68,9 @@ function update(cell, { nonce, palette, signs, payload }) {
   Object.assign(cell, vectors, { drawn, nonce, header, scores, weights, allowed, shown });
   cell.colours = { ...palette, ...signs };
   applyPalette(cell.root, cell.colours);
-  cell.sentence.textContent = header.sentence;
-  showTitle(cell);
+  cell.says.textContent = header.says;
   showSoftmax(cell);
+  speak(cell, null);
   showWhole(cell);
   cell.top = { key: largestOf(products), value: largestOf(part) };
   for (const group of ["key", "value"]) {
@@ -74,17 +81,15 @@ function update(cell, { nonce, palette, signs, payload }) {
   draw(cell);
 }
 
-function showTitle({ title, header }) {
-  const [from, to] = [element("span", "chip"), element("span", "chip")];
-  setPiece(from, header.query_token);
-  setPiece(to, header.key_token);
-  title.replaceChildren(
-    element("strong", "", header.place),
-    element("span", "dim", header.is_produced ? " writing " : " "),
-    from,
-    element("span", "dim", " asks "),
-    to,
-  );
+// Of the key that is pointed at in the softmax, else of this cell.
+function speak(cell, button) {
+  const { header, shown, weights } = cell;
+  const key = Number(button?.dataset.key ?? header.cell[1]);
+  const { layer, head, query_token: row, labels, sentence: words } = header;
+  const value = cell.allowed[key] ? weights[key] : NaN;
+  const column = labels[shown.indexOf(key)];
+  const why = button ? "Pointed at" : "This cell, step by step";
+  say(cell.line, saidOf(words, { row, column, layer, head, value }, why, Boolean(button)));
 }
 
 function point(cell, event) {

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import News, mountable, show
 from viz.labels import label, percent
+from viz.sentence import weight_wording
 from viz.theme import Theme
 
 DECODE_PLAYER = Component("decode_player")
@@ -48,7 +49,8 @@ class DecodePlayer:
 
         cross = rows("cross") if "cross" in recording.attentions else None
         read = recording.attentions["decoder_self"].queries
-        return pack_player(decoding, cross, rows("decoder_self"), read)
+        own = rows("decoder_self")
+        return pack_player(decoding, cross, own, read, self.layer, self.head)
 
     def data(self, payload: bytes, theme: Theme, *, step: int = 0) -> bytes:
         """step: the one that is shown, counted from 0."""
@@ -90,14 +92,20 @@ def decode_player(data: bytes, key: str, on_move: Callable[[int], None] | None =
 
 
 def pack_player(
-    decoding: Decoding, cross: ArrayLike | None, own: ArrayLike, read: Sequence[Token]
+    decoding: Decoding,
+    cross: ArrayLike | None,
+    own: ArrayLike,
+    read: Sequence[Token],
+    layer: int = 0,
+    head: int | None = None,
 ) -> bytes:
     """A decoding with the exact weights of one head, or of a mean of heads.
 
     cross: [T, S] attention over the source; None for a generator, which reads source and target as
     one text. own: [T, R] attention over what was read; its row t may see the first R - T + t + 1.
     read: the R tokens that the decoder read: what it starts with (a token, or one more that names a
-    language), or the source, and what was written.
+    language), or the source, and what was written. layer, head: whose weights they are, as in a
+    DecodePlayer.
     Raises ValueError when sizes differ.
     """
     own = np.asarray(own, "<f4")
@@ -118,8 +126,16 @@ def pack_player(
         "read": pieces(read),
         "steps": [_step(step, vocab_size) for step in decoding.steps],
     }
+    whose = {
+        "layer": layer,
+        "head": head,
+        "sentences": {
+            "cross": asdict(weight_wording("cross", is_produced=True, is_mean=head is None)),
+            "own": asdict(weight_wording("decoder_self", is_mean=head is None)),
+        },
+    }
     # Another head of the same decoding must not move the step that is shown.
-    return pack({"decoding": digest(json.dumps(content).encode()), **content}, *arrays)
+    return pack({"decoding": digest(json.dumps(content).encode()), **whose, **content}, *arrays)
 
 
 def _step(step: Step, vocab_size: int) -> dict[str, Any]:

@@ -4,12 +4,14 @@ import { host } from "../kit/host.js";
 import {
   announcePointing,
   applyPalette,
+  bare,
   element,
   markPointed,
   onToken,
   setPiece,
 } from "../kit/page.js";
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { shadeChip } from "../kit/shade.js";
 import { unpack } from "../kit/unpack.js";
 import { createOverview, drawOverview, markOverview, markOverviewColumn } from "./overview.js";
@@ -18,7 +20,7 @@ import { createOverview, drawOverview, markOverview, markOverviewColumn } from "
 export default host("decode_player", create, update);
 
 function create(root, sync) {
-  const player = { root };
+  const player = { root, sentence: createSentence(), pointed: { side: "source", position: null } };
   const playback = createPlayback((step) => show(player, step), sync, "step");
   const overview = createOverview((step) => move(playback, step));
   Object.assign(player, { playback, overview });
@@ -34,6 +36,7 @@ function create(root, sync) {
   root.replaceChildren(
     playback.bar,
     player.written,
+    player.sentence.node,
     panel("candidates", "Candidates", player.bars, player.entropy),
     panel("source", "Attends to in the source", player.source),
     panel("own", "Attends to in what is written", player.read, legend),
@@ -51,6 +54,7 @@ function create(root, sync) {
   player.dispose = () => {
     pause(playback);
     silence();
+    player.sentence.end();
     window.removeEventListener("keydown", onKeyDown);
   };
   return player;
@@ -143,6 +147,7 @@ function show(player, step) {
     `${now.entropy.toFixed(2)} bits`,
   );
   markOverview(player.overview, step);
+  speak(player);
   player.root.dataset.step = step;
   if (!playback.playing) player.spoken.textContent = sentence(header, step);
 }
@@ -150,7 +155,7 @@ function show(player, step) {
 function sentence(header, step) {
   const { candidates, chosen } = header.steps[step];
   const [label, , , share] = candidates[chosen];
-  return `Step ${step + 1} of ${header.steps.length}: wrote ${label.replace(/^▁(?=.)/, "")}, ${share}`;
+  return `Step ${step + 1} of ${header.steps.length}: wrote ${bare([label])}, ${share}`;
 }
 
 function showCandidates(player, { candidates, chosen, rest, rest_text: restShare, n_rest: nRest }) {
@@ -182,7 +187,36 @@ function showWeights(player, list, weights, step, n) {
   });
 }
 
+// Of the key that is pointed at, else of the one that this step looks at most.
+function speak(player) {
+  const { header, cross, own, pointed, playback } = player;
+  const { read, target, sentences, layer, head } = header;
+  const step = playback.step;
+  const query = read.length - target.length + step; // what was read last, before this was written
+  const key = keyOf(player, pointed, query);
+  const isCross = cross && (key < 0 || pointed.side === "source");
+  const weights = isCross ? cross : own;
+  const row = weights.subarray(step * weights.shape[1], (step + 1) * weights.shape[1]);
+  const at = key < 0 ? row.indexOf(Math.max(...row)) : key;
+  const tokens = isCross
+    ? { row: target[step], column: header.source[at] }
+    : { row: read[query], column: read[at] };
+  const why = key < 0 ? "The strongest of this step" : "Pointed at";
+  const cell = { ...tokens, layer, head, value: row[at] };
+  say(player.sentence, saidOf(isCross ? sentences.cross : sentences.own, cell, why, key >= 0));
+}
+
+// The place of a token among the keys of this step; -1 where it is none of them.
+function keyOf({ header }, { side, position }, query) {
+  if (position === null) return -1;
+  if (side === "source") return position;
+  const place = header.read.length - header.target.length + 1 + position;
+  return place <= query ? place : -1;
+}
+
 function point(player, token) {
+  player.pointed = token;
+  if (player.header) speak(player);
   markPointed(player.root, token);
   const isColumn = token.side === "source"; // in the text of a generator the prompt comes first
   markOverviewColumn(player.overview, isColumn ? token.position : null);

@@ -1,7 +1,7 @@
 """All layers and heads of one kind of attention at once, as small pictures or as numbers."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from viz.components.kit.sync import News, mountable, show
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_heads
+from viz.sentence import wording
 from viz.theme import Theme
 
 N_TELLING = 3
@@ -52,14 +53,17 @@ class HeadGrid:
         show: str = "maps",
         sort: str = "layer",
         top: int = 0,
+        speaks: bool = True,
     ) -> bytes:
         """selected: (layer, head). show: "maps" or a metric's name; sort: "layer" or a metric's.
 
         top: how many heads (5, 10, 20) are kept by the metric that sorts, else by the one shown;
-        0: all. A metric that the payload lacks counts as "maps" or "layer".
+        0: all. A metric that the payload lacks counts as "maps" or "layer". speaks: whether the
+        sentence stands above the grid, and not above a picture beside it.
         """
         state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
-        return envelope(payload, theme, difference=theme.difference_scale, **state)
+        look = {"difference": theme.difference_scale, "speaks": speaks}
+        return envelope(payload, theme, **look, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         map = known_map(recording, self.kind, self.reading)
@@ -102,7 +106,7 @@ def pack_head_grid(map: AttentionMap) -> bytes:
     header = {
         "rows": pieces(map.rows),
         "columns": pieces(map.columns),
-        "produced": map.is_produced,
+        "sentence": asdict(wording(map)),
         "sides": sides(map),
         "lens": {
             "title": map.lens.title,

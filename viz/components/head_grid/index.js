@@ -4,6 +4,7 @@ import { createImage, devicePixels, emptied } from "../kit/canvas.js";
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
+import { announceSentence, createSentence } from "../kit/sentence.js";
 import { paintMap, pixelTable } from "../kit/shade.js";
 import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
@@ -20,15 +21,20 @@ function create(root, sync) {
   grid.board = named("div", "board", "grid");
   // One canvas below all cells: the browser composes each canvas anew in every frame.
   grid.canvas = element("canvas");
-  grid.readout = element("div", "readout");
+  grid.sentence = createSentence();
+  grid.numbers = element("div", "telling dim");
   grid.legend = element("div", "legend dim");
-  root.replaceChildren(grid.toolbar.node, grid.board, grid.readout, grid.legend);
+  root.replaceChildren(
+    grid.sentence.node, grid.toolbar.node, grid.board, grid.numbers, grid.legend,
+  );
   const observer = new ResizeObserver(() => resized(grid));
   observer.observe(grid.board);
   const silence = onToken((token) => markToken(grid, token));
   grid.dispose = () => {
     observer.disconnect();
     silence();
+    grid.sentence.end();
+    announceSentence(null);
   };
   listen(grid);
   return grid;
@@ -44,9 +50,11 @@ function listen(grid) {
   board.onfocusout = () => describe(grid, null);
 }
 
-function update(grid, { nonce, palette, difference, selected, view, payload }) {
+function update(grid, { nonce, palette, difference, speaks, selected, view, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const isNew = drawn !== grid.drawn;
+  grid.speaks = speaks;
+  grid.sentence.node.hidden = !speaks;
   if (isNew) {
     grid.drawn = drawn;
     const { header, arrays } = unpack(payload);

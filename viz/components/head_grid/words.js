@@ -1,59 +1,43 @@
 // What is said of a head and of the scale, in text.
 
-import { decimals, element, setPiece, short } from "../kit/page.js";
+import { announceSentence, say, saidOf, textOf } from "../kit/sentence.js";
+import { element, short } from "../kit/page.js";
 import { indexOf } from "./order.js";
 
-// The lines below the grid: of the head pointed at, else of the selected one.
+// Of the head pointed at, else of the selected one: the sentence, and the numbers below the grid.
 export function describe(grid, cell) {
   const shown = cell ?? grid.cells[indexOf(grid, grid.selected)];
   if (!shown) return;
-  const first = element("div", "", "");
-  first.append(element("strong", "", nameOf(grid, shown)), ...strongestParts(grid, shown));
-  const second = element("div", "telling dim");
-  tellingOf(grid, shown).forEach(([title, text], i) => {
+  if (grid.speaks) say(grid.sentence, said(grid, shown, cell !== null));
+  else announceSentence(cell && said(grid, cell, true));
+  const parts = tellingOf(grid, shown).map(([title, text]) => {
     const part = element("span", "", `${title} `);
     part.append(element("strong", "", text));
-    second.append(i ? " · " : "", part); // a narrow screen breaks the line between them
+    return [" · ", part]; // a narrow screen breaks the line between them
   });
-  if (!grid.header.metrics.length) second.append("This lens draws one map per layer, so there are no per-head metrics");
-  grid.readout.replaceChildren(first, second);
+  if (!grid.header.metrics.length) parts.push(": this lens draws one map per layer, so there are no per-head metrics");
+  grid.numbers.replaceChildren(nameOf(grid, shown), ...parts.flat());
 }
 
-function strongestParts(grid, cell) {
-  const { row, column, value } = strongestOf(grid, cell);
-  if (!row) return [element("span", "dim", " nothing to show")];
-  const [from, to] = [element("span", "chip"), element("span", "chip")];
-  setPiece(from, row);
-  setPiece(to, column);
-  return [
-    element("span", "dim", ` strongest ${value}: ${grid.header.produced ? "writing " : ""}`),
-    from,
-    element("span", "dim", " → "),
-    to,
-  ];
+function said(grid, cell, isPointed = false) {
+  const { header, strongest, values } = grid;
+  const { index, layer, head } = cell;
+  const [row, column] = [header.rows[strongest[2 * index]], header.columns[strongest[2 * index + 1]]];
+  const why = `The strongest cell of this ${header.lens.per_head ? "head" : "layer"}`;
+  const found = row && { row, column, layer, head, value: values[index] };
+  return saidOf(header.sentence, found, isPointed ? `Pointed at: ${why.toLowerCase()}` : why, isPointed);
 }
 
-// The same in one sentence, for who cannot see it.
+// The same for who cannot see it.
 export function spoken(grid, cell) {
-  const { row, column, value } = strongestOf(grid, cell);
-  const verb = grid.header.produced ? "writing " : "";
-  const strongest = row ? `strongest ${verb}${row[0]} → ${column[0]} ${value}` : "nothing to show";
   const telling = tellingOf(grid, cell).map(([title, text]) => `${title} ${text}`);
   const { by } = grid.shown;
   const rank = by ? [`rank ${grid.ranks[cell.index] + 1} by ${metricOf(grid, by).title}`] : [];
-  return `${nameOf(grid, cell)}: ${[strongest, ...telling, ...rank].join(", ")}`;
+  return `${nameOf(grid, cell)}: ${textOf(said(grid, cell))} ${[...telling, ...rank].join(", ")}`.trim();
 }
 
 export function nameOf(grid, { layer, head }) {
   return grid.header.lens.per_head ? `L${layer} H${head}` : `L${layer}, all heads`;
-}
-
-function strongestOf({ header, strongest, values }, { index }) {
-  return {
-    row: header.rows[strongest[2 * index]],
-    column: header.columns[strongest[2 * index + 1]],
-    value: decimals(values[index]),
-  };
 }
 
 // [title, text] of the metrics in which the head stands out, the most telling first.

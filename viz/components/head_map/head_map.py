@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +16,12 @@ from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
-from viz.components.kit.picture import known_map, shown_map
+from viz.components.kit.picture import known_map, shown_map, strongest
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import News, mountable, show
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, map_name, row_title
+from viz.sentence import wording
 from viz.theme import Theme
 from viz.views.view import Selection
 
@@ -132,9 +133,9 @@ def pack_head_map(
         of_block = places[0].numpy().astype(np.uint16)
         exact = np.ascontiguousarray(arrays[0][part])
         arrays = [pooled[0].numpy(), arrays[1], of_block, exact]
-    header = _header(map, layer, head)
-    more = {"block": block, "region": inside, "masked": not bool(allowed.all())}
-    return pack(header | more | {"bounds": _bounds(map, values)}, *arrays)
+    more: dict[str, Any] = {"block": block, "region": inside, "masked": not bool(allowed.all())}
+    more |= {"bounds": _bounds(map, values), "strongest": strongest(values, allowed)}
+    return pack(_header(map, layer, head) | more, *arrays)
 
 
 def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
@@ -160,8 +161,12 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
         "columns": columns,
         "tokens": digest(json.dumps([rows, columns]).encode()),
         "titles": [row_title(map.is_produced), "key"],
-        "is_produced": map.is_produced,
-        "lens": {"title": map.lens.title, "scale": map.lens.scale},
+        "sentence": asdict(wording(map)),
+        "lens": {
+            "title": map.lens.title,
+            "scale": map.lens.scale,
+            "per_head": map.lens.per_head,
+        },
         "notes": map.notes,
         "sides": sides(map),
     }

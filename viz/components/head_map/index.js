@@ -17,7 +17,7 @@ import {
   wheeled,
 } from "./pointer.js";
 import { hear } from "./pointing.js";
-import { describe, explain, showTip, tellState } from "./readout.js";
+import { describe, explain, read, tellState } from "./readout.js";
 import { cellAfter, createStage, cursorOf, listenToStage, moveCursor } from "./stage.js";
 import { inMap, isExact, isSigned, isSmall, readMap, wholeWindow } from "./values.js";
 import { askLater, draw, zoomBy, zoomTo } from "./zoom.js";
@@ -32,9 +32,9 @@ function create(root, sync) {
   view.back = element("button", "back", "whole map");
   view.back.type = "button";
   view.waiting = element("span", "waiting dim", "loading exact values");
-  const bar = element("div", "bar");
-  bar.append(view.title, view.waiting, view.back);
-  root.replaceChildren(bar, view.stage, view.legend, view.live);
+  const corner = element("div", "corner");
+  corner.append(view.waiting, view.back);
+  root.replaceChildren(view.sentence.node, corner, view.stage, view.legend);
   const observer = new ResizeObserver(() => view.map && root.clientWidth !== view.width && draw(view));
   observer.observe(root);
   const silence = onToken((token) => hear(view, token));
@@ -42,6 +42,7 @@ function create(root, sync) {
     clearTimeout(view.timer);
     observer.disconnect();
     silence();
+    view.sentence.end();
   };
   listen(view);
   return view;
@@ -78,12 +79,14 @@ function update(view, { nonce, palette, difference, asks, cell, path, payload })
   if (accepts(view.sync, "cell", cell)) view.selected = cell;
   view.root.dataset.selected = String(view.selected ?? "");
   explain(view);
+  view.legend.prepend(view.title);
   if (repaint || !view.frame) {
     draw(view);
-    readAgain(view);
+    if (view.frame && view.cursor) moveTo(view, ...view.cursor); // its value is another now
   } else {
     tellState(view);
     drawMarks(view);
+    read(view);
   }
 }
 
@@ -93,13 +96,6 @@ function recolour(view, scale) {
   if (colours === view.colours) return;
   Object.assign(view, { colours, scale, table: valueTable(scale, view.palette.masked) });
   applyPalette(view.root, { ...view.palette, scale });
-}
-
-// What the keyboard or a resting pointer is at may have another value now.
-function readAgain(view) {
-  if (!view.frame) return;
-  if (view.cursor) moveTo(view, ...view.cursor);
-  else showTip(view, view.hover);
 }
 
 // Another head of the same tokens keeps the window, if its values there are as exact as before.

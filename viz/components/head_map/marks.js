@@ -2,15 +2,16 @@
 
 import { drawLabelsOver } from "./frame.js";
 import { drawBand, drawOutline, drawPath, prepareCanvas } from "./paint.js";
+import { pointedAt } from "./readout.js";
 import { inMap, valueAt } from "./values.js";
 
 export function drawMarks(view) {
   if (!view.frame) return;
-  const { frame, map, palette, window: shown, hover, selected, cursor, pointed } = view;
+  const { frame, map, palette, window: shown, selected, pointed } = view;
   const context = prepareCanvas(view.marks, frame);
   if (view.path) drawPath(context, frame, map, shown, palette);
   const { accent, background, text } = palette;
-  const at = hover ?? (cursor && { axis: "cell", row: cursor[0], column: cursor[1] });
+  const at = pointedAt(view);
   if (pointed && !at) {
     for (const axis of ["rows", "columns"]) {
       drawBand(context, frame, map, shown, axis, pointed[axis], accent);

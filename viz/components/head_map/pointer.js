@@ -4,6 +4,7 @@ import { tell } from "../kit/sync.js";
 import { cellSize, placeAt } from "./frame.js";
 import { drawMarks } from "./marks.js";
 import { eventPlace, point } from "./pointing.js";
+import { read } from "./readout.js";
 import { valueAt, wholeWindow } from "./values.js";
 import { zoomBy, zoomTo } from "./zoom.js";
 
@@ -91,5 +92,6 @@ export function choose(view, row, column) {
   view.selected = cell;
   view.root.dataset.selected = String(cell);
   drawMarks(view);
+  read(view);
   tell(view.sync, "cell", cell);
 }

@@ -3,7 +3,7 @@
 import { announceToken } from "../kit/page.js";
 import { placeAt } from "./frame.js";
 import { drawMarks } from "./marks.js";
-import { showTip } from "./readout.js";
+import { read } from "./readout.js";
 import { placeOf, tokenOf, valueAt } from "./values.js";
 
 // What an event is at; null where nothing is, or nothing is drawn yet.
@@ -22,7 +22,7 @@ export function point(view, place) {
   if (!view.map || JSON.stringify(place) === JSON.stringify(view.hover)) return;
   view.hover = place;
   drawMarks(view);
-  showTip(view, place);
+  read(view);
   tellToken(view, place);
 }
 
@@ -41,4 +41,5 @@ export function hear(view, token) {
   view.pointed = places.rows < 0 && places.columns < 0 ? null : places;
   view.root.dataset.pointed = `${places.rows},${places.columns}`;
   if (!view.hover) drawMarks(view);
+  read(view);
 }

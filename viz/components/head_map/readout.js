@@ -1,74 +1,74 @@
-// A head map in words: the readout beside a cell, what is spoken of it, and the legend.
+// A head map in words: the sentence above it, labels that are cut, and the legend.
 
-import { decimals, element, setPiece, short } from "../kit/page.js";
+import { element, setPiece, short } from "../kit/page.js";
+import { say, saidOf, textOf } from "../kit/sentence.js";
 import { boxOf, cellSize, isCut } from "./frame.js";
 import { isLine } from "./paint.js";
-import { inMap, isExact, isSmall, mostOf, valueAt, wholeWindow } from "./values.js";
+import { inMap, isExact, isSmall, mostOf, strongestAlong, valueAt, wholeWindow } from "./values.js";
 
-export function showTip(view, place) {
-  const { tip, map, frame } = view;
-  tip.replaceChildren();
-  tip.hidden = !place;
-  if (!place) return;
-  if (place.axis === "cell") fillTip(view, place);
-  else {
-    const piece = map.header[place.axis][place.row + place.column + 1];
-    tip.hidden = !isCut(view.marks.getContext("2d"), frame, piece, place.axis);
-    tip.append(pieceNode(piece));
-  }
-  const [row, column] = inMap(map, place.row, place.column);
-  const box = boxOf(frame, view.window, [row, row], [column, column]);
-  const x = place.axis === "rows" ? 4 : box.x + box.width + 8;
-  const y = place.axis === "columns" ? frame.plot.y + frame.plot.height : box.y + box.height + 8;
-  const right = frame.width - tip.offsetWidth;
-  tip.style.left = `${Math.max(0, x <= right ? x : Math.min(right, box.x - tip.offsetWidth - 8))}px`;
-  const over = y + tip.offsetHeight > frame.height;
-  tip.style.top = `${over ? Math.max(0, box.y - tip.offsetHeight - 8) : y}px`;
+// What is pointed at, by pointer or keys; null where nothing is.
+export function pointedAt({ hover, cursor }) {
+  return hover ?? (cursor && { axis: "cell", row: cursor[0], column: cursor[1] });
 }
 
-function fillTip(view, { row, column }) {
-  const { map, tip } = view;
-  const found = valueAt(map, view.window, row, column);
-  const line = element("div");
-  line.append(pieceNode(map.header.rows[found.row]), " → ");
-  line.append(pieceNode(map.header.columns[found.column]), `: ${read(found)}`);
-  const n = [found.rows, found.columns].map(([first, last]) => last - first + 1);
-  if (Math.max(...n) === 1) {
-    tip.append(line);
-    return;
+// Says it, and shows a label in full that is cut.
+export function read(view) {
+  if (!view.frame) return;
+  say(view.sentence, said(view));
+  const { tip, map, frame } = view;
+  const at = pointedAt(view);
+  const piece = at && at.axis !== "cell" && map.header[at.axis][at.row + at.column + 1];
+  tip.hidden = !piece || !isCut(view.marks.getContext("2d"), frame, piece, at.axis);
+  if (tip.hidden) return;
+  setPiece(tip, piece);
+  const [row, column] = inMap(map, at.row, at.column);
+  const box = boxOf(frame, view.window, [row, row], [column, column]);
+  const right = Math.max(0, frame.width - tip.offsetWidth);
+  const [x, y] = at.axis === "rows"
+    ? [4, Math.min(box.y + box.height + 8, frame.height - tip.offsetHeight)]
+    : [Math.min(right, box.x + box.width + 8), frame.plot.y + frame.plot.height];
+  Object.assign(tip.style, { left: `${x}px`, top: `${y}px` });
+}
+
+// Of a cell that is pointed at; else of the strongest one of a token that is; else of the chosen
+// cell, or the strongest of all.
+function said(view) {
+  const { map, pointed, selected } = view;
+  const at = pointedAt(view) ?? (pointed && { row: pointed.rows, column: pointed.columns });
+  if (at?.axis === "cell") return ofCell(view, [at.row, at.column], "Pointed at", true);
+  const own = at && strongestAlong(map, at.row, at.column);
+  if (own) return saying(view, own, "Pointed at: its strongest cell", true);
+  if (selected && String(inMap(map, ...selected)) === String(selected)) {
+    return ofCell(view, selected, "Chosen");
   }
-  const block = element("div", "", `${mostOf(map)} of ${n[0]} × ${n[1]}: ${read(found)}`);
+  if (!map.strongest) return saidOf(null, null, "Every cell is masked.");
+  return saying(view, map.strongest, `The strongest cell of this ${map.header.lens.per_head ? "head" : "layer"}`);
+}
+
+function ofCell(view, place, why, isPointed) {
+  const found = valueAt(view.map, view.window, ...place);
+  const n = [found.rows, found.columns].map(([first, last]) => last - first + 1);
+  if (Math.max(...n) === 1) return saying(view, found, why, isPointed);
   const where = `rows ${span(found.rows)}, columns ${span(found.columns)}`;
-  tip.append(block, ...(Number.isNaN(found.value) ? [] : [line]), element("div", "dim", where));
+  const block = `${why}: the ${mostOf(view.map)} of ${n[0]} × ${n[1]} cells, ${where}`;
+  return saying(view, found, block, isPointed);
+}
+
+function saying({ map: { header } }, { row, column, value }, why, isPointed) {
+  const { layer, head, rows, columns } = header;
+  return saidOf(header.sentence, { row: rows[row], column: columns[column], layer, head, value }, why, isPointed);
 }
 
 function span([first, last]) {
   return first === last ? `${first}` : `${first}–${last}`;
 }
 
-function read({ value }) {
-  return Number.isNaN(value) ? "masked" : decimals(value);
-}
-
-function pieceNode(piece) {
-  const node = element("span", "piece");
-  setPiece(node, piece);
-  return node;
-}
-
 // The cell at the cursor, for those who do not see it.
 export function describe(view, row, column) {
-  const { map } = view;
-  const found = valueAt(map, view.window, row, column);
-  const { rows, columns } = map.header;
-  const size = (found.rows[1] - found.rows[0] + 1) * (found.columns[1] - found.columns[0] + 1);
-  const pooled = size > 1 ? `, ${mostOf(map)} of ${size} cells` : "";
-  const text = `${rows[found.row][0]} → ${columns[found.column][0]}: ${read(found)}${pooled}`;
-  view.cell.textContent = text;
+  view.cell.textContent = textOf(ofCell(view, [row, column], ""));
   view.cell.setAttribute("aria-colindex", column + 1);
   view.line.setAttribute("aria-rowindex", row + 1);
   view.cell.setAttribute("aria-selected", String(String([row, column]) === String(view.selected)));
-  return text;
 }
 
 export function explain(view) {

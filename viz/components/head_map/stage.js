@@ -1,11 +1,12 @@
 // What every head map has: two canvases, a title and a legend, and a cursor that keys move.
 
 import { element } from "../kit/page.js";
+import { createSentence } from "../kit/sentence.js";
 import { drawLabels, measureFrame } from "./frame.js";
 import { drawMarks } from "./marks.js";
 import { prepareCanvas } from "./paint.js";
 import { eventPlace, point, tellToken } from "./pointing.js";
-import { describe, showTip } from "./readout.js";
+import { describe, read } from "./readout.js";
 import { covers, inMap, isExact } from "./values.js";
 
 // hint: how to use the keyboard, for those who do not see it.
@@ -15,13 +16,12 @@ export function createStage(hint) {
   view.cells = element("canvas");
   view.marks = element("canvas");
   for (const canvas of [view.cells, view.marks]) canvas.setAttribute("aria-hidden", "true");
+  view.sentence = createSentence();
   view.tip = element("div", "tip");
-  view.tip.setAttribute("aria-hidden", "true"); // the live region says the same
+  view.tip.setAttribute("aria-hidden", "true"); // the sentence says the same
   view.tip.hidden = true;
   view.hint = element("span", "hidden-text", hint);
   view.hint.id = "hint";
-  view.live = element("div", "hidden-text");
-  view.live.setAttribute("aria-live", "polite");
   view.legend = element("div", "legend dim");
   view.line = element("div", "hidden-text");
   view.line.setAttribute("role", "row");
@@ -50,8 +50,10 @@ export function listenToStage(view, move) {
   stage.onpointerleave = () => point(view, null);
   stage.onfocus = () => stage.matches(":focus-visible") && move(...cursorOf(view));
   stage.onblur = () => {
-    view.cursor = null;
-    point(view, null);
+    Object.assign(view, { cursor: null, hover: null });
+    drawMarks(view);
+    read(view);
+    tellToken(view, null);
   };
 }
 
@@ -78,10 +80,10 @@ export function cursorOf({ map, window: shown, cursor, selected }) {
 export function moveCursor(view, wantedRow, wantedColumn) {
   view.cursor = inMap(view.map, wantedRow, wantedColumn);
   const [row, column] = view.cursor;
-  view.live.textContent = describe(view, row, column);
+  describe(view, row, column);
   view.hover = null;
   drawMarks(view);
-  showTip(view, { axis: "cell", row, column });
+  read(view);
   tellToken(view, { axis: "cell", row, column });
 }
 

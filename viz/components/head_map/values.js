@@ -10,7 +10,7 @@ export function readMap(payload) {
   const { header, arrays } = unpack(payload);
   const [values, largest, places, part] = arrays;
   const sizes = { nRows: header.rows.length, nColumns: header.columns.length };
-  return { header, values, largest, places, part, ...sizes };
+  return { header, values, largest, places, part, strongest: header.strongest, ...sizes };
 }
 
 export function wholeWindow({ nRows, nColumns }) {
@@ -69,6 +69,21 @@ export function valueAt(map, window, row, column) {
     rows: [first, Math.min(map.nRows, first + block[0]) - 1],
     columns: [start, Math.min(map.nColumns, start + block[1]) - 1],
   };
+}
+
+// The strongest cell of a row, or of a column where row is -1; null where all are masked, or where
+// values are pooled, and so are of other rows too.
+export function strongestAlong(map, row, column) {
+  if (isPooled(map)) return null;
+  const n = row < 0 ? map.nRows : map.nColumns;
+  const whole = wholeWindow(map);
+  const cells = Array.from({ length: n }, (_, i) =>
+    row < 0 ? valueAt(map, whole, i, column) : valueAt(map, whole, row, i),
+  );
+  const isStronger = (a, b) => !(Math.abs(b?.value) >= Math.abs(a.value));
+  return cells.reduce((best, cell) => {
+    return !Number.isNaN(cell.value) && isStronger(cell, best) ? cell : best;
+  }, null);
 }
 
 // The nearest cell that the map has.

@@ -3,7 +3,7 @@
 import { tell } from "../kit/sync.js";
 import { drawMarks } from "./marks.js";
 import { drawCells } from "./paint.js";
-import { showTip, tellState } from "./readout.js";
+import { read, tellState } from "./readout.js";
 import { drawStage } from "./stage.js";
 import { fitWindow, isExact, isSmall, regionAround } from "./values.js";
 
@@ -25,7 +25,6 @@ export function zoomTo(view, wanted) {
   if (String(next) === String(view.window)) return;
   view.window = next;
   view.hover = null;
-  showTip(view, null);
   draw(view);
   askLater(view);
 }
@@ -46,6 +45,7 @@ export function draw(view) {
   drawCells(view);
   tellState(view);
   drawMarks(view);
+  read(view);
   view.root.dataset.drawMs = (performance.now() - start).toFixed(1);
   view.root.dataset.nonce = view.nonce;
   redrawWithFonts(view);

@@ -1,7 +1,7 @@
 """One layer's heads as lines between two columns of tokens: a line is a weight."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from viz.components.kit.sides import sides
 from viz.components.kit.sync import News, mountable, show
 from viz.labels import kind_name, kind_title
 from viz.map_words import capitalised, describe_heads
+from viz.sentence import wording
 from viz.theme import Theme
 
 MAX_DENSE = 800_000
@@ -121,6 +122,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
         "produced": map.is_produced,
+        "sentence": asdict(wording(map)),
         "rows": rows,
         "columns": columns,
         "text": digest(repr((map.kind, rows, columns)).encode()),

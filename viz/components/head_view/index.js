@@ -3,6 +3,7 @@
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
+import { createSentence } from "../kit/sentence.js";
 import { accepts, forget, tellLater } from "../kit/sync.js";
 import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
@@ -36,15 +37,11 @@ function create(root, sync) {
   view.stage.append(view.tokens.rows, view.wires, view.tokens.columns);
   view.box = element("div", "box");
   view.box.append(view.stage);
-  view.readout = element("div", "readout");
+  view.sentence = createSentence();
   view.legend = element("div", "legend dim");
-  view.spoken = element("div", "hidden-text");
-  view.spoken.setAttribute("aria-live", "polite");
   const titles = element("div", "titles dim");
   titles.append(...view.titles);
-  root.replaceChildren(
-    view.controls.bar, titles, view.box, view.readout, view.legend, view.spoken,
-  );
+  root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);
   root.onkeydown = (event) => onKey(view, event);
   view.box.onscroll = () => scrolled(view);
   const observer = new ResizeObserver(() => resize(view));
@@ -53,6 +50,7 @@ function create(root, sync) {
   view.dispose = () => {
     observer.disconnect();
     silence();
+    view.sentence.end();
     clearTimeout(view.rest);
     cancelAnimationFrame(view.wording);
   };

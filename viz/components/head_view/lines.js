@@ -30,12 +30,18 @@ export function eachOfRow({ values, columns, nRows, width }, head, row, see) {
   }
 }
 
+// A cell's value: NaN where it is masked, undefined where it was not sent.
+export function valueAt({ values, columns, nRows, width }, head, row, column) {
+  const start = (head * nRows + row) * width;
+  const at = columns ? columns.subarray(start, start + width).indexOf(column) : column;
+  return at < 0 ? undefined : values[start + at];
+}
+
 // see(row, value) for every cell of a column that was sent.
-function eachOfColumn({ values, columns, nRows, width }, head, column, see) {
-  for (let row = 0; row < nRows; row++) {
-    const start = (head * nRows + row) * width;
-    const at = columns ? columns.subarray(start, start + width).indexOf(column) : column;
-    if (at >= 0 && !Number.isNaN(values[start + at])) see(row, values[start + at]);
+function eachOfColumn(map, head, column, see) {
+  for (let row = 0; row < map.nRows; row++) {
+    const value = valueAt(map, head, row, column) ?? NaN;
+    if (!Number.isNaN(value)) see(row, value);
   }
 }
 

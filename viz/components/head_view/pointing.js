@@ -1,11 +1,12 @@
 // A token that is pointed at or pinned: its lines stand out, all others step back.
 
 import { announceToken } from "../kit/page.js";
+import { say } from "../kit/sentence.js";
 import { badge, shown } from "./heads.js";
 import { MAX_POINTED, developed, linesAt, openToken } from "./lines.js";
 import { paintHead } from "./picture.js";
 import { labelTokens, markActive, strongestAt } from "./tokens.js";
-import { N_READ, explain, read, sentenceOf, spokenOf } from "./words.js";
+import { describe, explain, said } from "./words.js";
 
 // Pointed at, here or elsewhere: its lines stand out. Null: the pointer has left.
 export function point(view, id) {
@@ -54,16 +55,15 @@ export function isolateTokens(view) {
   context.putImageData(developed(view.paint), 0, 0);
 }
 
-// Labels beside the tokens, the lines of text below, and what is spoken.
+// Labels beside the tokens, the sentence above, and the legend.
 function putIntoWords(view, heads) {
   const id = view.hovered ?? view.pins.at(-1);
   const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
   labelTokens(view.tokens, found, (head) => badge(view, head));
-  read(view, view.hovered ? [view.hovered] : view.pins.slice(-N_READ), heads);
-  view.spoken.textContent = view.hovered ? spokenOf(view, view.hovered) : "";
+  say(view.sentence, said(view, heads));
   const told = `${view.drawn} ${heads} ${view.controls.lines.value}`;
   if (told === view.told) return;
   view.told = told;
   explain(view, heads);
-  view.wires.setAttribute("aria-label", sentenceOf(view, heads));
+  view.wires.setAttribute("aria-label", describe(view, heads));
 }

@@ -1,6 +1,6 @@
-// The two columns of tokens, and what is written beside them and below.
+// The two columns of tokens, and what is written beside them.
 
-import { decimals, element, setPiece } from "../kit/page.js";
+import { bare, decimals, element, setPiece } from "../kit/page.js";
 import { hasModifier, placeAfter, takeKey } from "../kit/roving.js";
 import { openToken, partnersOf } from "./lines.js";
 
@@ -55,11 +55,6 @@ function token(id, piece) {
   node.setAttribute("aria-selected", "false");
   node.setAttribute("aria-label", bare(piece));
   return node;
-}
-
-// A piece as it is spoken: without the sign of its space.
-export function bare([text]) {
-  return text.replace(/^▁(?=.)/, "");
 }
 
 export function nodeOf(tokens, id) {
@@ -159,7 +154,7 @@ function roomBeside({ whole, column, widths }, node) {
   return whole <= NARROW ? 0.25 * whole : column - widths.get(node) - 8;
 }
 
-export function label(head, value, badge) {
+function label(head, value, badge) {
   const node = element("span", "label");
   const mark = badge(head);
   if (mark) node.append(mark);

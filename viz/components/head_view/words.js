@@ -1,13 +1,10 @@
-// What is said of the picture: the line below it, the legend, and what is spoken.
+// What is said of the picture: the sentence above it, and the legend.
 
-import { decimals, element, setPiece } from "../kit/page.js";
-import { badge, shown } from "./heads.js";
-import { MAX_LINES, MAX_POINTED, eachOfRow, openToken } from "./lines.js";
+import { element } from "../kit/page.js";
+import { saidOf, textOf } from "../kit/sentence.js";
+import { MAX_LINES, MAX_POINTED, eachOfRow, openToken, valueAt } from "./lines.js";
 import { BOX, linesShown } from "./picture.js";
-import { bare, label, strongestAt } from "./tokens.js";
-
-const N_SPOKEN = 4;
-export const N_READ = 3; // pins that are read out below the picture
+import { strongestAt } from "./tokens.js";
 
 // The largest of the shown heads' lines.
 export function strongestOf({ map }, heads) {
@@ -34,98 +31,59 @@ function strongestLine(map, head) {
   return best;
 }
 
-// The lines below the picture: of the token pointed at or the last pins, else the strongest of all.
-export function read(view, ids, heads) {
-  if (ids.length) view.readout.replaceChildren(...ids.map((id) => readToken(view, id, heads)));
-  else readStrongest(view);
+// Of a pinned and a pointed token on two sides: their cell. Else the strongest line of the token
+// that is pointed at or pinned last, else of all.
+export function said(view, heads) {
+  const { pins, hovered, linked } = view;
+  const [pointed, pin] = [hovered ?? linked[0], pins.at(-1)];
+  if (!heads.length) return saidOf(null, null, "No head is shown: choose one.");
+  const cell = pin && pointed && cellAt(view.map, heads, pin, pointed);
+  if (cell) return saying(view, cell, "Pinned and pointed at", true);
+  if (pointed) return saying(view, lineOf(view.map, heads, pointed), "Pointed at: its strongest line", true);
+  if (pin) return saying(view, lineOf(view.map, heads, pin), "Pinned: its strongest line", true);
+  return saying(view, view.strongest, `The strongest line of ${whichOf(view.map, heads)}`);
 }
 
-function readToken(view, id, heads) {
-  const line = element("div");
-  line.append(...named(view, id), element("span", "dim", openToken(id).isRow ? " → " : " ← "));
-  const found = heads.length ? strongestAt(view.map, heads, id) : [];
-  const groups = [...Map.groupBy(found, ({ id: other }) => other)];
-  line.append(...groups.map(([other, labels]) => item(view, other, labels)));
-  return line;
+function whichOf({ header }, heads) {
+  if (!header.per_head) return "this layer";
+  return heads.length > 1 ? "these heads" : "this head";
 }
 
-function readStrongest(view) {
-  const { header } = view.map;
-  const nodes = [];
-  if (view.strongest) {
-    const { head, row, column, value } = view.strongest;
-    nodes.push(element("strong", "", headName(view, head)), element("span", "dim", " strongest "));
-    nodes.push(decimals(value), ": ", ...named(view, `q${row}`));
-    nodes.push(element("span", "dim", " → "), chipOf(header.columns[column]));
-  } else nodes.push(element("span", "dim", "no head is shown: choose one above"));
-  view.readout.replaceChildren(...nodes);
+function saying({ map: { header } }, cell, why, isPointed = false) {
+  if (!cell) return saidOf(null, null, "No line here.");
+  const pieces = { row: header.rows[cell.row], column: header.columns[cell.column] };
+  return saidOf(header.sentence, { ...cell, ...pieces, layer: header.layer }, why, isPointed);
 }
 
-// A partner and its exact weights, one per head.
-function item(view, id, labels) {
-  const box = element("span", "item");
-  const marked = labels.map(({ head, value }) => label(head, value, (one) => badge(view, one)));
-  box.append(chipOf(pieceOf(view, id)), ...marked);
-  return box;
+// Where two tokens of different sides meet: the head that has most there; null where none was sent.
+function cellAt(map, heads, one, other) {
+  const [row, column] = placesOf(one, other);
+  if (row === undefined || column === undefined) return null;
+  const cells = heads.map((head) => ({ head, row, column, value: valueAt(map, head, row, column) }));
+  const sent = cells.filter(({ value }) => value !== undefined);
+  const size = ({ value }) => (Number.isNaN(value) ? -1 : Math.abs(value));
+  return sent.reduce((a, b) => (a && size(a) >= size(b) ? a : b), null);
 }
 
-function named(view, id) {
-  const writes = openToken(id).isRow && view.map.header.produced;
-  return [element("span", "dim", writes ? "writing " : ""), chipOf(pieceOf(view, id))];
+function placesOf(...ids) {
+  const tokens = ids.map(openToken);
+  return [true, false].map((side) => tokens.find(({ isRow }) => isRow === side)?.place);
 }
 
-function chipOf(piece) {
-  const node = element("span", "chip");
-  setPiece(node, piece);
-  return node;
+function lineOf(map, heads, id) {
+  const [first] = strongestAt(map, heads, id);
+  if (!first) return null;
+  const [row, column] = placesOf(id, first.id);
+  return { ...first, row, column };
 }
 
-function pieceOf({ map }, id) {
-  const { isRow, place } = openToken(id);
-  return map.header[isRow ? "rows" : "columns"][place];
-}
-
-function headName({ map }, head) {
-  const { layer, per_head: perHead } = map.header;
-  return perHead ? `L${layer} H${head}` : `L${layer}`;
-}
-
-function amount({ map }, value) {
-  if (map.header.lens.scale !== "share") return decimals(value);
-  return value < 0.01 ? "less than 1 %" : `${Math.round(100 * value)} %`;
-}
-
-// "writing Tier: 71 % on animal (L2 H4), 40 % on The (L2 H5)"
-export function spokenOf(view, id) {
-  const { isRow } = openToken(id);
-  const seen = new Set();
-  const firsts = strongestAt(view.map, shown(view), id).filter(
-    ({ head }) => !seen.has(head) && seen.add(head),
-  );
-  const writes = view.map.header.produced ? "writing " : "";
-  const parts = firsts.slice(0, N_SPOKEN).map(({ head, id: other, value }) => {
-    const name = bare(pieceOf(view, other));
-    const where = isRow ? `on ${name}` : `of ${writes}${name}`;
-    return `${amount(view, value)} ${where} (${headName(view, head)})`;
-  });
-  const more = firsts.length - parts.length;
-  if (more > 0) parts.push(`and ${more} more heads`);
-  const subject = `${isRow ? writes : ""}${bare(pieceOf(view, id))}`;
-  return `${subject}: ${parts.join(", ") || "no line"}`;
-}
-
-export function sentenceOf(view, heads) {
+// The picture for those who do not see it.
+export function describe(view, heads) {
   const { header, nRows, nColumns } = view.map;
   const numbers = heads.map((head) => `H${head}`).join(", ");
   const which = header.per_head ? `L${header.layer} ${numbers || "no head"}` : `L${header.layer}`;
   const start = `${header.kind} attention, ${which}: ${nRows} queries, ${nColumns} keys.`;
-  if (!view.strongest) return start;
-  const { head, row, column, value } = view.strongest;
-  const writes = header.produced ? "writing " : "";
-  return (
-    `${start} Strongest: ${writes}${bare(header.rows[row])}, ${amount(view, value)} ` +
-    `on ${bare(header.columns[column])} (${headName(view, head)}).`
-  );
+  return view.strongest ? `${start} Strongest: ${textOf(saying(view, view.strongest, ""))}` : start;
 }
 
 export function explain(view, heads) {

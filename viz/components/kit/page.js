@@ -24,6 +24,11 @@ export function setPiece(node, [label, special]) {
   node.append(spaced ? label.slice(1) : label);
 }
 
+// A piece as it is spoken: without the sign of its space.
+export function bare([text]) {
+  return text.replace(/^▁(?=.)/, "");
+}
+
 // As every picture writes a number: four decimals, a real minus sign, and none before zero.
 export function decimals(value) {
   const text = value.toFixed(4);

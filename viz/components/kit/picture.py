@@ -4,9 +4,12 @@ It says what is shown, not of which text and not where; so (request, picture) na
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
+
+from torch import Tensor
 
 from transformer.analysis.reading import AttentionMap, Reading, lenses, read
+from transformer.analysis.strongest import strongest_cell
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component
@@ -80,3 +83,11 @@ def check_name(what: str, name: str, known: Sequence[str]) -> None:
     """Raises ValueError where a name is not known."""
     if name not in known:
         raise ValueError(f"There is no {what} {name!r} here: there is {', '.join(known)}.")
+
+
+def strongest(values: Tensor, allowed: Tensor) -> dict[str, Any] | None:
+    """The strongest cell of a map [R, C]; None where all are masked."""
+    cell = strongest_cell(values, allowed)
+    if cell is None:
+        return None
+    return {"row": cell[0], "column": cell[1], "value": float(values[cell])}

@@ -41,6 +41,7 @@ function create(root, sync) {
     pause(playback);
     observer.disconnect();
     silence();
+    player.map.sentence.end();
     if (player.map.told) announceToken(player.map.told.side, null);
     window.removeEventListener("keydown", onKeyDown);
   };

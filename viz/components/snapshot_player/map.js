@@ -4,7 +4,7 @@ import { element } from "../kit/page.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { drawMarks } from "../head_map/marks.js";
 import { drawCells, valueTable } from "../head_map/paint.js";
-import { describe, explain, showTip } from "../head_map/readout.js";
+import { describe, explain, read } from "../head_map/readout.js";
 import {
   cellAfter,
   createStage,
@@ -26,7 +26,7 @@ export function createStepMap(root) {
   view.node = element("section", "large");
   const bar = element("div", "bar");
   bar.append(view.title);
-  view.node.append(bar, view.stage, view.legend, view.live);
+  view.node.append(bar, view.sentence.node, view.stage, view.legend);
   return view;
 }
 
@@ -61,9 +61,7 @@ export function showStep(view, data, place) {
   const { x, y, width, height } = view.frame.plot;
   Object.assign(view.root.dataset, { id: header.id, plot: String([x, y, width, height]) });
   describe(view, ...cursorOf(view));
-  // What the keyboard or a resting pointer is at has another value now.
-  if (view.cursor) showTip(view, { axis: "cell", row: view.cursor[0], column: view.cursor[1] });
-  else showTip(view, view.hover);
+  read(view);
 }
 
 // One step as map_values.js reads a map.
@@ -76,6 +74,7 @@ function mapAt({ header, values, places }, place) {
     header,
     values: shown,
     places: places?.subarray(...part),
+    strongest: header.strongest[place],
     nRows: header.rows.length,
     nColumns: header.columns.length,
   };

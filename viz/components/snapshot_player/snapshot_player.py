@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -18,11 +18,13 @@ from transformer.analysis.reading import AttentionMap, read
 from transformer.training.snapshots import Course, even_value, least_change, roles
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
+from viz.components.kit.picture import strongest
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import News, mountable, show
 from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, row_title
+from viz.sentence import wording
 from viz.theme import Theme
 from viz.views.view import Selection
 
@@ -115,6 +117,7 @@ def pack_snapshots(
         "steps": list(course.steps),
         "block": block,
         "masked": not bool(allowed.all()),
+        "strongest": list(map(strongest, values, allowed)),
         "heads": heads,
         "roles": [int(roles_of[layer, head]) for layer, head in heads],
         "metric": _metric(metric, course, selection, of_heads),
@@ -158,7 +161,8 @@ def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
         "columns": columns,
         "tokens": digest(json.dumps([rows, columns]).encode()),
         "titles": [row_title(map.is_produced), "key"],
-        "lens": {"title": map.lens.title, "scale": map.lens.scale},
+        "sentence": asdict(wording(map)),
+        "lens": {"title": map.lens.title, "scale": map.lens.scale, "per_head": True},
         "bounds": map.bounds,
         "region": (0, 0, 0, 0),
         "sides": sides(map),

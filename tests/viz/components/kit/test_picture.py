@@ -15,7 +15,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.pack import unpack
 from viz.components.kit.picture import NothingLeft, Picture
 from viz.components.token_rows.token_rows import TokenRows
-from viz.labels import label
+from viz.labels import bare_label
 from viz.theme import DARK, LIGHT
 from viz.views.view import Selection
 
@@ -75,9 +75,10 @@ def test_the_grid_and_the_arrows_name_the_strongest_cell(
         weights = np.stack([map.values(layer).numpy() for layer in layers])
         at, head, row, column = np.unravel_index(weights.argmax(), weights.shape)
         said = picture.says(recording)
-        cell = f"from {label(map.rows[row])} to {label(map.columns[column])}"
+        cell = f"head {head} of layer {layers[at]} looks at {bare_label(map.columns[column])}"
         assert said.startswith(f"{2 * len(layers)} maps of ")
-        assert said.endswith(f"is {weights.max():.2f}, in L{layers[at]} H{head}, {cell}.")
+        assert f". Strongest: While writing {bare_label(map.rows[row])}, " in said
+        assert said.endswith(f"{cell} ({weights.max():.3f}).")
 
 
 def test_a_cell_that_is_not_named_is_the_strongest(decoded: tuple[Recording, Decoding]) -> None:
@@ -86,7 +87,7 @@ def test_a_cell_that_is_not_named_is_the_strongest(decoded: tuple[Recording, Dec
     cell = divmod(int(weights.argmax()), weights.size(1))
     picture = CellSteps(CROSS)
     assert picture.payload(recording) == replace(picture, cell=cell).payload(recording)
-    assert f"weight {weights.max():.4f}" in picture.says(recording)
+    assert f"({weights.max():.3f}). Inside: " in picture.says(recording)
     assert [each.cell for each in picture.in_row(recording)] == [
         (cell[0], key) for key in range(weights.size(1))
     ]

@@ -1,0 +1,67 @@
+// The one sentence above a picture: what the cell that is pointed at says, else another that matters.
+// Its words come from viz/sentence.py, and are filled in here.
+
+import { bare, element } from "./page.js";
+
+const SENTENCE_EVENT = "headscope:sentence";
+
+// words: { seen, masked }; cell: { row, column, layer, head, value } with pieces for row and column.
+// why: which cell this is; isPointed: whether somebody asked for it, who then also hears it.
+export function saidOf(words, cell, why, isPointed = false) {
+  return { parts: cell ? fill(words, cell) : [], why, isPointed };
+}
+
+// Text, and pieces as they came: a piece is data, whatever it looks like.
+function fill({ seen, masked }, cell) {
+  const given = { ...cell, value: amount(cell.value) };
+  const template = Number.isNaN(cell.value) ? masked : seen;
+  return template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? given[part] : part));
+}
+
+// As viz/sentence.py writes it: what is not 0 is never shown as 0.
+export function amount(value) {
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.0005) return value > 0 ? "below 0.001" : "above −0.001";
+  return size > 0 ? value.toFixed(3).replace("-", "−") : "0";
+}
+
+export function textOf({ parts }) {
+  return parts.map((part) => (Array.isArray(part) ? bare(part) : part)).join("");
+}
+
+// A line of fixed height. A picture that stands beside and has none says its sentence here, too.
+export function createSentence() {
+  const line = { node: element("div", "sentence"), text: element("p"), own: null, other: null };
+  line.node.append(line.text);
+  const heard = ({ detail }) => {
+    line.other = detail;
+    write(line);
+  };
+  window.addEventListener(SENTENCE_EVENT, heard);
+  line.end = () => window.removeEventListener(SENTENCE_EVENT, heard);
+  return line;
+}
+
+export function say(line, said) {
+  line.own = said;
+  if (said.isPointed) line.other = null;
+  write(line);
+}
+
+// For the line of another picture; null: nothing more to say.
+export function announceSentence(said) {
+  window.dispatchEvent(new CustomEvent(SENTENCE_EVENT, { detail: said }));
+}
+
+function write(line) {
+  const said = line.other ?? line.own;
+  if (!said) return;
+  const key = JSON.stringify([said.parts, said.why]);
+  if (key === line.written) return;
+  line.written = key;
+  const isSpoken = said.isPointed && said === line.own;
+  line.text.setAttribute("aria-live", isSpoken ? "polite" : "off");
+  const words = element("span", "said");
+  words.append(...said.parts.map((part) => (Array.isArray(part) ? element("em", "", bare(part)) : part)));
+  line.text.replaceChildren(words, " ", element("span", "why dim", said.why));
+}
