@@ -153,7 +153,7 @@ def test_a_competitor_opens_its_cell(page: Page, script: str) -> None:
     root = open_cell(page, script, d_key=16, d_value=24)
     root.get_by_role("button", name="▁token6: ").click()
     expect(page.locator("#asked")).to_have_text("(2, 6)")
-    expect(root.locator(".title")).to_contain_text("token6")
+    expect(root.locator(".said")).to_contain_text("token6")
     chosen = root.locator("[aria-current]")
     expect(chosen).to_have_attribute("data-key", "6")
     expect(chosen).to_be_focused()

@@ -97,5 +97,5 @@ def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) ->
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     steps = page.locator(".cell-steps")
-    expect(steps).to_contain_text(f"weight {weights[row, column]:.4f}")
+    expect(steps).to_contain_text(f"({weights[row, column]:.3f}). Inside: ")
     expect(page.get_by_text("This view always shows the plain weight")).to_be_visible()

@@ -5,10 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.sentences import SAID, said
 from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import SENTENCE, open_app, parameter, type_sentence, wait_for_map
 from tests.browser.test_head_grid import select
-from tests.browser.test_head_map import place, said
+from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure
@@ -54,7 +55,7 @@ def hovered(page: Page, map: AttentionMap, layer: int, head: int, *cells: tuple[
     shown = page.locator(".head-map")
     for row, column in cells:
         page.mouse.move(*place(page, shown, row, column))
-        expect(page.locator(".tip")).to_have_text(said(map, layer, head, row, column))
+        expect(page.locator(SAID)).to_have_text(said(map, layer, head, row, column))
 
 
 def tokens(page: Page, side: str) -> list[str]:
@@ -88,9 +89,9 @@ def test_a_head_of_the_grid_moves_every_picture(page: Page, address: str) -> Non
     page.get_by_role("gridcell", name="L1 H2:").click()
     expect(page.locator(".head-view")).to_have_attribute("data-heads", "2")
     choose_picture(page, "Inside")
-    expect(page.locator(".cell-steps .title")).to_contain_text("L1 H2")
+    expect(page.locator(".cell-steps .said")).to_contain_text("head 2 of layer 1")
     page.get_by_role("gridcell", name="L2 H0:").click()
-    expect(page.locator(".cell-steps .title")).to_contain_text("L2 H0")
+    expect(page.locator(".cell-steps .said")).to_contain_text("head 0 of layer 2")
     choose_picture(page, "Heatmap")
     expect(shown).to_have_attribute("data-id", "encoder_self L2 H0")
 
@@ -109,7 +110,7 @@ def test_a_cell_of_the_heat_map_opens_inside(
     page.wait_for_url(re.compile("cell=4,7"))
     page.reload()
     expect(weight).to_have_text(f"{weights[4, 7]:.4f}")
-    expect(page.locator(".cell-steps .title")).to_contain_text("L2 H3")
+    expect(page.locator(".cell-steps .said")).to_contain_text("head 3 of layer 2")
     choose_picture(page, "Heatmap")
     expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,7")
 
@@ -122,7 +123,7 @@ def test_the_heat_map_says_what_python_computes(
     wait_for_map(page, "decoder_self L1 H3")
     hovered(page, decoder, 1, 3, (0, 0), (3, 1), (9, 2), (14, 14))
     page.mouse.move(*place(page, page.locator(".head-map"), 2, 7))
-    expect(page.locator(".tip")).to_have_text(re.compile(": masked$"))
+    expect(page.locator(SAID)).to_have_text(re.compile(r" \(masked\)\.$"))
     page.get_by_role("gridcell", name="L0 H5:").click()
     wait_for_map(page, "decoder_self L0 H5")
     hovered(page, decoder, 0, 5, (3, 1), (9, 2), (14, 14))

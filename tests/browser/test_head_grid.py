@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.sentences import says, strongest
 from tests.browser.server import becomes, painted, serve
 from tests.random_maps import random_map
 from transformer.analysis.metrics.measure import measure, metrics_of
@@ -118,26 +119,27 @@ def test_keys_walk_through_ranks_and_rows(page: Page, grid_address: str) -> None
     expect(page.get_by_text(f"told ({layer}, {head})")).to_be_visible()
 
 
-def test_the_readout_tells_of_the_head_pointed_at(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address)
-    readout = page.locator(".readout")
-    expect(readout).to_contain_text("L1 H2")
-    height = readout.bounding_box()
+def test_the_sentence_and_the_numbers_are_of_the_head_pointed_at(
+    page: Page, grid_address: str
+) -> None:
+    grid = open_grid(page, grid_address)
+    numbers = page.locator(".telling")
+    says(page, strongest(MAP, 1, 2), "The strongest cell of this head")
+    expect(numbers).to_contain_text("L1 H2")
+    height = grid.bounding_box()
     cell = page.get_by_role("gridcell").nth(8 + 5)
     cell.hover()
-    weights = MAP.values(1, 5)
-    row, column = divmod(int(weights.argmax()), 9)
-    said = f"▁piece{row} → ▁piece{column}"
-    expect(readout).to_contain_text(f"L1 H5 strongest {weights.max():.4f}: {said}")
-    assert readout.bounding_box() == height
+    says(page, strongest(MAP, 1, 5), "Pointed at: the strongest cell of this head")
+    assert grid.bounding_box() == height
+    start = f"L1 H5: {strongest(MAP, 1, 5)} "
     label = cell.get_attribute("aria-label") or ""
-    assert label.startswith(f"L1 H5: strongest {said} {weights.max():.4f}")
-    numbers = readout.locator(".telling strong").all_inner_texts()
+    assert label.startswith(start)
+    texts = numbers.locator("strong").all_inner_texts()
     own = {m.title: m.text(values(MAP, m.name)[13]) for m in metrics_of(MAP.attention).values()}
-    assert len(numbers) == 3
-    for part in label.split(", ")[1:]:
+    assert len(texts) == 3
+    for part in label.removeprefix(start).split(", "):
         title, text = re.fullmatch(r"(\D+) (\d.*)", part).groups()  # type: ignore[union-attr]
-        assert own[title] == text and text in numbers
+        assert own[title] == text and text in texts
 
 
 def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None:

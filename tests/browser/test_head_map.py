@@ -9,8 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.maps import drawn, translated
+from tests.browser.sentences import SAID, said
 from tests.browser.server import painted, serve
-from transformer.analysis.reading import AttentionMap
 
 pytestmark = pytest.mark.browser
 
@@ -52,24 +52,18 @@ def drag(page: Page, shown: Locator, start: tuple[int, int], end: tuple[int, int
     page.mouse.up()
 
 
-def said(map: AttentionMap, layer: int, head: int, row: int, column: int) -> str:
-    allowed = bool(map.allowed(layer)[head, row, column])
-    value = f"{map.values(layer, head)[row, column]:.4f}" if allowed else "masked"
-    return f"{map.rows[row].piece} → {map.columns[column].piece}: {value}"
-
-
 def test_hovering_says_what_python_computes(page: Page, maps: str) -> None:
     shown = open_map(page, maps, "of=cross&layer=2&head=3")
     expect(shown).to_have_attribute("data-id", "cross L2 H3")
     for row, column in ((0, 0), (1, 1), (3, 6), (9, 9), (13, 16)):
         page.mouse.move(*place(page, shown, row, column))
-        expect(page.locator(".tip")).to_have_text(said(translated("cross"), 2, 3, row, column))
+        expect(page.locator(SAID)).to_have_text(said(translated("cross"), 2, 3, row, column))
 
 
 def test_masked_cells_say_so(page: Page, maps: str) -> None:
     shown = open_map(page, maps, "of=decoder_self&layer=1&head=3")
     page.mouse.move(*place(page, shown, 2, 7))
-    expect(page.locator(".tip")).to_have_text(re.compile("→.*: masked$"))
+    expect(page.locator(SAID)).to_have_text(re.compile(r"may not look at .* \(masked\)\.$"))
     expect(shown.locator(".legend")).to_contain_text("masked")
 
 
@@ -89,7 +83,7 @@ def test_the_keyboard_reads_and_chooses_cells(page: Page, maps: str) -> None:
     stage = page.get_by_role("grid")
     stage.focus()
     start = int(map.values(2, 3)[0].argmax())
-    live = page.locator("[aria-live]")
+    live = page.locator("[aria-live=polite] .said")
     for key, row, column in (
         ("ArrowDown", 1, start),
         ("ArrowRight", 1, start + 1),
@@ -127,7 +121,7 @@ def test_a_box_zooms_without_the_server_where_values_are_exact(page: Page, maps:
     expect(shown).to_have_attribute("data-window", "2,9,3,11")
     expect(shown).to_have_attribute("data-selected", "")
     page.mouse.move(*place(page, shown, 5, 6))
-    expect(page.locator(".tip")).to_have_text(said(translated("cross"), 0, 0, 5, 6))
+    expect(page.locator(SAID)).to_have_text(said(translated("cross"), 0, 0, 5, 6))
     page.get_by_role("button", name="whole map").click()
     n_rows, n_columns = len(translated("cross").rows), len(translated("cross").columns)
     expect(shown).to_have_attribute("data-window", f"0,{n_rows},0,{n_columns}")
@@ -141,8 +135,9 @@ def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, maps:
     expect(shown.locator(".legend")).to_contain_text("largest of 2 × 2")
     page.mouse.move(*place(page, shown, 400.5, 300.5))
     block = map.values(0, 0)[400:402, 300:302]
-    expect(page.locator(".tip")).to_contain_text(f"largest of 2 × 2: {block.max():.4f}")
-    expect(page.locator(".tip")).to_contain_text("rows 400–401, columns 300–301")
+    expect(page.locator(SAID)).to_contain_text(f"({block.max():.3f})")
+    where = "Pointed at: the largest of 2 × 2 cells, rows 400–401, columns 300–301"
+    expect(page.locator(".why")).to_have_text(where)
     drag(page, shown, (350, 320), (389, 359))
     expect(shown.locator(".waiting")).to_have_text("loading exact values")
     expect(shown).to_have_attribute("data-exact", "true")
@@ -150,7 +145,7 @@ def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, maps:
     top, _, left, _ = (int(number) for number in numbers(shown, "window"))
     for row, column in ((top, left), (top + 7, left + 12), (top + 30, left + 30)):
         page.mouse.move(*place(page, shown, row, column))
-        expect(page.locator(".tip")).to_have_text(said(map, 0, 0, row, column))
+        expect(page.locator(SAID)).to_have_text(said(map, 0, 0, row, column))
     page.mouse.dblclick(*place(page, shown, top + 3, left + 3))
     expect(shown).to_have_attribute("data-window", "0,700,0,650")
 
@@ -173,7 +168,7 @@ def test_the_keyboard_zooms_to_exact_values(page: Page, maps: str) -> None:
     top, _, left, _ = (int(number) for number in numbers(shown, "window"))
     column = int(map.values(0, 0)[0].argmax())
     stage.press("ArrowDown")
-    expect(page.locator("[aria-live]")).to_have_text(said(map, 0, 0, 1, column))
+    expect(page.locator(SAID)).to_have_text(said(map, 0, 0, 1, column))
     assert top == 0 and left <= column
     stage.press("0")
     expect(shown).to_have_attribute("data-window", "0,700,0,650")
@@ -191,7 +186,7 @@ def test_axe_finds_no_fault(browser: Browser, maps: str, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
     page = context.new_page()
     shown = open_map(page, maps, "of=decoder_self&path=1")
-    assert "strongest weight is" in str(page.get_by_role("grid").get_attribute("aria-label"))
+    assert "Strongest: After reading" in str(page.get_by_role("grid").get_attribute("aria-label"))
     drag(page, shown, (2, 2), (9, 9))
     expect(page.get_by_role("button", name="whole map")).to_be_visible()
     page.mouse.move(*place(page, shown, 5, 4))

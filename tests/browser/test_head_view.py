@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.random_attention import random_map
+from tests.browser.sentences import said, says
 from tests.browser.server import ROOT, becomes, painted, serve
 
 pytestmark = pytest.mark.browser
@@ -63,16 +64,41 @@ def test_several_heads_each_name_their_strongest_key(page: Page, app: str) -> No
         expect(said.filter(has_text=f"{head}{value:.4f}")).to_have_count(1)
 
 
-def test_what_is_spoken_is_true(page: Page, app: str) -> None:
-    weights = random_map("cross", N_HEADS, 12).values(0)[3]
-    open_view(page, app)
-    token(page, "q2").hover()
-    value, column = weights[2].max(0)
-    sentence = f"writing word2: {100 * value:.0f} % on key{int(column)} (L0 H3)"
-    expect(page.locator(".head-view [aria-live]")).to_have_text(sentence)
+def test_the_sentence_is_of_what_is_pointed_at_or_pinned(page: Page, app: str) -> None:
+    map = random_map("cross", N_HEADS, 12)
+    weights = map.values(0)[3]
     row, column = divmod(int(weights.argmax()), weights.size(1))
+    open_view(page, app)
+    strongest = said(map, 0, 3, row, column)
+    says(page, strongest, "The strongest line of this head")
+    height = page.locator(".sentence").bounding_box()
     name = page.get_by_role("img").get_attribute("aria-label") or ""
-    assert f"writing word{row}" in name and f"on key{column} (L0 H3)" in name
+    assert name.endswith(f"Strongest: {strongest}")
+    token(page, "q2").hover()
+    of_row = said(map, 0, 3, 2, int(weights[2].argmax()))
+    says(page, of_row, "Pointed at: its strongest line")
+    expect(page.locator(".sentence [aria-live]")).to_have_attribute("aria-live", "polite")
+    token(page, "k4").hover()
+    of_column = said(map, 0, 3, int(weights[:, 4].argmax()), 4)
+    says(page, of_column, "Pointed at: its strongest line")
+    token(page, "q2").click()
+    page.mouse.move(0, 0)
+    says(page, of_row, "Pinned: its strongest line")
+    for key in (0, 4, 9):
+        token(page, f"k{key}").hover()
+        says(page, said(map, 0, 3, 2, key), "Pinned and pointed at")
+    assert page.locator(".sentence").bounding_box() == height
+
+
+def test_of_several_heads_the_strongest_speaks(page: Page, app: str) -> None:
+    map = random_map("cross", N_HEADS, 12)
+    weights = map.values(0)[[1, 3], 7]
+    open_view(page, app, "shown=1,3")
+    token(page, "q7").hover()
+    place, column = divmod(int(weights.argmax()), weights.size(1))
+    says(page, said(map, 0, (1, 3)[place], 7, column), "Pointed at: its strongest line")
+    page.get_by_role("button", name="none of the heads").click()
+    says(page, "", "No head is shown: choose one.")
 
 
 def test_swatches_toggle_and_isolate(page: Page, app: str) -> None:

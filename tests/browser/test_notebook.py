@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.random_attention import random_recording
+from tests.browser.sentences import said
 from tests.browser.server import becomes
 from tests.browser.test_accessibility import faults
 from transformer.analysis.cell import inside
@@ -53,10 +54,9 @@ def test_frames_on_one_page_fit_and_follow_it(page: Page, tmp_path: Path) -> Non
     shown = cell.locator(f'.competitor[aria-current][data-key="{key}"] .weight')
     expect(shown).to_have_text(f"{inside(RECORDING, 'cross', 0, 1, 4, key).weight:.4f}")
 
-    values = read(RECORDING, "cross").values(0, 2)
-    column = int(values[0].argmax())
-    said = f"▁word0 → ▁key{column}: {values[0, column]:.4f}"
-    expect(map.locator('[role="gridcell"]')).to_have_text(said)
+    shown_map = read(RECORDING, "cross")
+    column = int(shown_map.values(0, 2)[0].argmax())
+    expect(map.locator('[role="gridcell"]')).to_have_text(said(shown_map, 0, 2, 0, column))
 
     hosts = page.locator("iframe").all()
     for host, frame in zip(hosts[:2], (grid, map), strict=True):

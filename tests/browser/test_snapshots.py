@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
+from tests.browser.sentences import SAID, said
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer import decode, load_checkpoint, record
@@ -32,12 +33,6 @@ def hover(page: Page, player: Locator, map: AttentionMap, row: int, column: int)
     page.mouse.move(stage["x"] + x + across * width, stage["y"] + y + down * height)
 
 
-def said(map: AttentionMap, layer: int, head: int, row: int, column: int) -> str:
-    is_open = bool(map.allowed(layer, head)[row, column])
-    value = f"{map.values(layer, head)[row, column]:.4f}" if is_open else "masked"
-    return f"{map.rows[row].piece} → {map.columns[column].piece}: {value}"
-
-
 def test_a_training_is_slid_through_and_played(page: Page, address: str) -> None:
     sent: list[object] = []
 
@@ -49,16 +44,16 @@ def test_a_training_is_slid_through_and_played(page: Page, address: str) -> None
     open_app(page, f"{address}/training?{query}")
     player = page.locator(PLAYER)
     expect(player).to_have_attribute("data-step", "200")
-    tip = player.locator(".tip")
+    line = player.locator(SAID)
     map = map_at(200, "decoder_self")
     for row, column in ((3, 1), (0, 4)):
         hover(page, player, map, row, column)
-        expect(tip).to_have_text(said(map, 1, 2, row, column))
+        expect(line).to_have_text(said(map, 1, 2, row, column))
 
     page.get_by_role("slider", name="Training step").press("ArrowLeft")  # another value there
     map = map_at(126, "decoder_self")
     hover(page, player, map, 3, 1)
-    expect(tip).to_have_text(said(map, 1, 2, 3, 1))
+    expect(line).to_have_text(said(map, 1, 2, 3, 1))
     page.wait_for_url(re.compile("snapshot=126"))
     page.get_by_role("button", name=re.compile("^L0 H3: ")).click()
     expect(player).to_have_attribute("data-id", "decoder_self L0 H3")

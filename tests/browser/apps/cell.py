@@ -9,6 +9,7 @@ from transformer.analysis.cell import inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps, pack_cell
+from viz.sentence import weight_wording
 from viz.theme import theme
 from viz.views.view import Selection
 
@@ -46,7 +47,7 @@ def main() -> None:
     query, key = st.session_state.get("chosen", (2, number("key", 0)))
     cell = inside(recorded, "encoder_self", 0, 0, query, key)
     tokens = recorded.attentions["encoder_self"].keys
-    payload = pack_cell(cell, tokens[query], tokens[key], tokens)
+    payload = pack_cell(cell, tokens[query], tokens[key], tokens, weight_wording("encoder_self"))
     picture = CellSteps(Selection("encoder_self", 0, 0), (query, key))
     cell_steps(picture.data(payload, theme(st.context.theme.type)), "cell", on_cell=choose)
     st.html(f'<p id="asked">{st.session_state.get("chosen")}</p>')

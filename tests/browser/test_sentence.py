@@ -1,0 +1,114 @@
+"""One sentence above the picture: every picture says the same of the same cell."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.sentences import said, says, strongest
+from tests.browser.server import PHONE, ROOT
+from tests.browser.test_app import SENTENCE, open_app
+from tests.browser.test_explore import choose_picture, open_cell, open_picture
+from tests.browser.test_head_map import place
+from tests.browser.test_head_view import token
+from transformer import decode, load_checkpoint, record
+from transformer.analysis.reading import AttentionMap, Reading, read
+
+pytestmark = pytest.mark.browser
+HEAD = "layer=2&head=3"
+ROOM = "n => n.nextElementSibling.getBoundingClientRect().top - n.getBoundingClientRect().top"
+"""Pixels from the sentence's upper edge to what follows it."""
+
+
+@pytest.fixture(scope="module")
+def map() -> AttentionMap:
+    """The cross-attention of the sentence that the app starts with."""
+    checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de", "cpu")
+    target = decode(checkpoint, SENTENCE, method="beam").target
+    return read(record(checkpoint, SENTENCE, target), "cross")
+
+
+def source(page: Page, picture: str, position: int) -> Locator:
+    return page.locator(f'.{picture} [data-side="source"][data-position="{position}"]').last
+
+
+def test_every_picture_says_the_same_of_a_cell(page: Page, address: str, map: AttentionMap) -> None:
+    cell, expected = (4, 9), said(map, 2, 3, 4, 9)
+    open_picture(page, address, f"{HEAD}&pins=q4", "head-view")
+    token(page, "k9").hover()
+    says(page, expected, "Pinned and pointed at")
+    choose_picture(page, "Heatmap")
+    shown = page.locator(".head-map[data-plot]")
+    page.mouse.move(*place(page, shown, *cell))
+    says(page, expected, "Pointed at")
+    open_cell(page, shown, *cell)
+    page.mouse.move(0, 0)
+    says(page, expected, "This cell, step by step")
+    page.locator('.competitor[data-key="7"]').hover()
+    says(page, said(map, 2, 3, 4, 7), "Pointed at")
+    open_app(page, f"{address}/decode?{HEAD}&step=4")
+    source(page, "decode-player", 9).hover()
+    says(page, expected, "Pointed at")
+
+
+def test_nothing_pointed_at_is_the_strongest_of_the_head(
+    page: Page, address: str, map: AttentionMap
+) -> None:
+    of_head, step = strongest(map, 2, 3), int(map.values(2, 3)[4].argmax())
+    open_picture(page, address, HEAD, "head-view")
+    says(page, of_head, "The strongest line of this head")
+    choose_picture(page, "Heatmap")
+    says(page, of_head, "The strongest cell of this head")
+    choose_picture(page, "Inside")
+    says(page, of_head, "This cell, step by step")
+    open_app(page, f"{address}/decode?{HEAD}&step=4")
+    says(page, said(map, 2, 3, 4, step), "The strongest of this step")
+
+
+@pytest.mark.parametrize("picture", ["arrows", "map", "inside"])
+def test_a_head_of_the_grid_speaks_above_the_large_picture(
+    page: Page, address: str, map: AttentionMap, picture: str
+) -> None:
+    open_app(page, f"{address}/?{HEAD}&picture={picture}")
+    line = page.locator(".sentence:visible")
+    own = strongest(map, 2, 3)
+    expect(line.locator(".said")).to_have_text(own)
+    room = line.evaluate(ROOM)
+    page.get_by_role("gridcell", name="L1 H2:").hover()
+    says(page, strongest(map, 1, 2), "Pointed at: the strongest cell of this head")
+    assert line.evaluate(ROOM) == room
+    page.mouse.move(0, 0)
+    expect(line.locator(".said")).to_have_text(own)
+
+
+def test_the_row_of_tokens_speaks_in_every_picture(
+    page: Page, address: str, map: AttentionMap
+) -> None:
+    expected = said(map, 2, 3, 6, int(map.values(2, 3)[6].argmax()))
+    for picture in ("arrows", "map"):
+        open_app(page, f"{address}/?{HEAD}&picture={picture}")
+        expect(page.locator(".sentence:visible .said")).to_have_text(strongest(map, 2, 3))
+        page.locator('.token-rows [data-side="target"][data-position="6"]').hover()
+        expect(page.locator(".sentence:visible .said")).to_have_text(expected)
+
+
+def test_rows_that_were_read_and_other_measures_say_so(
+    page: Page, address: str, map: AttentionMap
+) -> None:
+    read_rows = read(map.recording, "cross", Reading(rows="read"))
+    open_app(page, f"{address}/?{HEAD}&rows=read")
+    says(page, strongest(read_rows, 2, 3), "The strongest line of this head")
+    rollout = read(map.recording, "cross", Reading("rollout"))
+    open_app(page, f"{address}/?{HEAD}&lens=rollout")
+    says(page, strongest(rollout, 2, 0), "The strongest line of this layer")
+    open_app(page, f"{address}/decode?{HEAD}&step=1&mean=yes")
+    expect(page.locator(".said")).to_contain_text("the heads of layer 2 look at")
+    expect(page.locator(".said")).to_contain_text(" on average).")
+
+
+def test_on_a_phone_the_whole_sentence_is_seen(page: Page, address: str) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    for query in (HEAD, f"{HEAD}&lens=sum_norm", f"{HEAD}&kind=encoder_self&picture=map"):
+        open_app(page, f"{address}/?{query}")
+        text = page.locator(".sentence:visible p")
+        expect(text.locator("em").first).to_be_visible()
+        assert text.evaluate("node => node.scrollHeight <= node.clientHeight")
+        assert text.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") >= 16
