@@ -1,6 +1,6 @@
 """Random actions end on the screen that their address describes.
 
-python -m tests.browser.random_actions [--seeds 20] [--actions 200]: more of what the test tries.
+python -m tests.browser.random_actions [--seeds 20] [--actions 200].
 """
 
 import argparse
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Error, Locator, Page, sync_playwright
 from tests.browser.server import DESKTOP, launch, painted, serve
 
 START = "/?checkpoint=copy"
-TEXTS = ("2 3 4", "5 5 5 5", "9 8 7 6 5 4 3 2", "3 11 4 10 5", "2")
+TEXTS = ("2 3 4", "5 5 5 5", "9 8 7 6 5 4 3", "3 11 4 10 5", "2")
 SCHEMES = ("light", "dark")
 PATIENCE = 30
 """Seconds until both browsers must show the same."""
