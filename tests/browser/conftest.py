@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
-from tests.browser.server import DESKTOP, launch, serve
+from tests.browser.server import DESKTOP, ROOT, launch, serve
+from transformer import Recording, decode, load_checkpoint, record
 
 expect.set_options(timeout=20_000)  # what is expected comes, however busy the machine is
 
@@ -28,6 +29,14 @@ def browser() -> Iterator[Browser]:
 def address() -> Iterator[str]:
     with serve() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def recording() -> Recording:
+    """Of the sentence that the app starts with, translated as the app does it."""
+    checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de")
+    text = checkpoint.about.examples[0]
+    return record(checkpoint, text, decode(checkpoint, text, method="beam").target)
 
 
 @pytest.fixture

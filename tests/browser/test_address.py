@@ -122,12 +122,13 @@ def test_what_cannot_be_read_leaves_the_address(page: Page, address: str) -> Non
 
 @pytest.fixture
 def line(address: str) -> Iterator[SlowLine]:
+    """Asked for before a page: what it closes last would be an error on the page's console."""
     with slow_line(address) as line:
         yield line
 
 
 def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
-    page: Page, line: SlowLine
+    line: SlowLine, page: Page
 ) -> None:
     open_app(page, f"{line.address}/?kind=encoder_self")
     length = page.evaluate("history.length")

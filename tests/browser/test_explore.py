@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import SAID, said
-from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import SENTENCE, open_app, parameter, type_sentence, wait_for_map
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter, type_sentence, wait_for_map
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
-from transformer import Recording, decode, load_checkpoint, record
+from transformer import Recording
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.reading import AttentionMap, Reading, read
 
@@ -19,13 +19,6 @@ pytestmark = pytest.mark.browser
 
 HEATMAP = "picture=map"
 DECODER = "kind=decoder_self&layer=1&head=3"
-
-
-@pytest.fixture(scope="module")
-def recording() -> Recording:
-    """Of the sentence that the app starts with, translated as the app does it."""
-    checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de", "cpu")
-    return record(checkpoint, SENTENCE, decode(checkpoint, SENTENCE, method="beam").target)
 
 
 def open_picture(page: Page, address: str, query: str, picture: str) -> Locator:

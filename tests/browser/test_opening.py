@@ -43,6 +43,7 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     expect(page.get_by_text("it predicts the masked tokens")).to_be_visible()
     page.get_by_role("link", name="Inspect").click()
     expect(page.get_by_text(f"{survey(bert).n_parameters:,} parameters in")).to_be_visible()
+    becomes(lambda: parameter(page, "checkpoint"), str(bert))
     page.reload()
     painted(page)
     expect(page.get_by_text("BertForMaskedLM, Hugging Face")).to_be_visible()

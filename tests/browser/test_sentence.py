@@ -4,12 +4,12 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import said, says, strongest
-from tests.browser.server import PHONE, ROOT
-from tests.browser.test_app import SENTENCE, open_app
+from tests.browser.server import PHONE
+from tests.browser.test_app import open_app
 from tests.browser.test_explore import choose_picture, open_cell, open_picture
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
-from transformer import decode, load_checkpoint, record
+from transformer import Recording
 from transformer.analysis.reading import AttentionMap, Reading, read
 
 pytestmark = pytest.mark.browser
@@ -18,12 +18,9 @@ ROOM = "n => n.nextElementSibling.getBoundingClientRect().top - n.getBoundingCli
 """Pixels from the sentence's upper edge to what follows it."""
 
 
-@pytest.fixture(scope="module")
-def map() -> AttentionMap:
-    """The cross-attention of the sentence that the app starts with."""
-    checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de", "cpu")
-    target = decode(checkpoint, SENTENCE, method="beam").target
-    return read(record(checkpoint, SENTENCE, target), "cross")
+@pytest.fixture
+def map(recording: Recording) -> AttentionMap:
+    return read(recording, "cross")
 
 
 def source(page: Page, picture: str, position: int) -> Locator:

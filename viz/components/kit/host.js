@@ -11,22 +11,15 @@ export function host(name, create, update) {
   return function ({ data, parentElement, setTriggerValue }) {
     const root = parentElement.querySelector(`.${name.replaceAll("_", "-")}`);
     if (!hosted.has(root)) hosted.set(root, mount(root, create, update));
-    const view = hosted.get(root);
-    const { sync, preview, dispose } = view;
+    const { sync, preview, dispose } = hosted.get(root);
     sync.post = (news) => setTriggerValue("news", news);
-    if (isNews(view, openEnvelope(data))) preview.give(data);
+    preview.give(data);
     return () => {
+      if (root.isConnected) return; // of a call that another has overtaken: its view is in use
       dispose();
       hosted.delete(root);
     };
   };
-}
-
-// While a component is being loaded Streamlit may hand it its first data after its second.
-function isNews(view, { session, turn }) {
-  if (session === view.session && turn < view.turn) return false;
-  Object.assign(view, { session, turn });
-  return true;
 }
 
 function mount(root, create, update) {

@@ -10,22 +10,29 @@ export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme c
 // preview of a component is the one of the key that it was mounted with.
 export function withPreview(show) {
   let given = null;
-  let key = null;
+  let said = {}; // the header of what was given
   let preview = null;
   const heard = ({ detail: parts }) => {
-    if (!given || (parts ? !parts[key] : !preview)) return;
-    preview = parts?.[key] ?? null;
+    if (!given || (parts ? !parts[said.key] : !preview)) return;
+    preview = parts?.[said.key] ?? null;
     show(preview ?? given);
   };
   window.addEventListener(PREVIEW_EVENT, heard);
   return {
     give(bytes) {
+      const header = openEnvelope(bytes);
+      if (isOlder(header, said)) return;
+      said = header;
       if (preview) window.dispatchEvent(new Event(DROPPED_EVENT));
-      ({ key } = openEnvelope(bytes));
-      preview = given ? null : (window[PREVIEW_EVENT]?.[key] ?? null); // of a letter typed before
+      preview = given ? null : (window[PREVIEW_EVENT]?.[said.key] ?? null); // of a letter typed before
       given = bytes;
       show(preview ?? given);
     },
     end: () => window.removeEventListener(PREVIEW_EVENT, heard),
   };
+}
+
+// While a component is being loaded Streamlit may hand it its first data after its second.
+function isOlder({ session, version }, said) {
+  return session === said.session && version < said.version;
 }

@@ -16,7 +16,7 @@ from viz.components.kit.pack import pack, unpack
 
 News = dict[str, Any]
 """What a component has just told: name -> value."""
-_HEARD, _TURNS = "heard", "turns"
+_HEARD, _VERSIONS = "heard", "versions"
 
 
 def mountable(component: Component) -> Callable[..., Any]:
@@ -37,7 +37,7 @@ def show(
     mounted: what `mountable` made. key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
-    whole = pack({**header, "key": key, "heard": heard(key), **_turn(key, data)}, payload)
+    whole = pack({**header, "key": key, "heard": heard(key), **_version(key, data)}, payload)
     mounted(key=key, data=whole, on_news_change=lambda: on_news(told(key)))
 
 
@@ -53,18 +53,18 @@ def told(key: str) -> News:
     return {each["name"]: each["value"] for each in news}
 
 
-def _turn(key: str, data: bytes) -> dict[str, str | int]:
+def _version(key: str, data: bytes) -> dict[str, str | int]:
     """Which of a session's data for this component these are.
 
     Streamlit may hand a component that is just being loaded its first data after its second, so
-    the browser drops what is older. The same data keep their turn: they are not sent again.
+    the browser drops what is older. The same data keep their version: they are not sent again.
     """
-    turns = st.session_state.setdefault(_TURNS, {})
-    session, _ = turns.setdefault("", (secrets.token_hex(4), 0))
-    before, turn = turns.get(key, (None, 0))
+    versions = st.session_state.setdefault(_VERSIONS, {})
+    session, _ = versions.setdefault("", (secrets.token_hex(4), 0))
+    before, version = versions.get(key, (None, 0))
     if before != hash(data):
-        turns[key] = hash(data), turn + 1
-    return {"session": session, "turn": turns[key][1]}
+        versions[key] = hash(data), version + 1
+    return {"session": session, "version": versions[key][1]}
 
 
 def heard(key: str) -> int:

@@ -55,3 +55,30 @@ def test_nothing_told_is_nothing_heard(app: AppTest) -> None:
     app.run()
     assert app.text[0].value == "0 0"
     assert tell(app, "grid") == ("{}", "0 0")
+
+
+def drawn() -> None:
+    import numpy as np
+    import streamlit as st
+
+    from viz.components.kit.pack import pack, unpack
+    from viz.components.kit.sync import show
+
+    def mounted(data: bytes, **_: object) -> None:
+        header, _ = unpack(data)
+        st.text(f"{header['session']} {header['version']}")
+
+    header = {"cell": st.session_state.get("cell", 0)}
+    show(mounted, pack(header, np.zeros(0, np.uint8)), "map")
+
+
+def test_data_get_a_new_version_when_they_change() -> None:
+    app = AppTest.from_function(drawn)
+    versions = []
+    for cell in (0, 0, 1, 0):
+        app.session_state["cell"] = cell
+        app.run()
+        assert not app.exception
+        versions.append(app.text[0].value.split())
+    assert [version for _, version in versions] == ["1", "1", "2", "3"]
+    assert len({session for session, _ in versions}) == 1
