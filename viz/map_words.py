@@ -29,9 +29,10 @@ def describe_map(map: AttentionMap, layer: int, head: int) -> str:
     values = map.values(layer, head)
     title = f"{map_name(map, layer, head)}, {kind_name(map.kind)}"
     start = f"{title} from {values.size(0)} queries to {values.size(1)} keys"
-    cell = strongest_cell(values, map.allowed(layer, head))
+    allowed = map.allowed(layer, head)
+    cell = strongest_cell(values, allowed)
     if cell is None:
-        return f"{start}: every cell is masked."
+        return f"{start}: {_empty(bool(allowed.any()))}."
     favourite = _favourite(map.attention, values) if map.is_plain else ""
     value = float(values[cell])
     return f"{start}{favourite}. Strongest: {cell_sentence(map, layer, head, cell, value)}"
@@ -56,10 +57,15 @@ def describe_heads(map: AttentionMap, layers: Sequence[int]) -> str:
         if (cell := map.strongest(layer, head)) is not None
     ]
     if not found:
-        return f"{maps} from {sizes}: every cell is masked."
+        is_open = any(bool(map.allowed(layer).any()) for layer in layers)
+        return f"{maps} from {sizes}: {_empty(is_open)}."
     _, layer, head, cell = max(found, key=lambda each: each[0])
     value = float(map.values(layer, head)[cell])
     return f"{maps} from {sizes}. Strongest: {cell_sentence(map, layer, head, cell, value)}"
+
+
+def _empty(is_open: bool) -> str:
+    return "no value is a finite number" if is_open else "every cell is masked"
 
 
 def capitalised(text: str) -> str:

@@ -6,13 +6,15 @@ viz/components/kit/sentence.js in the browser.
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from math import isnan
+from math import isinf, isnan
 
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import AttentionMap, Reading
 from transformer.tokenizer import Token
 from viz.labels import bare_label
 
+LARGE = 1e6
+"""Numbers from here on are written with an exponent."""
 _HEAD = "head {head} of layer {layer}"
 
 
@@ -58,11 +60,15 @@ def sentence(words: Wording, row: Token, column: Token, layer: int, head: int, v
 def amount(value: float) -> str:
     """A number with three decimals, as sentence.js writes it; what is not 0 is never shown as 0.
 
-    >>> amount(0.9984), amount(-2.5), amount(0.0001), amount(0.0)
-    ('0.998', '−2.500', 'below 0.001', '0')
+    >>> amount(0.9984), amount(-2.5), amount(0.0001), amount(0.0), amount(-2e26)
+    ('0.998', '−2.500', 'below 0.001', '0', '−2.000e+26')
     """
     if value == 0 or isnan(value):
         return "0"
+    if isinf(value):
+        return "infinite" if value > 0 else "−infinite"
+    if abs(value) >= LARGE:
+        return f"{value:.3e}".replace("-", "−")
     if abs(value) < 0.0005:
         return "below 0.001" if value > 0 else "above −0.001"
     rounded = Decimal(value).quantize(Decimal("0.001"), ROUND_HALF_UP)  # as JavaScript rounds

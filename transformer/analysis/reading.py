@@ -117,8 +117,7 @@ class AttentionMap:
 
     def _measured_bounds(self) -> tuple[float, float]:
         layers = map(self.values, range(self.n_layers))
-        largest = max((float(values.abs().max()) for values in layers if values.numel()), default=0)
-        bound = largest or 1.0
+        bound = max(map(largest_size, layers), default=0.0) or 1.0
         return (-bound if self.lens.scale == "signed" else 0.0), bound
 
     def _open(self, layer: int) -> Tensor:
@@ -252,3 +251,9 @@ def _merge(
 def _picked(values: Tensor, positions: Iterable[int], axis: int) -> Tensor:
     """Slices along an axis, in a new tensor: NumPy is ten times as fast at it along the last."""
     return torch.from_numpy(values.numpy().take(np.array(list(positions), dtype=np.intp), axis))
+
+
+def largest_size(values: Tensor) -> float:
+    """The largest absolute value that is finite; 0 where there is none."""
+    known = values[values.isfinite()]
+    return float(known.abs().max()) if known.numel() else 0.0

@@ -32,7 +32,8 @@ def strongest_cells(sizes: Tensor, rows: Tensor | None) -> Tensor:
 
 
 def strongest_cell(values: Tensor, allowed: Tensor) -> tuple[int, int] | None:
-    """Row and column of the value [R, C] farthest from 0; None where all cells are masked."""
+    """Row and column of the value [R, C] farthest from 0; None where no open one is finite."""
+    allowed = allowed & values.isfinite()  # some models compute NaN
     if not bool(allowed.any()):
         return None
     sizes = values.abs().masked_fill(~allowed, -1.0)

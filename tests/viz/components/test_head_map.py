@@ -9,12 +9,16 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.maps import drawn
+from transformer import load_checkpoint, record
 from transformer.analysis.lenses.lens import Lens
-from transformer.analysis.reading import AttentionMap, Reading, read
+from transformer.analysis.reading import AttentionMap, Reading, lenses, read
 from transformer.recording import Recording
-from viz.components.head_map.head_map import MAX_CELLS, MAX_REGION, pack_head_map
+from viz.components.head_grid.head_grid import HeadGrid
+from viz.components.head_map.head_map import MAX_CELLS, MAX_REGION, HeadMap, pack_head_map
+from viz.components.head_view.head_view import HeadView
 from viz.components.kit.pack import unpack
 from viz.labels import label
+from viz.views.view import Selection
 
 KINDS = ("encoder_self", "decoder_self", "cross")
 
@@ -156,3 +160,20 @@ def test_mounts() -> None:
     (component,) = app.get("bidi_component")
     header, _ = unpack(component.proto.bytes)
     assert (header["cell"], header["path"], header["asks"]) == ([3, 4], True, False)
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, 1e30])
+@pytest.mark.parametrize("lens", lenses())
+def test_a_model_that_computes_no_numbers_is_told_apart_from_a_mask(bad: float, lens: str) -> None:
+    checkpoint = load_checkpoint("checkpoints/copy", "cpu")
+    weights = next(p for n, p in checkpoint.model.named_parameters() if "encoder" in n)
+    with torch.no_grad():
+        weights.view(-1)[0] = bad
+    recording, reading = record(checkpoint, "2 3 4", "2 3 4"), Reading(lens)
+    for picture in (
+        HeadMap(Selection("encoder_self", 0, 0), reading),
+        HeadView("encoder_self", 0, reading),
+        HeadGrid("encoder_self", reading),
+    ):
+        unpack(picture.payload(recording))
+        assert "masked" not in picture.says(recording)

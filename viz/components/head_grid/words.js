@@ -23,8 +23,9 @@ function said(grid, cell, isPointed = false) {
   const { header, strongest, values } = grid;
   const { index, layer, head } = cell;
   const [row, column] = [header.rows[strongest[2 * index]], header.columns[strongest[2 * index + 1]]];
+  if (!row) return saidOf(null, null, "Nothing to show.", isPointed);
   const why = `The strongest cell of this ${header.lens.per_head ? "head" : "layer"}`;
-  const found = row && { row, column, layer, head, value: values[index] };
+  const found = { row, column, layer, head, value: values[index] };
   return saidOf(header.sentence, found, isPointed ? `Pointed at: ${why.toLowerCase()}` : why, isPointed);
 }
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from transformer.analysis.blocks import block_within, located
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading, largest_size, lenses
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces
@@ -140,9 +140,9 @@ def pack_head_map(
 
 def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
     """The map's own; but of scores this head's, which say nothing beside those of another."""
-    if map.lens.scale != "signed" or not values.numel():
+    if map.lens.scale != "signed":
         return map.bounds
-    bound = float(values.abs().max()) or 1.0
+    bound = largest_size(values) or 1.0
     return -bound, bound
 
 

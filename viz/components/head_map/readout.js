@@ -41,7 +41,7 @@ function said(view) {
   if (selected && String(inMap(map, ...selected)) === String(selected)) {
     return ofCell(view, selected, "Chosen");
   }
-  if (!map.strongest) return saidOf(null, null, "Every cell is masked.");
+  if (!map.strongest) return saidOf(null, null, map.header.masked ? "Every cell is masked." : "No value is a finite number.");
   return saying(view, map.strongest, `The strongest cell of this ${map.header.lens.per_head ? "head" : "layer"}`);
 }
 

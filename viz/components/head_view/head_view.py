@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading, largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces
@@ -138,7 +138,7 @@ def _dense(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
     """All values, and the largest size among them: the strongest line of scores."""
     plain = map.values(layer)
     values = plain.masked_fill(~map.allowed(layer), torch.nan)
-    return [values.numpy().astype("<f4")], _largest(plain)
+    return [values.numpy().astype("<f4")], largest_size(plain)
 
 
 def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
@@ -149,7 +149,7 @@ def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
     for head in range(map.n_heads):
         values = map.values(layer, head)
         heads.append(_strongest(values, map.allowed(layer, head), min(n, many)))
-        largest = max(largest, _largest(values))
+        largest = max(largest, largest_size(values))
     return [np.stack(parts) for parts in zip(*heads, strict=True)], largest
 
 
@@ -160,7 +160,3 @@ def _strongest(values: Tensor, allowed: Tensor, n: int) -> tuple[NDArray[Any], .
     kept = values.gather(-1, columns).masked_fill_(~allowed.gather(-1, columns), torch.nan)
     rest = sizes.clamp_min_(0).scatter_(-1, columns, 0.0).sum(-1)
     return columns.numpy().astype("<u2"), kept.numpy().astype("<f4"), rest.numpy().astype("<f4")
-
-
-def _largest(values: Tensor) -> float:
-    return float(values.abs().max()) if values.numel() else 0.0

@@ -19,7 +19,11 @@ _ALIGNMENT = 8
 
 
 def pack(header: Mapping[str, Any], *arrays: NDArray[Any]) -> bytes:
-    """Header (JSON values) and arrays (dtypes u1, u2, i4, f4) as bytes. Raises TypeError."""
+    """Header (JSON values) and arrays (dtypes u1, u2, i4, f4) as bytes.
+
+    Raises TypeError for another dtype, and ValueError for NaN or infinity in the header: JSON has
+    neither.
+    """
     entries, bodies, offset = [], [], 0
     for array in arrays:
         if array.dtype.str not in DTYPES:
@@ -28,7 +32,10 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any]) -> bytes:
         bodies.append(_padded(np.ascontiguousarray(array).tobytes()))
         offset += len(bodies[-1])
     text = json.dumps(
-        {"header": header, "arrays": entries}, separators=(",", ":"), ensure_ascii=False
+        {"header": header, "arrays": entries},
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
     ).encode()
     return _padded(struct.pack("<I", len(text)) + text) + b"".join(bodies)
 

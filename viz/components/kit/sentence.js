@@ -4,6 +4,7 @@
 import { bare, element } from "./page.js";
 
 const SENTENCE_EVENT = "headscope:sentence";
+const LARGE = 1e6; // numbers from here on are written with an exponent
 
 // words: { seen, masked }; cell: { row, column, layer, head, value } with pieces for row and column.
 // why: which cell this is; isPointed: whether somebody asked for it, who then also hears it.
@@ -22,6 +23,8 @@ function fill({ seen, masked }, cell) {
 export function amount(value) {
   const size = Math.abs(value);
   if (size > 0 && size < 0.0005) return value > 0 ? "below 0.001" : "above −0.001";
+  if (size === Infinity) return value > 0 ? "infinite" : "−infinite";
+  if (size >= LARGE) return value.toExponential(3).replace("-", "−").replace(/\+(\d)$/, "+0$1");
   return size > 0 ? value.toFixed(3).replace("-", "−") : "0";
 }
 

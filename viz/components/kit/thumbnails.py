@@ -12,7 +12,7 @@ from transformer.analysis.blocks import block_of_sides, farthest, maxima
 from transformer.analysis.metrics.measure import computed, metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.parts import parts
-from transformer.analysis.reading import AttentionMap
+from transformer.analysis.reading import AttentionMap, largest_size
 from transformer.analysis.strongest import rows_with_choice, strongest_cells
 
 MAX_PIXELS = 64
@@ -32,7 +32,7 @@ class Pictures:
     strongest: NDArray[np.int32]
     """[L, H, 2]: row and column of the largest value; of the farthest from 0 on two sides."""
     value: NDArray[np.float32]
-    """[L, H]: what stands there; NaN in a map without cells."""
+    """[L, H]: what stands there; NaN in a map without cells, or with masked ones only."""
     metrics: NDArray[np.float32]
     """[M, L, H], of the weights."""
     bound: float
@@ -65,12 +65,15 @@ def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
             masked = torch.zeros(levels.shape, dtype=torch.bool) if masked is None else masked
             masked[some] = closed
         cells[some], peaks[some] = _strongest(part.values, rows, signed)
+        if mask is not None:
+            peaks[some].masked_fill_(~mask.flatten(1).any(1), torch.nan)
         if metrics:
             numbers[:, some] = computed(metrics, part.weights)
         first = some.stop
         del part  # before the next is made
-    bound = 1.0 if map.lens.scale == "share" else _largest(levels)
-    levels = _shaded(levels, bound, signed)
+    bound = 1.0 if map.lens.scale == "share" else largest_size(levels) or 1.0
+    is_number = ~levels.isnan()
+    levels = _shaded(levels, bound, signed).where(is_number, MASKED)
     if masked is not None:
         levels.masked_fill_(masked, MASKED)
     return Pictures(
@@ -93,10 +96,6 @@ def _shaded(levels: Tensor, bound: float, signed: bool) -> Tensor:
     if signed:
         return (levels / bound * MIDDLE + MIDDLE).round_()
     return (levels / bound).clamp_(0, 1).sqrt_().mul_(FULL).round_()
-
-
-def _largest(levels: Tensor) -> float:
-    return (float(levels.abs().max()) if levels.numel() else 0.0) or 1.0
 
 
 def _strongest(values: Tensor, rows: Tensor | None, signed: bool) -> tuple[Tensor, Tensor]:

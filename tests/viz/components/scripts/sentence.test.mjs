@@ -29,6 +29,9 @@ test("what is not 0 is never shown as 0", () => {
   const numbers = [0, -0, 1, 0.0625, 0.0004999, -0.0001, -2.3456];
   const written = ["0", "0", "1.000", "0.063", "below 0.001", "above −0.001", "−2.346"];
   assert.deepEqual(numbers.map(amount), written);
+  const large = [999999, 1234567, -2e26, Infinity, -Infinity];
+  const short = ["999999.000", "1.235e+06", "−2.000e+26", "infinite", "−infinite"];
+  assert.deepEqual(large.map(amount), short);
 });
 
 test("without a cell there is only the reason", () => {
