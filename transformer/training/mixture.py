@@ -100,6 +100,9 @@ def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "M
         raise TrainingError(f"{TRAIN} and the dictionary: {error}") from error
     english, german = (counted(row[side] for row in texts) for side in (0, 1))
     kinds["words"], kinds["rare"] = sorted_out(kinds["words"], english, german)
+    for kind, rows in kinds.items():
+        if not rows:
+            raise TrainingError(f"None of the rows of the kind {kind!r} is left to train on.")
     return Mixture(recipe, tokenizer, kinds, read_pairs(need(data, PAIRS, VALID)), shares)
 
 

@@ -32,20 +32,19 @@ def write_address(pages: Sequence[str]) -> None:
     state, said = session(), query(session().screen)
     page, known = state.screen.page, state.address
     if (page, said) != (known.page, known.query):
-        is_new_entry = page == known.page
         state.address = replace(
             known,
             page=page,
             query=said,
             number=known.number + 1,
-            is_new_entry=is_new_entry,
+            n_entries=known.n_entries + (page == known.page),
             taken=None,
         )
     known = state.address
     address_bar(
         known.number,
         known.query,
-        is_new_entry=known.is_new_entry,
+        n_entries=known.n_entries,
         taken=known.taken,
         asked=_asked(),
         page=_path(page),
@@ -74,7 +73,6 @@ def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
         page=page,
         query=query(state.screen),
         number=state.address.number + (not is_whole),
-        is_new_entry=False,
         taken=taken,
     )
 

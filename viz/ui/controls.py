@@ -8,7 +8,6 @@ import streamlit as st
 from transformer.decoding.method import Method, Option
 from viz.labels import kind_title
 from viz.screen import Screen, with_entry
-from viz.ui.mending import mend_head
 from viz.ui.page import Pane, chosen_head
 from viz.ui.state import bound, bound_entry, change, session, widget
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
@@ -91,7 +90,6 @@ def choose_head(pane: Pane, title: str = "", suffix: str | None = None) -> Selec
     """Kind, layer and head. suffix: of other fields of the Screen than those of the pane."""
     suffix, default, recording = suffix or pane.suffix, pane.default, pane.recording
     chosen = chosen_head(pane.screen, recording, default, suffix)
-    mend_head(chosen, suffix)
     kinds, attention = list(recording.attentions), chosen.attention(recording)
     with _row():
         if title:

@@ -31,10 +31,12 @@ def choose_languages(known: Description, chosen: Languages) -> None:
     """Draw two lists of the codes that it knows."""
     config: Any = known.config
     for title, name, code in zip(("From", "To"), NAMES, chosen, strict=True):
+        usual = getattr(config, name)
+        codes = [*([] if usual else [None]), *config.languages]
         st.selectbox(
             title,
-            config.languages,
-            index=config.languages.index(code) if code else None,
-            placeholder="model default",
-            **bound(name, code, getattr(config, name)),
+            codes,
+            codes.index(code),
+            format_func=lambda each: each or "model default",
+            **bound(name, code, usual),
         )

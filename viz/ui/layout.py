@@ -49,7 +49,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     write_address(pages)
     asked = header(page.needs_answer)
     pane = Pane(session().screen, asked, session().shown)
-    if pane.shown is not None and pane.shown.request.checkpoint == asked.checkpoint:
+    if pane.is_of_asked_checkpoint:
         mend_head(pane.selection)
     with previewed(asked, pane.shown):
         if pane.shown is not None:

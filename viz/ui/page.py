@@ -28,6 +28,11 @@ class Pane:
     """Of the fields of the Screen that are about this pane, and of its widgets."""
 
     @property
+    def is_of_asked_checkpoint(self) -> bool:
+        """Whether something is shown, and not only what another checkpoint answered before."""
+        return self.shown is not None and self.shown.request.checkpoint == self.asked.checkpoint
+
+    @property
     def answer(self) -> Answer:
         """What is shown. Only pages that need no answer have panes without one."""
         assert self.shown is not None

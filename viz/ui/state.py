@@ -24,8 +24,8 @@ class Address:
     query: str = ""
     number: int = 0
     """Of the last address that was written."""
-    is_new_entry: bool = False
-    """Whether Back leads to the one before it."""
+    n_entries: int = 0
+    """How many choices were made to which Back leads."""
     taken: str | None = None
     """Where somebody went by Back or Forward, if nothing was chosen since."""
 

@@ -42,7 +42,7 @@ def describe(recording: Recording, where: str, reach: str) -> str:
     highest = float(bound(rotary, torch.tensor([last])))
     return (
         f"q·k with q = k = 1 falls to {near:.4f} at distance 1 and {far:.4f} at {last}, where "
-        f"the bound is {highest:.4f} of its value at distance 0."
+        f"the bound of the rotated part is {highest:.4f} of its value at distance 0."
     )
 
 
@@ -51,9 +51,9 @@ VIEW = View(
     title="Rotary decay",
     explain=(
         "Solid: q·R(distance)·k for q = k = 1; each rotated pair gives 2·cos(distance·θ), each "
-        "unrotated dimension 1. Dotted: the upper bound mean |Σ e^(i·distance·θ)| for any q and k, "
-        "up to their lengths (RoFormer, Su et al. 2021, section 3.4.3). Both are relative to "
-        "distance 0. For real queries and keys see “Scores by distance”."
+        "unrotated dimension 1. Dotted: mean |Σ e^(i·distance·θ)|, which bounds the "
+        "rotated part for any q and k, up to a factor that depends on them (RoFormer, Su et al. "
+        "2021, section 3.4.3). Both are relative to distance 0. For real queries and keys see “Scores by distance”."
     ),
     needs="rotary",
     draw=draw,

@@ -53,13 +53,13 @@ def test_a_link_is_followed_and_leaves_the_address_as_it_is() -> None:
 
 def test_what_cannot_be_read_leaves_the_address_without_an_entry() -> None:
     bar = told(start(pins="?", layer="2", cat="3"))
-    assert (bar["number"], bar["query"], bar["is_new_entry"]) == (1, "layer=2", False)
+    assert (bar["number"], bar["query"], bar["n_entries"]) == (1, "layer=2", 0)
 
 
 def test_each_choice_is_an_entry() -> None:
     app = start()
     first = press(app, "pin")
-    assert (first["number"], first["query"], first["is_new_entry"]) == (1, "pins=q5", True)
+    assert (first["number"], first["query"], first["n_entries"]) == (1, "pins=q5", 1)
     assert press(app, "pin")["number"] == 1
     second = press(app, "text")
     assert (second["number"], second["query"]) == (2, "text=It%20rains.")
@@ -70,7 +70,7 @@ def test_another_page_keeps_what_is_chosen_and_is_no_entry_of_ours() -> None:
     press(app, "pin")
     app.session_state["page"] = "decode"
     bar = told(app.run())
-    assert (bar["number"], bar["query"], bar["is_new_entry"]) == (2, "pins=q5", False)
+    assert (bar["number"], bar["query"], bar["n_entries"]) == (2, "pins=q5", 1)
     assert (bar["page"], bar["pages"]) == ("decode", ["", "decode"])
 
 
@@ -87,7 +87,7 @@ def test_back_to_nonsense_is_mended() -> None:
     app = start()
     app.session_state["popped"] = "layer=x&text="
     bar = press(app, "back")
-    assert (bar["number"], bar["query"], bar["is_new_entry"]) == (1, "text=", False)
+    assert (bar["number"], bar["query"], bar["n_entries"]) == (1, "text=", 0)
 
 
 def test_the_address_is_never_read_again() -> None:

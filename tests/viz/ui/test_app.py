@@ -349,7 +349,7 @@ def test_a_head_that_does_not_exist_leaves_the_address(folder: Path, page: str) 
     assert screen(app) == Screen(page, checkpoint="copy", head=1, step=2, rows="read")
     bar = next(each for each in pictures(app) if "query" in each)
     assert bar["query"] == "checkpoint=copy&rows=read&head=1&step=2"
-    assert bar["number"] == 1 and not bar["is_new_entry"]
+    assert (bar["number"], bar["n_entries"]) == (1, 0)
 
 
 def test_the_other_heads_that_do_not_exist_leave_the_address_where_they_are_shown(
@@ -361,11 +361,36 @@ def test_the_other_heads_that_do_not_exist_leave_the_address_where_they_are_show
     assert screen(app) == Screen("inspect", inspect="circuits", layer_circuit=0)
 
 
+@pytest.fixture
+def two(folder: Path) -> None:
+    """Another checkpoint beside the copy task: an encoder."""
+    shutil.copytree(SHIPPED.with_name("sentiment"), folder / "sentiment")
+
+
+@pytest.mark.usefixtures("two")
+def test_a_second_checkpoint_without_the_head_of_the_first_is_one_entry() -> None:
+    app = start(page="compare", checkpoint="copy", layer="1", kind="cross")
+    widget(app.selectbox, "checkpoint_b").select("sentiment").run()
+    assert screen(app).checkpoint_b == "sentiment" and screen(app).kind_b is None
+    bar = next(each for each in pictures(app) if "query" in each)
+    assert "kind_b" not in bar["query"] and bar["n_entries"] == 1
+
+
+@pytest.mark.usefixtures("two")
+def test_a_text_that_one_of_two_checkpoints_refuses_keeps_both_heads() -> None:
+    said = {"checkpoint_b": "copy", "kind_b": "cross", "layer_b": "1", "head_b": "2"}
+    app = start(page="compare", checkpoint="sentiment", text="3 4 5", head="1", **said)
+    widget(app.text_input, "text").input("3 4 cat").run()
+    assert "B cannot be shown" in app.warning[0].value
+    kept = screen(app)
+    assert (kept.head, kept.kind_b, kept.layer_b, kept.head_b) == (1, "cross", 1, 2)
+
+
 def test_a_checkpoint_that_does_not_exist_leaves_the_address(folder: Path) -> None:
     app = start(checkpoint="nowhere", layer="0")
     assert screen(app) == Screen(layer=0)
     bar = next(each for each in pictures(app) if "query" in each)
-    assert (bar["query"], bar["is_new_entry"]) == ("layer=0", False)
+    assert (bar["query"], bar["n_entries"]) == ("layer=0", 0)
 
 
 def test_random_addresses_end_no_page(folder: Path) -> None:

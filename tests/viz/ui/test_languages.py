@@ -56,6 +56,8 @@ def test_both_are_chosen_from_the_codes_of_the_tokenizer(tmp_path: Path) -> None
     assert (source.value, target.value) == ("en_XX", None)
     target.set_value("de_DE").run()
     assert app.session_state["session"].screen.target_language == "de_DE"
+    app.selectbox[1].select_index(0).run()
+    assert app.session_state["session"].screen.target_language is None
 
 
 def test_steps_of_a_decoder_that_starts_with_a_language(tmp_path: Path) -> None:

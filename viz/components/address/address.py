@@ -17,7 +17,7 @@ def address_bar(
     number: int,
     query: str,
     *,
-    is_new_entry: bool,
+    n_entries: int,
     taken: str | None,
     asked: str,
     page: str,
@@ -27,16 +27,17 @@ def address_bar(
 ) -> None:
     """Write a query into the address of this page, once for each number; it draws nothing.
 
-    is_new_entry: whether Back leads to the address that stood there before. taken: the query that
-    somebody went to by Back or Forward, where that was the last that happened; until it is the one
-    in the browser, nothing is written. asked: the query that the browser had when it asked. page:
-    the last part of the path, of these pages. on_back: called before the script runs with a query
-    that somebody went to and that was not taken.
+    n_entries: how many choices were made so far to which Back leads; where none was made since the
+    browser wrote last, it writes over that address. taken: the query that somebody went to by Back
+    or Forward, where that was the last that happened; until it is the one in the browser, nothing
+    is written. asked: the query that the browser had when it asked. page: the last part of the
+    path, of these pages. on_back: called before the script runs with a query that somebody went to
+    and that was not taken.
     """
     header = {
         "number": number,
         "query": query,
-        "is_new_entry": is_new_entry,
+        "n_entries": n_entries,
         "taken": taken,
         "asked": asked,
     }

@@ -9,7 +9,7 @@ export default host("address", create, update);
 
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
 // or Forward, and the server has not taken it yet; isAsking: and has clicked since.
-const bar = { sync: null, written: 0, place: "", page: "", pages: [], isGoing: false, isAsking: false };
+const bar = { sync: null, written: 0, entries: 0, place: "", isGoing: false, isAsking: false };
 
 function create(root, sync) {
   if (!bar.sync) begin();
@@ -45,9 +45,8 @@ function went() {
 
 // page: the one that the server speaks of, of these pages. taken: the query that somebody went to
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
-function update(_, { number, query, is_new_entry, taken, asked, page, pages }) {
-  Object.assign(bar, { page, pages });
-  if (!isOpen()) return;
+function update(_, { number, query, n_entries, taken, asked, page, pages }) {
+  if (!isOpen(page, pages)) return;
   const here = location.search.slice(1);
   if (bar.isGoing && taken !== here) {
     // Streamlit tells the server of Back and Forward, but for a click that follows at once.
@@ -55,8 +54,8 @@ function update(_, { number, query, is_new_entry, taken, asked, page, pages }) {
     return;
   }
   bar.isGoing = false;
-  if (number !== bar.written) write(query, is_new_entry);
-  bar.written = number;
+  if (number !== bar.written) write(query, n_entries > bar.entries);
+  Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();
 }
 
@@ -68,7 +67,7 @@ function write(query, isNewEntry) {
 }
 
 // Whether the page that the server speaks of is the one that the address names.
-function isOpen() {
+function isOpen(page, pages) {
   const last = location.pathname.split("/").at(-1);
-  return last === bar.page || (bar.page === "" && !bar.pages.includes(last));
+  return last === page || (page === "" && !pages.includes(last));
 }

@@ -16,11 +16,12 @@ import { shadeChip } from "../kit/shade.js";
 import { unpack } from "../kit/unpack.js";
 import { createOverview, drawOverview, markOverview, markOverviewColumn } from "./overview.js";
 
+const NOWHERE = { side: "source", position: null };
 
 export default host("decode_player", create, update);
 
 function create(root, sync) {
-  const player = { root, sentence: createSentence(), pointed: { side: "source", position: null } };
+  const player = { root, sentence: createSentence(), pointed: NOWHERE };
   const playback = createPlayback((step) => show(player, step), sync, "step");
   const overview = createOverview((step) => move(playback, step));
   Object.assign(player, { playback, overview });
@@ -88,6 +89,7 @@ function update(player, { nonce, palette, step, payload }) {
     drawOverview(player.overview, cross ?? player.own, entropies, palette);
   }
   const isOther = player.header.decoding !== decoding;
+  if (isOther) player.pointed = NOWHERE; // its token may not be there any more
   follow(playback, player.header.steps.length, step, isOther);
   player.root.dataset.nonce = nonce;
 }

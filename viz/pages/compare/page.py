@@ -9,6 +9,7 @@ from viz.labels import kind_title, literal
 from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, second
 from viz.ui.controls import choose_head
+from viz.ui.mending import mend_head
 from viz.ui.opened import title
 from viz.ui.page import Page, Pane
 from viz.ui.panel import draw_figure, metric_texts
@@ -22,18 +23,20 @@ FORCED = (
     "Both read the same sentence. B is given A's output, so rows and columns match and the weights "
     "can be subtracted."
 )
-OWN = "The checkpoints tokenize and translate differently, so their rows and columns do not match."
+OWN = "The checkpoints split or write the text differently, so their rows and columns do not match."
 
 
 def draw(pane: Pane) -> None:
     """Both heads, and what is different."""
     panes = {"A": pane, "B": second(pane)}
     _pictures(panes)
-    if _are_two(panes):
-        st.caption(OWN if panes["B"].answer.request.follows is None else FORCED)
+    recording, first, other = _compared(panes)
+    if panes["B"].answer.request.follows is not None:
+        st.caption(FORCED)
+    elif _are_two(panes) and why_not(recording, first, other) is not None:
+        st.caption(OWN)
     difference, numbers = st.columns(2, gap="large")
     with difference:
-        recording, first, other = _compared(panes)
         for name in listed("compare", recording):
             draw_figure(name, recording, first=first, second=other)
     with numbers:
@@ -95,7 +98,11 @@ def _numbers(panes: dict[str, Pane]) -> None:
 
 def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
-    choose_head(second(pane), title="B")
+    other = second(pane)
+    is_refused = pane.screen.checkpoint_b is not None and other.answer is pane.answer
+    if pane.is_of_asked_checkpoint and not is_refused:
+        mend_head(other.selection, SUFFIX)
+    choose_head(other, title="B")
 
 
 PAGE = Page("compare", "Compare", 2, draw, choices=_choices, below_tokens=choose_second)

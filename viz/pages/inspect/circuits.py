@@ -13,6 +13,7 @@ from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.ui.controls import choose_head
+from viz.ui.mending import mend_head
 from viz.ui.page import Pane
 from viz.ui.panel import plot
 from viz.ui.state import bound, current_theme
@@ -46,6 +47,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         return
     with top:
         chosen = choose_head(pane, suffix="_circuit")
+        mend_head(chosen, "_circuit")
     usual, said = " ".join(inspected(key).about.examples), pane.screen.circuit_words
     words = usual if said is None else said
     st.text_input("Words", words, **bound("circuit_words", words, usual))
