@@ -43,10 +43,15 @@ def strings(file: Path) -> Iterator[tuple[int, str]]:
         )
         return
     tree = ast.parse(text)
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    filled = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    told |= {id(part) for node in filled for part in node.values}
+    for node in filled:
+        parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        yield node.lineno, "".join(map(str, parts))
     for node in ast.walk(tree):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and id(node) not in said:
+        if is_text and id(node) not in told:
             yield node.lineno, node.value
 
 
@@ -81,3 +86,10 @@ def test_screen_texts_are_plain_english(room: str) -> None:
 )
 def test_the_rules_find_what_they_are_for(text: str, is_plain: bool) -> None:
     assert (broken(text) == []) == is_plain
+
+
+def test_a_number_in_a_text_is_counted_too(tmp_path: Path) -> None:
+    file = tmp_path / "page.py"
+    file.write_text('"""No text: a line a token."""\nn = 3\ntext = f"at most {n} a head"\n')
+    assert [broken(text) != [] for _, text in strings(file) if "head" in text] == [True]
+    assert len(list(strings(file))) == 1

@@ -35,6 +35,7 @@ def numbers(shown: Locator, name: str) -> list[float]:
 
 def place(page: Page, shown: Locator, row: float, column: float) -> tuple[float, float]:
     """The middle of a cell, in pixels of the page."""
+    page.evaluate("document.fonts.ready.then(() => true)")  # they move what stands below
     x, y, width, height = numbers(shown, "plot")
     top, bottom, left, right = numbers(shown, "window")
     box = page.locator(".stage").bounding_box()

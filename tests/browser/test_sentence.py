@@ -1,10 +1,10 @@
 """One sentence above the picture: every picture says the same of the same cell."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.sentences import said, says, strongest
-from tests.browser.server import PHONE
+from tests.browser.server import DESKTOP, PHONE, becomes
 from tests.browser.test_app import open_app
 from tests.browser.test_explore import choose_picture, open_cell, open_picture
 from tests.browser.test_head_map import place
@@ -81,6 +81,7 @@ def test_the_row_of_tokens_speaks_in_every_picture(
 ) -> None:
     expected = said(map, 2, 3, 6, int(map.values(2, 3)[6].argmax()))
     for picture in ("arrows", "map"):
+        page.mouse.move(0, 0)
         open_app(page, f"{address}/?{HEAD}&picture={picture}")
         expect(page.locator(".sentence:visible .said")).to_have_text(strongest(map, 2, 3))
         page.locator('.token-rows [data-side="target"][data-position="6"]').hover()
@@ -101,11 +102,21 @@ def test_rows_that_were_read_and_other_measures_say_so(
     expect(page.locator(".said")).to_contain_text(" on average).")
 
 
-def test_on_a_phone_the_whole_sentence_is_seen(page: Page, address: str) -> None:
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    for query in (HEAD, f"{HEAD}&lens=sum_norm", f"{HEAD}&kind=encoder_self&picture=map"):
-        open_app(page, f"{address}/?{query}")
-        text = page.locator(".sentence:visible p")
-        expect(text.locator("em").first).to_be_visible()
-        assert text.evaluate("node => node.scrollHeight <= node.clientHeight")
-        assert text.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") >= 16
+@pytest.mark.parametrize(
+    ("size", "query"),
+    [
+        (PHONE, f"?{HEAD}"),
+        (PHONE, f"?{HEAD}&lens=sum_norm"),
+        (PHONE, f"?{HEAD}&kind=encoder_self&picture=map"),
+        (DESKTOP, "compare?lens=value_norm&words=yes"),
+    ],
+)
+def test_the_whole_sentence_is_seen(
+    page: Page, address: str, size: ViewportSize, query: str
+) -> None:
+    page.set_viewport_size(size)
+    open_app(page, f"{address}/{query}")
+    text = page.locator(".sentence:visible p").first
+    expect(text.locator("em").first).to_be_visible()
+    becomes(lambda: text.evaluate("node => node.scrollHeight <= node.clientHeight"), True)
+    assert text.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") >= 16

@@ -32,7 +32,7 @@ class Address:
 
 @dataclass
 class Session:
-    """What one person chose and opened. Drawing code reads it; only callbacks change it."""
+    """What one person chose and opened. Drawing code reads the Screen; callbacks change it."""
 
     screen: Screen = field(default_factory=Screen)
     shown: Answer | None = None
@@ -52,7 +52,9 @@ class Session:
 
 def session() -> Session:
     """The session of the person who looks at the page."""
-    known: Session = st.session_state.setdefault(_SESSION, Session())
+    if is_new():
+        st.session_state[_SESSION] = Session()
+    known: Session = st.session_state[_SESSION]
     return known
 
 

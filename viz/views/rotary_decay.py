@@ -51,9 +51,10 @@ VIEW = View(
     title="Rotary decay",
     explain=(
         "Solid: q·R(distance)·k for q = k = 1; each rotated pair gives 2·cos(distance·θ), each "
-        "unrotated dimension 1. Dotted: mean |Σ e^(i·distance·θ)|, which bounds the "
-        "rotated part for any q and k, up to a factor that depends on them (RoFormer, Su et al. "
-        "2021, section 3.4.3). Both are relative to distance 0. For real queries and keys see “Scores by distance”."
+        "unrotated dimension 1. Dotted: mean |Σ e^(i·distance·θ)|, which bounds the rotated part "
+        "for any q and k, up to a factor that depends on them (RoFormer, Su et al. 2021, section "
+        "3.4.3). Both are relative to distance 0. For real queries and keys see “Scores by "
+        "distance”."
     ),
     needs="rotary",
     draw=draw,

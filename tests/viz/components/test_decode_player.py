@@ -25,7 +25,7 @@ def decoding(*steps: Step, vocab_size: int = 20) -> Decoding:
 def packed(made: Decoding, weight: float = 0.25) -> tuple[dict, list[np.ndarray]]:
     n_target = len(made.target)
     cross, own = np.full((n_target, 2), weight), np.eye(n_target)
-    return unpack(pack_player(made, cross, own, (START, *made.target[:-1])))
+    return unpack(pack_player(made, cross, own, (START, *made.target[:-1]), 1, 0))
 
 
 def test_steps_and_exact_weights() -> None:
@@ -65,14 +65,14 @@ def test_other_weights_are_the_same_decoding() -> None:
 def test_weights_of_another_size_are_refused() -> None:
     made = decoding(Step(BEST[0], BEST, 0.25, 1.5))
     with pytest.raises(ValueError, match="do not fit"):
-        pack_player(made, np.zeros((2, 2)), np.zeros((1, 1)), (START,))
+        pack_player(made, np.zeros((2, 2)), np.zeros((1, 1)), (START,), 1, 0)
 
 
 def test_a_generator_reads_prompt_and_continuation_as_one_text() -> None:
     made = decoding(Step(BEST[0], BEST, 0.25, 1.5), Step(BEST[1], BEST, 0.25, 1.5))
     read = (*SOURCE, made.target[0])
-    header, (own,) = unpack(pack_player(made, None, np.eye(3)[1:], read))
+    header, (own,) = unpack(pack_player(made, None, np.eye(3)[1:], read, 1, 0))
     assert (len(header["source"]), len(header["prompt"]), len(header["read"])) == (0, 2, 3)
     np.testing.assert_array_equal(own, np.eye(3)[1:])
     with pytest.raises(ValueError, match="do not fit"):
-        pack_player(made, None, np.eye(3), read)
+        pack_player(made, None, np.eye(3), read, 1, 0)

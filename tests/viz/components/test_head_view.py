@@ -10,6 +10,7 @@ from transformer.analysis.reading import Reading
 from viz.components.head_view import head_view
 from viz.components.head_view.head_view import KEYS, MAX_DENSE, MAX_RANKED, pack_head_view
 from viz.components.kit.pack import unpack
+from viz.map_words import row_title
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
@@ -26,7 +27,7 @@ def test_rows_are_named_as_they_are_read() -> None:
     written, _ = unpack(pack_head_view(random_map("cross", 1, 3), 0))
     read, _ = unpack(pack_head_view(random_map("cross", 1, 3, Reading(rows="read")), 0))
     assert (written["rows"][0], read["rows"][0]) == (["▁word0", 0], ["▁read0", 0])
-    assert (written["produced"], read["produced"]) == (True, False)
+    assert (written["titles"][0], read["titles"][0]) == (row_title(True), row_title(False))
     assert written["text"] != read["text"]
     assert len(written["columns"]) == 5
 

@@ -96,8 +96,8 @@ def pack_player(
     cross: ArrayLike | None,
     own: ArrayLike,
     read: Sequence[Token],
-    layer: int = 0,
-    head: int | None = None,
+    layer: int,
+    head: int | None,
 ) -> bytes:
     """A decoding with the exact weights of one head, or of a mean of heads.
 

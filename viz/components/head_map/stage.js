@@ -18,7 +18,7 @@ export function createStage(hint) {
   for (const canvas of [view.cells, view.marks]) canvas.setAttribute("aria-hidden", "true");
   view.sentence = createSentence();
   view.tip = element("div", "tip");
-  view.tip.setAttribute("aria-hidden", "true"); // the sentence says the same
+  view.tip.setAttribute("aria-hidden", "true"); // the sentence says it in full
   view.tip.hidden = true;
   view.hint = element("span", "hidden-text", hint);
   view.hint.id = "hint";

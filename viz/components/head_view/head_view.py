@@ -18,7 +18,7 @@ from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import News, mountable, show
 from viz.labels import kind_name, kind_title
-from viz.map_words import capitalised, describe_heads
+from viz.map_words import capitalised, describe_heads, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -121,7 +121,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "layer": layer,
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
-        "produced": map.is_produced,
+        "titles": [row_title(map.is_produced), "key"],
         "sentence": asdict(wording(map)),
         "rows": rows,
         "columns": columns,

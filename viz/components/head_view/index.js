@@ -107,8 +107,8 @@ function arrange(view) {
   view.stage.style.setProperty("--height", `${Math.min(BOX, n * pitch)}px`);
   view.stage.style.setProperty("--type", `${pitch > 21 ? 14 : pitch > 16 ? 13 : 12}px`);
   arrangeTokens(view.tokens, header);
-  view.titles[0].textContent = header.produced ? "query (token being written)" : "query";
-  view.titles[2].textContent = "key";
+  view.titles[0].textContent = header.titles[0];
+  view.titles[2].textContent = header.titles[1];
   view.names = { rows: namesOf(header.sides.rows), columns: namesOf(header.sides.columns) };
 }
 

@@ -4,12 +4,13 @@
 import { bare, element } from "./page.js";
 
 const SENTENCE_EVENT = "headscope:sentence";
+const LONG = 90; // characters of a wording that may take two lines on a wide screen, too
 const LARGE = 1e6; // numbers from here on are written with an exponent
 
 // words: { seen, masked }; cell: { row, column, layer, head, value } with pieces for row and column.
 // why: which cell this is; isPointed: whether somebody asked for it, who then also hears it.
 export function saidOf(words, cell, why, isPointed = false) {
-  return { parts: cell ? fill(words, cell) : [], why, isPointed };
+  return { parts: cell ? fill(words, cell) : [], why, isPointed, isLong: words?.seen.length > LONG };
 }
 
 // Text, and pieces as they came: a piece is data, whatever it looks like.
@@ -62,6 +63,7 @@ function write(line) {
   const key = JSON.stringify([said.parts, said.why]);
   if (key === line.written) return;
   line.written = key;
+  line.text.classList.toggle("long", said.isLong);
   const isSpoken = said.isPointed && said === line.own;
   line.text.setAttribute("aria-live", isSpoken ? "polite" : "off");
   const words = element("span", "said");

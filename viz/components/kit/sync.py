@@ -16,7 +16,7 @@ from viz.components.kit.pack import pack, unpack
 
 News = dict[str, Any]
 """What a component has just told: name -> value."""
-_HEARD, _VERSIONS = "heard", "versions"
+_HEARD, _VERSIONS, _TOKEN = "heard", "versions", "token"
 
 
 def mountable(component: Component) -> Callable[..., Any]:
@@ -59,8 +59,8 @@ def _version(key: str, data: bytes) -> dict[str, str | int]:
     Streamlit may hand a component that is just being loaded its first data after its second, so
     the browser drops what is older. The same data keep their version: they are not sent again.
     """
+    session = st.session_state.setdefault(_TOKEN, secrets.token_hex(4))
     versions = st.session_state.setdefault(_VERSIONS, {})
-    session, _ = versions.setdefault("", (secrets.token_hex(4), 0))
     before, version = versions.get(key, (None, 0))
     if before != hash(data):
         versions[key] = hash(data), version + 1

@@ -104,7 +104,7 @@ def _name(first: Pane) -> str | None:
 
 
 def _answer(first: Pane) -> Answer | None:
-    """Of B, where it is of another checkpoint. Raises CheckpointError, InputError."""
+    """Of B, where it is of another checkpoint. Raises Refusal."""
     name = _name(first)
     return answer(Second(name).request(first.answer)) if name else None
 
