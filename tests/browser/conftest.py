@@ -1,9 +1,9 @@
-"""One server and one browser for all browser tests; a new context, and so a new session, each."""
+"""One server and one browser for all browser tests; a new page, and so a new session, each."""
 
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
 from tests.browser.server import DESKTOP, ROOT, launch, serve
 from transformer import Recording, decode, load_checkpoint, record
@@ -39,15 +39,23 @@ def recording() -> Recording:
     return record(checkpoint, text, decode(checkpoint, text, method="beam").target)
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A fresh session that fails the test when the console reports an error."""
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> BrowserContext:
+    """Of all tests, so that Streamlit's code is fetched once; the app keeps nothing in it."""
     context = browser.new_context(viewport=DESKTOP)
     context.set_default_timeout(60_000)
+    return context
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A fresh session that fails the test when the console reports an error."""
     page = context.new_page()
     errors: list[str] = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
-    context.close()
+    context.set_offline(False)
+    for opened in context.pages:
+        opened.close()
     assert [text for text in errors if HARMLESS not in text] == []

@@ -17,10 +17,7 @@ pytestmark = pytest.mark.browser
 
 SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors"))
 FIGURE = "Figure as HTML"
-POSITIONS = (
-    *("encoding_curves", "encoding_heatmap", "encoding_shift", "encoding_shift_matrix"),
-    *("encoding_similarity", "token_vectors"),
-)
+POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
 PLACES = {
     "explore": {"": ("Heat map as HTML", "Head as CSV", "All heads as NPZ")},
     "compare": {f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV")},
