@@ -35,7 +35,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
     step = min(screen.step, len(decoding.steps) - 1)
     data = player.data(payload_of(pane.answer, player), current_theme(), step=step)
-    decode_player(data, "player", on_move=lambda step: change(step=step))
+    decode_player(data, "player", on_step=lambda step: change(step=step))
     preview("player", player)
     download(
         "Steps as CSV",

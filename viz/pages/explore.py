@@ -53,8 +53,8 @@ def _grid(pane: Pane, reading: Reading) -> None:
     head_grid(
         data,
         "grid",
-        on_open=lambda layer, head: change(layer=layer, head=head),
-        on_change=lambda show, sort, top: change(show=show, sort=sort, top=top),
+        on_open=lambda place: change(layer=place[0], head=place[1]),
+        on_view=lambda view: change(**view),
     )
     preview("grid", grid, **view)
 

@@ -1,5 +1,6 @@
 """The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.analysis.strongest import strongest_weight
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
-from viz.components.head_view.head_view import HeadView, HeadViewState, head_view
+from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.ui.controls import choose_one
 from viz.ui.live_preview import preview
@@ -52,9 +53,9 @@ def _arrows(pane: Pane, reading: Reading) -> None:
     if heads:
         heads = tuple(head for head in heads if head < n_heads) or None
 
-    def changed(state: HeadViewState) -> None:
-        overlaid = None if state.heads == (selection.head,) else state.heads
-        change(**{f"heads{pane.suffix}": overlaid, "pins": state.pins})
+    def changed(view: dict[str, Any]) -> None:
+        overlaid = None if view["heads"] == [selection.head] else tuple(view["heads"])
+        change(**{f"heads{pane.suffix}": overlaid, "pins": tuple(view["pins"])})
 
     view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
     data = view.data(
@@ -64,7 +65,7 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         heads=heads,
         pins=pane.screen.pins,
     )
-    head_view(data, key, on_change=changed)
+    head_view(data, key, on_view=changed)
     preview(key, view, of=pane.of, head=selection.head)
 
 
@@ -73,14 +74,15 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
     map = read(answer.recording, selection.kind, reading)
     about = (answer.request, selection, reading)
 
-    def open_cell(row: int, column: int) -> None:
+    def open_cell(place: Sequence[int]) -> None:
+        row, column = place
         head = (map.attention, selection.layer, selection.head)
         cell = strongest_weight(*head, map.row_groups[row], map.column_groups[column])
         inside: dict[str, Any] = {} if pane.suffix else {"picture": "inside"}
         change(**{f"cell{pane.suffix}": cell}, **inside)
 
-    def zoom(*region: Any) -> None:
-        session().regions[pane.suffix] = about, region
+    def zoom(region: Any) -> None:
+        session().regions[pane.suffix] = about, tuple(region)
 
     asked, region = session().regions.get(pane.suffix, (None, None))
     large = HeadMap(selection, reading, region if asked == about else None)
@@ -100,7 +102,7 @@ def _inside(pane: Pane, reading: Reading) -> None:
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
         key,
-        on_cell=lambda query, key: change(**{f"cell{pane.suffix}": (query, key)}),
+        on_cell=lambda cell: change(**{f"cell{pane.suffix}": tuple(cell)}),
     )
     preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)
 

@@ -33,8 +33,8 @@ def number(name: str, default: int) -> int:
     return int(st.query_params.get(name, default))
 
 
-def choose(query: int, key: int) -> None:
-    st.session_state.chosen = (query, key)
+def choose(cell: list[int]) -> None:
+    st.session_state.chosen = tuple(cell)
 
 
 def main() -> None:

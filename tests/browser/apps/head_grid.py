@@ -49,7 +49,7 @@ with left:
     head_grid(
         data,
         "grid",
-        on_open=lambda *cell: keep("open", *cell),
-        on_change=lambda *view: keep("view", *view),
+        on_open=lambda cell: keep("open", *cell),
+        on_view=lambda view: keep("view", *view.values()),
     )
 right.write(f"told {tuple(state['open'])} {tuple(state['view'])}")

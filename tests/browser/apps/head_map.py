@@ -16,12 +16,12 @@ map = drawn(*(int(n) for n in of.split("x")), kind) if "x" in of else translated
 state = st.session_state
 
 
-def chosen(row: int, column: int) -> None:
-    state.cell = (row, column)
+def chosen(cell: list[int]) -> None:
+    state.cell = tuple(cell)
 
 
-def zoomed(*region: int) -> None:
-    state.region = region
+def zoomed(region: list[int]) -> None:
+    state.region = tuple(region)
 
 
 @st.cache_resource

@@ -3,20 +3,22 @@
 n: tokens, default 12. heads: of the layer, default 12. kind: default cross. shown, pins: the state.
 """
 
+from typing import Any
+
 import streamlit as st
 
 from tests.browser.apps.random_attention import random_map
-from viz.components.head_view.head_view import HeadView, HeadViewState, head_view, pack_head_view
+from viz.components.head_view.head_view import HeadView, head_view, pack_head_view
 from viz.theme import theme
 
 HEAD = 3
 asked = st.query_params
 
 
-def keep(state: HeadViewState) -> None:
+def keep(view: dict[str, Any]) -> None:
     """The state goes into the URL."""
-    st.query_params["shown"] = ",".join(map(str, state.heads))
-    st.query_params["pins"] = ",".join(state.pins)
+    st.query_params["shown"] = ",".join(map(str, view["heads"]))
+    st.query_params["pins"] = ",".join(view["pins"])
 
 
 @st.cache_data
@@ -40,5 +42,5 @@ data = HeadView(kind, 0).data(
     heads=heads,
     pins=pins,
 )
-head_view(data, "view", on_change=keep)
+head_view(data, "view", on_view=keep)
 st.html(f'<p id="state">{list(heads)} {list(pins)}</p>')

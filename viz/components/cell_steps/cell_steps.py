@@ -1,7 +1,7 @@
 """Inside one cell: from q and k to this key's share of the head's output, with real numbers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import ClassVar, Literal
 
@@ -18,7 +18,7 @@ from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map
-from viz.components.kit.sync import News, mountable, show
+from viz.components.kit.sync import mountable
 from viz.labels import kind_name
 from viz.map_words import capitalised
 from viz.sentence import Wording, sentence, wording
@@ -33,7 +33,8 @@ _READABLE = (0.0, 10.0)
 e^s would have too many digits, or none, before the point."""
 
 CELL_STEPS = Component("cell_steps")
-_COMPONENT = mountable(CELL_STEPS)
+cell_steps = mountable(CELL_STEPS)
+"""on_cell: query and key of the competitor that was clicked."""
 
 
 @dataclass(frozen=True)
@@ -78,20 +79,6 @@ class CellSteps:
         check_number("query", query, len(map.rows), kind)
         check_number("key", key, len(map.columns), kind)
         return inside(recording, kind, layer, head, query, key), map
-
-
-def cell_steps(data: bytes, key: str, on_cell: Callable[[int, int], None] | None = None) -> None:
-    """Show what `CellSteps.data` made.
-
-    A competitor was clicked: on_cell is called with its cell before the script runs, the place to
-    set the state of other widgets.
-    """
-
-    def told(news: News) -> None:
-        if on_cell is not None and "cell" in news:
-            on_cell(*map(int, news["cell"]))
-
-    show(_COMPONENT, data, key, told)
 
 
 def pack_cell(

@@ -1,7 +1,7 @@
 """Decoding step by step, played in the browser."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -15,13 +15,14 @@ from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
-from viz.components.kit.sync import News, mountable, show
+from viz.components.kit.sync import mountable
 from viz.labels import label, percent
 from viz.sentence import weight_wording
 from viz.theme import Theme
 
 DECODE_PLAYER = Component("decode_player")
-_COMPONENT = mountable(DECODE_PLAYER)
+decode_player = mountable(DECODE_PLAYER)
+"""on_step: the step, as in `data`."""
 
 
 @dataclass(frozen=True)
@@ -74,21 +75,6 @@ class DecodePlayer:
         for kind in kinds:
             check_head(recording, kind, self.layer, self.head or 0)
         return decoding
-
-
-def decode_player(data: bytes, key: str, on_move: Callable[[int], None] | None = None) -> None:
-    """Show what `DecodePlayer.data` made.
-
-    The caller keeps the step and hands it in again. The browser moves by itself and tells where it
-    stands once the user has rested for 300 ms, never while playing. on_move is called with that
-    step before the script runs: the place to set the state of other widgets.
-    """
-
-    def told(news: News) -> None:
-        if on_move is not None and "step" in news:
-            on_move(int(news["step"]))
-
-    show(_COMPONENT, data, key, told)
 
 
 def pack_player(

@@ -1,6 +1,6 @@
 """All layers and heads of one kind of attention at once, as small pictures or as numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, mountable, show
+from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_heads
@@ -26,7 +26,8 @@ N_TELLING = 3
 """Numbers that are named with a head."""
 
 HEAD_GRID = Component("head_grid")
-_COMPONENT = mountable(HEAD_GRID)
+head_grid = mountable(HEAD_GRID)
+"""on_open: the layer and head that were clicked; on_view: show, sort and top by their names."""
 
 
 @dataclass(frozen=True)
@@ -68,30 +69,6 @@ class HeadGrid:
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         map = known_map(recording, self.kind, self.reading)
         return describe_heads(map, range(map.n_layers))
-
-
-def head_grid(
-    data: bytes,
-    key: str,
-    *,
-    on_open: Callable[[int, int], None] | None = None,
-    on_change: Callable[[str, str, int], None] | None = None,
-) -> None:
-    """Show what `HeadGrid.data` made.
-
-    The browser moves by itself and tells; the caller keeps what it is told and hands it in again.
-    on_open is called with the (layer, head) just clicked, on_change with (show, sort, top), before
-    the script runs: the place to set the state of other widgets.
-    """
-
-    def told(news: News) -> None:
-        if on_open is not None and "open" in news:
-            on_open(*map(int, news["open"]))
-        if on_change is not None and "view" in news:
-            view = news["view"]
-            on_change(str(view["show"]), str(view["sort"]), int(view["top"]))
-
-    show(_COMPONENT, data, key, told)
 
 
 def pack_head_grid(map: AttentionMap) -> bytes:

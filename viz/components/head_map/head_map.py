@@ -1,7 +1,6 @@
 """One head large: every value of its map, for any length, with cells that can be chosen."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, astuple, dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map, strongest
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, mountable, show
+from viz.components.kit.sync import mountable
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, map_name, row_title
 from viz.sentence import wording
@@ -34,7 +33,8 @@ MAX_REGION = 256
 """Rows and columns, at most, of the exact values that are sent beside an overview."""
 
 HEAD_MAP = Component("head_map")
-_COMPONENT = mountable(HEAD_MAP)
+head_map = mountable(HEAD_MAP)
+"""on_cell: row and column that were chosen; on_region: one whose exact values are asked for."""
 
 
 @dataclass(frozen=True)
@@ -79,29 +79,6 @@ class HeadMap:
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         kind, layer, head = astuple(self.selection)
         return describe_map(known_map(recording, kind, self.reading, layer, head), layer, head)
-
-
-def head_map(
-    data: bytes,
-    key: str,
-    *,
-    on_cell: Callable[[int, int], None] | None = None,
-    on_region: Callable[[int, int, int, int], None] | None = None,
-) -> None:
-    """Show what `HeadMap.data` made.
-
-    The outline moves at once in the browser; the cell handed in must follow, or it moves back.
-    on_cell is called with the row and column just chosen, on_region with a region whose exact
-    values the next payload should hold: both before the script runs.
-    """
-
-    def told(news: News) -> None:
-        if on_cell is not None and "cell" in news:
-            on_cell(*map(int, news["cell"]))
-        if on_region is not None and "region" in news:
-            on_region(*map(int, news["region"]))
-
-    show(_COMPONENT, data, key, told)
 
 
 def pack_head_map(

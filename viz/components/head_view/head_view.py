@@ -1,6 +1,5 @@
 """One layer's heads as lines between two columns of tokens: a line is a weight."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, mountable, show
+from viz.components.kit.sync import mountable
 from viz.labels import kind_name, kind_title
 from viz.map_words import capitalised, describe_heads, row_title
 from viz.sentence import wording
@@ -31,17 +30,11 @@ KEYS = (4, 32)
 _BYTES_A_KEY = 6
 
 HEAD_VIEW = Component("head_view")
-_COMPONENT = mountable(HEAD_VIEW)
+head_view = mountable(HEAD_VIEW)
+"""on_view: {"heads", "pins"}: those that are shown, none being a choice too; tokens that are held.
 
-
-@dataclass(frozen=True)
-class HeadViewState:
-    """What a person chose in the view."""
-
-    heads: tuple[int, ...]
-    """The heads that are shown; none is a choice too."""
-    pins: tuple[str, ...]
-    """The tokens that are held: "q5" is row 5, "k3" is column 3."""
+A pin is "q5" for row 5, "k3" for column 3.
+"""
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ class HeadView:
         heads: tuple[int, ...] | None = None,
         pins: tuple[str, ...] = (),
     ) -> bytes:
-        """head: the chosen one; heads: those shown, `head` alone when left out; pins: see above."""
+        """head: the chosen one; heads: those shown, `head` alone when left out; pins: held."""
         return envelope(
             payload,
             theme,
@@ -84,26 +77,6 @@ class HeadView:
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         map = known_map(recording, self.kind, self.reading, self.layer)
         return describe_heads(map, [self.layer])
-
-
-def head_view(
-    data: bytes, key: str, on_change: Callable[[HeadViewState], None] | None = None
-) -> None:
-    """Show what `HeadView.data` made.
-
-    The browser draws each change at once and tells of it when the user has rested for 300 ms:
-    on_change is called before the script runs. The caller keeps the state and hands it in again.
-    """
-
-    def told(news: News) -> None:
-        if on_change is not None and "view" in news:
-            on_change(_state(news["view"]))
-
-    show(_COMPONENT, data, key, told)
-
-
-def _state(view: Mapping[str, Any]) -> HeadViewState:
-    return HeadViewState(tuple(int(head) for head in view["heads"]), tuple(view["pins"]))
 
 
 def pack_head_view(map: AttentionMap, layer: int) -> bytes:

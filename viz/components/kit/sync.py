@@ -19,11 +19,26 @@ News = dict[str, Any]
 _HEARD, _VERSIONS, _TOKEN = "heard", "versions", "token"
 
 
-def mountable(component: Component) -> Callable[..., Any]:
-    """Tell Streamlit of a component, once; `show` mounts what is returned."""
-    return st.components.v2.component(
+def mountable(component: Component) -> Callable[..., None]:
+    """Tell Streamlit of a component, once. The result, called with data and a key, shows it.
+
+    on_x=...: called with what the component tells of x, before the script runs: the place to set
+    the state of other widgets. It moves by itself in the browser and tells when the user rests;
+    the caller keeps what it is told and hands it in again, or it moves back.
+    """
+    mounted = st.components.v2.component(
         component.name, html=component.html, css=component.css, js=component.js
     )
+
+    def mount(data: bytes, key: str, **on: Callable[[Any], None]) -> None:
+        def tell(news: News) -> None:
+            for name in news:
+                if f"on_{name}" in on:
+                    on[f"on_{name}"](news[name])
+
+        show(mounted, data, key, tell)
+
+    return mount
 
 
 def show(
@@ -34,7 +49,7 @@ def show(
 ) -> None:
     """Show a component's data; on_news is called with what it tells before the script runs.
 
-    mounted: what `mountable` made. key: also by which a live preview finds it.
+    mounted: what Streamlit made of it. key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
     whole = pack({**header, "key": key, "heard": heard(key), **_version(key, data)}, payload)

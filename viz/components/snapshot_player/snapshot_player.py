@@ -1,7 +1,7 @@
 """A training, played in the browser: one head's map at each snapshot, and a metric's curve."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass
 from math import isfinite
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import strongest
 from viz.components.kit.sides import sides
-from viz.components.kit.sync import News, mountable, show
+from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, row_title
@@ -36,7 +36,8 @@ LOSSES = {"loss": "training loss", "validation_loss": "validation loss"}
 """What is drawn below the metric, of all that training logged."""
 
 SNAPSHOT_PLAYER = Component("snapshot_player")
-_COMPONENT = mountable(SNAPSHOT_PLAYER)
+snapshot_player = mountable(SNAPSHOT_PLAYER)
+"""on_place: the snapshot, as in `data`; on_head: layer and head of the picture that was pressed."""
 
 
 @dataclass(frozen=True)
@@ -65,28 +66,6 @@ class SnapshotPlayer:
         kind, layer, head = astuple(self.selection)
         said = describe_map(read(course.recordings[-1], kind), layer, head)
         return f"Step {course.steps[-1]}, the last of {len(course.steps)} snapshots: {said}"
-
-
-def snapshot_player(
-    data: bytes,
-    key: str,
-    on_move: Callable[[int], None] | None = None,
-    on_head: Callable[[int, int], None] | None = None,
-) -> None:
-    """Show what `SnapshotPlayer.data` made.
-
-    The browser moves by itself and tells where it stands once the user has rested for 300 ms,
-    never while playing: on_move is called with that place, on_head with the layer and the head of
-    a small picture that was pressed; both before the script runs.
-    """
-
-    def told(news: News) -> None:
-        if on_move is not None and "place" in news:
-            on_move(int(news["place"]))
-        if on_head is not None and "head" in news:
-            on_head(*map(int, news["head"]))
-
-    show(_COMPONENT, data, key, told)
 
 
 def pack_snapshots(

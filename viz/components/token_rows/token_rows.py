@@ -7,12 +7,13 @@ from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
-from viz.components.kit.sync import mountable, show
+from viz.components.kit.sync import mountable
 from viz.labels import labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
-_COMPONENT = mountable(TOKEN_ROWS)
+token_rows = mountable(TOKEN_ROWS)
+"""Pointing at a token marks it in every component."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,3 @@ class TokenRows:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)
         said = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
         return "; ".join(said) + "."
-
-
-def token_rows(data: bytes, key: str) -> None:
-    """Show what `TokenRows.data` made. Pointing at a token marks it in every component."""
-    show(_COMPONENT, data, key)

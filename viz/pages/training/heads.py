@@ -108,8 +108,8 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     snapshot_player(
         player.data(payload, current_theme(), place=steps.index(step)),
         "snapshots",
-        on_move=move,
-        on_head=lambda layer, head: change(layer=layer, head=head),
+        on_place=move,
+        on_head=lambda place: change(layer=place[0], head=place[1]),
     )
 
 
