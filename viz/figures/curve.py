@@ -61,13 +61,10 @@ def step_axis(theme: Theme, last: int, log: bool) -> dict[str, Any]:
     kind: dict[str, Any] = {"range": [0, 1.02 * last]}
     if log:
         kind = {"type": "log", "dtick": 1, "range": [0, math.log10(1.2 * last)]}
-    return axis(theme, "step", tickformat=",d", hoverformat=",d", unifiedhovertitle=_HOVER) | kind
-
-
-_HOVER = {"text": "step %{x:,d}"}
+    return axis(theme, "step", tickformat=",d", hoverformat=",d", hover="step %{x:,d}") | kind
 
 
 def value_axis(theme: Theme, title: str, **more: Any) -> dict[str, Any]:
     """The vertical axis: from zero, with quiet lines, and numbers as people write them."""
-    grid = {"showgrid": True, "gridcolor": theme.grid, "nticks": 6}
-    return axis(theme, title, rangemode="tozero", exponentformat="none", **grid) | more
+    looks = {"rangemode": "tozero", "exponentformat": "none", "nticks": 6}
+    return axis(theme, title, grid=True, **looks) | more

@@ -72,9 +72,10 @@ def draw(shown: Sequence[Row], position: int, target: Token, theme: Theme) -> go
     figure = go.Figure(layout=curve_layout(theme, id, title, height, **groups))
     figure.add_trace(_bars("smoothed target", [row.smoothed for row in shown], SERIES[1], theme))
     figure.add_trace(_bars("prediction", [row.predicted for row in shown], SERIES[0], theme))
-    percent = {"tickformat": ".0%", "showgrid": True, "gridcolor": theme.grid}
     # Room on the right for the number beside the longest bar.
-    figure.update_xaxes(axis(theme, "probability", range=[0, 1.18], dtick=0.25, **percent))
+    figure.update_xaxes(
+        axis(theme, "probability", range=[0, 1.18], dtick=0.25, tickformat=".0%", grid=True)
+    )
     figure.update_yaxes(
         axis(
             theme,

@@ -145,14 +145,13 @@ def _beside(x: float, right: bool) -> dict[str, Any]:
 
 def _empty(theme: Theme, id: str, title: str) -> go.Figure:
     figure = go.Figure(layout=layout(theme, id, f"<b>{title}</b>", height=HEIGHT))
-    log = {"type": "log", "showgrid": True, "gridcolor": theme.grid}
     ticks = [4**i for i in range(1, 7)]
     labels = {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
     figure.update_xaxes(
-        axis(theme, "<i>n</i>, in positions", **labels, **log),
+        axis(theme, "<i>n</i>, in positions", grid=True, type="log", **labels),
         range=[math.log10(SHORTEST), math.log10(LONGEST)],
     )
-    figure.update_yaxes(axis(theme, "", dtick=1, **log))
+    figure.update_yaxes(axis(theme, "", grid=True, type="log", dtick=1))
     figure.update_layout(
         hovermode="x unified",
         showlegend=False,  # the table's samples are the legend

@@ -46,19 +46,26 @@ def layout(theme: Theme, id: str, title: str, **more: Any) -> go.Layout:
     )
 
 
-def axis(theme: Theme, title: str, **more: Any) -> dict[str, Any]:
-    """An axis that only says what is needed; labels are never clipped."""
+def axis(
+    theme: Theme, title: str, *, grid: Any = False, hover: Any = "", **more: Any
+) -> dict[str, Any]:
+    """An axis that only says what is needed; labels are never clipped.
+
+    grid: whether it has quiet lines. hover: what stands above the values of all curves at a place.
+    """
+    named = {"unifiedhovertitle": {"text": hover}} if hover else {}
     return {
         "title": {"text": title, "font": {"size": SMALL, "color": theme.dim}, "standoff": 8},
         "automargin": True,
-        "showgrid": False,
+        "showgrid": grid,
+        "gridcolor": theme.grid,
         "zeroline": False,
         "showline": False,
         "ticks": "",
         "ticklabelstandoff": GAP,
         "ticklabeloverflow": "allow",  # Plotly would measure each label, several times over
         "tickfont": {"size": SMALL, "color": theme.text},
-    } | more
+    } | (named | more)
 
 
 def token_axis(theme: Theme, title: str, tokens: Sequence[Token], **more: Any) -> dict[str, Any]:

@@ -44,8 +44,7 @@ def draw(
             hovertemplate="%{y}: %{x:.4f} (%{text})" + hover + "<extra></extra>",
         )
     )
-    grid = {"showgrid": True, "gridcolor": theme.grid, "tickvals": [0, 0.5, 1]}
-    figure.update_xaxes(axis(theme, "probability", range=[0, 1], **grid))
+    figure.update_xaxes(axis(theme, "probability", range=[0, 1], grid=True, tickvals=[0, 0.5, 1]))
     labels = {"tickvals": places, "ticktext": names}
     figure.update_yaxes(axis(theme, "", range=[len(names) - 0.5, -0.5], **labels))
     return figure

@@ -26,9 +26,8 @@ def draw(values: Tensor, theme: Theme) -> go.Figure:
             hovertemplate="σ<sub>%{x}</sub> = %{y:.4f}<extra></extra>",
         )
     )
-    grid = {"showgrid": True, "gridcolor": theme.grid, "nticks": 6}
     figure.update_xaxes(axis(theme, "number, by size", nticks=8, tickformat=",d"))
-    figure.update_yaxes(axis(theme, "singular value σ", rangemode="tozero", **grid))
+    figure.update_yaxes(axis(theme, "singular value σ", rangemode="tozero", grid=True, nticks=6))
     return figure
 
 

@@ -25,10 +25,9 @@ def draw(edges: Tensor, counts: Tensor, theme: Theme) -> go.Figure:
             hovertemplate="%{customdata[0]:.4f} to %{customdata[1]:.4f}: %{y:,}<extra></extra>",
         )
     )
-    grid = {"showgrid": True, "gridcolor": theme.grid, "nticks": 6}
     figure.update_layout(margin=margin)
     figure.update_xaxes(axis(theme, "value"))
-    figure.update_yaxes(axis(theme, "values in a bin", rangemode="tozero", **grid))
+    figure.update_yaxes(axis(theme, "values in a bin", rangemode="tozero", grid=True, nticks=6))
     return figure
 
 

@@ -43,11 +43,9 @@ def draw(recording: Recording, theme: Theme, where: str) -> go.Figure:
     ticks = {"tickvals": heads, "ticktext": [f"H{head}" for head in heads], "nticks": 16}
     if len(heads) > 16:
         ticks = {"tickprefix": "H", "nticks": 12}
-    hover = {"text": "H%{x}"}
-    figure.update_xaxes(axis(theme, "head", **ticks, unifiedhovertitle=hover))
+    figure.update_xaxes(axis(theme, "head", **ticks, hover="H%{x}"))
     scale = {"type": "log", **_powers(min(float(slopes.min()), float(paper.min())))}
-    grid = {"showgrid": True, "gridcolor": theme.grid}
-    figure.update_yaxes(axis(theme, "slope, score per position", **scale, **grid))
+    figure.update_yaxes(axis(theme, "slope, score per position", **scale, grid=True))
     return figure
 
 

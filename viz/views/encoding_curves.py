@@ -32,9 +32,8 @@ def draw(
                 hovertemplate="%{y:.4f}",
             )
         )
-    grid = {"showgrid": True, "gridcolor": theme.grid}
     figure.update_xaxes(axis(theme, "position"))
-    figure.update_yaxes(axis(theme, "encoding", nticks=5, **grid))
+    figure.update_yaxes(axis(theme, "encoding", nticks=5, grid=True))
     figure.update_layout(
         hovermode="x unified",
         showlegend=True,

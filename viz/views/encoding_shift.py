@@ -26,12 +26,11 @@ def draw(recording: Recording, theme: Theme, side: str, offset: int) -> go.Figur
     )
     figure.add_trace(_stems(found, theme))
     figure.add_trace(_angles(found))
-    grid = {"showgrid": True, "gridcolor": theme.grid}
     figure.update_xaxes(
-        axis(theme, "wavelength of the pair (positions)", type="log", dtick=1, **grid)
+        axis(theme, "wavelength of the pair (positions)", type="log", dtick=1, grid=True)
     )
     figure.update_yaxes(
-        axis(theme, "rotation", range=[-190, 190], dtick=90, ticksuffix="°", **grid)
+        axis(theme, "rotation", range=[-190, 190], dtick=90, ticksuffix="°", grid=True)
     )
     return figure
 

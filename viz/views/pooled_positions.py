@@ -44,9 +44,8 @@ def draw(recording: Recording, theme: Theme, shown: str) -> go.Figure:
     height = rows_height(n) + margin["t"] + margin["b"]
     frame = {"height": height, "margin": margin, "hovermode": "y"}  # a bar of 0 can be hovered
     figure = go.Figure(layout=layout(theme, f"pooled_positions {shown}", title, **frame))
-    grid = {"showgrid": True, "gridcolor": theme.grid, "nticks": 5}
     zero = {"zeroline": True, "zerolinecolor": theme.dim, "rangemode": "tozero"}
-    figure.update_xaxes(axis(theme, "<br>".join(lines), **grid, **zero))
+    figure.update_xaxes(axis(theme, "<br>".join(lines), grid=True, nticks=5, **zero))
     _label_rows(figure, bars, recording.source, theme)
     figure.add_trace(bars)
     return figure

@@ -36,10 +36,8 @@ def _curves(bias: RelativeBias, theme: Theme, where: str) -> go.Figure:
                 hovertemplate="%{y:.4f}",
             )
         )
-    grid = {"showgrid": True, "gridcolor": theme.grid}
-    hover = {"text": "key − query = %{x}"}
-    figure.update_xaxes(axis(theme, "key − query, positions", unifiedhovertitle=hover))
-    figure.update_yaxes(axis(theme, _unit(bias), nticks=6, **grid))
+    figure.update_xaxes(axis(theme, "key − query, positions", hover="key − query = %{x}"))
+    figure.update_yaxes(axis(theme, _unit(bias), nticks=6, grid=True))
     return figure
 
 

@@ -29,10 +29,8 @@ def draw(recording: Recording, theme: Theme, where: str, reach: str) -> go.Figur
                 y=values.numpy(), name=name, mode="lines", line=line, hovertemplate="%{y:.4f}"
             )
         )
-    hover = {"text": "distance %{x}"}
-    figure.update_xaxes(axis(theme, "distance, positions", unifiedhovertitle=hover))
-    grid = {"showgrid": True, "gridcolor": theme.grid}
-    figure.update_yaxes(axis(theme, "share of the value at distance 0", nticks=6, **grid))
+    figure.update_xaxes(axis(theme, "distance, positions", hover="distance %{x}"))
+    figure.update_yaxes(axis(theme, "share of the value at distance 0", nticks=6, grid=True))
     return figure
 
 

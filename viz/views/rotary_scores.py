@@ -40,10 +40,8 @@ def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:
     figure.add_trace(_line(found, found.high[0], "highest", **fill, showlegend=False))
     mean = {"color": theme.accent, "width": 2}
     figure.add_trace(_line(found, found.mean[0], "mean", line=mean))
-    hover = {"text": "key − query = %{x}"}
-    figure.update_xaxes(axis(theme, "key − query, positions", unifiedhovertitle=hover))
-    grid = {"showgrid": True, "gridcolor": theme.grid}
-    figure.update_yaxes(axis(theme, "score before the softmax", nticks=6, **grid))
+    figure.update_xaxes(axis(theme, "key − query, positions", hover="key − query = %{x}"))
+    figure.update_yaxes(axis(theme, "score before the softmax", nticks=6, grid=True))
     return figure
 
 

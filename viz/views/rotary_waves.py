@@ -41,11 +41,9 @@ def draw(recording: Recording, theme: Theme) -> go.Figure:
             hoverinfo="skip",
         )
     )
-    hover = {"text": "pair %{x}"}
-    figure.update_xaxes(axis(theme, "pair of dimensions", unifiedhovertitle=hover, range=ends))
+    figure.update_xaxes(axis(theme, "pair of dimensions", hover="pair %{x}", range=ends))
     scale = {"type": "log", "exponentformat": "none", "tickformat": ",.0f", "dtick": 1}
-    grid = {"showgrid": True, "gridcolor": theme.grid}
-    figure.update_yaxes(axis(theme, "positions in a full turn", **scale, **grid))
+    figure.update_yaxes(axis(theme, "positions in a full turn", **scale, grid=True))
     return figure
 
 
