@@ -56,6 +56,10 @@ class Theme:
         return self.surface, padding, subsequent, self.dim
 
 
+def _colours(names: str) -> tuple[str, ...]:
+    return tuple(names.split())
+
+
 LIGHT = Theme(
     name="light",
     background="#ffffff",
@@ -67,23 +71,9 @@ LIGHT = Theme(
     ink="#14286e",
     contrast="#8a3206",
     masked="#e7e4df",
-    head_colours=(
-        "#0137a6",
-        "#8a9800",
-        "#800106",
-        "#e860a9",
-        "#927efe",
-        "#645d83",
-        "#77017a",
-        "#03784c",
-        "#039fba",
-        "#0a72dd",
-        "#ca344d",
-        "#a344b1",
-        "#004527",
-        "#bb846e",
-        "#755200",
-        "#402e54",
+    head_colours=_colours(
+        "#0137a6 #8a9800 #800106 #e860a9 #927efe #645d83 #77017a #03784c "
+        "#039fba #0a72dd #ca344d #a344b1 #004527 #bb846e #755200 #402e54"
     ),
 )
 DARK = Theme(
@@ -97,23 +87,9 @@ DARK = Theme(
     ink="#cfe1ff",
     contrast="#ffb98a",
     masked="#2b2724",
-    head_colours=(
-        "#1099ff",
-        "#f2e323",
-        "#ffb386",
-        "#fe708c",
-        "#d5d3ff",
-        "#7158d3",
-        "#bc347c",
-        "#5cffc2",
-        "#59cdcd",
-        "#027da0",
-        "#d54a0a",
-        "#c668d9",
-        "#51a565",
-        "#90734e",
-        "#c4a600",
-        "#a39ac3",
+    head_colours=_colours(
+        "#1099ff #f2e323 #ffb386 #fe708c #d5d3ff #7158d3 #bc347c #5cffc2 "
+        "#59cdcd #027da0 #d54a0a #c668d9 #51a565 #90734e #c4a600 #a39ac3"
     ),
 )
 

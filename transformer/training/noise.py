@@ -24,32 +24,14 @@ _PLACES = (
     "Kyoto Sydney Toronto Amsterdam Stockholm Heidelberg Cambridge Oxford Leipzig "
 )
 _NAMES = ((("Tom", "Tom"), _MEN), (("Mary", "Maria|Mary"), _WOMEN), (("Boston", "Boston"), _PLACES))
-_CONTRACTIONS = (
-    ("do not", "don't"),
-    ("does not", "doesn't"),
-    ("did not", "didn't"),
-    ("is not", "isn't"),
-    ("are not", "aren't"),
-    ("was not", "wasn't"),
-    ("were not", "weren't"),
-    ("cannot", "can't"),
-    ("could not", "couldn't"),
-    ("would not", "wouldn't"),
-    ("will not", "won't"),
-    ("have not", "haven't"),
-    ("has not", "hasn't"),
-    ("I am", "I'm"),
-    ("you are", "you're"),
-    ("we are", "we're"),
-    ("they are", "they're"),
-    ("it is", "it's"),
-    ("that is", "that's"),
-    ("I have", "I've"),
-    ("I will", "I'll"),
-    ("you will", "you'll"),
-    ("we will", "we'll"),
-    ("let us", "let's"),
+_SHORTENED = (
+    "do not: don't, does not: doesn't, did not: didn't, is not: isn't, are not: aren't, "
+    "was not: wasn't, were not: weren't, cannot: can't, could not: couldn't, "
+    "would not: wouldn't, will not: won't, have not: haven't, has not: hasn't, I am: I'm, "
+    "you are: you're, we are: we're, they are: they're, it is: it's, that is: that's, "
+    "I have: I've, I will: I'll, you will: you'll, we will: we'll, let us: let's"
 )
+_CONTRACTIONS = [tuple(pair.split(": ")) for pair in _SHORTENED.split(", ")]
 _AFTER = r"(?= [a-z])"
 """Only before a word: "It is." is never "It's."."""
 
