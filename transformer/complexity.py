@@ -35,43 +35,8 @@ class Sizes:
     """Neighbourhood of restricted self-attention, in positions."""
 
 
-def self_attention_operations(n: int, sizes: Sizes) -> int:
-    """n² · d operations: every position looks at every other (AIAYN, section 4, table 1)."""
-    return n**2 * sizes.d
-
-
-def restricted_operations(n: int, sizes: Sizes) -> int:
-    """r · n · d operations (AIAYN, section 4, table 1); a sequence below r is all neighbourhood."""
-    return min(sizes.r, n) * n * sizes.d
-
-
-def recurrent_operations(n: int, sizes: Sizes) -> int:
-    """n · d² operations: a matrix d x d a position (AIAYN, section 4, table 1)."""
-    return n * sizes.d**2
-
-
-def convolutional_operations(n: int, sizes: Sizes) -> int:
-    """k · n · d² operations: k such matrices a position (AIAYN, section 4, table 1)."""
-    return sizes.k * n * sizes.d**2
-
-
-def one(n: int, sizes: Sizes) -> int:
-    """1 step: all positions at once, or straight to each other (AIAYN, section 4, table 1)."""
-    return 1
-
-
-def each_position(n: int, sizes: Sizes) -> int:
-    """n steps: one position after the other (AIAYN, section 4, table 1)."""
-    return n
-
-
-def restricted_path(n: int, sizes: Sizes) -> int:
-    """n / r steps, rounded up: a neighbourhood a layer (AIAYN, section 4, table 1)."""
-    return math.ceil(n / sizes.r)
-
-
 def dilated_path(n: int, sizes: Sizes) -> int:
-    """log_k(n) steps, rounded up: k times as far each layer (AIAYN, section 4, table 1).
+    """log_k(n) steps, rounded up: k times as far each layer.
 
     Counted in whole numbers, as log(125) / log(5) is 3.0000000000000004.
     """
@@ -79,11 +44,6 @@ def dilated_path(n: int, sizes: Sizes) -> int:
     while reach < n:
         steps, reach = steps + 1, reach * sizes.k
     return steps
-
-
-def contiguous_path(n: int, sizes: Sizes) -> int:
-    """n / k steps, rounded up: kernels without dilation (AIAYN, section 4, after table 1)."""
-    return math.ceil(n / sizes.k)
 
 
 def restricted_attention(q: Tensor, k: Tensor, v: Tensor, r: int) -> Tensor:
@@ -156,15 +116,16 @@ class Layer:
     build: Callable[[Sizes, torch.device], Run]
 
 
-CONSTANT = Cost("O(1)", one)
-CONTIGUOUS = Cost("O(n/k)", contiguous_path)
+# All positions at once, or straight to each other; one position after the other.
+CONSTANT, LINEAR = Cost("O(1)", lambda n, sizes: 1), Cost("O(n)", lambda n, sizes: n)
+CONTIGUOUS = Cost("O(n/k)", lambda n, sizes: math.ceil(n / sizes.k))
 """The longest path where kernels are not dilated."""
 
 LAYERS = (
     Layer(
         "self_attention",
         "Self-attention",
-        Cost("O(n² · d)", self_attention_operations),
+        Cost("O(n² · d)", lambda n, sizes: n**2 * sizes.d),  # each looks at every other
         CONSTANT,
         CONSTANT,
         "scaled_dot_product_attention, one head of width d, projections left out",
@@ -173,25 +134,26 @@ LAYERS = (
     Layer(
         "restricted",
         "Restricted self-attention",
-        Cost("O(r · n · d)", restricted_operations),
+        # A sequence below r is all neighbourhood.
+        Cost("O(r · n · d)", lambda n, sizes: min(sizes.r, n) * n * sizes.d),
         CONSTANT,
-        Cost("O(n/r)", restricted_path),
+        Cost("O(n/r)", lambda n, sizes: math.ceil(n / sizes.r)),  # a neighbourhood a layer
         "the same over windows of r keys",
         _restricted,
     ),
     Layer(
         "recurrent",
         "Recurrent",
-        Cost("O(n · d²)", recurrent_operations),
-        Cost("O(n)", each_position),
-        Cost("O(n)", each_position),
+        Cost("O(n · d²)", lambda n, sizes: n * sizes.d**2),  # a matrix d x d a position
+        LINEAR,
+        LINEAR,
         "nn.RNN(d, d)",
         _recurrent,
     ),
     Layer(
         "convolutional",
         "Convolutional",
-        Cost("O(k · n · d²)", convolutional_operations),
+        Cost("O(k · n · d²)", lambda n, sizes: sizes.k * n * sizes.d**2),  # k of them
         CONSTANT,
         Cost("O(log_k(n))", dilated_path),
         "nn.Conv1d(d, d, k)",
