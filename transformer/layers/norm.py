@@ -14,37 +14,29 @@ class LayerNorm(nn.LayerNorm):
         return super().forward(x)
 
 
-class ScalarNorm(nn.Module):
-    """gain (x - mean) / (deviation + eps) + bias: one gain, one bias, the biased deviation."""
-
-    def __init__(self, eps: float) -> None:
-        super().__init__()
-        self.eps = eps
-        self.weight = nn.Parameter(torch.ones(1))
-        self.bias = nn.Parameter(torch.zeros(1))
-
-    def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
-        """x: [B, T, D] -> [B, T, D]."""
-        deviation = x.std(-1, keepdim=True, correction=0)
-        return self.weight * (x - x.mean(-1, keepdim=True)) / (deviation + self.eps) + self.bias
-
-
 class DeviationNorm(nn.Module):
     """gain (x - mean) / (deviation + eps) + bias, a gain and a bias a dimension.
 
     The deviation is the unbiased one, over d_model - 1 (The Annotated Transformer).
     """
 
-    def __init__(self, d_model: int, eps: float) -> None:
+    def __init__(self, d_model: int, eps: float, correction: int = 1) -> None:
         super().__init__()
-        self.eps = eps
+        self.eps, self.correction = eps, correction
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x: Tensor, real: Tensor | None = None) -> Tensor:
         """x: [B, T, D] -> [B, T, D]."""
-        deviation = x.std(-1, keepdim=True)
+        deviation = x.std(-1, keepdim=True, correction=self.correction)
         return self.weight * (x - x.mean(-1, keepdim=True)) / (deviation + self.eps) + self.bias
+
+
+class ScalarNorm(DeviationNorm):
+    """The same with one gain, one bias and the biased deviation."""
+
+    def __init__(self, eps: float) -> None:
+        super().__init__(1, eps, correction=0)
 
 
 class BatchNorm(nn.Module):
