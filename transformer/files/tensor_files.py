@@ -1,8 +1,8 @@
 """Where tensors are kept: safetensors, one file or several; pickles of weights; memory."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,6 +12,7 @@ from transformer.files.found import Misfit
 from transformer.files.tensors import Stored, floats, list_tensors, open_tensors
 from transformer.files.torch_file import fault_of, read_torch
 
+T = TypeVar("T")
 NAMES = {
     **{torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"},
     **{torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8"},
@@ -29,32 +30,18 @@ class SafetensorsFiles:
 
     def __init__(self, folder: Path, names: Iterable[str]) -> None:
         self._folder = folder
-        self._file_of: dict[str, str] = {}
-        self.stored: Mapping[str, Stored] = {}
-        self.faults: dict[str, str] = {}
-        found: dict[str, Stored] = {}
-        names = list(dict.fromkeys(names))
-        for file in names:
-            try:
-                inside = list_tensors(folder / file, self._where(file))
-            except CheckpointError as error:
-                if len(names) == 1 or (file == names[-1] and not found):
-                    raise
-                self.faults[file] = _fault(str(error), self._where(file))
-                continue
-            found |= inside
-            self._file_of |= dict.fromkeys(inside, file)
-        self.stored = found
+        inside, self.faults = _read_each(folder, names, list_tensors)
+        self._file_of = {name: file for file, found in inside.items() for name in found}
+        self.stored: Mapping[str, Stored] = {
+            name: each for found in inside.values() for name, each in found.items()
+        }
 
     def read(self, *names: str) -> Iterator[Tensor]:
         """As TensorSource says; a file stays open for as long as its tensors follow each other."""
         for file, inside in _runs(names, self._file_of):
-            with open_tensors(self._folder / file, self._where(file)) as opened:
+            with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
                 for name in inside:
                     yield floats(opened.get_tensor(name))
-
-    def _where(self, file: str) -> str:
-        return f"{self._folder.name}: {file}"
 
 
 class LoadedTensors:
@@ -79,17 +66,8 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
     As for SafetensorsFiles, what cannot be read of several files is a fault.
     """
     found: dict[str, Tensor] = {}
-    faults: dict[str, str] = {}
-    names = list(dict.fromkeys(names))
-    for file in names:
-        where = f"{folder.name}: {file}"
-        try:
-            values = _unpickled(folder / file, where)
-        except CheckpointError as error:
-            if len(names) == 1 or (file == names[-1] and not found):
-                raise
-            faults[file] = _fault(str(error), where)
-            continue
+    inside, faults = _read_each(folder, names, _unpickled)
+    for values in inside.values():
         for name, value in values.items():
             fault = fault_of(value)
             if fault is None:
@@ -111,8 +89,21 @@ def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
     return values
 
 
-def _fault(sentence: str, where: str) -> str:
-    return sentence.removeprefix(where).strip().rstrip(".")
+def _read_each(
+    folder: Path, names: Iterable[str], read: Callable[[Path, str], Mapping[str, T]]
+) -> tuple[dict[str, Mapping[str, T]], dict[str, str]]:
+    """File -> what it holds; and file -> what is wrong with it. Raises where none can be read."""
+    inside, faults = {}, {}
+    names = list(dict.fromkeys(names))
+    for file in names:
+        where = f"{folder.name}: {file}"
+        try:
+            inside[file] = read(folder / file, where)
+        except CheckpointError as error:
+            if len(names) == 1 or (file == names[-1] and not any(inside.values())):
+                raise
+            faults[file] = str(error).removeprefix(where).strip().rstrip(".")
+    return inside, faults
 
 
 def _runs(names: Iterable[str], file_of: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

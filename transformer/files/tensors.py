@@ -62,12 +62,8 @@ class Health:
 
 
 @contextmanager
-def open_tensors(file: Path, where: str = "") -> Iterator[Any]:
-    """The file, of which only what is asked for is read. Raises CheckpointError.
-
-    where: what a sentence calls it; by default its folder and its name.
-    """
-    where = where or f"{file.parent.name}: {file.name}"
+def open_tensors(file: Path, where: str) -> Iterator[Any]:
+    """The file, called `where` in sentences, read where asked for. Raises CheckpointError."""
     if not file.is_file():
         raise CheckpointError(f"{where} is missing.")
     try:
@@ -77,7 +73,7 @@ def open_tensors(file: Path, where: str = "") -> Iterator[Any]:
         raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
 
 
-def list_tensors(file: Path, where: str = "") -> dict[str, Stored]:
+def list_tensors(file: Path, where: str) -> dict[str, Stored]:
     """Name -> what the header says; no value is read. Raises CheckpointError."""
     found = {}
     with open_tensors(file, where) as opened:
