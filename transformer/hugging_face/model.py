@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.inputs import InputError
+from transformer.models import decoder_only, encoder_classifier
 from transformer.models.family import Family, ForcedPass, Ids, Rows
 
 MOST_WRITTEN = 128
@@ -178,19 +179,6 @@ def _encoder_decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None)
     )
 
 
-def _decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
-    """All tokens but the last are read; each row is about to produce the next one."""
-    text = [*source, *(target or ())]
-    read = text[:-1] if target else text
-    rows = Rows(read, read, text[1:] if target else None)
-    return ForcedPass(inputs=(read,), rows={"decoder_self": rows}, embedded={})
-
-
-def _encoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
-    """There is nothing to force: the text is read once."""
-    return ForcedPass(inputs=(source,), rows={"encoder_self": Rows(source, source)}, embedded={})
-
-
 def _encoder_decoder_classifier(
     config: HuggingFaceConfig, source: Ids, target: Ids | None
 ) -> ForcedPass:
@@ -232,7 +220,7 @@ DECODER = Family(
     title="Decoder-only generator",
     build=_unbuildable,
     attentions={"decoder_self": None},
-    forced_pass=_decoder,
+    forced_pass=decoder_only.forced_pass,
     target="optional",
     reads="prompt",
 )
@@ -241,7 +229,7 @@ ENCODER = Family(
     title="Encoder",
     build=_unbuildable,
     attentions={"encoder_self": None},
-    forced_pass=_encoder,
+    forced_pass=encoder_classifier.forced_pass,
     target="none",
     reads="text",
 )
