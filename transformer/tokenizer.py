@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 import sentencepiece
 
@@ -163,32 +163,6 @@ class SentencePieceTokenizer:
         return tokenizer
 
 
-class NumberTokenizer:
-    """The copy task's alphabet: the numbers themselves, 0 being padding and 1 the start."""
-
-    kind = "numbers"
-
-    def __init__(self, vocab_size: int) -> None:
-        self.vocab_size = vocab_size
-
-    def encode(self, text: str, side: Side = "source") -> list[int]:
-        said = f"This model copies numbers from 2 to {self.vocab_size - 1}, written with spaces"
-        return _numbers(text, range(2, self.vocab_size), f"{said} between them")
-
-    def decode(self, ids: Sequence[int]) -> str:
-        return " ".join(str(int(id)) for id in ids if id > 1)
-
-    def token(self, id: int) -> Token:
-        return Token(id, ("<pad>", "<s>")[id] if id < 2 else str(id), special=id < 2)
-
-    def save(self, folder: Path) -> None:
-        pass
-
-    @classmethod
-    def load(cls, folder: Path, vocab_size: int) -> "NumberTokenizer":
-        return cls(vocab_size)
-
-
 class IdTokenizer:
     """For a model that came without a vocabulary: its tokens are typed as their numbers."""
 
@@ -213,8 +187,24 @@ class IdTokenizer:
         pass
 
     @classmethod
-    def load(cls, folder: Path, vocab_size: int) -> "IdTokenizer":
+    def load(cls, folder: Path, vocab_size: int) -> Self:
         return cls(vocab_size)
+
+
+class NumberTokenizer(IdTokenizer):
+    """The copy task's alphabet: the numbers themselves, 0 being padding and 1 the start."""
+
+    kind = "numbers"
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        said = f"This model copies numbers from 2 to {self.vocab_size - 1}, written with spaces"
+        return _numbers(text, range(2, self.vocab_size), f"{said} between them")
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return super().decode([id for id in ids if id > 1])
+
+    def token(self, id: int) -> Token:
+        return Token(id, ("<pad>", "<s>")[id] if id < 2 else str(id), special=id < 2)
 
 
 def _numbers(text: str, known: range, said: str, advice: str = "") -> list[int]:
