@@ -108,11 +108,6 @@ def roles(values: Tensor, least: float) -> Tensor:
     return torch.where(has_changed, len(values) - stays, -1)
 
 
-def least_change(metric: Metric) -> float:
-    """What this metric must have changed by to tell of a role."""
-    return metric.least_change
-
-
 def even_value(metric: Metric, attention: Attention, layer: int, head: int) -> float:
     """The metric of a head that shares each row evenly among the keys that it may attend to."""
     allowed = attention.allowed(layer, head)[None]  # [1, Q, K]

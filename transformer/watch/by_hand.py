@@ -79,7 +79,8 @@ def inherited(marks: Marks, func: Any, result: Tensor, args: Sequence[Any]) -> N
             marks.put(result, mark)
             return
         if result.shape[:-1] == tensor.shape[:-1] and result.size(-1) == tensor.size(-1) - 1:
-            marks.put(result, _without_sink(mark, result))
+            # An attention sink takes part in the softmax as one more key, and is dropped after it.
+            marks.put(result, Softmax(result, mark.scores[..., : result.size(-1)]))
             return
 
 
@@ -91,11 +92,6 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
             return mark
         return replace(mark, addends=(*mark.addends, Addend(others[0])))
     return replace(mark, addends=carried(mark.addends, func, args)) if mark.addends else mark
-
-
-def _without_sink(softmax: Softmax, weights: Tensor) -> Softmax:
-    """An attention sink takes part in the softmax as one more key, and is dropped after it."""
-    return Softmax(weights, softmax.scores[..., : weights.size(-1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,15 +157,12 @@ def met_values(marks: Marks, operands: list[Any], result: Tensor) -> HandMade | 
     places = (0, 1) if equation is not None else (0,)
     for place in places:
         mark, other = marks.get(tensors[place]), tensors[1 - place]
-        if isinstance(mark, Softmax) and not mark.is_used and not _is_softmax(marks, other):
+        is_other = isinstance(marks.get(other), Softmax)
+        if isinstance(mark, Softmax) and not mark.is_used and not is_other:
             made = _ordered(mark, tensors[place], other, result, equation, place)
             mark.is_used = made is not None
             return made
     return None
-
-
-def _is_softmax(marks: Marks, tensor: Tensor) -> bool:
-    return isinstance(marks.get(tensor), Softmax)
 
 
 def _ordered(

@@ -107,7 +107,7 @@ def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
         return
     n_queries = call.sizes[1]
     for tensor in inputs:
-        if not isinstance(tensor, Tensor) or tensor.dim() != (3 if _is_float(tensor) else 2):
+        if not isinstance(tensor, Tensor) or tensor.dim() != 2 + tensor.is_floating_point():
             continue
         sizes = tensor.shape[:2]
         n_sequences = sizes[0] if sizes[1] == n_queries else sizes[1]
@@ -116,10 +116,6 @@ def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
                 f"The inputs seem to hold {n_sequences} sequences: record one sequence at a time, "
                 "as a batch of one."
             )
-
-
-def _is_float(tensor: Tensor) -> bool:
-    return tensor.is_floating_point()
 
 
 Sides = Mapping[str, tuple[Token, ...]]

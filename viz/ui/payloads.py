@@ -44,14 +44,9 @@ PAYLOADS = Payloads(MOST_BYTES)
 
 def payload_of(answer: Answer, picture: Picture) -> bytes:
     """The packed data of a picture of an answer. Raises ValueError as the picture does."""
-    name = _name(answer.request, picture)
-    return PAYLOADS.get(name, lambda: picture.payload(*answer.made))
+    return PAYLOADS.get((answer.request, picture), lambda: picture.payload(*answer.made))
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:
     """Put a payload that was made elsewhere into the cache."""
-    PAYLOADS.put(_name(request, picture), payload)
-
-
-def _name(request: Request, picture: Picture) -> Hashable:
-    return request, picture
+    PAYLOADS.put((request, picture), payload)

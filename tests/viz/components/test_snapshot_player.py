@@ -10,7 +10,7 @@ import pytest
 from transformer import load_checkpoint, record
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.training.history import list_snapshots
-from transformer.training.snapshots import Course, least_change, roles, watch
+from transformer.training.snapshots import Course, roles, watch
 from viz.components.kit.pack import unpack
 from viz.components.snapshot_player import snapshot_player
 from viz.components.snapshot_player.snapshot_player import pack_snapshots
@@ -48,7 +48,7 @@ def test_exact_weights_with_masked_cells_apart(course: Course) -> None:
 def test_every_head_has_a_picture_a_curve_and_its_role(course: Course) -> None:
     header, (_, pictures, numbers, *_) = packed(course, "cross", 0, 3)
     measured = course.measured("cross")["entropy"]
-    least = least_change(metrics_of(course.attentions("cross")[-1])["entropy"])
+    least = metrics_of(course.attentions("cross")[-1])["entropy"].least_change
     assert len(header["heads"]) == 8
     for i, (layer, head) in enumerate(header["heads"]):
         weights = course.weights("cross", layer, head).numpy()

@@ -15,7 +15,7 @@ from transformer.analysis.blocks import block_within, located
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import AttentionMap, read
-from transformer.training.snapshots import Course, even_value, least_change, roles
+from transformer.training.snapshots import Course, even_value, roles
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import strongest
@@ -89,7 +89,7 @@ def pack_snapshots(
     block = block_within(len(maps[-1].rows), len(maps[-1].columns), MAX_CELLS)
     largest, places = located(values, allowed, block)
     numbers = course.measured(selection.kind)[metric.name]  # [N, L, H]
-    roles_of = roles(numbers, least_change(metric))  # [L, H]
+    roles_of = roles(numbers, metric.least_change)  # [L, H]
     of_heads = numbers[:, layers, [head for _, head in heads]]  # [N, T]
     losses = [_logged(history, name) for name in LOSSES]
     header = _header(maps, selection) | {

@@ -14,7 +14,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.formats.opening import format_of
 from transformer.training.history import Snapshot, list_snapshots, training_rows
-from transformer.training.snapshots import Course, least_change, watch
+from transformer.training.snapshots import Course, watch
 from viz.components.snapshot_player.snapshot_player import (
     MAX_CELLS,
     SnapshotPlayer,
@@ -130,7 +130,7 @@ def _choose_metric(pane: Pane) -> Metric:
 
 def _explain(course: Course, metric: Metric) -> str:
     wrote = " and the tokens that the finished model wrote" if course.recordings[-1].target else ""
-    least = metric.text(least_change(metric))
+    least = metric.text(metric.least_change)
     text = EXPLAIN.format(target=wrote, cells=MAX_CELLS, least=least)
     n = len(course.steps)
     return f"{n} of {n + course.n_left_out} snapshots. {text}" if course.n_left_out else text
