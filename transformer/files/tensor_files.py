@@ -55,7 +55,6 @@ class LoadedTensors:
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
-        """As TensorSource says."""
         for name in names:
             yield floats(self._tensors[name].detach().cpu())
 

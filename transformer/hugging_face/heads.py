@@ -55,11 +55,9 @@ class HuggingFaceHeads:
         self._places = _places(skeleton.stored_as, kinds)
 
     def n_layers(self, kind: str) -> int:
-        """How many layers have heads of this kind of attention."""
         return len(self._places.get(kind, ()))
 
     def layer(self, kind: str, layer: int) -> Sequence[Head]:
-        """The heads of a layer, counted from 0. Raises CircuitError."""
         places = self._places.get(kind, ())
         if layer >= len(places):
             raise CircuitError(
@@ -72,7 +70,6 @@ class HuggingFaceHeads:
         return split(matrices, style, self._n_heads(kind), self._scale(place))
 
     def ends(self, kind: str) -> Ends:
-        """The embeddings that the heads of this kind read, and what their output is read by."""
         is_cross = kind == "cross"
         source = self._embedding("encoder" if kind == "encoder_self" or is_cross else "decoder")
         if kind == "encoder_self":

@@ -47,7 +47,6 @@ class HuggingFaceConfig:
     """The whole configuration, as its file says it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON values, for people to read."""
         return dict(self.values)
 
 

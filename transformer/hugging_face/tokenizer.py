@@ -82,13 +82,11 @@ class HuggingFaceTokenizer:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of these tokens, without special ones."""
         with self._lock:
             text: str = self._inner.decode(list(map(int, ids)), skip_special_tokens=True)
         return text
 
     def token(self, id: int) -> Token:
-        """The token of an id, with its piece as it is shown."""
         if id not in self._tokens:
             with self._lock:
                 raw = self._inner.convert_ids_to_tokens(int(id))
@@ -96,7 +94,6 @@ class HuggingFaceTokenizer:
         return self._tokens[id]
 
     def save(self, folder: Path) -> None:
-        """Write the files of the tokenizer into a folder."""
         self._inner.save_pretrained(folder)
 
     @property

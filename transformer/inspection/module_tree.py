@@ -18,7 +18,6 @@ class Branch:
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
         return self.path.rpartition(".")[2]
 
 

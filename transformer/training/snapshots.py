@@ -41,7 +41,6 @@ class Course:
     """Snapshots that were not run, as there were too many."""
 
     def attentions(self, kind: str) -> list[Attention]:
-        """One a step."""
         return [recording.attentions[kind] for recording in self.recordings]
 
     def weights(self, kind: str, layer: int, head: int) -> Tensor:

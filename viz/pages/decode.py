@@ -30,7 +30,6 @@ def draw(pane: Pane) -> None:
 
 
 def _steps(pane: Pane, decoding: Decoding) -> None:
-    """The player of a decoding."""
     screen, selection = pane.screen, _decoder(pane).selection
     player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
     step = min(screen.step, len(decoding.steps) - 1)

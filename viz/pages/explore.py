@@ -39,7 +39,6 @@ def draw(pane: Pane) -> None:
 
 
 def _grid(pane: Pane, reading: Reading) -> None:
-    """All heads."""
     selection, screen = pane.selection, pane.screen
     view: dict[str, Any] = {
         "selected": (selection.layer, selection.head),

@@ -40,12 +40,10 @@ class Pane:
 
     @property
     def recording(self) -> Recording:
-        """That of the answer."""
         return self.answer.recording
 
     @property
     def checkpoint(self) -> Checkpoint:
-        """The model that answered."""
         return self.answer.checkpoint
 
     @property
@@ -55,7 +53,6 @@ class Pane:
 
     @property
     def selection(self) -> Selection:
-        """The head that is chosen."""
         return chosen_head(self.screen, self.recording, self.default, self.suffix)
 
     def chosen(self, name: str) -> Any:

@@ -36,7 +36,6 @@ class Drawn:
     of: Derive | None
 
     def data(self, payload: bytes) -> bytes:
-        """The component's data."""
         return self.picture.data(payload, self.theme, **self.state)
 
 

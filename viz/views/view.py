@@ -159,7 +159,6 @@ class View:
 
     @property
     def page(self) -> Place:
-        """The page that lists it."""
         return self.place or PLACES[self.needs]
 
     def applies_to(self, recording: Recording) -> bool:

@@ -39,7 +39,6 @@ class Component:
 
     @property
     def css(self) -> str:
-        """The style of all its files."""
         return self._bundle.style
 
     @property

@@ -51,7 +51,6 @@ def _are_two(panes: dict[str, Pane]) -> bool:
 
 
 def _heading(letter: str, panes: dict[str, Pane]) -> str:
-    """Of a head's column."""
     pane = panes[letter]
     of = f" of {title(pane.answer.request.checkpoint)}" if _are_two(panes) else ""
     return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection}{of}"
@@ -78,7 +77,6 @@ def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:
 
 
 def _numbers(panes: dict[str, Pane]) -> None:
-    """How large the difference is, and the metrics of both."""
     recording, *selections = _compared(panes)
     if why_not(recording, *selections) is None:
         weights = [s.attention(recording).weights(s.layer, s.head) for s in selections]

@@ -45,7 +45,6 @@ def draw(pane: Pane) -> None:
 
 
 def _sizes(pane: Pane) -> tuple[Sizes, int]:
-    """What is chosen: the sizes of the layers, and the length."""
     screen = pane.screen
     left, right = st.columns(2)
     with left:
