@@ -8,36 +8,28 @@ from transformer.config import ModelConfig
 from transformer.files.found import Found
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
-
-def _attention(theirs: str, ours: str) -> dict[str, str]:
-    parts = ("query", "key", "value", "output")
-    return {f"{theirs}.linears.{i}": f"{ours}.{part}" for i, part in enumerate(parts)}
-
-
-def _norm(theirs: str, ours: str) -> dict[str, str]:
-    return {f"{theirs}.a_2": f"{ours}.weight", f"{theirs}.b_2": f"{ours}.bias"}
-
-
+_ATTENTION = {f"linears.{i}": part for i, part in enumerate(("query", "key", "value", "output"))}
+_NORM = {"a_2": "weight", "b_2": "bias"}
 _LAYER = {
-    **_attention("self_attn", "self_attention"),
-    **_norm("sublayer.0.norm", "self_residual.norm"),
+    **layered("self_attn. -> self_attention.", _ATTENTION),
+    **layered("sublayer.0.norm. -> self_residual.norm.", _NORM),
     "feed_forward.w_1": "feed_forward.inner",
     "feed_forward.w_2": "feed_forward.outer",
 }
 NAMES = {
-    **_norm("encoder.norm", "encoder.norm"),
-    **_norm("decoder.norm", "decoder.norm"),
+    **layered("encoder.norm. -> encoder.norm.", _NORM),
+    **layered("decoder.norm. -> decoder.norm.", _NORM),
     **layered(
         "encoder.layers.*. -> encoder.layers.*.",
-        {**_LAYER, **_norm("sublayer.1.norm", "feed_residual.norm")},
+        {**_LAYER, **layered("sublayer.1.norm. -> feed_residual.norm.", _NORM)},
     ),
     **layered(
         "decoder.layers.*. -> decoder.layers.*.",
         {
             **_LAYER,
-            **_attention("src_attn", "cross_attention"),
-            **_norm("sublayer.1.norm", "cross_residual.norm"),
-            **_norm("sublayer.2.norm", "feed_residual.norm"),
+            **layered("src_attn. -> cross_attention.", _ATTENTION),
+            **layered("sublayer.1.norm. -> cross_residual.norm.", _NORM),
+            **layered("sublayer.2.norm. -> feed_residual.norm.", _NORM),
         },
     ),
 }

@@ -34,17 +34,14 @@ ASSUMED = {
 """Choices in which the models that open are alike."""
 
 
-def _attention(theirs: str, ours: str) -> dict[str, str]:
-    return {
-        f"{theirs}.linear_query": f"{ours}.query",
-        f"{theirs}.linear_keys": f"{ours}.key",
-        f"{theirs}.linear_values": f"{ours}.value",
-        f"{theirs}.final_linear": f"{ours}.output",
-    }
-
-
+_ATTENTION = {
+    "linear_query": "query",
+    "linear_keys": "key",
+    "linear_values": "value",
+    "final_linear": "output",
+}
 _LAYER = {
-    **_attention("self_attn", "self_attention"),
+    **layered("self_attn. -> self_attention.", _ATTENTION),
     "feed_forward.w_1": "feed_forward.inner",
     "feed_forward.w_2": "feed_forward.outer",
     "feed_forward.layer_norm": "feed_residual.norm",
@@ -60,7 +57,7 @@ NAMES = {
         "decoder.transformer_layers.*. -> decoder.layers.*.",
         {
             **_LAYER,
-            **_attention("context_attn", "cross_attention"),
+            **layered("context_attn. -> cross_attention.", _ATTENTION),
             "layer_norm_1": "self_residual.norm",
             "layer_norm_2": "cross_residual.norm",
         },

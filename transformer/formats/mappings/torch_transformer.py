@@ -6,21 +6,16 @@ encoder and the decoder end in one more.
 
 from transformer.config import ModelConfig
 from transformer.files.found import Found
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Names, holds, layered
 
 _SPLIT = ("query", "key", "value")
-
-
-def _attention(theirs: str, ours: str) -> dict[str, str | tuple[str, ...]]:
-    return {
-        f"{theirs}.in_proj_weight": tuple(f"{ours}.{part}.weight" for part in _SPLIT),
-        f"{theirs}.in_proj_bias": tuple(f"{ours}.{part}.bias" for part in _SPLIT),
-        f"{theirs}.out_proj": f"{ours}.output",
-    }
-
-
+_ATTENTION: Names = {
+    "in_proj_weight": tuple(f"{part}.weight" for part in _SPLIT),
+    "in_proj_bias": tuple(f"{part}.bias" for part in _SPLIT),
+    "out_proj": "output",
+}
 _FEED = {"linear1": "feed_forward.inner", "linear2": "feed_forward.outer"}
-_SELF = _attention("self_attn", "self_attention") | {"norm1": "self_residual.norm"}
+_SELF = layered("self_attn. -> self_attention.", _ATTENTION) | {"norm1": "self_residual.norm"}
 NAMES = {
     "transformer.encoder.norm": "encoder.norm",
     "transformer.decoder.norm": "decoder.norm",
@@ -32,7 +27,7 @@ NAMES = {
         "transformer.decoder.layers.*. -> decoder.layers.*.",
         {
             **_SELF,
-            **_attention("multihead_attn", "cross_attention"),
+            **layered("multihead_attn. -> cross_attention.", _ATTENTION),
             **_FEED,
             "norm2": "cross_residual.norm",
             "norm3": "feed_residual.norm",
