@@ -41,11 +41,14 @@ def draw_figure(name: str, recording: Recording, **choices: Any) -> None:
     show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
 
 
-def show_figure(figure: Figure, name: str, title: str, alt: str, key: str) -> DeltaGenerator:
+def show_figure(
+    figure: Figure, name: str, title: str, alt: str, key: str | None = None
+) -> DeltaGenerator:
     """A figure, its alt text, and the row below with its file: the place for further files.
 
-    key: unique on the page.
+    key: unique on the page; the name when left out.
     """
+    key = key or name
     plot(figure, alt, key)
     files = st.container(horizontal=True)
     with files:

@@ -58,7 +58,6 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
             "position-similarity",
             "Learned positions",
             position_similarity.describe(cosines),
-            key="position_similarity",
         )
     words.caption(literal(_note(name, table)) + EXPLAIN)
 

@@ -45,7 +45,6 @@ def _loss(pane: Pane, history: History, log: bool) -> None:
         "loss-curve",
         "Loss",
         loss_curve.describe(history),
-        key="loss_curve",
     )
     with files:
         download(
@@ -62,7 +61,6 @@ def _scores(history: History, log: bool) -> None:
         "validation-scores",
         "Validation scores",
         score_curves.describe(history),
-        key="score_curves",
     )
 
 

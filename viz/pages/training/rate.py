@@ -42,7 +42,6 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
         "learning-rate",
         "Learning rate",
         learning_rate.describe(paper, own),
-        key="learning_rate",
     )
     curves = [curve for curve in (paper, own, recorded) if curve]
     with files:

@@ -70,7 +70,6 @@ def _distributions(pane: Pane, position: int, log_probs: Tensor, epsilon: float)
         "label-smoothing",
         "Label smoothing",
         label_smoothing.describe(rows, position, target),
-        key="label_smoothing",
     )
     probs = list(zip(smoothed.tolist(), log_probs.exp().tolist(), strict=True))
     with files:
@@ -98,7 +97,6 @@ def _loss(pane: Pane, position: int, log_probs: Tensor, epsilon: float) -> None:
         "smoothing-parts",
         "The loss and its two parts",
         smoothing_parts.describe(chosen),
-        key="smoothing_parts",
     )
     with files:
         download(
