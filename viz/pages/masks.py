@@ -1,14 +1,18 @@
-"""The masks of a batch on the page: its second sentence, a legend, and each sentence's pictures."""
+"""Masks: which cells are forbidden when two sentences of different length are one batch."""
 
 import streamlit as st
 
 from transformer import InputError, Recording
-from transformer.batch_masks import SentenceMasks
-from viz.figures.masks import STATES, Picture, Which, draw, draw_small
+from transformer.batch_masks import SentenceMasks, batch_masks
+from viz.export import masks_csv
+from viz.figures import masks as figures
+from viz.figures.masks import STATES, Picture, Which
 from viz.labels import kind_title, literal
 from viz.ui.controls import choose_one
+from viz.ui.page import Page, Pane
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
+from viz.ui.saving import download
 from viz.ui.state import bound, current_theme
 
 WIDTHS = (2, 5)
@@ -27,6 +31,35 @@ NOTE_ON_OTHERS = (
     "These are the masks that a batch of both texts needs, padded at its end; how this model "
     "itself masks is up to the library that it comes from."
 )
+
+
+def draw(pane: Pane) -> None:
+    """Both sentences, each with its masks."""
+    shown, default = pane.answer, offered_example(pane.answer)
+    field, kinds = st.columns([6, 3.4], vertical_alignment="bottom")
+    with field:
+        text = second_text(pane.screen.mask_text, default)
+        second = record_second(shown.request.checkpoint, text, default)
+    first = recording_of_text(shown.request)
+    with kinds:
+        kind = choose_kind(pane.screen.mask_kind, list(first.attentions))
+    side = padded_side(first, kind)
+    pad = shown.checkpoint.tokenizer.token(shown.checkpoint.config.pad_id)
+    batch = batch_masks([each.attentions[kind] for each in (first, second)], pad)
+    is_causal = batch[0].subsequent is not None
+    for number, column in enumerate(st.columns(2, gap="large")):
+        with column:
+            show_sentence(number + 1, batch[number], kind, side)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        legend(4 if is_causal else 2)
+        download(
+            "Masks as CSV",
+            lambda: masks_csv(batch),
+            f"headscope-masks-{kind}.csv",
+            "Both sentences' masks, one row per cell",
+        )
+    is_ours = not shown.checkpoint.family.is_watched
+    st.caption(note(side, is_causal) if is_ours else NOTE_ON_OTHERS)
 
 
 def offered_example(shown: Answer) -> str:
@@ -104,6 +137,10 @@ def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str) -> No
 
 
 def _show(picture: Picture, small: bool = False) -> None:
-    figure = (draw_small if small else draw)(picture, current_theme())
+    draw_masks = figures.draw_small if small else figures.draw
+    figure = draw_masks(picture, current_theme())
     # The buttons of a small figure would lie on its cells.
     plot(figure, picture.describe(), picture.id, displayModeBar=not small and "hover")
+
+
+PAGE = Page("masks", "Masks", 6, draw)

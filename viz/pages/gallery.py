@@ -1,14 +1,34 @@
-"""The pictures of the gallery's compositions, drawn from what the models do now."""
+"""Gallery: effects that are really there, each a sentence, a small picture and a link."""
 
 import streamlit as st
 
 from transformer import Recording
 from transformer.refusal import Refusal
-from viz.figures.gallery_cards import Picture
+from viz.figures.gallery_cards import Picture, cards
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
-from viz.gallery import Composition
+from viz.gallery import GROUPS, Composition
 from viz.theme import theme
+from viz.ui.page import Page, Pane
 from viz.ui.request import Request, about, answer, make_request, recording_of_text
+from viz.ui.state import current_theme
+
+
+def draw(pane: Pane) -> None:
+    """The cards of all compositions."""
+    st.markdown(
+        "Found by searching the shipped models; the first ones are composed like Figures 3, 4 and "
+        "5 of *Attention Is All You Need*. Numbers are for the sentence opened; averages over many "
+        "sentences are in brackets."
+    )
+    look = current_theme()
+    places = []
+    for title, compositions in GROUPS.items():
+        st.subheader(title, anchor=False)
+        places.append(st.empty())
+        # Words first: the models that the pictures are drawn from may have to be loaded.
+        places[-1].html(cards(compositions, [None] * len(compositions), look))
+    for place, compositions in zip(places, GROUPS.values(), strict=True):
+        place.html(cards(compositions, [picture(each, look.name) for each in compositions], look))
 
 
 def picture(composition: Composition, theme_name: str) -> Picture | None:
@@ -42,3 +62,6 @@ def _recording(request: Request, composition: Composition) -> Recording:
         if max(fact.query for fact in composition.facts) < len(prompt.source):
             return prompt
     return answer(request).recording
+
+
+PAGE = Page("gallery", "Gallery", 9, draw)

@@ -1,0 +1,140 @@
+"""Why attention: table 1 of "Attention Is All You Need", to play with and to measure."""
+
+from typing import Literal
+
+import streamlit as st
+import torch
+
+from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
+from viz.export import costs_csv
+from viz.figures.cost_table import cost_table
+from viz.figures.layer_costs import (
+    HEIGHT,
+    LONGEST,
+    QUANTITIES,
+    SHORTEST,
+    describe_costs,
+    describe_times,
+    draw_costs,
+    draw_times,
+)
+from viz.ui.controls import whole_number
+from viz.ui.page import Page, Pane
+from viz.ui.panel import plot
+from viz.ui.saving import download
+from viz.ui.state import bound, current_theme, session
+
+EXPLAIN = """
+Self-attention brings any two positions together in one step, and no position waits for another;
+recurrence needs *n* steps for both. While *n* < *d* (shaded) it also takes fewer operations: a
+sentence has some 30 tokens, and *d* is 512 in the paper.
+"""
+
+
+def draw(pane: Pane) -> None:
+    """The table beside the choice of its sizes, and its curves below."""
+    device = str(pane.checkpoint.device)
+    choices, table = st.columns((1, 3), gap="large")
+    with choices:
+        sizes, n = _sizes(pane)
+    measured = known_times(sizes)
+    with choices, st.container(horizontal=True):
+        download(
+            "Costs as CSV",
+            lambda: costs_csv(sizes, n, measured),
+            "headscope-layer-costs.csv",
+            "Every cost of every layer over n, with the measured times",
+        )
+        if measured is not None:
+            measure_button(sizes, device, "Measure again", quiet=True)
+    with table:
+        st.markdown(EXPLAIN)
+        st.html(cost_table(sizes, n, measured, current_theme()))
+    *formulas, real = st.columns(4)
+    for column, quantity in zip(formulas, QUANTITIES, strict=True):
+        with column:
+            figure = draw_costs(quantity, sizes, n, current_theme())
+            described = describe_costs(quantity, sizes, n)
+            plot(figure, described, f"layer_costs {quantity} {sizes} {n}")
+    with real:
+        show_times(measured, sizes, n, device)
+    st.caption(remarks(measured, sizes, n))
+
+
+def _sizes(pane: Pane) -> tuple[Sizes, int]:
+    screen = pane.screen
+    left, right = st.columns(2)
+    with left:
+        d = choose("d", "width", screen.d, (64, 128, 256, 512, 1024), 512)
+        k = choose("k", "kernel", screen.k, (3, 5, 7, 9), 3)
+    with right:
+        n = choose_length(screen.n)
+        r = choose("r", "neighbourhood", screen.r, (4, 8, 16, 32, 64, 128), 8)
+    return Sizes(d, k, r), n
+
+
+def choose(letter: str, title: str, said: int | None, options: tuple[int, ...], usual: int) -> int:
+    """One size, from a few values worth comparing."""
+    chosen = said if said in options else usual
+    st.select_slider(f"*{letter}*, {title}", options, chosen, **bound(letter, chosen, usual))
+    return chosen
+
+
+def choose_length(said: int | None) -> int:
+    """Any n that the curves are drawn for."""
+    return whole_number("*n*, length", "n", said, SHORTEST, LONGEST, 30)
+
+
+def show_times(measured: Measured | None, sizes: Sizes, n: int, device: str) -> None:
+    """The measured curves; before they are asked for, what would be measured."""
+    if measured is None:
+        with st.container(height=HEIGHT, border=False, vertical_alignment="center"):
+            st.markdown("How long do real layers of these sizes take?")
+            measure_button(sizes, device, "Measure on this machine")
+        return
+    figure = draw_times(measured, n, current_theme())
+    plot(figure, describe_times(measured), f"layer_costs times {sizes} {n}")
+
+
+def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
+    """What the numbers leave out, and what was timed where."""
+    path = CONTIGUOUS.value(n, sizes)
+    said = (
+        "Table 1 of “Attention Is All You Need”, section 4: orders without constant factors, paths "
+        "rounded up to whole steps. Convolutions are dilated; otherwise their longest path is "
+        f"{CONTIGUOUS.formula} = {path:,} steps (thin line). "
+    )
+    if measured is None:
+        return said
+    threads = f"{measured.threads} thread" + ("s" if measured.threads > 1 else "")
+    timed = "; ".join(f"{layer.title}: {layer.timed}" for layer in LAYERS)
+    return (
+        f"{said}Measured on {measured.device} with {threads}, one sequence in float32, median of "
+        f"3 to 100 runs; lengths that would take too long are left out. {timed}. Times also hold "
+        "what the orders leave out: constant factors, the fixed costs of a call, and waiting."
+    )
+
+
+def known_times(sizes: Sizes) -> Measured | None:
+    """What this session has measured for these sizes. Never measures by itself."""
+    return session().measured.get(sizes)
+
+
+def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -> None:
+    """A button that measures; asked again for the same sizes, it measures anew."""
+    kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
+    if st.button(title, icon=":material/timer:", type=kind):
+        known = session().measured
+        if sizes in known:
+            _times.clear(sizes, device)
+        with st.spinner("Timing each layer at seven lengths, at most 5 seconds …"):
+            known[sizes] = _times(sizes, device)
+        st.rerun()
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _times(sizes: Sizes, device: str) -> Measured:
+    return measure(sizes, torch.device(device))
+
+
+PAGE = Page("why_attention", "Why attention", 8, draw)
