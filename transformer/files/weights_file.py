@@ -6,7 +6,6 @@ honestly need is refused before anything is unpacked.
 
 import argparse
 import zipfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +40,15 @@ def read_weights(file: Path) -> Found:
     with refusing():
         size = file.stat().st_size
         _require_honest_zip(file, size)
-        found = _READERS.get(file.suffix, _read_torch)(file)
+        if file.suffix == ".npz":
+            found = _read_npz(file)
+        else:
+            is_safe = file.suffix == ".safetensors"
+            found = _unwrapped(load_file(file) if is_safe else read_torch(file))
         _require_honest_tensors(found.tensors, size)
     if not found.tensors:
         raise Misfit(f"holds no tensors under names: {ADVICE}")
     return found
-
-
-def _read_torch(file: Path) -> Found:
-    return _unwrapped(read_torch(file))
-
-
-def _read_safetensors(file: Path) -> Found:
-    return _unwrapped(load_file(file))
 
 
 def _read_npz(file: Path) -> Found:
@@ -70,13 +65,6 @@ def _read_npz(file: Path) -> Found:
             elif array.dtype.kind == "f":
                 tensors[name] = torch.from_numpy(array.astype(np.float32))
     return Found(tensors, options)
-
-
-_READERS: Mapping[str, Callable[[Path], Found]] = {
-    ".npz": _read_npz,
-    ".safetensors": _read_safetensors,
-}
-"""By suffix; everything else is torch's."""
 
 
 def _options(text: str) -> dict[str, Any]:

@@ -41,7 +41,9 @@ def record_watched(
     attentions = {
         kind: _attention(kind, seen, forced, name) for kind, seen in _kinds(watcher, forced).items()
     }
-    schemes = position_schemes(watcher, _as_seen(watcher, attentions), tuple(inputs))
+    # The same under the names that the watcher gives its kinds.
+    as_seen = dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
+    schemes = position_schemes(watcher, as_seen, tuple(inputs))
     return Recording(
         source=name(sources),
         target=name(targets),
@@ -52,11 +54,6 @@ def record_watched(
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
     )
-
-
-def _as_seen(watcher: Watcher, attentions: dict[str, Attention]) -> dict[str, Attention]:
-    """The same under the names that the watcher gives its kinds."""
-    return dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
 
 
 def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, list[Seen]]:

@@ -74,8 +74,5 @@ def chosen_reading(screen: Screen) -> Reading:
     """The reading that the Screen says; the plain weights for a lens that does not exist."""
     rows: Any = screen.rows
     special: Any = screen.special
-    return Reading(lens=_lens(screen), rows=rows, words=screen.words, special=special)
-
-
-def _lens(screen: Screen) -> str:
-    return screen.lens if screen.lens in lenses() else "weight"
+    lens = screen.lens if screen.lens in lenses() else "weight"
+    return Reading(lens=lens, rows=rows, words=screen.words, special=special)

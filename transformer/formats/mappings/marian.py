@@ -94,16 +94,13 @@ def _started(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     known: dict[int, Tensor] = {}  # tied matrices stay one
     for name in (SOURCE, TARGET, OUTPUT):
         tensor = tensors.get(name)
-        if tensor is None or tensor.dim() != 2 or (name == SOURCE and not _is_shared(tensors)):
+        is_own = name == SOURCE and tensor is not tensors[TARGET]
+        if tensor is None or tensor.dim() != 2 or is_own:
             continue
         zero = tensor.new_zeros(1, tensor.size(1))
         tensors[name] = known.setdefault(id(tensor), torch.cat([tensor, zero]))
     bias = tensors[OUTPUT_BIAS]
     return tensors | {OUTPUT_BIAS: torch.cat([bias, bias.new_tensor([NEVER])])}
-
-
-def _is_shared(tensors: dict[str, Tensor]) -> bool:
-    return tensors[SOURCE] is tensors[TARGET]
 
 
 def configure(found: Found) -> ModelConfig:
