@@ -58,7 +58,9 @@ def _click_one_of(selector: str) -> Action:
 
 def _one_of(found: Locator, dice: random.Random) -> Locator:
     count = found.count()
-    return found.nth(dice.randrange(count) if count else 0)
+    if not count:
+        raise Error("nothing of the sort is on this page")
+    return found.nth(dice.randrange(count))
 
 
 def _type(page: Page, dice: random.Random) -> None:
