@@ -1,6 +1,6 @@
 """Random actions end on the screen that their address describes.
 
-python -m tests.browser.random_actions [--seeds 20] [--actions 200].
+python -m tests.browser.random_actions [--seeds 20] [--first 0] [--actions 200].
 """
 
 import argparse
@@ -122,6 +122,7 @@ def differences(browser: Browser, page: Page) -> dict[str, tuple[Any, Any]]:
     """What the page shows otherwise than a fresh browser at its address; empty: nothing."""
     scheme = "dark" if page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") else None
     context = browser.new_context(viewport=DESKTOP, color_scheme=scheme or "light")
+    context.set_default_timeout(60_000)
     fresh, deadline = context.new_page(), time.monotonic() + PATIENCE
     try:
         while True:
@@ -142,13 +143,15 @@ def differences(browser: Browser, page: Page) -> dict[str, tuple[Any, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser("python -m tests.browser.random_actions")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--actions", type=int, default=200)
     asked = parser.parse_args()
     n_same = 0
     with sync_playwright() as playwright, serve() as address:
         browser = launch(playwright)
-        for seed in range(asked.seeds):
+        for seed in range(asked.first, asked.first + asked.seeds):
             context = browser.new_context(viewport=DESKTOP)
+            context.set_default_timeout(60_000)
             page = context.new_page()
             page.goto(address + START)
             painted(page)
