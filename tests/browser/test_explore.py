@@ -176,7 +176,7 @@ def test_special_tokens_are_left_out(
     choose_picture(page, "Heatmap")
     wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map .title")).to_contain_text(words)
-    hovered(page, map, 2, 3, (1, 1), (4, 5), (13, 15))
+    hovered(page, map, 2, 3, (1, 1), (4, 5), (13, 14))
 
 
 def test_pieces_are_merged_to_words(page: Page, address: str, recording: Recording) -> None:
@@ -194,12 +194,12 @@ def test_rollout_shows_the_numbers_of_python(
 ) -> None:
     map = read(recording, "encoder_self", Reading(lens="rollout"))
     open_picture(page, address, f"kind=encoder_self&layer=2&lens=rollout&{HEATMAP}", "head-map")
-    hovered(page, map, 2, 0, (0, 0), (3, 8), (16, 2))
+    hovered(page, map, 2, 0, (0, 0), (3, 8), (15, 2))
     expect(page.get_by_role("gridcell", name="all heads")).to_have_count(3)
     page.get_by_role("gridcell", name="L1, all heads").click()
     page.wait_for_url(re.compile("layer=1"))
     expect(page.locator(".head-map .title strong")).to_have_text("L1")
-    hovered(page, map, 1, 0, (3, 8), (16, 2))
+    hovered(page, map, 1, 0, (3, 8), (15, 2))
 
 
 def test_a_lens_that_refuses_says_why_and_shows_weights(
@@ -210,7 +210,7 @@ def test_a_lens_that_refuses_says_why_and_shows_weights(
         "Attention flow is only defined for self-attention: choose encoder or decoder. "
         "Shown: the weights."
     )
-    hovered(page, read(recording, "cross"), 2, 3, (4, 9), (14, 16))
+    hovered(page, read(recording, "cross"), 2, 3, (4, 9), (14, 15))
 
 
 def test_the_five_heads_that_look_back_most(page: Page, address: str, recording: Recording) -> None:

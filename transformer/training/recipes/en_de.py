@@ -1,6 +1,9 @@
 """English to German, the checkpoint of the first screen: sentences, a dictionary and news.
 
-python -m transformer train en-de --data DIR
+python -m transformer train en-de --data DIR --from OLD
+
+OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
+weights are those of the steps below after three earlier runs of 46 million tokens: see their card.
 """
 
 from transformer.checkpoint import About
@@ -18,7 +21,7 @@ RECIPE = Recipe(
         tokenizer="sentencepiece",
         examples=(
             "The animal didn't cross the street because it was too tired.",
-            "I would like a cup of coffee, please.",
+            "I have never seen such a beautiful house.",
             "She didn't come to school yesterday because she was ill.",
         ),
         opens_at=("cross", 2, 3),
@@ -33,14 +36,14 @@ RECIPE = Recipe(
         dropout=0.1,
     ),
     training=TrainingConfig(
-        steps=6000,
+        steps=9000,
         tokens_per_batch=2000,
         learning_rate=8e-4,
         warmup_steps=300,
-        decay_fraction=0.6,
+        decay_fraction=0.8,
         loss_pieces=3000,
         average_decay=0.998,
-        validate_every=400,
+        validate_every=1500,
     ),
     prepare=preparing(Shares()),
     evaluate=evaluate,
