@@ -29,7 +29,8 @@ FACTS = """() => {
             .flatMap((node) => all(selector, node.shadowRoot)),
     ];
     const seen = (selector, tell) => all(selector).filter((it) => it.checkVisibility()).map(tell);
-    const told = (data) => Object.entries(data).filter(([name]) => !name.endsWith('Ms')).sort();
+    const isFact = ([name]) => !name.endsWith('Ms') && name !== 'pointed';
+    const told = (data) => Object.entries(data).filter(isFact).sort();
     const text = (node) => node.innerText.trim();
     return {
         page: document.title,
