@@ -140,8 +140,8 @@ PAGES = {
 }
 """What is measured in turn: a server, an address there, from when, and what has to change."""
 ROWS = {
-    "typed to grid of 144 heads painted": ("app", GRID, 1.6),
-    "typed to grid and heatmap painted": ("app", BOTH, 3.7),
+    "typed to grid of 144 heads painted": ("app", GRID, 1.5),
+    "typed to grid and heatmap painted": ("app", BOTH, 1.8),
     "pasted and entered to both painted": ("app entered", BOTH, None),
     "entered to the same grid in a bare app": ("bare grid", GRID, None),
     "entered to both in a bare app": ("bare", BOTH, None),
