@@ -10,10 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 COUNTED = (
     "lines?|keys?|nats?|bits?|rows?|columns?|cells?|bytes?|numbers?|tokens?|heads?|steps?|files?|"
-    "sentences?|maps?|layers?|values?|words?|pages?|folders?|curves?|points?|modules?|threads?"
+    "sentences?|maps?|layers?|values?|words?|pages?|folders?|curves?|points?|modules?|threads?|"
+    "perplexity"
 )
 UNITS = (
-    f"{COUNTED}|query|kind|piece|pass|request|session|process|prediction|dimension|pair|position"
+    f"{COUNTED}|query|kind|piece|pass|request|session|process|prediction|dimension|pair|position|"
+    "character"
 )
 COUNTING = rf"\b({COUNTED}|one|score|radians?)|\}}"
 """What is counted, or a number that is put into the text: “}” ends it, in JavaScript."""

@@ -152,7 +152,7 @@ def prepare_sentences(recipe: Recipe, data: Path | None, work: Path) -> Sentence
 
 
 def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
-    """Nats a character over the whole windows of the last tenth, each read from nothing."""
+    """Nats per character over the whole windows of the last tenth, each read from nothing."""
     text = read_text(data, LONG_TEXT)
     try:
         _, held_out = split(torch.tensor(checkpoint.tokenizer.encode(text)))
@@ -162,13 +162,13 @@ def evaluate_windows(checkpoint: Checkpoint, data: Path | None) -> Scores:
     _require_window(held_out, length)
     total, n = _nats(checkpoint, _in_order(held_out, length))
     return {
-        "last tenth, nats a character": total / n,
-        "last tenth, bits a character": total / n / math.log(2),
+        "last tenth, nats per character": total / n,
+        "last tenth, bits per character": total / n / math.log(2),
     }
 
 
 def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
-    """Perplexity of held-out sentences: a piece, the end token included, and a character."""
+    """Perplexity of held-out sentences, per piece, the end token included, and per character."""
     config: Any = checkpoint.config
     lines = _lines(data, VALID)
     whole = [sentence_ids(checkpoint.tokenizer, config.bos_id, line) for line in lines]
@@ -181,9 +181,9 @@ def evaluate_sentences(checkpoint: Checkpoint, data: Path | None) -> Scores:
     batches = [text_batch([rows[i] for i in group], config.pad_id) for group in groups]
     total, n = _nats(checkpoint, batches)
     return {
-        "held-out sentences, perplexity a piece": math.exp(total / n),
-        "held-out sentences, perplexity a character": math.exp(total / n_characters),
-        "held-out sentences, bits a character": total / n_characters / math.log(2),
+        "held-out sentences, perplexity per piece": math.exp(total / n),
+        "held-out sentences, perplexity per character": math.exp(total / n_characters),
+        "held-out sentences, bits per character": total / n_characters / math.log(2),
     }
 
 
