@@ -218,7 +218,7 @@ def _numbers(text: str, known: range, said: str, advice: str = "") -> list[int]:
 
 
 class CharacterTokenizer:
-    """One token a character, 0 being padding."""
+    """One token per character, 0 being padding."""
 
     kind = "characters"
     file_name = "characters.txt"

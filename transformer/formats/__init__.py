@@ -1,1 +1,1 @@
-"""Formats of checkpoints, one a file; each declares itself with a constant FORMAT."""
+"""Formats of checkpoints, one per file; each declares itself with a constant FORMAT."""

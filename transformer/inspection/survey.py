@@ -20,7 +20,7 @@ from transformer.inspection.module_tree import Branch, module_tree
 from transformer.models.family import Family
 
 NAMED = 6
-"""How many rows a sentence names at most."""
+"""The most rows that a sentence names."""
 
 
 @dataclass(frozen=True)

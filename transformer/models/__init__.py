@@ -1,1 +1,1 @@
-"""Model families, one a file; each declares itself with a constant FAMILY."""
+"""Model families, one per file; each declares itself with a constant FAMILY."""

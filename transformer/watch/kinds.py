@@ -14,7 +14,7 @@ _DECODER = re.compile(r"(^|[._])dec", re.IGNORECASE)
 
 
 def by_kind(seen: Sequence[Seen]) -> dict[str, list[Seen]]:
-    """kind -> its calls, one a layer, in the order of calling.
+    """kind -> its calls, one per layer, in the order of calling.
 
     All layers of a kind have the same H, Q and K. Calls of other sizes are kinds of their own,
     named after their place and size: a model may have two towers, or shorten what it reads.

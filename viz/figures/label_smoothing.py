@@ -63,7 +63,7 @@ def rows(
 
 
 def draw(shown: Sequence[Row], position: int, target: Token, theme: Theme) -> go.Figure:
-    """Two bars a piece, with their numbers beside them."""
+    """Two bars per piece, with their numbers beside them."""
     title = f"<b>Asked for and predicted</b> at position {position}: "
     title += figure_label(target, theme.dim)
     height = FRAME + ROW * len(shown)

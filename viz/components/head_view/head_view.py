@@ -26,7 +26,7 @@ MAX_DENSE = 800_000
 MAX_RANKED = 2_400_000
 """Bytes up to which the strongest keys of each row are sent, beyond that ..."""
 KEYS = (4, 32)
-"""... but never fewer keys a row than the first of these, nor more than the second."""
+"""... but never fewer keys per row than the first of these, nor more than the second."""
 _BYTES_A_KEY = 6
 
 HEAD_VIEW = Component("head_view")

@@ -44,7 +44,7 @@ def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 
 
 def frame(found: Inspection) -> pd.DataFrame:
-    """A row a module and tensor, in the model's order."""
+    """One row per module and tensor, in the model's order."""
     return pd.DataFrame([_row(branch, found) for branch in found.tree])
 
 

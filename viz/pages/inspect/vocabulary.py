@@ -68,7 +68,7 @@ def matching(folded: Sequence[str], wanted: str) -> list[int]:
 
 
 def frame(key: Key, ids: Sequence[int]) -> pd.DataFrame:
-    """A row a token."""
+    """One row per token."""
     _, labels, special = pieces_of(key)
     columns = {
         "Id": list(ids),
