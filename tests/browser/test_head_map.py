@@ -175,8 +175,9 @@ def test_the_keyboard_zooms_to_exact_values(page: Page, maps: str) -> None:
     expect(shown).to_have_attribute("data-window", "0,700,0,650")
 
 
-def test_the_legend_says_what_the_line_is(page: Page, maps: str) -> None:
+def test_the_legend_says_what_shades_and_the_line_are(page: Page, maps: str) -> None:
     shown = open_map(page, maps, "of=cross&path=1")
+    expect(shown.locator(".legend")).to_contain_text("darker = more (square-root scale)")
     expect(shown.locator(".legend")).to_contain_text("line: each row's largest weight")
     shown = open_map(page, maps, "of=700x650&path=1")
     expect(shown.locator(".legend")).to_contain_text("dots: each row's largest weight")
@@ -188,6 +189,8 @@ def test_axe_finds_no_fault(browser: Browser, maps: str, scheme: str) -> None:
     page = context.new_page()
     shown = open_map(page, maps, "of=decoder_self&path=1")
     assert "Strongest: After reading" in str(page.get_by_role("grid").get_attribute("aria-label"))
+    more = {"light": "darker", "dark": "brighter"}[scheme]
+    expect(shown.locator(".legend")).to_contain_text(f"{more} = more")
     drag(page, shown, (2, 2), (9, 9))
     expect(page.get_by_role("button", name="whole map")).to_be_visible()
     page.mouse.move(*place(page, shown, 5, 4))

@@ -12,7 +12,7 @@ import {
 } from "../kit/page.js";
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
-import { shadeChip } from "../kit/shade.js";
+import { lawOf, shadeChip } from "../kit/shade.js";
 import { unpack } from "../kit/unpack.js";
 import { createOverview, drawOverview, markOverview, markOverviewColumn } from "./overview.js";
 
@@ -32,8 +32,9 @@ function create(root, sync) {
   player.entropy = element("div", "fact");
   player.spoken = element("div", "hidden-text");
   player.spoken.setAttribute("aria-live", "polite");
+  player.law = element("span");
   const legend = element("div", "legend dim");
-  legend.append("0 ", element("span", "ramp"), " 1 · shade: square root of the weight");
+  legend.append("0 ", element("span", "ramp"), " 1 · ", player.law);
   root.replaceChildren(
     playback.bar,
     player.written,
@@ -84,6 +85,7 @@ function update(player, { nonce, palette, step, payload }) {
     const cross = header.source.length ? arrays[0] : null; // a generator has none
     Object.assign(player, { header, cross, own: arrays.at(-1), palette });
     applyPalette(player.root, palette);
+    player.law.textContent = lawOf(palette);
     arrange(player);
     const entropies = header.steps.map((s) => s.entropy);
     drawOverview(player.overview, cross ?? player.own, entropies, palette);

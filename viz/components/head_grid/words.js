@@ -2,6 +2,7 @@
 
 import { announceSentence, say, saidOf, textOf } from "../kit/sentence.js";
 import { element, short } from "../kit/page.js";
+import { lawOf } from "../kit/shade.js";
 import { indexOf } from "./order.js";
 
 // Of the head pointed at, else of the selected one: the sentence, and the numbers below the grid.
@@ -62,10 +63,10 @@ export function explain(grid) {
   grid.legend.replaceChildren(...sorted(grid), ...parts);
 }
 
-function mapScale({ header, scale }) {
+function mapScale({ header, scale, palette }) {
   const { lens, block, masked } = header;
   const [low, high] = [lens.scale === "signed" ? -lens.bound : 0, lens.bound].map(short);
-  const law = lens.scale === "signed" ? "" : " · shade: square root";
+  const law = lens.scale === "signed" ? "" : ` · ${lawOf(palette)}`;
   const parts = [`${lens.title} ${low} `, ramp(scale), ` ${high}${law}`];
   if (masked) parts.push(" · ", element("span", "masked"), " masked");
   if (Math.max(...block) > 1) {

@@ -94,7 +94,8 @@ function update(view, { nonce, palette, difference, asks, cell, path, payload })
 function recolour(view, scale) {
   const colours = `${view.palette.name} ${scale}`;
   if (colours === view.colours) return;
-  Object.assign(view, { colours, scale, table: valueTable(scale, view.palette.masked) });
+  const table = valueTable(scale, view.palette.masked, isSigned(view.map));
+  Object.assign(view, { colours, scale, table });
   applyPalette(view.root, { ...view.palette, scale });
 }
 

@@ -7,10 +7,12 @@ import { isSigned, sourceOf } from "./values.js";
 
 const STEPS = 1023; // of the colour table
 
-// Colours of evenly spaced values, and last that of masked cells.
-export function valueTable(scale, masked) {
+// Colours of evenly spaced values, and last that of masked cells. What has no sign is shaded by its
+// square root, as everywhere else.
+export function valueTable(scale, masked, signed = false) {
   const table = new Uint32Array(STEPS + 2);
-  for (let i = 0; i <= STEPS; i++) table[i] = pixel(colourAt(scale, i / STEPS));
+  const law = signed ? (share) => share : Math.sqrt;
+  for (let i = 0; i <= STEPS; i++) table[i] = pixel(colourAt(scale, law(i / STEPS)));
   table[STEPS + 1] = pixel(channels(masked));
   return table;
 }

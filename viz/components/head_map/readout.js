@@ -2,9 +2,10 @@
 
 import { element, setPiece, short } from "../kit/page.js";
 import { say, saidOf, textOf } from "../kit/sentence.js";
+import { lawOf } from "../kit/shade.js";
 import { boxOf, cellSize, isCut } from "./frame.js";
 import { isLine } from "./paint.js";
-import { inMap, isExact, isSmall, mostOf, strongestAlong, valueAt, wholeWindow } from "./values.js";
+import { inMap, isExact, isSigned, isSmall, mostOf, strongestAlong, valueAt, wholeWindow } from "./values.js";
 
 // What is pointed at, by pointer or keys; null where nothing is.
 export function pointedAt({ hover, cursor }) {
@@ -74,12 +75,14 @@ export function describe(view, row, column) {
 export function explain(view) {
   const { header } = view.map;
   const [low, high] = header.bounds;
-  const middle = (low + high) / 2;
+  const signed = isSigned(view.map);
+  const middle = signed ? (low + high) / 2 : low + (high - low) / 4; // what the middle shade means
   const scale = element("span", "scale");
   const ticks = element("span", "ticks");
   for (const value of [low, middle, high]) ticks.append(element("span", "", tick(value)));
   scale.append(element("span", "ramp"), ticks);
-  const parts = [scale, element("span", "", sentenceCase(header.lens.title))];
+  const law = signed ? "" : ` · ${lawOf(view.palette)}`;
+  const parts = [scale, element("span", "", `${sentenceCase(header.lens.title)}${law}`)];
   if (header.masked) {
     const masked = element("span");
     masked.append(element("span", "masked"), " masked");
@@ -102,7 +105,7 @@ function sentenceCase(title) {
 }
 
 function tick(value) {
-  if (value === 0.5) return "½";
+  if (value === 0.25) return "¼";
   return short(value);
 }
 

@@ -3,6 +3,11 @@
 const MASKED = 255; // as kit/thumbnails.py writes them
 export const FULL = 254;
 
+// In words.
+export function lawOf({ name }) {
+  return `${name === "dark" ? "brighter" : "darker"} = more (square-root scale)`;
+}
+
 export function channels(colour) {
   return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
 }

@@ -3,7 +3,15 @@ import { test } from "node:test";
 
 import { decimals, short } from "../../../../viz/components/kit/page.js";
 import { placeAfter } from "../../../../viz/components/kit/roving.js";
-import { colourAt, contrast, luminance, paintMap } from "../../../../viz/components/kit/shade.js";
+import { valueTable } from "../../../../viz/components/head_map/paint.js";
+import {
+  colourAt,
+  contrast,
+  luminance,
+  paintMap,
+  pixel,
+  pixelTable,
+} from "../../../../viz/components/kit/shade.js";
 
 test("arrow keys of one direction move, and stop at both ends", () => {
   assert.equal(placeAfter("ArrowLeft", 0, 4, "row"), 0);
@@ -33,4 +41,23 @@ test("under one pixel the largest cell is seen, and a masked one only where all 
   const cells = Uint8Array.from([1, 9, 255, 255, 3, 2, 255, 255]);
   paintMap({ pixels, width: 2 }, { left: 0, top: 0, width: 2, height: 1 }, cells, 2, 4, table);
   assert.deepEqual([...pixels], [9, 255, 0, 0]);
+});
+
+test("the large map shades a weight as the grid and the chips do", () => {
+  const scale = ["#ffffff", "#00ff80", "#102030"];
+  const [bytes, weights] = [pixelTable({ scale, masked: "#888888" }), valueTable(scale, "#888888")];
+  for (const weight of [0, 0.01, 0.25, 0.5, 1]) {
+    const wanted = colourAt(scale, Math.sqrt(weight));
+    for (const found of [bytes[Math.round(254 * Math.sqrt(weight))], weights[Math.round(1023 * weight)]]) {
+      const rgb = [0, 8, 16].map((shift) => (found >> shift) & 255);
+      rgb.forEach((channel, i) => assert.ok(Math.abs(channel - wanted[i]) < 5, `${weight}: ${rgb}`));
+    }
+  }
+});
+
+test("a signed map is shaded evenly to both sides", () => {
+  const scale = ["#ff0000", "#ffffff", "#0000ff"];
+  const even = valueTable(scale, "#888888", true);
+  assert.deepEqual([even[0], even[1023]], [pixel([255, 0, 0]), pixel([0, 0, 255])]);
+  assert.equal(even[256], pixel(colourAt(scale, 256 / 1023)));
 });
