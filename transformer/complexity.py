@@ -36,7 +36,7 @@ class Sizes:
 
 
 def dilated_path(n: int, sizes: Sizes) -> int:
-    """log_k(n) steps, rounded up: k times as far each layer.
+    """log_k(n) steps, rounded up: k times as far each layer (AIAYN, section 4, table 1).
 
     Counted in whole numbers, as log(125) / log(5) is 3.0000000000000004.
     """
@@ -116,7 +116,8 @@ class Layer:
     build: Callable[[Sizes, torch.device], Run]
 
 
-# All positions at once, or straight to each other; one position after the other.
+# Steps (AIAYN, section 4, table 1): all positions at once, or straight to each other; one position
+# after the other; kernels that are not dilated (after table 1).
 CONSTANT, LINEAR = Cost("O(1)", lambda n, sizes: 1), Cost("O(n)", lambda n, sizes: n)
 CONTIGUOUS = Cost("O(n/k)", lambda n, sizes: math.ceil(n / sizes.k))
 """The longest path where kernels are not dilated."""
@@ -137,14 +138,14 @@ LAYERS = (
         # A sequence below r is all neighbourhood.
         Cost("O(r · n · d)", lambda n, sizes: min(sizes.r, n) * n * sizes.d),
         CONSTANT,
-        Cost("O(n/r)", lambda n, sizes: math.ceil(n / sizes.r)),  # a neighbourhood a layer
+        Cost("O(n/r)", lambda n, sizes: math.ceil(n / sizes.r)),  # a neighbourhood per layer
         "the same over windows of r keys",
         _restricted,
     ),
     Layer(
         "recurrent",
         "Recurrent",
-        Cost("O(n · d²)", lambda n, sizes: n * sizes.d**2),  # a matrix d x d a position
+        Cost("O(n · d²)", lambda n, sizes: n * sizes.d**2),  # a matrix d x d per position
         LINEAR,
         LINEAR,
         "nn.RNN(d, d)",

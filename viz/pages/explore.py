@@ -53,7 +53,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
         data,
         "grid",
         on_open=lambda place: change(layer=place[0], head=place[1]),
-        on_view=lambda view: change(**view),
+        on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )
     preview("grid", grid, **view)
 

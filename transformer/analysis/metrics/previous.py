@@ -1,4 +1,7 @@
-"""Previous token mass, mean_i A_i,i-1: how much a head looks back by one (Clark et al. 2019)."""
+"""Previous token mass, mean_i A_i,i-1: how much a head looks back by one.
+
+Clark et al. 2019, section 3.
+"""
 
 from functools import partial
 

@@ -1,4 +1,7 @@
-"""Same token mass, mean_i A_ii: how much a head looks at the token itself (Clark et al. 2019)."""
+"""Same token mass, mean_i A_ii: how much a head looks at the token itself.
+
+Clark et al. 2019, section 3.
+"""
 
 from functools import partial
 
