@@ -1,16 +1,21 @@
 """The masks of a padded batch, sentence by sentence: which cells each of them leaves open.
 
-Made by the functions that the models use, from the tokens of recordings, which have no padding.
+`batch_masks` are those of the textbook: padding closes a place, whatever stands there, and no word
+of a decoder sees a later one. `used_masks` are what a model did when it ran over the padded rows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from transformer.layers.masks import combined_mask, padding_mask, subsequent_mask
-from transformer.recording import Attention
+from transformer.checkpoint import Checkpoint
+from transformer.layers.masks import combined_mask, subsequent_mask
+from transformer.models.family import Ids
+from transformer.recording import Attention, AttentionCall, Recording
+from transformer.recording.ours import calls_of
+from transformer.recording.watched import watched_calls
 from transformer.tokenizer import Token
 
 
@@ -22,36 +27,109 @@ class SentenceMasks:
     """The token at each row, padding at the end."""
     keys: tuple[Token, ...]
     """The token at each column, padding at the end."""
+    n_queries: int
+    """How many of the queries are not padding."""
+    n_keys: int
+    """How many of the keys are not padding."""
     padding: Tensor
-    """bool [Q, K], False in the columns of padding."""
+    """bool [Q, K], False in the columns of padding; True everywhere where no mask closes them."""
     subsequent: Tensor | None
-    """bool [Q, K], False above the diagonal; None where every query may see all keys."""
+    """bool [Q, K], False above the diagonal; None where no mask closes that."""
+    other: Tensor | None = None
+    """bool [Q, K], False where something else closes a cell: a window; None where nothing does."""
+    varies: bool = False
+    """Whether other layers or heads of the model leave other cells open."""
 
     @property
     def n_padding(self) -> int:
         """How many of the keys are padding."""
-        return int((~self.padding[0]).sum())
+        return len(self.keys) - self.n_keys
 
     @property
     def combined(self) -> Tensor:
         """What all masks together leave open: bool [Q, K]."""
-        if self.subsequent is None:
-            return self.padding
-        return combined_mask(self.padding, self.subsequent)
+        masks = (self.padding, self.subsequent, self.other)
+        return combined_mask(*(mask for mask in masks if mask is not None))
 
 
 def batch_masks(attentions: Sequence[Attention], pad: Token) -> list[SentenceMasks]:
     """One kind of attention in several recordings, as if their sentences were one batch."""
     queries = padded([attention.queries for attention in attentions], pad)
     keys = padded([attention.keys for attention in attentions], pad)
-    ids = torch.tensor([[token.id for token in row] for row in keys])
     n_queries, n_keys = len(queries[0]), len(keys[0])
-    padding = padding_mask(ids, pad.id).expand(-1, 1, n_queries, n_keys)[:, 0]  # [B, Q, K]
     is_causal = attentions[0].kind == "decoder_self"
     subsequent = subsequent_mask(n_queries, n_keys)[0, 0] if is_causal else None
     return [
-        SentenceMasks(*row, subsequent) for row in zip(queries, keys, padding.unbind(), strict=True)
+        SentenceMasks(
+            queries=row,
+            keys=columns,
+            n_queries=len(attention.queries),
+            n_keys=len(attention.keys),
+            padding=(torch.arange(n_keys) < len(attention.keys)).expand(n_queries, -1),
+            subsequent=subsequent,
+        )
+        for row, columns, attention in zip(queries, keys, attentions, strict=True)
     ]
+
+
+def used_masks(
+    checkpoint: Checkpoint, recordings: Sequence[Recording], kind: str
+) -> list[SentenceMasks] | None:
+    """What the model left open in its first layer and head of this kind, in a padded batch.
+
+    The model runs over each sentence of the batch with padding at the end of what it reads. None
+    where what was seen there does not have the rows and columns of the kind. Raises InputError.
+    """
+    passes = [
+        checkpoint.family.forced_pass(
+            checkpoint.config,
+            [token.id for token in recording.source],
+            [token.id for token in recording.target] or None,
+        )
+        for recording in recordings
+    ]
+    lengths = [max(map(len, rows)) for rows in zip(*(each.inputs for each in passes), strict=True)]
+    pad = max(0, checkpoint.config.pad_id)  # -1 stands for none
+    textbook = batch_masks([each.attentions[kind] for each in recordings], pad_token(checkpoint))
+    found = []
+    for masks, forced in zip(textbook, passes, strict=True):
+        inputs: list[Ids] = [
+            [*ids, *[pad] * (length - len(ids))]
+            for ids, length in zip(forced.inputs, lengths, strict=True)
+        ]
+        calls: dict[str, list[AttentionCall]] = (
+            watched_calls(checkpoint, forced, inputs, len(forced.inputs[0]))
+            if checkpoint.family.is_watched
+            else calls_of(checkpoint, inputs)
+        )
+        open_cells = [call.allowed().cpu() for call in calls.get(kind, ())]  # [H, Q, K] each
+        if not open_cells or open_cells[0].shape[1:] != masks.padding.shape:
+            return None
+        first = open_cells[0][0]
+        varies = any(not torch.equal(each, first.expand_as(each)) for each in open_cells)
+        found.append(replace(told_apart(masks, first), varies=varies))
+    return found
+
+
+def told_apart(textbook: SentenceMasks, allowed: Tensor) -> SentenceMasks:
+    """Which masks leave these cells open, bool [Q, K]: those that close all that is theirs.
+
+    What neither of the two of the textbook accounts for is closed by another.
+    """
+    later = ~subsequent_mask(*allowed.shape)[0, 0]
+    is_causal = allowed.size(0) == allowed.size(1) and bool(later.any())
+    subsequent = ~later if is_causal and not bool((allowed & later).any()) else None
+    hides_padding = not bool((allowed & ~textbook.padding).any())
+    padding = textbook.padding if hides_padding else torch.ones_like(allowed)
+    masks = replace(textbook, padding=padding, subsequent=subsequent)
+    other = allowed | ~masks.combined
+    return masks if bool(other.all()) else replace(masks, other=other)
+
+
+def pad_token(checkpoint: Checkpoint) -> Token:
+    """What stands at padding: a model without a token for it has one nevertheless, by name."""
+    token = checkpoint.tokenizer.token(max(0, checkpoint.config.pad_id))
+    return token if token.special else Token(token.id, "<pad>", special=True)
 
 
 def padded(rows: Sequence[tuple[Token, ...]], pad: Token) -> list[tuple[Token, ...]]:

@@ -175,6 +175,8 @@ class Screen:
 
     mask_text: str | None = _choice(TEXT)
     mask_kind: str | None = _choice(NAME)
+    masks: str = _choice(_one_of("used", "textbook"), "used")
+    """What the model closes, or what the textbook does."""
 
     topic: str | None = _choice(NAME)
     position: int = _choice(WHOLE, 0)

@@ -45,15 +45,15 @@ class Theme:
         return ramp(self.contrast, self.background)[:-1] + ramp(self.background, self.ink)
 
     @property
-    def mask_colours(self) -> tuple[str, str, str, str]:
-        """Of a cell that is allowed, or forbidden by padding, by the subsequent mask, by both.
+    def mask_colours(self) -> tuple[str, str, str, str, str]:
+        """A cell is allowed, or forbidden by padding, the subsequent mask, both, or another.
 
         Blue and orange part for every kind of colour-blindness; both together are far from either
         in lightness too.
         """
         tint = 2 * N_STOPS // 3
         padding, subsequent = (ramp(self.background, SERIES[i])[tint] for i in (0, 1))
-        return self.surface, padding, subsequent, self.dim
+        return self.surface, padding, subsequent, self.dim, self.contrast
 
 
 def _colours(names: str) -> tuple[str, ...]:

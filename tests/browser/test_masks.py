@@ -24,12 +24,12 @@ def wait_for_figure(page: Page, id: str) -> None:
 
 
 def test_the_masks_of_a_batch_say_what_they_forbid(page: Page, address: str) -> None:
-    page.goto(f"{address}/masks?mask_text=Hello.")
+    page.goto(f"{address}/masks?mask_text=Hello.&masks=textbook")
     painted(page)
     for number in (1, 2):
         for which in ("padding", "subsequent", "combined"):
             wait_for_figure(page, f"masks decoder_self {number} {which}")
-    expect(page.get_by_text("leaves the target's padding mask out")).to_be_visible()
+    expect(page.get_by_text("In the textbook, the subsequent mask closes")).to_be_visible()
     # The last key of the shorter sentence is padding, and later than all other queries.
     last = len(page.evaluate(KEYS, "masks decoder_self 2 combined")) - 1
     hover = page.locator(".js-plotly-plot .hoverlayer")
@@ -47,9 +47,31 @@ def test_a_second_sentence_and_another_kind_change_the_masks(page: Page, address
     field.press("Enter")
     page.wait_for_url(re.compile("mask_text=The"))
     page.get_by_role("radio", name="Cross").click()
-    wait_for_figure(page, "masks cross 2 padding")
+    wait_for_figure(page, "masks cross 2 combined")
     painted(page)
-    keys = page.evaluate(KEYS, "masks cross 2 padding")
+    keys = page.evaluate(KEYS, "masks cross 2 combined")
     assert "cat" in " ".join(keys) and "&lt;pad&gt;" in keys[-1]
     assert page.evaluate(f"{PLOTS}.length") == 2
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+def test_the_model_s_own_masks_come_first_and_the_textbook_s_at_a_press(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/masks")
+    painted(page)
+    wait_for_figure(page, "masks decoder_self 2 combined")
+    said = page.get_by_text("A mask closes keys to a query.")
+    expect(said).to_contain_text(
+        "en-de closes every later key here, and leaves padding open to padding only"
+    )
+    first = page.locator(".js-plotly-plot").first
+    assert said.bounding_box()["y"] < first.bounding_box()["y"]
+    assert page.evaluate(f"{PLOTS}.length") == 2
+    page.get_by_role("radio", name="Textbook").click()
+    page.wait_for_url(re.compile("masks=textbook"))
+    expect(said).to_contain_text("In the textbook")
+    wait_for_figure(page, "masks decoder_self 2 padding")
+    page.get_by_role("radio", name="Used by this model").click()
+    expect(said).to_contain_text("en-de closes every later key here")
+    page.wait_for_function("!location.search.includes('masks=')")

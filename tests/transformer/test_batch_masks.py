@@ -2,12 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer.batch_masks import batch_masks
+from tests.conftest import random_checkpoint
+from tests.transformer.watch.hugging_face import build
+from transformer import Checkpoint, decode, load_checkpoint, record
+from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, told_apart, used_masks
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.layers.masks import combined_mask, padding_mask, subsequent_mask
@@ -106,3 +111,82 @@ def run_with_padding_mask(model: nn.Module, target: Tensor, run: Run) -> Tensor:
     for hook in hooks:
         hook.remove()
     return logits
+
+
+def test_padding_is_a_place_whatever_stands_there() -> None:
+    """Marian and T5 begin with the token that they pad with."""
+    starts = Attention("decoder_self", (PAD, Token(5, "5")), (PAD, Token(5, "5")), ())
+    longer = attention("decoder_self", 4, 4)
+    short, long = batch_masks([starts, longer], PAD)
+    assert short.keys == (PAD, Token(5, "5"), PAD, PAD)
+    assert short.padding[0].tolist() == [True, True, False, False]
+    assert bool(long.padding.all())
+
+
+def used(checkpoint: Checkpoint, *texts: str) -> dict[str, list[SentenceMasks]]:
+    """What a model closes when these are one batch, by kind."""
+    needs_target = checkpoint.family.target == "needed"
+    recordings = [
+        record(
+            checkpoint, text, decode(checkpoint, text, "greedy").target if needs_target else None
+        )
+        for text in texts
+    ]
+    found = {kind: used_masks(checkpoint, recordings, kind) for kind in recordings[0].attentions}
+    return {kind: masks for kind, masks in found.items() if masks is not None}
+
+
+def test_a_model_of_ours_leaves_target_padding_open_and_closes_that_of_the_source() -> None:
+    masks = used(random_checkpoint(replace(CONFIG, eos_id=None)), "5 9 12 3 7", "5 9")
+    assert set(masks) == {"encoder_self", "decoder_self", "cross"}
+    for kind, (long, short) in masks.items():
+        assert long.n_padding == 0 and short.n_padding > 0
+        assert short.combined.shape == (len(short.queries), len(short.keys))
+        n_queries, n_keys = short.combined.shape
+        if kind == "decoder_self":
+            assert bool(short.padding.all())
+            assert torch.equal(short.combined, torch.ones(n_queries, n_keys).tril().bool())
+        else:
+            assert short.subsequent is None
+            real = torch.arange(n_keys) < short.n_keys
+            assert torch.equal(short.combined, real.expand(n_queries, -1))
+        assert short.other is None and not short.varies
+
+
+@pytest.mark.parametrize(
+    ("family", "kind", "hides_padding", "is_causal", "has_another"),
+    [
+        ("BERT", "encoder_self", True, False, False),
+        ("T5", "encoder_self", True, False, False),
+        ("T5", "cross", True, False, False),
+        ("T5", "decoder_self", False, True, False),
+        ("GPT-2", "decoder_self", True, True, False),
+        ("Mistral", "decoder_self", True, True, True),  # a window of 4
+    ],
+)
+def test_what_a_watched_model_closes_is_recorded(
+    family: str, kind: str, hides_padding: bool, is_causal: bool, has_another: bool, tmp_path: Path
+) -> None:
+    model: Any = build(family)
+    model.save_pretrained(tmp_path)
+    _, short = used(load_checkpoint(tmp_path, "cpu"), "5 9 12 33 7 7 41", "5 9 8")[kind]
+    assert short.n_padding > 0
+    assert bool(short.padding.all()) != hides_padding
+    assert (short.subsequent is not None) == is_causal
+    assert (short.other is not None) == has_another
+
+
+def test_masks_are_told_apart_by_what_they_close() -> None:
+    textbook = batch_masks([attention("decoder_self", n, n) for n in (4, 6)], PAD)[0]
+    later = torch.ones(6, 6).triu(1).bool()
+    window = torch.ones(6, 6).tril(-3).bool()
+    both = told_apart(textbook, ~(later | window))
+    assert bool(both.padding.all()) and both.other is not None
+    assert torch.equal(~both.other, window) and torch.equal(both.combined, ~(later | window))
+    nothing = told_apart(textbook, torch.ones(6, 6).bool())
+    assert nothing.subsequent is None and nothing.other is None and bool(nothing.combined.all())
+
+
+def test_a_model_without_a_token_for_padding_pads_by_name() -> None:
+    generator = random_checkpoint(replace(GENERATOR, pad_id=7))
+    assert pad_token(generator) == Token(7, "<pad>", special=True)

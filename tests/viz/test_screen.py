@@ -59,6 +59,7 @@ CHOICES = {
     "special": ("shown", "hidden", "renormalised"),
     "picture": ("arrows", "map", "inside"),
     "pooling": ("largest", "mean"),
+    "masks": ("used", "textbook"),
 }
 
 

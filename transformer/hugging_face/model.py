@@ -69,20 +69,21 @@ class State:
 
 
 class HuggingFaceModel(nn.Module):
-    """A model of the library; its arguments are only token ids, of one sequence without padding."""
+    """A model of the library; its arguments are token ids of one sequence."""
 
     def __init__(self, inner: nn.Module, config: HuggingFaceConfig) -> None:
         super().__init__()
         self.inner, self.config = inner, config
 
-    def forward(self, *inputs: Tensor) -> Tensor:
+    def forward(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
 
-        Models without logits per token return their hidden states, or the logits of classes.
+        mask: of the first of them [1, T], 0 at padding; None: there is none. Models without logits
+        per token return their hidden states, or the logits of classes.
         """
         names = ("input_ids", "decoder_input_ids")
         given = dict(zip(names, inputs, strict=False))
-        mask = torch.ones_like(inputs[0])
+        mask = torch.ones_like(inputs[0]) if mask is None else mask
         return _first_output(self._run(attention_mask=mask, use_cache=False, **given))
 
     def start(self, source: Tensor) -> State:

@@ -53,16 +53,27 @@ def record(
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     if checkpoint.family.is_watched:
         return record_watched(checkpoint, forced, sources, targets or [])
+    observer, logits = _observe(checkpoint, forced.inputs)
+    return _write_down(checkpoint, observer, forced, sources, targets or [], logits)
+
+
+def calls_of(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> dict[str, list[AttentionCall]]:
+    """kind -> one call per layer, in one pass over these arguments: a model of ours, a row each."""
+    observer, _ = _observe(checkpoint, inputs)
+    return {kind: [_call(*each) for each in calls] for kind, calls in observer.calls.items()}
+
+
+def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, Tensor]:
+    """What one pass left behind, and its logits [T, V] or [C]."""
     _hook(checkpoint.model, checkpoint.family)
     observer = _Observer()
     token = _OBSERVER.set(observer)
     try:
         with torch.inference_mode():
-            inputs = (torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs)
-            logits = checkpoint.model(*inputs)[0]
+            rows = (torch.tensor([ids], device=checkpoint.device) for ids in inputs)
+            return observer, checkpoint.model(*rows)[0]
     finally:
         _OBSERVER.reset(token)
-    return _write_down(checkpoint, observer, forced, sources, targets or [], logits)
 
 
 def _call(

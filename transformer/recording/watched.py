@@ -1,6 +1,6 @@
 """One forced pass of a checkpoint whose modules are not ours: attention is found by watching."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
 import torch
@@ -9,7 +9,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
-from transformer.recording import Attention, Recording
+from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.watch.kinds import by_kind
@@ -25,7 +25,7 @@ def record_watched(
     checkpoint: Checkpoint, forced: ForcedPass, sources: Ids, targets: Ids
 ) -> Recording:
     """Run the model once and record its attention. Raises InputError if none was seen."""
-    inputs = [torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs]
+    inputs = _rows(checkpoint, forced.inputs)
     watcher = Watcher(checkpoint.model)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
@@ -54,6 +54,28 @@ def record_watched(
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
     )
+
+
+def watched_calls(
+    checkpoint: Checkpoint, forced: ForcedPass, inputs: Sequence[Ids], n_real: int
+) -> dict[str, list[AttentionCall]]:
+    """kind -> one call per layer, in one pass over these arguments, a row each.
+
+    n_real: of the first argument; what follows is said to be padding.
+    """
+    rows = _rows(checkpoint, inputs)
+    mask = torch.ones_like(rows[0])
+    mask[:, n_real:] = 0
+    watcher = Watcher(checkpoint.model)
+    with torch.inference_mode(), watcher:
+        checkpoint.model(*rows, mask=mask)
+    return {
+        kind: [maker(call)() for call in calls] for kind, calls in _kinds(watcher, forced).items()
+    }
+
+
+def _rows(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> list[torch.Tensor]:
+    return [torch.tensor([ids], device=checkpoint.device) for ids in inputs]
 
 
 def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, list[Seen]]:

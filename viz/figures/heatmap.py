@@ -152,6 +152,12 @@ def cells_figure(
     return figure
 
 
+def make_square(figure: go.Figure) -> None:
+    """Let each cell be as wide as it is high; what is left over stays empty beside the cells."""
+    figure.update_xaxes(constrain="domain", constraintoward="left")
+    figure.layout.yaxis.update(scaleanchor="x", constrain="domain", constraintoward="top")
+
+
 def _axes(shape: tuple[int, ...], rows: Side, columns: Side, theme: Theme) -> dict[str, Any]:
     """Both axes, given at once: updating a figure's axes costs twice as much as making it."""
     n_rows, n_columns = shape
@@ -220,6 +226,7 @@ def _thin_labels(figure: go.Figure, sides: dict[str, Side], most: dict[str, int]
             "tickvals": shown["tickvals"][::every],
             "ticktext": shown["ticktext"][::every],
             "showticklabels": True,
+            "showline": False,  # the first one has it
             "overlaying": name,
             "matches": name,
             "side": "bottom" if name == "x" else "left",

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.batch_masks import SentenceMasks
-from viz.figures.heatmap import Side, cells_figure
+from viz.figures.heatmap import Side, cells_figure, make_square
 from viz.figures.layout import COMFORTABLE, ROW, SMALL, layout, rows_height, token_axis
 from viz.theme import Theme, plotly_scale
 
@@ -18,14 +18,26 @@ STATES = (
     "forbidden by the padding mask",
     "forbidden by the subsequent mask",
     "forbidden by both masks",
+    "forbidden by another mask",
 )
-"""What a cell can be, in the order of Theme.mask_colours: the bits of two masks."""
+"""What a cell can be, in the order of Theme.mask_colours: the bits of two masks, then another."""
+OTHER = len(STATES) - 1
 SEPARATED = 40
 """With more rows or columns than this the gaps between cells would hide them."""
 MOST_COLUMNS = 24
 """Labels below a picture that shares its row with three others."""
 SMALL_HEIGHT, SMALL_TOP = 176, 46
 """Pixels of a picture without labels, and of the two lines above its cells."""
+
+
+def states_of(masks: SentenceMasks, which: Which = "combined") -> Tensor:
+    """What each cell is to one or all of a sentence's masks, an index of STATES: [Q, K]."""
+    states = (~masks.padding).byte() * (which != "subsequent")
+    if masks.subsequent is not None and which != "padding":
+        states = states + 2 * (~masks.subsequent).byte()
+    if masks.other is not None and which == "combined":
+        states = states.masked_fill(~masks.other, OTHER)
+    return states
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +52,7 @@ class Picture:
     @property
     def states(self) -> Tensor:
         """What each cell is, an index of STATES: [Q, K]."""
-        padding, subsequent = ~self.masks.padding, self.masks.subsequent
-        states = padding.byte() * (self.which != "subsequent")
-        if subsequent is not None and self.which != "padding":
-            states = states + 2 * (~subsequent).byte()
-        return states
+        return states_of(self.masks, self.which)
 
     @property
     def count(self) -> str:
@@ -61,24 +69,29 @@ class Picture:
 
 
 def draw(picture: Picture, theme: Theme) -> go.Figure:
-    """Large, with a label at every token."""
+    """Large, with a label at every token, and square cells."""
     masks = picture.masks
-    rows, columns = Side("query", masks.queries), Side("key", masks.keys)
-    title = f"{picture.title} · {picture.count}"
-    shape = tuple(picture.states.shape)
     figure = cells_figure(
         _sheets(picture, theme),
-        shape,
-        rows,
-        columns,
+        tuple(picture.states.shape),
+        Side("query", masks.queries),
+        Side("key", masks.keys),
         theme,
         id=picture.id,
-        title=title,
+        title=f"{picture.title} · {picture.count}",
         right=8,
         most_columns=MOST_COLUMNS,
     )
-    if shape[0] * ROW <= COMFORTABLE:  # roomy rows may be lower: there is no number to read
-        figure.layout.height -= rows_height(shape[0]) // 4
+    make_square(figure)
+    return figure
+
+
+def draw_beside(picture: Picture, theme: Theme) -> go.Figure:
+    """The same, lower, beside small ones."""
+    figure = draw(picture, theme)
+    n_rows = len(picture.masks.queries)
+    if n_rows * ROW <= COMFORTABLE:  # roomy rows may be lower: there is no number to read
+        figure.layout.height -= rows_height(n_rows) // 4
     return figure
 
 

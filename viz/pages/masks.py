@@ -1,13 +1,17 @@
 """Masks: which cells are forbidden when two sentences of different length are one batch."""
 
-import streamlit as st
+from collections.abc import Callable, Sequence
 
-from transformer import InputError, Recording
-from transformer.batch_masks import SentenceMasks, batch_masks
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from transformer import Checkpoint, InputError, Recording
+from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
 from viz.export import masks_csv
 from viz.figures import masks as figures
-from viz.figures.masks import STATES, Picture, Which
+from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_title, literal
+from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
 from viz.ui.panel import plot
@@ -17,49 +21,103 @@ from viz.ui.state import bound, current_theme
 
 WIDTHS = (2, 5)
 """Of the single masks, and of their combination."""
-CAUSAL = (
-    "Padding stands at the end, where the subsequent mask already hides it from every real "
-    "token: this implementation therefore leaves the {side}'s padding mask out of decoder "
-    "self-attention, and nothing real depends on it."
+SHOWN = {"used": "Used by this model", "textbook": "Textbook"}
+WHAT_FOR = (
+    "A mask closes keys to a query. The sentences of a batch are padded to one length, and nothing "
+    "real may depend on padding."
 )
-PADDED = (
-    "Padding makes the sentences of a batch equally long: no query may attend to it. Rows of "
-    "padding are computed like all others, and nothing real depends on them."
-)
-
-NOTE_ON_OTHERS = (
-    "These are the masks that a batch of both texts needs, padded at its end; how this model "
-    "itself masks is up to the library that it comes from."
+WHAT_FOR_DECODER = (
+    " A decoder must not see words that it has still to write: in training it would copy them."
 )
 
 
 def draw(pane: Pane) -> None:
-    """Both sentences, each with its masks."""
+    """What masks are for and what the model does; then both sentences, each with its masks."""
     shown, default = pane.answer, offered_example(pane.answer)
-    field, kinds = st.columns([6, 3.4], vertical_alignment="bottom")
+    said = st.container()
+    field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
         text = second_text(pane.screen.mask_text, default)
         second = record_second(shown.request.checkpoint, text, default)
-    first = recording_of_text(shown.request)
+    recordings = (recording_of_text(shown.request), second)
     with kinds:
-        kind = choose_kind(pane.screen.mask_kind, list(first.attentions))
-    side = padded_side(first, kind)
-    pad = shown.checkpoint.tokenizer.token(shown.checkpoint.config.pad_id)
-    batch = batch_masks([each.attentions[kind] for each in (first, second)], pad)
-    is_causal = batch[0].subsequent is not None
-    for number, column in enumerate(st.columns(2, gap="large")):
-        with column:
-            show_sentence(number + 1, batch[number], kind, side)
+        kind = choose_kind(pane.screen.mask_kind, list(recordings[0].attentions))
+    with which:
+        choice = choose_one("Masks", "masks", SHOWN, pane.screen.masks)
+    used = masks_in_use(shown.checkpoint, recordings, kind) if choice == "used" else None
+    batch = used or batch_masks(
+        [each.attentions[kind] for each in recordings], pad_token(shown.checkpoint)
+    )
+    with said:
+        st.markdown(what_for(kind) + " " + literal(what_is_done(shown, batch, choice, used)))
+    side = padded_side(recordings[0], kind)
     with st.container(horizontal=True, vertical_alignment="center"):
-        legend(4 if is_causal else 2)
+        legend(batch)
         download(
             "Masks as CSV",
             lambda: masks_csv(batch),
             f"headscope-masks-{kind}.csv",
             "Both sentences' masks, one row per cell",
         )
-    is_ours = not shown.checkpoint.family.is_watched
-    st.caption(note(side, is_causal) if is_ours else NOTE_ON_OTHERS)
+    for number, column in enumerate(st.columns(2, gap="large")):
+        with column:
+            show_sentence(number + 1, batch[number], kind, side, is_single=used is not None)
+
+
+def masks_in_use(
+    checkpoint: Checkpoint, recordings: Sequence[Recording], kind: str
+) -> list[SentenceMasks] | None:
+    """What the model closes; None where it cannot be seen."""
+    try:
+        return used_masks(checkpoint, recordings, kind)
+    except InputError:
+        return None
+
+
+def what_for(kind: str) -> str:
+    """Why there are masks, in this kind of attention."""
+    return WHAT_FOR + (WHAT_FOR_DECODER if kind == "decoder_self" else "")
+
+
+def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, used: object) -> str:
+    """Which masks the pictures show, in a sentence about what is closed in them."""
+    if choice == "textbook":
+        causal = batch[0].subsequent is not None
+        both = "the subsequent mask closes every later key, and the padding mask all padding"
+        return f"In the textbook, {both if causal else 'the padding mask closes all padding'}."
+    if used is None:
+        return (
+            f"What {shown.checkpoint.name} does with padding could not be recorded: these are the "
+            "textbook's masks."
+        )
+    return f"{shown.checkpoint.name} {in_use(batch)}"
+
+
+def in_use(batch: Sequence[SentenceMasks]) -> str:
+    """What a model's masks close, as recorded in a padded batch; the subject stands before it."""
+    padded = [masks for masks in batch if masks.n_padding]
+    hides = [masks for masks in padded if not bool(masks.padding.all())]
+    closed = ["every later key"] if any(masks.subsequent is not None for masks in batch) else []
+    closed += ["all padding"] if hides else []
+    others = sum(int((~masks.other).sum()) for masks in batch if masks.other is not None)
+    closed += [f"{others} more cells"] if others else []
+    *most, last = closed or ["nothing"]
+    said = f"closes {' and '.join([*filter(None, [', '.join(most)]), last])} here"
+    if padded and not hides:
+        # An encoder of a model without such a mask would let real tokens read padding.
+        is_read = any(
+            bool(masks.combined[: masks.n_queries, masks.n_keys :].any()) for masks in padded
+        )
+        said += ", and leaves padding open" + (
+            ": real tokens read it."
+            if is_read
+            else " to padding only: it stands at the end, where no real token sees it."
+        )
+    else:
+        said += "."
+    if any(masks.varies for masks in batch):
+        said += " Its layers or heads differ: this is layer 0, head 0."
+    return said
 
 
 def offered_example(shown: Answer) -> str:
@@ -99,48 +157,45 @@ def padded_side(recording: Recording, kind: str) -> str:
     return "target" if kind == "decoder_self" else "source"
 
 
-def note(side: str, is_causal: bool) -> str:
-    """What the masks mean for what is real."""
-    return CAUSAL.format(side=side) if is_causal else PADDED
-
-
-def legend(n_states: int) -> None:
-    """What the colours mean, in words."""
+def legend(batch: Sequence[SentenceMasks]) -> None:
+    """What the colours mean, in words; only those that a mask of the batch may have."""
     theme, inline = current_theme(), "display:inline-block"
     square = f"{inline};width:.8em;height:.8em;margin-right:.4em;border:1px solid {theme.dim}"
+    states = [int(state) for masks in batch for state in states_of(masks).unique()]
     entries = (
         f'<span style="{inline};margin-right:1.4em">'
-        f'<span style="{square};background:{colour}"></span>{words}</span>'
-        for words, colour in zip(STATES[:n_states], theme.mask_colours, strict=False)
+        f'<span style="{square};background:{theme.mask_colours[state]}"></span>{STATES[state]}'
+        "</span>"
+        for state in sorted({0, *states})
     )
     st.html(f'<div class="mask-legend" style="font-size:.875rem">{"".join(entries)}</div>')
 
 
-def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str) -> None:
-    """The masks of one sentence of the batch and, where there are two, their combination."""
+def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str, is_single: bool) -> None:
+    """The masks of one sentence of the batch: each by itself and together, or as one picture."""
 
     def picture(which: Which, title: str) -> Picture:
         return Picture(masks, which, title, f"masks {kind} {number} {which}")
 
-    n_real = len(masks.keys) - masks.n_padding
-    st.markdown(f"**Sentence {number}** · keys: {n_real} tokens, {masks.n_padding} of padding")
+    st.markdown(
+        f"**Sentence {number}** · keys: {masks.n_keys} tokens, {masks.n_padding} of padding"
+    )
     padding = picture("padding", f"{side.capitalize()} padding mask")
-    if masks.subsequent is None:
-        _show(padding)
+    if is_single or masks.subsequent is None:
+        _show(picture("combined", "Mask") if is_single else padding)
         return
     single, together = st.columns(WIDTHS)
     with single:
-        _show(padding, small=True)
-        _show(picture("subsequent", "Subsequent mask"), small=True)
+        _show(padding, figures.draw_small)
+        _show(picture("subsequent", "Subsequent mask"), figures.draw_small)
     with together:
-        _show(picture("combined", "Both together"))
+        _show(picture("combined", "Both together"), figures.draw_beside)
 
 
-def _show(picture: Picture, small: bool = False) -> None:
-    draw_masks = figures.draw_small if small else figures.draw
-    figure = draw_masks(picture, current_theme())
+def _show(picture: Picture, draw_masks: Callable[[Picture, Theme], Figure] = figures.draw) -> None:
     # The buttons of a small figure would lie on its cells.
-    plot(figure, picture.describe(), picture.id, displayModeBar=not small and "hover")
+    bar = draw_masks is not figures.draw_small and "hover"
+    plot(draw_masks(picture, current_theme()), picture.describe(), picture.id, displayModeBar=bar)
 
 
 PAGE = Page("masks", "Masks", 6, draw)

@@ -86,6 +86,15 @@ def test_a_long_sentence_labels_some_columns_and_hovers_on_all(recorder) -> None
     assert figure.layout.yaxis.showticklabels
 
 
+def test_large_cells_are_square_and_frame_and_labels_end_with_them(recorder) -> None:
+    masks = batch_masks([recorder(40, 40).attentions["decoder_self"]], PAD)[0]
+    layout = draw(picture(masks, "combined"), LIGHT).layout
+    assert layout.yaxis.scaleanchor == "x"
+    for axis in (layout.xaxis, layout.xaxis2, layout.yaxis):
+        assert axis.constrain == "domain"
+    assert layout.xaxis.showline and not layout.xaxis2.showline
+
+
 # Machado, Oliveira and Fernandes (2009), severity 1: what the eye makes of linear RGB.
 SIGHT = {
     "full": torch.eye(3),
@@ -113,5 +122,5 @@ def seen(colour: str, sight: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("sight", SIGHT.values(), ids=SIGHT)
 def test_the_colours_part_for_every_sight(theme: Theme, sight: torch.Tensor) -> None:
     colours = torch.stack([seen(colour, sight) for colour in theme.mask_colours])
-    distances = torch.cdist(colours, colours) + torch.eye(4)
+    distances = torch.cdist(colours, colours) + torch.eye(5)
     assert distances.min() > 0.2
