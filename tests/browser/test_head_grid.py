@@ -80,6 +80,17 @@ def test_sorted_heads_stand_in_the_order_of_the_metric(
     becomes(lambda: len(shown(page)), 24)
 
 
+def test_in_cross_attention_the_heads_that_align_come_first(page: Page, grid_address: str) -> None:
+    open_grid(page, grid_address)
+    expect(page.locator("option[value=alignment]")).to_have_count(0)
+    open_grid(page, grid_address, "kind=cross")
+    select(page, "Sort", "alignment")
+    cross = random_map(3, 8, 9, 10, "cross")
+    becomes(lambda: shown(page), ranked(cross, "alignment"))
+    select(page, "Show", "alignment")
+    expect(page.locator(".legend")).to_contain_text("one-to-one")
+
+
 def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_address: str) -> None:
     open_grid(page, grid_address)
     expect(page.get_by_label("Top", exact=True)).to_be_disabled()  # by what?

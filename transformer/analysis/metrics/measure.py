@@ -11,10 +11,15 @@ from transformer.recording import Attention
 
 
 def metrics_of(attention: Attention) -> dict[str, Metric]:
-    """name -> metric; those of the diagonal only where queries and keys are one sequence."""
+    """name -> metric: those that say something about attention of this kind over these tokens."""
     found: dict[str, Metric] = discover("transformer.analysis.metrics", "METRIC")
-    same = attention.queries == attention.keys
-    return {name: metric for name, metric in found.items() if same or not metric.same_sequence}
+    is_same = attention.queries == attention.keys
+    is_cross = attention.kind.startswith("cross")
+    return {
+        name: metric
+        for name, metric in found.items()
+        if (is_same or not metric.same_sequence) and (is_cross or not metric.cross)
+    }
 
 
 def measure(attention: Attention, layer: int) -> dict[str, Tensor]:

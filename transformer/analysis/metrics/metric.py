@@ -28,6 +28,8 @@ class Metric:
     """One sentence: what it says, how it is averaged, where it comes from."""
     same_sequence: bool = False
     """Whether it says something only where queries and keys are the same tokens."""
+    cross: bool = False
+    """Whether it says something only where a target looks at its source."""
     least_change: float = 0.05
     """What it must change by in the course of a training to tell that a head took on a role."""
 

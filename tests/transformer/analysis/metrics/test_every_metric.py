@@ -22,7 +22,16 @@ def random_weights(heads: int, queries: int, keys: int, causal: bool = False) ->
 
 
 def test_the_metrics_are_found() -> None:
-    expected = {"confidence", "distance", "entropy", "first", "next", "previous", "same"}
+    expected = {
+        "alignment",
+        "confidence",
+        "distance",
+        "entropy",
+        "first",
+        "next",
+        "previous",
+        "same",
+    }
     assert expected <= set(METRICS)
 
 
@@ -85,6 +94,7 @@ PATTERNS = {
     "next": torch.eye(N)[torch.arange(N).add(1).clamp_max(N - 1)],
 }
 KNOWN: dict[str, dict[str, float]] = {
+    "alignment": {"identity": 1, "uniform": 1 / 8, "first": 1 / 8, "previous": 7 / 8},
     "entropy": {"identity": 0, "uniform": 3, "first": 0},
     "confidence": {"identity": 1, "uniform": 1 / 8, "previous": 1},
     "distance": {"identity": 0, "first": 3.5, "previous": 7 / 8, "uniform": 2.625},
