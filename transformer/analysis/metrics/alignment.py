@@ -26,9 +26,9 @@ METRIC = Metric(
     unit="share",
     compute=agreement,
     explain=(
-        "How far a head is one-to-one: its weight times the share of the key's total that this query "
-        "gives, mean over queries. Heads that align words come first; one that only follows the "
-        "order of words is one-to-one, too (both directions agree: Liang et al. 2006)."
+        "How far a head is one-to-one: its weight times the share of the key's total that this "
+        "query gives, mean over queries. Heads that align words come first; one that only follows "
+        "the order of words is one-to-one, too (both directions agree: Liang et al. 2006)."
     ),
     cross=True,
 )
