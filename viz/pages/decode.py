@@ -12,7 +12,7 @@ from viz.ui.controls import choose_heads
 from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
-from viz.ui.payloads import payload_of
+from viz.ui.payloads import caption_of, payload_of
 from viz.ui.request import Answer
 from viz.ui.saving import download
 from viz.ui.state import change, current_theme
@@ -34,7 +34,12 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
     step = min(screen.step, len(decoding.steps) - 1)
     data = player.data(payload_of(pane.answer, player), current_theme(), step=step)
-    decode_player(data, "player", on_step=lambda step: change(step=step))
+    decode_player(
+        data,
+        "player",
+        caption_of(pane.answer, player.title),
+        on_step=lambda step: change(step=step),
+    )
     preview("player", player)
     download(
         "Steps as CSV",

@@ -10,7 +10,7 @@ from viz.ui.controls import choose_head
 from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
-from viz.ui.payloads import payload_of
+from viz.ui.payloads import caption_of, payload_of
 from viz.ui.picture import choose_path, choose_picture, picture
 from viz.ui.reading import choose_reading, choose_rows, usable_reading
 from viz.ui.saving import save_head
@@ -52,6 +52,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
     head_grid(
         data,
         "grid",
+        caption_of(pane.answer, grid.title),
         on_open=lambda place: change(layer=place[0], head=place[1]),
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 
 from viz.components.kit.picture import Picture
+from viz.ui.opened import title
 from viz.ui.request import Answer, Request
 
 MOST_BYTES = 2**28
@@ -45,6 +46,11 @@ PAYLOADS = Payloads(MOST_BYTES)
 def payload_of(answer: Answer, picture: Picture) -> bytes:
     """The packed data of a picture of an answer. Raises ValueError as the picture does."""
     return PAYLOADS.get((answer.request, picture), lambda: picture.payload(*answer.made))
+
+
+def caption_of(answer: Answer, name: str) -> str:
+    """What stands below a copied figure: the checkpoint, and what is shown of it, by name."""
+    return f"{title(answer.request.checkpoint)} · {name}"
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:

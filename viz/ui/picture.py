@@ -15,7 +15,7 @@ from viz.components.kit.picture import NothingLeft
 from viz.ui.controls import choose_one
 from viz.ui.live_preview import preview
 from viz.ui.page import Pane
-from viz.ui.payloads import payload_of
+from viz.ui.payloads import caption_of, payload_of
 from viz.ui.state import bound, change, current_theme, session
 
 TITLES = {"arrows": "Arrows", "map": "Heatmap", "inside": "Inside"}
@@ -65,7 +65,7 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         heads=heads,
         pins=pane.screen.pins,
     )
-    head_view(data, key, on_view=changed)
+    head_view(data, key, caption_of(pane.answer, view.title), on_view=changed)
     preview(key, view, of=pane.of, head=selection.head)
 
 
@@ -91,7 +91,7 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
     data = large.data(
         payload_of(answer, large), current_theme(), cell=cell and _place(map, *cell), **state
     )
-    head_map(data, key, on_cell=open_cell, on_region=zoom)
+    head_map(data, key, caption_of(answer, large.title), on_cell=open_cell, on_region=zoom)
     preview(key, HeadMap(selection, reading), of=pane.of, **state)
 
 
@@ -102,6 +102,7 @@ def _inside(pane: Pane, reading: Reading) -> None:
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
         key,
+        caption_of(pane.answer, cell.title),
         on_cell=lambda cell: change(**{f"cell{pane.suffix}": tuple(cell)}),
     )
     preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)

@@ -5,7 +5,7 @@ import { tell } from "../kit/sync.js";
 
 const APP = '[data-testid="stApp"]';
 
-export default host("address", create, update);
+export default host("address", create, update, { isPicture: false });
 
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
 // or Forward, and the server has not taken it yet; isAsking: and has clicked since.

@@ -1,6 +1,6 @@
 // Vectors as bars and steps on canvases, sharp at any number of device pixels.
 
-import { devicePixels, emptied } from "../kit/canvas.js";
+import { devicePixels, emptied, ratio } from "../kit/canvas.js";
 
 const PALE = 0.38; // of the whole in which a part is drawn
 
@@ -8,7 +8,7 @@ const PALE = 0.38; // of the whole in which a part is drawn
 function openCanvas(canvas) {
   const [width, height] = devicePixels(canvas.clientWidth, canvas.clientHeight);
   if (!width || !height) return null;
-  const sizes = { ratio: window.devicePixelRatio, pixelsAcross: width, pixelsDown: height };
+  const sizes = { ratio: ratio(), pixelsAcross: width, pixelsDown: height };
   return Object.assign(emptied(canvas, width, height), sizes);
 }
 

@@ -53,6 +53,7 @@ function listen(cell) {
   competitors.onpointerleave = competitors.onfocusout = () => speak(cell, null);
   const observer = new ResizeObserver(() => draw(cell));
   observer.observe(root);
+  cell.redraw = () => draw(cell);
   cell.dispose = () => {
     observer.disconnect();
     cell.line.end();

@@ -7,6 +7,7 @@ const TOPS = [0, 5, 10, 20];
 // changed({ show, sort, top }) is called when the user chose.
 export function createToolbar(changed) {
   const node = element("div", "toolbar");
+  node.dataset.control = "";
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", "What the grid shows");
   const toolbar = { node };

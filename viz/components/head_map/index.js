@@ -33,11 +33,13 @@ function create(root, sync) {
   view.back.type = "button";
   view.waiting = element("span", "waiting dim", "loading exact values");
   const corner = element("div", "corner");
+  corner.dataset.control = "";
   corner.append(view.waiting, view.back);
   root.replaceChildren(view.sentence.node, corner, view.stage, view.legend);
   const observer = new ResizeObserver(() => view.map && root.clientWidth !== view.width && draw(view));
   observer.observe(root);
   const silence = onToken((token) => hear(view, token));
+  view.redraw = () => draw(view);
   view.dispose = () => {
     clearTimeout(view.timer);
     observer.disconnect();

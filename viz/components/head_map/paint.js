@@ -1,6 +1,6 @@
 // The cells of a head map, and what is drawn over them: path, marks and outlines.
 
-import { createImage, devicePixels, emptied } from "../kit/canvas.js";
+import { createImage, devicePixels, emptied, ratio } from "../kit/canvas.js";
 import { channels, colourAt, pixel, spans } from "../kit/shade.js";
 import { boxOf, cellSize } from "./frame.js";
 import { isSigned, sourceOf } from "./values.js";
@@ -61,7 +61,7 @@ function valueSpans(first, end, block, offset, nPixels) {
 // A canvas of the frame's size, emptied, whose units are CSS pixels.
 export function prepareCanvas(canvas, { width, height }) {
   const context = emptied(canvas, ...devicePixels(width, height));
-  context.scale(window.devicePixelRatio, window.devicePixelRatio);
+  context.scale(ratio(), ratio());
   return context;
 }
 

@@ -1,5 +1,6 @@
 // A head map in words: the sentence above it, labels that are cut, and the legend.
 
+import { ratio } from "../kit/canvas.js";
 import { element, setPiece, short } from "../kit/page.js";
 import { say, saidOf, textOf } from "../kit/sentence.js";
 import { lawOf } from "../kit/shade.js";
@@ -118,7 +119,7 @@ export function tellState(view) {
   view.waiting.hidden = exact || !view.asks || !isSmall(shown);
   const [down, across] = map.header.block;
   const { width, height } = cellSize(frame, shown);
-  const dense = Math.min(width, height) * window.devicePixelRatio < 1;
+  const dense = Math.min(width, height) * ratio() < 1;
   const more = view.asks ? "zoom in for exact values" : "exact values are not included in this file";
   view.pooled.textContent = !exact
     ? `each cell is the ${mostOf(map)} of ${down} × ${across}: ${more}`

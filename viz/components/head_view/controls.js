@@ -17,6 +17,7 @@ export function createControls(on) {
   lines.onchange = () => on.lines();
   const choice = element("label", "choice dim", "lines per token ");
   choice.append(lines);
+  choice.dataset.control = "";
   bar.append(swatches, choice);
   const controls = { bar, swatches, lines, on, buttons: [], heads: [] };
   swatches.onclick = (event) => onSwatch(controls, event);

@@ -11,6 +11,7 @@ import { openMap, openToken } from "./lines.js";
 import { BOX, drawBase } from "./picture.js";
 import { isolateTokens, link, point } from "./pointing.js";
 import { resize, scrolled } from "./size.js";
+import { offerStrokes } from "./strokes.js";
 import { arrangeTokens, createTokens, markPins, nodeOf } from "./tokens.js";
 import { strongestOf } from "./words.js";
 
@@ -33,12 +34,15 @@ function create(root, sync) {
   view.wires.setAttribute("role", "img");
   [view.base, view.overlay] = [element("canvas", "base"), element("canvas", "overlay")];
   view.wires.append(view.base, view.overlay);
+  offerStrokes(view);
   view.stage = element("div", "stage");
   view.stage.append(view.tokens.rows, view.wires, view.tokens.columns);
   view.box = element("div", "box");
   view.box.append(view.stage);
   view.sentence = createSentence();
   view.legend = element("div", "legend dim");
+  view.hint = element("div");
+  view.hint.dataset.control = "";
   const titles = element("div", "titles dim");
   titles.append(...view.titles);
   root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);

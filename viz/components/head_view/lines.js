@@ -141,12 +141,14 @@ export function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
     const [from, to] = [y(lines.rows[i]), y(lines.columns[i])];
     if (isOut(from) && isOut(to)) continue; // it would only cross what is seen
     const half = ((THIN + THICKER * size) * paint.ratio) / 2;
-    strokeLine(paint, from, to, ink, Math.sqrt(size), half, lines.values[i] < 0);
+    const stroke = { from, to, ink, shade: Math.sqrt(size), half, dotted: lines.values[i] < 0 };
+    paint.strokes?.push(stroke);
+    strokeLine(paint, stroke);
   }
 }
 
 // One curve, anti-aliased by the distance of each pixel's centre from its tangent.
-function strokeLine(paint, from, to, [red, green, blue], shade, half, dotted) {
+function strokeLine(paint, { from, to, ink: [red, green, blue], shade, half, dotted }) {
   const { width, height, ratio, pixels, heights, slopes } = paint;
   const rise = to - from;
   const most = shade * Math.min(1, 2 * half);

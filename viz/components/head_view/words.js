@@ -101,8 +101,9 @@ export function explain(view, heads) {
   const keys = view.map.header.per_head ? "digits toggle heads, Shift shows only one · " : "";
   view.legend.replaceChildren(
     element("div", "", parts.join("")),
-    element("div", "", `click pins a token, Escape releases it · ${keys}arrow keys move`),
+    view.hint,
   );
+  view.hint.textContent = `click pins a token, Escape releases it · ${keys}arrow keys move`;
 }
 
 // "the 5 strongest of 128 keys per token: 87 % of the attention"

@@ -23,6 +23,7 @@ const REST = 300; // ms without a move until the server is told
 // and never while playing.
 export function createPlayback(show, sync, name) {
   const bar = element("div", "controls");
+  bar.dataset.control = "";
   const slider = element("input", "slider");
   Object.assign(slider, { type: "range", min: 0, step: 1 });
   slider.setAttribute("aria-label", "Step");

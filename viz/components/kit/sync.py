@@ -24,19 +24,20 @@ def mountable(component: Component) -> Callable[..., None]:
 
     on_x=...: called with what the component tells of x, before the script runs: the place to set
     the state of other widgets. It moves by itself in the browser and tells when the user rests;
-    the caller keeps what it is told and hands it in again, or it moves back.
+    the caller keeps what it is told and hands it in again, or it moves back. caption: what stands
+    below it where it is copied as a figure.
     """
     mounted = st.components.v2.component(
         component.name, html=component.html, css=component.css, js=component.js
     )
 
-    def mount(data: bytes, key: str, **on: Callable[[Any], None]) -> None:
+    def mount(data: bytes, key: str, caption: str = "", **on: Callable[[Any], None]) -> None:
         def tell(news: News) -> None:
             for name in news:
                 if f"on_{name}" in on:
                     on[f"on_{name}"](news[name])
 
-        show(mounted, data, key, tell)
+        show(mounted, data, key, tell, caption)
 
     return mount
 
@@ -46,13 +47,15 @@ def show(
     data: bytes,
     key: str,
     on_news: Callable[[News], None] = lambda _: None,
+    caption: str = "",
 ) -> None:
     """Show a component's data; on_news is called with what it tells before the script runs.
 
     mounted: what Streamlit made of it. key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
-    whole = pack({**header, "key": key, "heard": heard(key), **_version(key, data)}, payload)
+    more = {"key": key, "heard": heard(key), "caption": caption}
+    whole = pack({**header, **more, **_version(key, data)}, payload)
     mounted(key=key, data=whole, on_news_change=lambda: on_news(told(key)))
 
 

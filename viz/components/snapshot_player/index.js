@@ -37,6 +37,7 @@ function create(root, sync) {
   const silence = onToken((token) => hear(player.map, token));
   const onKeyDown = (event) => onPlayerKey(playback, root, event);
   window.addEventListener("keydown", onKeyDown);
+  player.redraw = () => draw(player);
   player.dispose = () => {
     pause(playback);
     observer.disconnect();

@@ -14,7 +14,7 @@ import { rove } from "../kit/roving.js";
 import { unpack } from "../kit/unpack.js";
 import { followTyping } from "./typing.js";
 
-export default host("token_rows", create, update);
+export default host("token_rows", create, update, { isPicture: false });
 
 function create(root) {
   const typing = followTyping();

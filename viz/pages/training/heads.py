@@ -27,7 +27,7 @@ from viz.ui.controls import choose_one
 from viz.ui.opened import at_start, shipped_names
 from viz.ui.opening import check_allowed
 from viz.ui.page import Pane
-from viz.ui.payloads import PAYLOADS
+from viz.ui.payloads import PAYLOADS, caption_of
 from viz.ui.request import Answer, Request, version_of
 from viz.ui.saving import download
 from viz.ui.settings import checkpoints_folder
@@ -108,6 +108,7 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     snapshot_player(
         player.data(payload, current_theme(), place=steps.index(step)),
         "snapshots",
+        caption_of(pane.answer, player.title),
         on_place=move,
         on_head=lambda place: change(layer=place[0], head=place[1]),
     )

@@ -19,6 +19,7 @@ function page() {
       return view;
     },
     (view, { version }) => view.shown.push(version),
+    { isPicture: false }, // which would need a page
   );
   const parentElement = { querySelector: () => root };
   const give = (version) =>

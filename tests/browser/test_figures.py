@@ -1,0 +1,293 @@
+"""Every picture is copied and saved as a figure: the files hold what the page shows."""
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.apps.random_attention import random_recording
+from tests.browser.server import becomes
+from tests.browser.test_accessibility import faults, switch
+from tests.browser.test_app import open_app, row
+from transformer import Recording
+from viz import head_view
+from viz.theme import DARK, LIGHT
+
+pytestmark = pytest.mark.browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+PLACES = {
+    "head_grid": "",
+    "head_view": "",
+    "head_map": "?picture=map&path=yes",
+    "cell_steps": "?picture=inside",
+    "decode_player": "decode?step=4",
+}
+CLIPBOARD = """async () => {
+    const [item] = await navigator.clipboard.read();
+    const image = await createImageBitmap(await item.getType('image/png'));
+    return [image.width, image.height];
+}"""
+CANVASES = "root => [...root.querySelectorAll('canvas')].map(canvas => canvas.toDataURL())"
+
+
+@pytest.fixture(autouse=True)
+def _clipboard(context: BrowserContext) -> Iterator[None]:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    yield
+    context.clear_permissions()
+
+
+def opened(page: Page, address: str, name: str) -> Locator:
+    open_app(page, f"{address}/{PLACES[name]}")
+    shown = page.locator(f".{name.replace('_', '-')}")
+    expect(shown).to_have_attribute("data-nonce", re.compile("."))
+    page.evaluate("document.fonts.ready.then(() => true)")
+    return shown
+
+
+def tools(shown: Locator) -> Locator:
+    return shown.locator("xpath=following-sibling::*[1]")
+
+
+def press(shown: Locator, entry: str) -> None:
+    """An entry of the picture's menu."""
+    shown.hover()
+    tools(shown).get_by_role("button", name="Copy or save as figure").click()
+    tools(shown).get_by_role("menu").get_by_text(entry, exact=True).click()
+
+
+def saved(page: Page, shown: Locator, entry: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        press(shown, entry)
+    file = folder / download.value.suggested_filename
+    download.value.save_as(file)
+    page.mouse.move(0, 0)  # what lies below the menu is not pointed at
+    return file
+
+
+def says(shown: Locator, text: str) -> None:
+    expect(tools(shown).get_by_role("status")).to_have_text(text)
+
+
+def texts(svg: ElementTree.Element) -> list[str]:
+    return [str(node.text) for node in svg.iter(f"{SVG}text")]
+
+
+def joined(parts: list[str]) -> str:
+    """Without spaces, at which texts may be parted."""
+    return re.sub(r"\s", "", "".join(parts))
+
+
+def chunks(png: bytes) -> dict[str, bytes]:
+    """The last chunk of each type."""
+    found, at = {}, 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        found[png[at + 4 : at + 8].decode()] = png[at + 8 : at + 8 + length]
+        at += 12 + length
+    return found
+
+
+def corner(file: Path) -> tuple[int, ...]:
+    with Image.open(file) as image:
+        return tuple(image.convert("RGBA").getpixel((0, 0)))  # type: ignore[arg-type]
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_entry_of_the_menu_gives_its_file(
+    page: Page, address: str, tmp_path: Path, name: str, recording: Recording
+) -> None:
+    shown = opened(page, address, name)
+    drawn = shown.evaluate(CANVASES)
+    link = page.evaluate("location.href")
+
+    file = saved(page, shown, "SVG", tmp_path)
+    says(shown, f"Saved as {file.name}.")
+    svg = ElementTree.parse(file).getroot()
+    size = [int(svg.attrib[side]) for side in ("width", "height")]
+    assert svg.findtext(f"{SVG}metadata") == link
+    assert joined([link]) in joined(texts(svg))
+    caption = str(svg.findtext(f"{SVG}title"))
+    assert caption.startswith("en-de · ") and caption in texts(svg)
+    sentence = shown.locator(".sentence:visible .said")
+    if sentence.count():
+        assert svg.findtext(f"{SVG}desc") == sentence.inner_text()
+        assert joined([sentence.inner_text()]) in joined(texts(svg))
+    CONTENT[name](shown, svg, recording)
+
+    for entry, scale in (("PNG 2×", 2), ("PNG 4×", 4)):
+        file = saved(page, shown, entry, tmp_path)
+        with Image.open(file) as image:
+            assert list(image.size) == [scale * side for side in size]
+        assert corner(file) == (*rgb(LIGHT.background), 255)
+    assert chunks(file.read_bytes())["iTXt"] == b"Source\0\0\0\0\0" + link.encode()
+
+    press(shown, "Copy image")
+    says(shown, "Copied.")
+    assert page.evaluate(CLIPBOARD) == [2 * side for side in size]
+
+    press(shown, "Transparent background")
+    page.keyboard.press("Escape")
+    assert corner(saved(page, shown, "PNG 2×", tmp_path)) == (0, 0, 0, 0)
+    file = saved(page, shown, "SVG", tmp_path)
+    whole = [str(side) for side in size]
+    rects = ElementTree.parse(file).getroot().iter(f"{SVG}rect")
+    assert not [r for r in rects if [r.get("width"), r.get("height")] == whole]
+    page.mouse.move(0, 0)
+    becomes(lambda: shown.evaluate(CANVASES), drawn)
+
+
+def holds_grid(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
+    cross = recording.attentions["cross"]
+    found = texts(svg)
+    assert {f"H{head}" for head in range(cross.n_heads)} <= set(found)
+    assert {f"L{layer}" for layer in range(cross.n_layers)} <= set(found)
+    assert len(list(svg.iter(f"{SVG}image"))) == 1  # thousands of cells
+
+
+def holds_arrows(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
+    cross = recording.attentions["cross"]
+    weights = cross.weights(2)[3].topk(5).values
+    curves = [path for path in svg.iter(f"{SVG}path") if "C" in path.attrib["d"]]
+    assert len(curves) == int((weights >= 1e-3).sum())
+    assert {token.piece.replace("▁", "") for token in cross.keys} <= set(texts(svg))
+    assert "click pins" not in joined(texts(svg))
+
+
+def holds_map(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
+    cross = recording.attentions["cross"]
+    weights = cross.weights(2)[3].numpy()
+    assert {token.piece.replace("▁", "") for token in cross.keys} <= set(texts(svg))
+    colours = cells(svg, *weights.shape)
+    darkest = colours.sum(-1).argmin(-1)
+    assert darkest.tolist() == weights.argmax(-1).tolist()
+    assert list(svg.iter(f"{SVG}image")) == []
+    path = [p for p in svg.iter(f"{SVG}path") if p.get("stroke") == LIGHT.accent]
+    assert path[0].attrib["d"].count("L") == len(weights) - 1
+
+
+def holds_cell(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
+    numbers = shown.locator("[data-number]:visible").all_inner_texts()
+    assert len(numbers) > 12
+    assert [number for number in numbers if number not in joined(texts(svg))] == []
+    bars = [r for r in svg.iter(f"{SVG}rect") if r.get("fill") in (LIGHT.ink, LIGHT.contrast)]
+    d_head = recording.attentions["cross"].calls[2].q.size(-1)
+    assert len(bars) >= 5 * d_head  # q, k, their product, and parts of value and output
+
+
+def holds_steps(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
+    for candidates in (".bar .piece", ".bar .percent"):
+        for text in shown.locator(candidates).all_inner_texts():
+            assert joined([text]) in joined(texts(svg))
+    weights = recording.attentions["cross"].weights(2)[3].numpy()
+    assert cells(svg, *weights.shape).sum(-1).argmin(-1).tolist() == weights.argmax(-1).tolist()
+    assert "Play" not in texts(svg)
+
+
+CONTENT: dict[str, Any] = {
+    "head_grid": holds_grid,
+    "head_view": holds_arrows,
+    "head_map": holds_map,
+    "cell_steps": holds_cell,
+    "decode_player": holds_steps,
+}
+
+
+def cells(svg: ElementTree.Element, n_rows: int, n_columns: int) -> Any:
+    """The colours in the middle of a map's cells [R, C, 3]: later boxes cover earlier ones."""
+    (group,) = (g for g in svg.iter(f"{SVG}g") if g.get("class") == "cells")
+    boxes = [
+        ([int(rect.attrib[side]) for side in ("x", "y", "width", "height")], rect.attrib["fill"])
+        for rect in group
+    ]
+    width = max(x + w for (x, _, w, _), _ in boxes)
+    height = max(y + h for (_, y, _, h), _ in boxes)
+    image = np.zeros((height, width, 3), int)
+    for (x, y, w, h), fill in boxes:
+        image[y : y + h, x : x + w] = rgb(fill)
+    rows = ((np.arange(n_rows) + 0.5) * height / n_rows).astype(int)
+    columns = ((np.arange(n_columns) + 0.5) * width / n_columns).astype(int)
+    return image[rows][:, columns]
+
+
+def test_one_key_copies_the_picture_that_is_pointed_at(page: Page, address: str) -> None:
+    shown = opened(page, address, "head_view")
+    page.mouse.move(0, 0)
+    page.keyboard.press("c")  # the larger one
+    says(shown, "Copied.")
+    large = page.evaluate(CLIPBOARD)
+    grid = page.locator(".head-grid")
+    grid.get_by_role("gridcell").first.hover()
+    page.keyboard.press("c")
+    says(grid, "Copied.")
+    assert page.evaluate(CLIPBOARD) != large
+    expect(page.get_by_role("dialog")).to_have_count(0)  # Streamlit has a key c, too
+    field = page.get_by_label("Sentence")
+    field.fill("A ")
+    field.press_sequentially("cat")
+    expect(field).to_have_value("A cat")
+
+
+def test_the_menu_by_keyboard(page: Page, address: str) -> None:
+    shown = opened(page, address, "head_map")
+    button = tools(shown).get_by_role("button", name="Copy or save as figure")
+    button.focus()
+    expect(button).to_have_css("opacity", "1")
+    button.press("Enter")
+    expect(tools(shown).get_by_text("Copy image")).to_be_focused()
+    page.keyboard.press("End")
+    expect(tools(shown).get_by_role("menuitemcheckbox")).to_be_focused()
+    page.keyboard.press("Space")
+    checked = tools(shown).get_by_role("menuitemcheckbox", checked=True)
+    expect(checked).to_be_focused()
+    assert faults(page) == []
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(tools(shown).get_by_role("menu")).to_be_hidden()
+
+
+def test_where_copying_is_refused_the_image_is_saved(page: Page, address: str) -> None:
+    page.add_init_script("navigator.clipboard.write = () => Promise.reject(new Error('no'))")
+    shown = opened(page, address, "head_map")
+    with page.expect_download() as download:
+        page.keyboard.press("c")
+    assert download.value.suggested_filename == "en-de-cross-attention-l2-h3@2x.png"
+    says(shown, "The browser did not allow copying, so the image was saved.")
+
+
+def test_a_figure_is_as_dark_as_the_page(page: Page, address: str, tmp_path: Path) -> None:
+    shown = opened(page, address, "head_map")
+    switch(page, DARK)
+    expect(shown).to_have_css("color", f"rgb{rgb(DARK.text)}")
+    assert corner(saved(page, shown, "PNG 2×", tmp_path)) == (*rgb(DARK.background), 255)
+
+
+def test_what_is_no_picture_has_no_button(page: Page, address: str) -> None:
+    opened(page, address, "head_map")
+    assert row(page, "source")
+    expect(page.locator(".token-rows + .figure-tools")).to_have_count(0)
+    expect(page.locator(".figure-tools")).to_have_count(2)
+
+
+def test_a_picture_of_a_notebook_is_saved_too(page: Page, tmp_path: Path) -> None:
+    page.context.set_offline(True)
+    heads = head_view(random_recording("cross", 4, 12), heads=[0, 3])
+    page.goto(heads.save(tmp_path / "view.html").as_uri())
+    shown = page.locator(".head-view")
+    svg = ElementTree.parse(saved(page, shown, "SVG", tmp_path)).getroot()
+    assert svg.findtext(f"{SVG}title") == heads.title
+    assert svg.findtext(f"{SVG}metadata") in ("", None)  # where it lies is nobody else's business
+    assert str(tmp_path) not in ElementTree.tostring(svg, "unicode")
+    assert {"0", "3"} <= set(texts(svg)) and "1" not in texts(svg)  # the heads that have colours
