@@ -146,6 +146,8 @@ class Screen:
     top: int = _choice(WHOLE, 0)
 
     checkpoint_b: str | None = _choice(NAME)
+    same_head: bool = _choice(YES, False)
+    """Whether B, of another checkpoint, shows the head that A shows, and A that of B."""
     kind_b: str | None = _choice(NAME, None, SECOND)
     layer_b: int | None = _choice(WHOLE, None, SECOND)
     head_b: int | None = _choice(WHOLE, None, SECOND)
@@ -257,7 +259,20 @@ def choose(screen: Screen, **changes: Any) -> Screen:
     left: dict[str, Any] = {
         name: each.default for name, each in _FIELDS.items() if each.metadata["about"] & changed
     }
-    return replace(screen, **(left | changes))
+    chosen = replace(screen, **(left | changes))
+    return _locked(chosen, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
+
+
+def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
+    """The same screen; where both panes are to show one head, with that head in both."""
+    if not screen.same_head:
+        return screen
+    pairs = [(f"{name}_b", name) for name in sorted(HEAD)]
+    if is_told_by_b:
+        pairs = [(to, of) for of, to in pairs]
+    follows = {to: getattr(screen, of) for to, of in pairs}
+    is_one = all(getattr(screen, name) == value for name, value in follows.items())
+    return screen if is_one else choose(screen, **follows)
 
 
 def default(name: str) -> Any:

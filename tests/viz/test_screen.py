@@ -148,6 +148,25 @@ def test_a_choice_lets_go_of_what_belonged_to_the_old_one() -> None:
     assert choose(chosen, text="It rains.", cell=(1, 1)).cell == (1, 1)
 
 
+def test_a_lock_keeps_both_panes_at_one_head() -> None:
+    """As on Compare with two checkpoints: a change of either is one of both."""
+    two = Screen(checkpoint_b="copy", kind="cross", layer=2, head=3, head_b=1, heads_b=(1, 2))
+    assert choose(two, head=4).head_b == 1
+    locked = choose(two, same_head=True)
+    assert (locked.kind_b, locked.layer_b, locked.head_b) == ("cross", 2, 3)
+    assert locked.heads_b is None
+    assert choose(locked, head=5).head_b == 5
+    told = choose(choose(locked, heads=(1, 2)), layer_b=1)
+    assert (told.layer, told.layer_b, told.head, told.heads) == (1, 1, 3, None)
+    assert choose(locked, kind_b="encoder_self").kind == "encoder_self"
+    other = choose(locked, checkpoint="en-de")
+    assert (other.head, other.head_b) == (None, None)
+    turned = choose(locked, checkpoint_b="everyday", layer_b=2, head_b=3, kind_b="cross")
+    assert (turned.head, turned.head_b) == (3, 3)
+    free = choose(locked, same_head=False)
+    assert choose(free, head=7).head_b == 3
+
+
 def test_what_a_field_belongs_to_is_there() -> None:
     names = {each.name for each in fields(Screen)}
     for each in fields(Screen):

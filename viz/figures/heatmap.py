@@ -19,14 +19,16 @@ from viz.figures.layout import (
     token_axis,
 )
 from viz.labels import labels
-from viz.theme import Theme, plotly_scale
+from viz.theme import FONT_SIZE, Theme, plotly_scale
 
 MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
+SQUARE_LABELS = 32
+"""Of a side of a figure with square cells: such cells are no wider than half a page allows."""
 NUMBERED = 400
 """Pixels of the plotted area, at most, when rows have numbers instead of tokens."""
-TOP, BAR = 44, 76
-"""Pixels for the figure's title, and for the colour bar with its labels."""
+TOP, BAR, LEVEL_BAR = 44, 76, 56
+"""Pixels for the figure's title, and for the colour bar with its labels, upright or level."""
 LINE, LABEL_SPACE = 36, (20, 240)
 """Pixels for an axis' title with the gaps around it; for its labels, at least and at most."""
 
@@ -54,6 +56,13 @@ class Scale:
     high: float
     clipped: bool = False
     """Whether values beyond the two ends may occur; they take the colours of the ends."""
+
+    def level_bar(self, theme: Theme) -> dict[str, Any]:
+        """The same above the cells, where it takes no width from them and reads as a line."""
+        title = self.bar(theme)["title"] | {"side": "top"}
+        place = {"x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "ypad": 8}
+        size = {"orientation": "h", "lenmode": "pixels", "len": 220}
+        return self.bar(theme) | place | size | {"title": title}
 
     def bar(self, theme: Theme) -> dict[str, Any]:
         middle = (self.low + self.high) / 2
@@ -102,8 +111,11 @@ def heatmap(
     title: str,
     hover: str = "%{y} → %{x}: %{z:.4f}",
     masked: Tensor | None = None,
+    square: bool = False,
 ) -> go.Figure:
     """values [Q, K] as a figure, row 0 on top.
+
+    square: cells are as wide as high, in half the width of a page.
 
     masked: bool [Q, K], True where a mask forbids the cell; such cells are left out of the scale,
     shown in the theme's colour for them, and say "masked".
@@ -119,12 +131,42 @@ def heatmap(
             zmin=scale.low,
             zmax=scale.high,
             colorscale=plotly_scale(scale.colours),
-            colorbar=scale.bar(theme),
+            colorbar=scale.level_bar(theme) if square else scale.bar(theme),
             hovertemplate=hover + "<extra></extra>",
             hoverongaps=False,
         )
     )
-    return cells_figure(traces, values.shape, rows, columns, theme, id=id, title=title, right=BAR)
+    most = SQUARE_LABELS if square else MAX_LABELS
+    figure = cells_figure(
+        traces,
+        values.shape,
+        rows,
+        columns,
+        theme,
+        id=id,
+        title=title,
+        right=8 if square else BAR,
+        most_columns=most,
+        most_rows=most,
+    )
+    if square:
+        make_square(figure)
+        _make_room_above(figure, title, theme)
+    return figure
+
+
+def _make_room_above(figure: go.Figure, title: str, theme: Theme) -> None:
+    """For a level bar. Plotly moves a figure's own title out of sight for it: here it is a note."""
+    figure.layout.title.text = None
+    figure.layout.height += LEVEL_BAR
+    figure.layout.margin.t += LEVEL_BAR
+    figure.add_annotation(
+        text=title,
+        showarrow=False,
+        **{"x": 0, "xref": "paper", "xanchor": "left", "xshift": 4 - figure.layout.margin.l},
+        **{"y": 1, "yref": "paper", "yanchor": "bottom", "yshift": LEVEL_BAR + GAP},
+        font={"size": FONT_SIZE + 1, "color": theme.text},
+    )
 
 
 def cells_figure(
@@ -138,17 +180,18 @@ def cells_figure(
     title: str,
     right: int,
     most_columns: int = MAX_LABELS,
+    most_rows: int = MAX_LABELS,
 ) -> go.Figure:
     """The frame of every heatmap: sheets of cells [Q, K] on labelled axes, row 0 on top.
 
-    right: pixels beside the cells, for a colour bar if there is one. most_columns: how many of
-    them get a label; less than usual in a narrow figure.
+    right: pixels beside the cells, for a colour bar if there is one. most_columns, most_rows: how
+    many of them get a label; less than usual in a narrow figure.
     """
     margin = _margin(shape[1], rows, columns) | {"r": right}
     height = _plotted(shape[0], rows) + margin["t"] + margin["b"]
     axes = _axes(shape, rows, columns, theme)
     figure = go.Figure(traces, layout(theme, id, title, height=height, margin=margin, **axes))
-    _thin_labels(figure, {"x": columns, "y": rows}, {"x": most_columns, "y": MAX_LABELS})
+    _thin_labels(figure, {"x": columns, "y": rows}, {"x": most_columns, "y": most_rows})
     return figure
 
 

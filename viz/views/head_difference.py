@@ -29,7 +29,7 @@ def why_not(recording: Recording, first: Selection, second: Selection) -> str | 
 
 
 def draw(recording: Recording, theme: Theme, first: Selection, second: Selection) -> go.Figure:
-    """first - second [Q, K] on the fixed scale -1 to 1, or the reason why there is none."""
+    """first - second [Q, K] on a scale up to the largest difference, or why there is none."""
     id = f"head_difference {first.kind} {first} {second.kind} {second}"
     title = f"<b>{first} − {second}</b>"
     reason = why_not(recording, first, second)
@@ -48,9 +48,23 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
         what = f"the farthest from 0 of {n} × {n} cells"
         title += f" · each cell is {what}"
         hover = f"from %{{y}} and %{{x}} on, {what}: %{{z:+.4f}}"
-    scale = signed_scale(theme, "A − B")
+    largest = float(values.abs().max())
+    scale = (
+        signed_scale(theme, f"A − B · scale fits: ±{largest:.2g}", largest)
+        if largest
+        else signed_scale(theme, "A − B · no difference")
+    )
     return heatmap(
-        values, rows, columns, scale, theme, id=id, title=title, hover=hover, masked=masked
+        values,
+        rows,
+        columns,
+        scale,
+        theme,
+        id=id,
+        title=title,
+        hover=hover,
+        masked=masked,
+        square=True,
     )
 
 

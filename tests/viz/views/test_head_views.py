@@ -1,6 +1,7 @@
 """One head and the difference of two: what stands in the figure."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import torch
 from tests.random_maps import random_attention, random_recording
 from transformer.analysis.metrics.comparison import largest_difference
 from transformer.recording import Recording
+from viz.figures.heatmap import SQUARE_LABELS
 from viz.figures.layout import MAX_LABELS
 from viz.labels import figure_label
 from viz.theme import DARK, LIGHT
@@ -78,14 +80,25 @@ def test_the_description_names_the_strongest_weight(recording: Recording) -> Non
     assert "L0 H1" in said
 
 
-def test_the_difference_is_exact_and_between_minus_one_and_one(recording: Recording) -> None:
+def test_the_difference_is_exact_and_its_scale_fits_and_says_so(recording: Recording) -> None:
     first, second = Selection("encoder_self", 0, 0), Selection("encoder_self", 1, 1)
     shown = head_difference.draw(recording, LIGHT, first, second).data[-1]
     a = recording.attentions["encoder_self"].weights(0, 0)
     b = recording.attentions["encoder_self"].weights(1, 1)
-    assert (shown.zmin, shown.zmax) == (-1, 1)
+    largest = float((a - b).abs().max())
+    assert (shown.zmin, shown.zmax) == (-largest, largest)
+    assert shown.colorbar.title.text == f"A − B · scale fits: ±{largest:.2g}"
     assert torch.equal(torch.from_numpy(shown.z), a - b)
     assert f"{largest_difference(a, b):.2f}" in head_difference.describe(recording, first, second)
+
+
+def test_the_cells_of_a_difference_are_square_and_labels_have_room(recorder: Any) -> None:
+    long = recorder(40, 5)
+    one, other = Selection("encoder_self", 0, 0), Selection("encoder_self", 0, 1)
+    layout = head_difference.draw(long, LIGHT, one, other).layout
+    assert layout.yaxis.scaleanchor == "x"
+    for axis in (layout.xaxis2, layout.yaxis2):
+        assert len(axis.ticktext) <= SQUARE_LABELS
 
 
 def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
@@ -101,13 +114,15 @@ def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
         assert abs(shown[row, column]) == np.abs(block).max()
         assert shown[row, column] in block
     assert np.isnan(shown[5, 6]) and figure.data[0].z[5, 6] == 1
-    assert "farthest from 0 of 3 × 3 cells" in figure.layout.title.text
+    assert "farthest from 0 of 3 × 3 cells" in figure.layout.annotations[0].text
     assert figure.layout.xaxis.ticktext[2].endswith("piece6")
 
 
 def test_a_head_minus_itself_is_nothing(recording: Recording) -> None:
     one = Selection("decoder_self", 1, 0)
-    assert np.nanmax(np.abs(head_difference.draw(recording, LIGHT, one, one).data[-1].z)) == 0
+    shown = head_difference.draw(recording, LIGHT, one, one).data[-1]
+    assert np.nanmax(np.abs(shown.z)) == 0
+    assert shown.colorbar.title.text == "A − B · no difference"
 
 
 def test_heads_of_other_tokens_have_no_difference_and_it_is_said(recording: Recording) -> None:

@@ -56,6 +56,15 @@ def _heading(letter: str, panes: dict[str, Pane]) -> str:
     return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection}{of}"
 
 
+def _lacks(letter: str, panes: dict[str, Pane]) -> str:
+    """Why B does not show the head of A where both are locked to one; else nothing."""
+    a, b = panes["A"], panes["B"]
+    is_locked = b.screen is not a.screen
+    if letter == "A" or not is_locked or a.selection == b.selection:
+        return ""
+    return literal(f" (it has no {kind_title(a.selection.kind)} {a.selection})")
+
+
 def _pictures(panes: dict[str, Pane]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         shown = choose_picture(panes["A"], "inside")
@@ -63,7 +72,9 @@ def _pictures(panes: dict[str, Pane]) -> None:
         choose_reading(panes["A"].screen)
     for column, (letter, pane) in zip(st.columns(2, gap="large"), panes.items(), strict=True):
         with column:
-            st.markdown(f"**{letter}**{literal(_heading(letter, panes)[1:])}")
+            st.markdown(
+                f"**{letter}**{literal(_heading(letter, panes)[1:])}{_lacks(letter, panes)}"
+            )
             picture(shown, pane, usable_reading(pane))
 
 
@@ -98,7 +109,8 @@ def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
     other = second(pane)
     is_refused = pane.screen.checkpoint_b is not None and other.answer is pane.answer
-    if pane.is_of_asked_checkpoint and not is_refused:
+    is_locked = other.screen is not pane.screen
+    if pane.is_of_asked_checkpoint and not is_refused and not is_locked:
         mend_head(other.selection, SUFFIX)
     choose_head(other, title="B")
 

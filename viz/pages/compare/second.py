@@ -11,7 +11,7 @@ from viz.labels import literal
 from viz.ui.opened import checkpoint_names, open_linked, title
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, answer, make_answer, make_request, open_checkpoint
-from viz.ui.state import change, widget
+from viz.ui.state import bound, change, widget
 from viz.views.view import Selection
 
 SAME, SUFFIX = "same checkpoint", "_b"
@@ -37,6 +37,9 @@ def choose_second(first: Pane) -> None:
             width=260,
             **widget("checkpoint_b", chosen, lambda name: _turn_to(name, first)),
         )
+        if chosen != SAME:
+            is_same = first.screen.same_head
+            st.toggle("Same head in A and B", is_same, **bound("same_head", is_same))
     try:
         _answer(first)
     except Refusal as error:
@@ -64,7 +67,11 @@ def second(first: Pane) -> Pane:
     opens_at = Selection(kind, at.layer, head % attentions[kind].n_heads)
     name = _name(first) if shown is not first.answer else None
     of = None if name is None else Second(name)
-    return Pane(first.screen, shown.request, shown, opens_at, of, SUFFIX)
+    screen = first.screen
+    if name is not None and screen.same_head:  # an address may name two heads nevertheless
+        at = first.selection
+        screen = replace(screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
+    return Pane(screen, shown.request, shown, opens_at, of, SUFFIX)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,55 @@
+"""Two checkpoints side by side: one head in both, and a difference whose scale fits."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import ROOT, becomes
+from tests.browser.test_app import open_app, wait_for_map
+
+pytestmark = pytest.mark.browser
+
+BAR = """() => {
+    const plot = document.querySelector('.js-plotly-plot'), shown = plot?.data?.at(-1);
+    const scale = /±([\\d.e-]+)$/.exec(shown?.colorbar?.title?.text ?? '');
+    return scale && shown.zmax > 0 && Math.abs(Number(scale[1]) / shown.zmax - 1) < 0.05;
+}"""
+CELL = """() => {
+    const layout = document.querySelector('.js-plotly-plot')?._fullLayout;
+    return layout && Math.abs(layout.xaxis._m / layout.yaxis._m);
+}"""
+
+
+def choose(page: Page, name: str, which: int, option: str) -> None:
+    page.get_by_label(name, exact=True).nth(which).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_a_lock_moves_both_heads_from_either_side(page: Page, address: str) -> None:
+    snapshots = ROOT / "checkpoints" / "copy" / "snapshots"
+    first = min(snapshots.iterdir())
+    link = f"compare?checkpoint=copy&checkpoint_b={first}&picture=map&kind=cross&layer=0&head=1"
+    open_app(page, f"{address}/{link}")
+    maps = page.locator(".head-map[data-nonce]")
+    expect(maps).to_have_count(2)
+    page.get_by_text("Same head in A and B").click()
+    page.wait_for_url(re.compile("same_head=yes"))
+    expect(page.locator('.head-map[data-id="cross L0 H1"]')).to_have_count(2)
+    choose(page, "Head", 0, "H0")
+    expect(page.locator('.head-map[data-id="cross L0 H0"]')).to_have_count(2)
+    choose(page, "Layer", 1, "L1")
+    expect(page.locator('.head-map[data-id="cross L1 H0"]')).to_have_count(2)
+    page.get_by_text("Same head in A and B").click()
+    becomes(lambda: "same_head" in page.evaluate("location.search"), False)
+    choose(page, "Head", 0, "H1")
+    wait_for_map(page, "cross L1 H1")
+    expect(page.locator('.head-map[data-id="cross L1 H0"]')).to_have_count(1)
+
+
+def test_the_scale_of_a_difference_fits_and_its_cells_are_square(page: Page, address: str) -> None:
+    open_app(page, f"{address}/compare?kind=cross&kind_b=cross&layer_b=2&head_b=4")
+    page.wait_for_function(BAR)
+    becomes(lambda: round(page.evaluate(CELL) or 0, 2), 1)
+    page.set_viewport_size({"width": 390, "height": 844})
+    becomes(lambda: round(page.evaluate(CELL) or 0, 2), 1)
