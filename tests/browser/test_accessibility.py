@@ -27,7 +27,7 @@ FURTHER = [
     "decode?text=",  # a warning
     "training?topic=rate",
     "training?topic=loss",
-    "training?topic=heads&checkpoint=copy",
+    "training?topic=smoothing",
     *POSITIONS,
 ]
 """What else a page can show: another family, another view."""

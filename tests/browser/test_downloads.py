@@ -26,10 +26,10 @@ PLACES = {
     "inspect": {"": ("Modules as CSV",), "inspect=tensor": (FIGURE,)},
     "masks": {"": ("Masks as CSV",)},
     "training": {
-        "": (FIGURE, "All pieces as CSV", "Losses as CSV"),
+        "": ("Metrics as CSV",),
+        "topic=smoothing": (FIGURE, "All pieces as CSV", "Losses as CSV"),
         "topic=rate": (FIGURE, "Rates as CSV"),
         "topic=loss": (FIGURE, "History as CSV"),
-        "topic=heads": ("Metrics as CSV",),
     },
     "why_attention": {"": ("Costs as CSV",)},
     "gallery": {"": ()},

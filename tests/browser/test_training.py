@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_training_shows_labels_rates_and_losses(page: Page, address: str) -> None:
-    open_app(page, f"{address}/training?checkpoint=copy")
+    open_app(page, f"{address}/training?checkpoint=copy&topic=smoothing")
     wait_for_figure(page, "label_smoothing 0")
     table = page.get_by_test_id("stTable")
     expect(table).to_contain_text("0.5262")  # the entropy of 12 pieces, 0.1 of it spread
@@ -32,3 +32,21 @@ def test_training_shows_labels_rates_and_losses(page: Page, address: str) -> Non
     wait_for_figure(page, "score_curves")
     assert set(figures(page)) == {"loss_curve", "score_curves"}
     expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_training_opens_on_heads_of_a_checkpoint_that_has_snapshots(
+    page: Page, address: str
+) -> None:
+    open_app(page, f"{address}/training")
+    expect(
+        page.get_by_text("en-de has no snapshots: these are the heads of en-de-small")
+    ).to_be_visible()
+    player = page.locator(".snapshot-player[data-nonce]")
+    expect(player).to_be_visible()
+    page.get_by_label("Head", exact=True).click()
+    page.get_by_role("option", name="H1", exact=True).click()
+    becomes(lambda: parameter(page, "head"), "1")
+    expect(player).to_be_visible()
+    page.get_by_role("radio", name="Learning rate").click()
+    becomes(lambda: parameter(page, "topic"), "rate")
+    expect(page.get_by_text("has no snapshots")).to_have_count(0)

@@ -49,9 +49,10 @@ def _draw(page: Page, pages: list[str]) -> None:
     write_address(pages)
     asked = header(page.needs_answer)
     pane = Pane(session().screen, asked, session().shown)
-    if pane.is_of_asked_checkpoint:
-        mend_head(pane.selection)
+    shown = page.shown(pane)
+    if shown.is_of_asked_checkpoint:
+        mend_head(shown.selection)
     with previewed(asked, pane.shown):
         if pane.shown is not None:
             token_row(page, pane)
-        page.draw(pane)
+        page.draw(shown)

@@ -64,6 +64,10 @@ def _nothing(pane: Pane) -> None:
     pass
 
 
+def _the_same(pane: Pane) -> Pane:
+    return pane
+
+
 @dataclass(frozen=True)
 class Page:
     """A page of the app: a file, or a folder, in viz/pages with a constant PAGE."""
@@ -78,6 +82,8 @@ class Page:
     """Draws what is chosen in the header, beside the tokens."""
     below_tokens: Callable[[Pane], None] = _nothing
     """Draws what stands in the header, below the tokens."""
+    shown: Callable[[Pane], Pane] = _the_same
+    """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
     needs_answer: bool = True
     """Whether it shows what a model made of a text; not where files are read."""
 

@@ -1,5 +1,6 @@
 """Heads over steps without a browser: what the page shows and says for a checkpoint."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -7,11 +8,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.ui.test_app import components, said, start, widget
+from tests.viz.ui.test_app import components, said, screen, start, widget
 from transformer import load_checkpoint, record
 from transformer.training.history import list_snapshots
 from transformer.training.snapshots import watch
-from viz.pages.training.heads import allowed, metric_rows
+from viz.pages.training.heads import metric_rows
+from viz.pages.training.stand_in import allowed
 
 ROOT = Path(__file__).parents[3]
 
@@ -46,14 +48,46 @@ def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
     assert not [each for each in app.segmented_control if each.key == "kind"]
 
 
-def test_without_snapshots_it_says_how_to_get_them_and_who_has_some(folder: Path) -> None:
+def told(app: AppTest) -> list[str]:
+    """The sentences on the page, as they read."""
+    return [re.sub(r"\\(\W)", r"\1", each.value) for each in app.markdown]
+
+
+@pytest.fixture
+def bare(folder: Path) -> Path:
+    """A checkpoint without snapshots beside the copy task."""
     shutil.copytree(folder / "copy", folder / "bare")
     shutil.rmtree(folder / "bare" / "snapshots")
-    app = opened(checkpoint="bare")
-    assert app.info[0].value.startswith("bare has no snapshots")
-    (links,) = (each.proto.body for each in app.get("html") if "<a " in each.proto.body)
-    address = "./training?checkpoint=copy&amp;topic=heads"
-    assert links == f'<a href="{address}">Open copy, which has some</a>'
+    return folder
+
+
+@pytest.mark.usefixtures("bare")
+def test_training_opens_on_heads_and_another_checkpoint_stands_in() -> None:
+    app = start(page="training", checkpoint="bare", text="3 4 5")
+    assert "snapshot_player" in components(app)
+    sentence = "bare has no snapshots: these are the heads of copy, over the same sentence."
+    assert sentence in told(app)
+    widget(app.segmented_control, "kind").set_value("encoder_self").run()
+    assert screen(app).kind == "encoder_self" and not app.exception
+    assert "snapshot_player" in components(app)
+    widget(app.segmented_control, "topic").set_value("smoothing").run()
+    assert not [each for each in told(app) if "no snapshots" in each]
+
+
+def test_what_stands_in_may_read_its_own_example_and_have_other_heads(folder: Path) -> None:
+    shutil.copytree(ROOT / "checkpoints" / "sentiment", folder / "sentiment")
+    app = start(page="training", checkpoint="sentiment")
+    sentence = "sentiment has no snapshots: these are the heads of copy, over its own example."
+    assert sentence in told(app)
+    widget(app.segmented_control, "kind").set_value("decoder_self").run()
+    assert screen(app).kind == "decoder_self"  # the classifier has no decoder
+    assert widget(app.segmented_control, "kind").value == "decoder_self"
+
+
+def test_without_snapshots_anywhere_it_says_how_to_get_them(bare: Path) -> None:
+    shutil.rmtree(bare / "copy" / "snapshots")
+    app = start(page="training", checkpoint="bare")
+    assert app.info[0].value.startswith("bare has no snapshots, so its heads")
     assert "snapshot_player" not in components(app)
 
 

@@ -1,18 +1,14 @@
 """Heads over steps: one head at every snapshot of a training, and what became of all the others."""
 
-import html
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from transformer import CheckpointError
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
-from transformer.formats.opening import format_of
 from transformer.training.history import Snapshot, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watch
 from viz.components.snapshot_player.snapshot_player import (
@@ -22,23 +18,20 @@ from viz.components.snapshot_player.snapshot_player import (
 )
 from viz.export import rows_csv
 from viz.labels import literal
-from viz.screen import Screen, link
+from viz.pages.training.stand_in import snapshots_of
 from viz.ui.controls import choose_one
-from viz.ui.opened import at_start, shipped_names
-from viz.ui.opening import check_allowed
+from viz.ui.opened import title
 from viz.ui.page import Pane
 from viz.ui.payloads import PAYLOADS, caption_of
 from viz.ui.request import Answer, Request, version_of
 from viz.ui.saving import download
-from viz.ui.settings import checkpoints_folder
 from viz.ui.state import change, current_theme
 
 METRIC = "entropy"
-NONE = (
-    "{name} has no snapshots, so the emergence of its heads cannot be shown. `python -m "
-    "transformer train` keeps them in `snapshots/NNNNNN.safetensors` where a recipe sets "
-    "`snapshots`; Hugging Face’s Trainer keeps folders `checkpoint-500`, `checkpoint-1000`, … with "
-    "`save_steps`."
+KEPT = (
+    "`python -m transformer train` keeps snapshots in `snapshots/NNNNNN.safetensors` where a "
+    "recipe sets `snapshots`; Hugging Face’s Trainer keeps folders `checkpoint-500`, "
+    "`checkpoint-1000`, … with `save_steps`."
 )
 EXPLAIN = (
     "Every snapshot reads the same sentence{target}: a cell is the same pair of tokens at each "
@@ -51,12 +44,15 @@ EXPLAIN = (
 
 
 def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
-    """The player of the chosen head, or how a checkpoint comes to have snapshots."""
+    """The player of the chosen head; where no checkpoint has snapshots, how one gets them."""
     shown = pane.answer
-    snapshots = allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
+    snapshots = snapshots_of(shown)
     if len(snapshots) < 2:
-        _offer_others(shown.checkpoint.name)
+        name = literal(shown.checkpoint.name)
+        st.info(f"{name} has no snapshots, so its heads cannot be shown over steps. {KEPT}")
         return
+    if not pane.is_of_asked_checkpoint:
+        st.markdown(literal(_stands_in(pane)), help=KEPT)
     with top:
         metric = _choose_metric(pane)
     version = hash(tuple((each.step, version_of(each.path)) for each in snapshots))
@@ -76,22 +72,6 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         "headscope-heads-over-steps.csv",
         "Every metric of every head at every snapshot",
     )
-
-
-def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
-    """Those that may be opened: of a checkpoint that somebody opened, its neighbours may not."""
-    path = Path(checkpoint)
-    if not path.is_absolute() or path in at_start()[0]:
-        return list(snapshots)
-    return [each for each in snapshots if _is_allowed(each.path)]
-
-
-def _is_allowed(path: Path) -> bool:
-    try:
-        check_allowed([path, *format_of(path).files(path)])
-    except CheckpointError:
-        return False
-    return True
 
 
 def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
@@ -137,19 +117,11 @@ def _explain(course: Course, metric: Metric) -> str:
     return f"{n} of {n + course.n_left_out} snapshots. {text}" if course.n_left_out else text
 
 
-def _offer_others(name: str) -> None:
-    """What to do for snapshots, and the checkpoints that have some."""
-    st.info(NONE.format(name=literal(name)))
-    folder = checkpoints_folder()
-    having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
-    others = sorted(having, key=lambda each: each != "en-de-small")
-    st.html(" · ".join(map(_link, others)))
-
-
-def _link(checkpoint: str) -> str:
-    """A link that starts anew: whatever is chosen for this checkpoint may not fit another one."""
-    address = html.escape(link(Screen(page="training", checkpoint=checkpoint, topic="heads")))
-    return f'<a href="{address}">Open {html.escape(checkpoint)}, which has some</a>'
+def _stands_in(pane: Pane) -> str:
+    """Whose heads are shown in place of the chosen checkpoint's, in a sentence."""
+    chosen, shown = title(pane.asked.checkpoint), pane.answer.request
+    of = "the same sentence" if shown.text == pane.asked.text else "its own example"
+    return f"{chosen} has no snapshots: these are the heads of {shown.checkpoint}, over {of}."
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

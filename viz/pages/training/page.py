@@ -1,4 +1,4 @@
-"""Training: the smoothed labels, the learning rate, the losses, and how the heads came about."""
+"""Training: how the heads came about, the smoothed labels, the learning rate, the losses."""
 
 import streamlit as st
 
@@ -6,17 +6,18 @@ from viz.pages.training.heads import heads_over_steps
 from viz.pages.training.loss import losses
 from viz.pages.training.rate import rates
 from viz.pages.training.smoothing import smoothing
+from viz.pages.training.stand_in import with_snapshots
 from viz.ui.controls import choose_head, choose_one
 from viz.ui.page import Page, Pane
 
 HEADS = "heads"
 TITLES = {
+    HEADS: "Heads over steps",
     "smoothing": "Label smoothing",
     "rate": "Learning rate",
     "loss": "Loss",
-    HEADS: "Heads over steps",
 }
-DRAW = {"smoothing": smoothing, "rate": rates, "loss": losses, HEADS: heads_over_steps}
+DRAW = {HEADS: heads_over_steps, "smoothing": smoothing, "rate": rates, "loss": losses}
 
 
 def draw(pane: Pane) -> None:
@@ -27,9 +28,17 @@ def draw(pane: Pane) -> None:
     DRAW[topic](pane, top)
 
 
+def _shows_heads(pane: Pane) -> bool:
+    return pane.screen.topic not in TITLES or pane.screen.topic == HEADS
+
+
+def _shown(pane: Pane) -> Pane:
+    return with_snapshots(pane) if _shows_heads(pane) else pane
+
+
 def _choices(pane: Pane) -> None:
-    if pane.screen.topic == HEADS:
-        choose_head(pane)
+    if _shows_heads(pane):
+        choose_head(_shown(pane))
 
 
-PAGE = Page("training", "Training", 7, draw, choices=_choices)
+PAGE = Page("training", "Training", 7, draw, choices=_choices, shown=_shown)

@@ -1,0 +1,67 @@
+"""The checkpoint whose heads are shown over steps: the chosen one, or else one with snapshots."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from transformer import CheckpointError
+from transformer.decoding import default_method
+from transformer.formats.opening import format_of
+from transformer.refusal import Refusal
+from transformer.training.history import Snapshot, list_snapshots
+from viz.ui.opened import at_start, shipped_names
+from viz.ui.opening import check_allowed
+from viz.ui.page import Pane
+from viz.ui.request import Answer, Request, about, answer, make_request
+from viz.ui.settings import checkpoints_folder
+
+FIRST = "en-de-small"
+"""Its heads change most clearly."""
+
+
+def with_snapshots(pane: Pane) -> Pane:
+    """The same pane, or one of a shipped checkpoint that has snapshots, of the same text.
+
+    Where that checkpoint cannot read the text, of its own example. The same pane where none has
+    some.
+    """
+    if pane.shown is None or len(snapshots_of(pane.shown)) > 1:
+        return pane
+    for request in _requests(pane.shown.request):
+        try:
+            return Pane(pane.screen, pane.asked, answer(request))
+        except Refusal:
+            continue
+    return pane
+
+
+def _requests(first: Request) -> Iterator[Request]:
+    """What other checkpoints may be asked, the best first."""
+    folder = checkpoints_folder()
+    having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
+    for name in sorted(having, key=lambda each: each != FIRST):
+        known = about(name)
+        if known is not None:
+            method = default_method(known.family.reads) if known.family.decodes else "none"
+            for text in (first.text, *known.about.examples[:1]):
+                yield make_request(name, text, method)
+
+
+def snapshots_of(shown: Answer) -> list[Snapshot]:
+    """Those of its checkpoint that may be opened."""
+    return allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
+
+
+def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
+    """Those that may be opened: of a checkpoint that somebody opened, its neighbours may not."""
+    path = Path(checkpoint)
+    if not path.is_absolute() or path in at_start()[0]:
+        return list(snapshots)
+    return [each for each in snapshots if _is_allowed(each.path)]
+
+
+def _is_allowed(path: Path) -> bool:
+    try:
+        check_allowed([path, *format_of(path).files(path)])
+    except CheckpointError:
+        return False
+    return True
