@@ -4,6 +4,7 @@ Data only. Every weight that a sentence names is a fact: a test runs the checkpo
 finds the weight there. Means are over sentences that the facts are an example of; how many is said.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -39,6 +40,16 @@ class Composition:
     """What is seen, with its number."""
     screen: Screen
     facts: tuple[Fact, ...]
+
+    @property
+    def name(self) -> str:
+        """In the address: the title's words."""
+        return "-".join(re.findall(r"\w+", self.title.lower()))
+
+    @property
+    def told(self) -> Screen:
+        """What its link opens: the picture below its story."""
+        return replace(self.screen, story=self.name)
 
 
 def _screen(text: str, checkpoint: str = "en-de", decoding: str | None = "beam") -> Screen:
@@ -265,3 +276,15 @@ GROUPS: Mapping[str, tuple[Composition, ...]] = {
 """Title -> compositions, in the order of the page."""
 
 COMPOSITIONS = tuple(chain.from_iterable(GROUPS.values()))
+
+
+def story(name: str | None) -> Composition | None:
+    """The composition of this name."""
+    return next((each for each in COMPOSITIONS if each.name == name), None)
+
+
+def neighbours(composition: Composition) -> tuple[Composition | None, Composition | None]:
+    """The ones before and after it, in the order of the page."""
+    place = COMPOSITIONS.index(composition)
+    before = COMPOSITIONS[place - 1] if place else None
+    return before, next(iter(COMPOSITIONS[place + 1 :]), None)

@@ -115,6 +115,8 @@ class Screen:
     page: str = _choice(NAME, FIRST_PAGE)
     """Spelled as the path."""
 
+    story: str | None = _choice(NAME, None, REQUEST | {"page"})
+    """Of the gallery, told above the picture: a composition's name."""
     checkpoint: str | None = _choice(NAME)
     """The name of a shipped one, or a path."""
     text: str | None = _choice(TEXT)

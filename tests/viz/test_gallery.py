@@ -1,6 +1,7 @@
 """Every composition of the gallery is there: its words, its weights, its link."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -9,8 +10,8 @@ import pytest
 
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
-from viz.gallery import COMPOSITIONS, GROUPS, Composition
-from viz.screen import FIRST_PAGE, link, parse
+from viz.gallery import COMPOSITIONS, GROUPS, Composition, neighbours, story
+from viz.screen import FIRST_PAGE, choose, link, parse
 
 EACH = pytest.mark.parametrize("composition", COMPOSITIONS, ids=lambda each: each.title)
 
@@ -70,8 +71,10 @@ def test_its_screen_shows_the_heads_of_its_facts(composition: Composition) -> No
 
 
 @EACH
-def test_its_link_reads_back_as_its_screen(composition: Composition) -> None:
-    screen = composition.screen
+def test_its_link_reads_back_as_its_screen_and_names_its_story(composition: Composition) -> None:
+    screen = composition.told
+    assert screen == replace(composition.screen, story=composition.name)
+    assert story(screen.story) is composition
     address = urlsplit(link(screen))
     page = "" if screen.page == FIRST_PAGE else screen.page
     assert (address.scheme, address.netloc, address.path) == ("", "", f"./{page}")
@@ -93,7 +96,27 @@ def test_what_shows_in_a_whole_matrix_is_a_heat_map() -> None:
     }
 
 
+def test_stories_follow_each_other_from_the_first_to_the_last() -> None:
+    told, following = [], COMPOSITIONS[0]
+    assert neighbours(following)[0] is None
+    while following is not None:
+        told.append(following)
+        before, following = neighbours(told[-1])
+        assert before is (told[-2] if len(told) > 1 else None)
+    assert tuple(told) == COMPOSITIONS
+    assert story(None) is None and story("no-such-story") is None
+
+
+def test_another_sentence_or_page_ends_a_story_and_another_head_does_not() -> None:
+    told = COMPOSITIONS[0].told
+    assert choose(told, head=1).story == told.story
+    for changes in ({"text": "It rains."}, {"page": "decode"}, {"checkpoint": "copy"}):
+        assert choose(told, **changes).story is None
+    assert choose(told, story=None) == COMPOSITIONS[0].screen
+
+
 def test_no_two_are_one() -> None:
+    assert len({each.name for each in COMPOSITIONS}) == len(COMPOSITIONS)
     assert len({each.title for each in COMPOSITIONS}) == len(COMPOSITIONS)
     assert len({link(each.screen) for each in COMPOSITIONS}) == len(COMPOSITIONS)
     assert sum(map(len, GROUPS.values())) == len(COMPOSITIONS)

@@ -52,7 +52,7 @@ def cards(
 def _card(composition: Composition, picture: Picture | None) -> str:
     title, sentence = html.escape(composition.title), html.escape(composition.sentence)
     screen = composition.screen
-    opened = f'<a href="{html.escape(link(screen))}" aria-label="Open: {title}">Open</a>'
+    opened = f'<a href="{html.escape(link(composition.told))}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
         f'<div class="picture">{_image(picture)}</div>'

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.components.address.address import address_bar
-from viz.screen import FIRST_PAGE, parse, query, spell
+from viz.screen import FIRST_PAGE, choose, parse, query, spell
 from viz.ui.state import is_new, session
 
 
@@ -24,7 +24,7 @@ def open_page(page: str) -> None:
     elif is_new():
         _take(page, st.query_params.to_dict(), None)
     state = session()
-    state.screen = replace(state.screen, page=page)
+    state.screen = choose(state.screen, page=page)
 
 
 def write_address(pages: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ from viz.ui.opened import at_start, checkpoint_names, open_linked
 from viz.ui.page import Page, Pane
 from viz.ui.sidebar import sidebar
 from viz.ui.state import session
+from viz.ui.story import tell_story
 from viz.ui.style import style
 from viz.ui.token_row import token_row
 
@@ -55,4 +56,5 @@ def _draw(page: Page, pages: list[str]) -> None:
     with previewed(asked, pane.shown):
         if pane.shown is not None:
             token_row(page, pane)
+            tell_story()
         page.draw(shown)

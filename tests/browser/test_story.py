@@ -1,0 +1,44 @@
+"""A story of the gallery: it stays above the picture that it opens, and leads to the next one."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes
+from tests.browser.test_app import open_app, parameter, type_sentence
+from viz.gallery import COMPOSITIONS
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_card_opens_its_story_which_leads_on_and_is_closed(page: Page, address: str) -> None:
+    first, second = COMPOSITIONS[:2]
+    open_app(page, f"{address}/gallery")
+    page.get_by_label(f"Open: {first.title}").click()
+    story, picture = page.locator(".story"), page.locator(".head-view[data-nonce]")
+    expect(story).to_contain_text(first.sentence)
+    expect(picture).to_have_attribute("data-heads", "1,2,3,4,7")
+    assert story.bounding_box()["y"] < picture.bounding_box()["y"]
+    expect(story.get_by_role("link", name=re.compile("Previous"))).to_have_count(0)
+    story.get_by_role("link", name="Next").click()
+    expect(story).to_contain_text(second.sentence)
+    becomes(lambda: parameter(page, "story"), second.name)
+    story.get_by_role("link", name="Previous").click()
+    expect(story).to_contain_text(first.sentence)
+    page.get_by_role("button", name="Close").click()
+    expect(story).to_have_count(0)
+    becomes(lambda: parameter(page, "story"), None)
+    expect(picture).to_have_attribute("data-heads", "1,2,3,4,7")
+    page.go_back()
+    expect(story).to_contain_text(first.sentence)
+
+
+def test_another_sentence_ends_a_story(page: Page, address: str) -> None:
+    told = COMPOSITIONS[1]
+    open_app(page, f"{address}/?story={told.name}")
+    story = page.locator(".story")
+    expect(story).to_contain_text(told.title)
+    type_sentence(page, "It rains.")
+    expect(story).to_have_count(0)
+    becomes(lambda: parameter(page, "story"), None)
