@@ -29,6 +29,7 @@ PLACES = {
     "head_map": "?picture=map&path=yes",
     "cell_steps": "?picture=inside",
     "decode_player": "decode?step=4",
+    "snapshot_player": "training?checkpoint=en-de-small&topic=heads",
 }
 CLIPBOARD = """async () => {
     const [item] = await navigator.clipboard.read();
@@ -120,7 +121,9 @@ def test_every_entry_of_the_menu_gives_its_file(
     assert svg.findtext(f"{SVG}metadata") == link
     assert joined([link]) in joined(texts(svg))
     caption = str(svg.findtext(f"{SVG}title"))
-    assert caption.startswith("en-de · ") and caption in texts(svg)
+    assert re.match("en-de(-small)? · ", caption) and caption in texts(svg)
+    shapes = [node for tag in ("path", "rect") for node in svg.iter(f"{SVG}{tag}")]
+    assert all("fill" in shape.attrib for shape in shapes)  # what has none is black elsewhere
     sentence = shown.locator(".sentence:visible .said")
     if sentence.count():
         assert svg.findtext(f"{SVG}desc") == sentence.inner_text()
@@ -196,12 +199,22 @@ def holds_steps(shown: Locator, svg: ElementTree.Element, recording: Recording) 
     assert "Play" not in texts(svg)
 
 
+def holds_training(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
+    n_curves = shown.locator(".plot path").count()
+    assert (
+        len([p for p in svg.iter(f"{SVG}path") if p.get("stroke-width") in ("1", "2.5")]) > n_curves
+    )
+    assert {"0", "step, as log (step + 100)"} & set(texts(svg))
+    assert "Play" not in texts(svg)
+
+
 CONTENT: dict[str, Any] = {
     "head_grid": holds_grid,
     "head_view": holds_arrows,
     "head_map": holds_map,
     "cell_steps": holds_cell,
     "decode_player": holds_steps,
+    "snapshot_player": holds_training,
 }
 
 

@@ -1,11 +1,12 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing.
 
-import { host } from "../kit/host.js";
+import { mounted } from "../kit/mounted.js";
 import { tell } from "../kit/sync.js";
 
 const APP = '[data-testid="stApp"]';
 
-export default host("address", create, update, { isPicture: false });
+// Not a picture: nobody copies it as a figure.
+export default mounted("address", create, update);
 
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
 // or Forward, and the server has not taken it yet; isAsking: and has clicked since.

@@ -1,6 +1,6 @@
 // Two lines of tokens. Pointing at one, or moving to it with the arrow keys, announces it.
 
-import { host } from "../kit/host.js";
+import { mounted } from "../kit/mounted.js";
 import {
   announcePointing,
   announceToken,
@@ -14,7 +14,8 @@ import { rove } from "../kit/roving.js";
 import { unpack } from "../kit/unpack.js";
 import { followTyping } from "./typing.js";
 
-export default host("token_rows", create, update, { isPicture: false });
+// Not a picture: nobody copies it as a figure.
+export default mounted("token_rows", create, update);
 
 function create(root) {
   const typing = followTyping();

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { crc32 } from "node:zlib";
 
 const FIGURE = "../../../../viz/components/kit/figure";
+const { isSeen } = await import(`${FIGURE}/elements.js`);
 const { addressOf, broken } = await import(`${FIGURE}/figure.js`);
 const { fileName } = await import(`${FIGURE}/files.js`);
 const { described } = await import(`${FIGURE}/png.js`);
@@ -51,8 +52,13 @@ test("colours are written as SVG 1.1 reads them", () => {
   assert.match(svg, /fill="url\(#ramp1\)"/);
 });
 
+test("a colour is seen unless it is transparent", () => {
+  const seen = ["rgb(140, 150, 0)", "rgba(0, 0, 0, 0.1)", "color(srgb 0 0 0)"];
+  assert.deepEqual([...seen, "transparent", "rgba(0, 0, 0, 0)", "color(srgb 0 0 0 / 0)"].filter(isSeen), seen);
+});
+
 test("a group is moved, or cut to a box", () => {
-  const line = { path: "M0 0L1 1", stroke: "#000000", line: 1.5, dash: [3, 4] };
+  const line = { path: "M0 0L1 1", fill: undefined, stroke: "#000000", line: 1.5, dash: [3, 4] };
   const stroke = '<path d="M0 0L1 1" fill="none" stroke="#000000" stroke-width="1.5" stroke-dasharray="3 4"/>';
   assert.ok(written({ marks: [line], shift: [2, 3] }).includes(`<g transform="translate(2 3)">${stroke}</g>`));
   const clipped = `<svg x="1" y="2" width="3" height="4" viewBox="1 2 3 4">${stroke}</svg>`;

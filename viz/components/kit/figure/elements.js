@@ -21,7 +21,13 @@ function elementMarks(node, page) {
   if (node.tagName === "svg") marks.push(...shapes(node, inner));
   else for (const child of node.childNodes) marks.push(...childMarks(child, style, inner));
   for (const name of ["::before", "::after"]) marks.push(...pseudoMarks(node, name, page));
-  return style.opacity === "1" || !marks.length ? marks : [{ marks, opacity: Number(style.opacity) }];
+  return style.opacity === "1" ? marks : seenThrough(marks, Number(style.opacity));
+}
+
+// One mark needs no group, which takes a canvas of its own to paint.
+function seenThrough(marks, opacity) {
+  if (marks.length !== 1) return marks.length ? [{ marks, opacity }] : [];
+  return [{ ...marks[0], opacity: opacity * (marks[0].opacity ?? 1) }];
 }
 
 function childMarks(child, style, page) {
@@ -67,8 +73,8 @@ function boxMarks(box, style) {
   return [...marks, ...borders(box, style, radius)];
 }
 
-function isSeen(colour) {
-  return !/^transparent$|[,/] ?0\)$/.test(colour);
+export function isSeen(colour) {
+  return !/^transparent$|^rgba.*, 0\)$|\/ 0\)$/.test(colour);
 }
 
 // Rings around a box or within it: shadows of some spread, and neither blurred nor moved.
@@ -161,8 +167,8 @@ function fitted({ top, height, characters }, clip, pen) {
   let end = "";
   if (clip) {
     const [x, y, width, high] = clip.box;
-    const middle = top + height / 2;
-    if (middle < y || middle > y + high) return null;
+    const spare = height / 4; // less of a line may be cut, as it is below the last of a list
+    if (top + spare < y || top + height - spare > y + high) return null;
     seen = characters.filter(({ left, right }) => left > x - 1 && right < x + width + 1);
     if (seen.length < characters.length && clip.isShort) {
       end = "…";

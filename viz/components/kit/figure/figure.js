@@ -18,7 +18,8 @@ export function figureOf(root, view, caption, ratio, isTransparent) {
   const { background, colour, family } = lookOf(root);
   const said = root.querySelector(".sentence:not([hidden]) .said")?.textContent ?? "";
   const marks = whileFigure(root, () => drawnMarks(root, view, ratio));
-  const [, top, right, bottom] = extent(marks);
+  const [, first, right, bottom] = extent(marks);
+  const top = Math.floor(first); // whole pixels stay whole
   const link = addressOf(window.location, document.baseURI);
   const below = belowMarks([caption, link], { top: bottom + 4, width: Math.max(NARROWEST, right), colour, family });
   const [, , width, height] = extent([...marks, ...below]);

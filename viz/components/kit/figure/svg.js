@@ -42,7 +42,7 @@ function written(mark, ramps) {
   if (mark.pixels) return pixelMap(mark);
   if (mark.text !== undefined) return textMark(mark, ramps);
   const look = {
-    fill: "fill" in mark ? mark.fill : "none",
+    fill: mark.fill ?? "none",
     stroke: mark.stroke,
     "stroke-width": mark.line,
     "stroke-dasharray": mark.dash?.map(n).join(" "),

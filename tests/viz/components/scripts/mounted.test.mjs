@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 globalThis.window = new EventTarget();
-const { host } = await import("../../../../viz/components/kit/host.js");
+const { mounted } = await import("../../../../viz/components/kit/mounted.js");
 const { packed } = await import("./packed.mjs");
 
 // One component on a page: its calls, and what became of its views.
 function page() {
   const views = [];
   const root = { isConnected: true, replaceChildren() {} };
-  const component = host(
+  const component = mounted(
     "head_map",
     () => {
       const view = { shown: [], isOver: false, dispose: () => (view.isOver = true) };
@@ -19,7 +19,6 @@ function page() {
       return view;
     },
     (view, { version }) => view.shown.push(version),
-    { isPicture: false }, // which would need a page
   );
   const parentElement = { querySelector: () => root };
   const give = (version) =>
