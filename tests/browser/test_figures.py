@@ -190,12 +190,21 @@ def holds_cell(shown: Locator, svg: ElementTree.Element, recording: Recording) -
     assert len(bars) >= 5 * d_head  # q, k, their product, and parts of value and output
 
 
+MIDDLES = """nodes => {
+    const boxes = nodes.map(node => node.getBoundingClientRect());
+    const width = boxes.at(-1).right - boxes[0].left;
+    return boxes.map(({ left, right }) => ((left + right) / 2 - boxes[0].left) / width);
+}"""
+
+
 def holds_steps(shown: Locator, svg: ElementTree.Element, recording: Recording) -> None:
     for candidates in (".bar .piece", ".bar .percent"):
         for text in shown.locator(candidates).all_inner_texts():
             assert joined([text]) in joined(texts(svg))
     weights = recording.attentions["cross"].weights(2)[3].numpy()
-    assert cells(svg, *weights.shape).sum(-1).argmin(-1).tolist() == weights.argmax(-1).tolist()
+    middles = shown.locator(".panel.source .chip").evaluate_all(MIDDLES)
+    seen = cells(svg, len(weights), middles)
+    assert seen.sum(-1).argmin(-1).tolist() == weights.argmax(-1).tolist()
     assert "Play" not in texts(svg)
 
 
@@ -218,8 +227,11 @@ CONTENT: dict[str, Any] = {
 }
 
 
-def cells(svg: ElementTree.Element, n_rows: int, n_columns: int) -> Any:
-    """The colours in the middle of a map's cells [R, C, 3]: later boxes cover earlier ones."""
+def cells(svg: ElementTree.Element, n_rows: int, columns: int | list[float]) -> Any:
+    """The colours in the middle of a map's cells [R, C, 3]: later boxes cover earlier ones.
+
+    columns: how many of one width, or where each has its middle, as a share of the whole.
+    """
     (group,) = (g for g in svg.iter(f"{SVG}g") if g.get("class") == "cells")
     boxes = [
         ([int(rect.attrib[side]) for side in ("x", "y", "width", "height")], rect.attrib["fill"])
@@ -231,8 +243,8 @@ def cells(svg: ElementTree.Element, n_rows: int, n_columns: int) -> Any:
     for (x, y, w, h), fill in boxes:
         image[y : y + h, x : x + w] = rgb(fill)
     rows = ((np.arange(n_rows) + 0.5) * height / n_rows).astype(int)
-    columns = ((np.arange(n_columns) + 0.5) * width / n_columns).astype(int)
-    return image[rows][:, columns]
+    even = (np.arange(columns) + 0.5) / columns if isinstance(columns, int) else np.array(columns)
+    return image[rows][:, (even * width).astype(int)]
 
 
 def test_one_key_copies_the_picture_that_is_pointed_at(page: Page, address: str) -> None:

@@ -14,7 +14,13 @@ import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playbac
 import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { lawOf, shadeChip } from "../kit/shade.js";
 import { unpack } from "../kit/unpack.js";
-import { createOverview, drawOverview, markOverview, markOverviewColumn } from "./overview.js";
+import {
+  createOverview,
+  drawOverview,
+  fillOverview,
+  markOverview,
+  markOverviewColumn,
+} from "./overview.js";
 
 const NOWHERE = { side: "source", position: null };
 
@@ -42,7 +48,7 @@ function create(root, sync) {
     panel("candidates", "Candidates", player.bars, player.entropy),
     panel("source", "Attends to in the source", player.source),
     panel("own", "Attends to in what is written", player.read, legend),
-    panel("all", "All steps, one per row: attention and entropy", overview.node),
+    panel("all", "All steps, one per row: attention, token written, entropy", overview.node),
     player.spoken,
   );
   const silence = onToken((token) => point(player, token));
@@ -53,7 +59,10 @@ function create(root, sync) {
     const pressed = target.closest(".chip");
     if (pressed?.dataset.side === "target") move(playback, Number(pressed.dataset.position));
   };
+  const observer = new ResizeObserver(() => player.header && layOut(player));
+  observer.observe(root);
   player.dispose = () => {
+    observer.disconnect();
     pause(playback);
     silence();
     player.sentence.end();
@@ -88,12 +97,20 @@ function update(player, { nonce, palette, step, payload }) {
     player.law.textContent = lawOf(palette);
     arrange(player);
     const entropies = header.steps.map((s) => s.entropy);
-    drawOverview(player.overview, cross ?? player.own, entropies, palette);
+    const weights = cross ?? player.own;
+    fillOverview(player.overview, { weights, written: header.target, entropies });
+    layOut(player);
   }
   const isOther = player.header.decoding !== decoding;
   if (isOther) player.pointed = NOWHERE; // its token may not be there any more
   follow(playback, player.header.steps.length, step, isOther);
   player.root.dataset.nonce = nonce;
+}
+
+// The map of all steps stands below the strip of its keys.
+function layOut(player) {
+  const strip = player.cross ? player.source : player.read;
+  drawOverview(player.overview, [...strip.children], player.palette);
 }
 
 function arrange(player) {

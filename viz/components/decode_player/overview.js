@@ -1,21 +1,23 @@
-// All steps at once: the cross-attention, a row a step, and each step's entropy beside it.
+// All steps at once: attention, a row a step, named by the token that it wrote, and its entropy.
 
 import { createImage, emptied } from "../kit/canvas.js";
-import { element } from "../kit/page.js";
+import { element, setPiece } from "../kit/page.js";
 import { FULL, pixelTable } from "../kit/shade.js";
 
-const ENTROPY_WIDTH = 64;
+const ROW = 18; // px, while all rows fit
+const TALLEST = 640; // px of the whole
+const NAMED = 14; // px that a name needs
 
 // show(step) is asked for when a row is pressed or dragged over.
 export function createOverview(show) {
   const node = element("div", "overview");
   node.setAttribute("aria-hidden", "true"); // the slider and the weights say the same
-  const map = element("canvas", "map");
-  const bars = element("div", "entropies");
-  const row = element("div", "row");
-  const column = element("div", "column");
-  node.append(map, bars, row, column);
-  const overview = { node, map, bars, row, column };
+  const field = element("div", "field");
+  const [map, row, column] = [element("canvas", "map"), element("div", "row"), element("div", "column")];
+  field.append(map, row, column);
+  const [names, bars] = [element("div", "names"), element("div", "entropies")];
+  node.append(field, names, bars);
+  const overview = { node, field, map, names, bars, row, column };
   const pressed = (event) => {
     const box = node.getBoundingClientRect();
     show(Math.floor(((event.clientY - box.top) / box.height) * overview.nRows));
@@ -25,17 +27,14 @@ export function createOverview(show) {
   return overview;
 }
 
-export function drawOverview(overview, weights, entropies, palette) {
+// weights: [steps, keys]; written, entropies: of each step.
+export function fillOverview(overview, { weights, written, entropies }) {
   const [nRows, nColumns] = weights.shape;
-  Object.assign(overview, { nRows, nColumns });
-  const height = Math.max(60, Math.min(15, 260 / nRows) * nRows);
+  Object.assign(overview, { nRows, nColumns, weights });
+  const height = Math.max(60, Math.min(ROW, TALLEST / nRows) * nRows);
   overview.node.style.height = `${height}px`;
-  overview.node.style.setProperty("--entropy-width", `${ENTROPY_WIDTH}px`);
-  // One canvas pixel a cell; the style scales it without smoothing.
-  const image = createImage(nColumns, nRows);
-  const table = pixelTable(palette);
-  weights.forEach((weight, i) => (image.pixels[i] = table[Math.round(FULL * Math.sqrt(weight))]));
-  emptied(overview.map, nColumns, nRows).putImageData(image.data, 0, 0);
+  const every = Math.ceil((NAMED * nRows) / height);
+  overview.names.replaceChildren(...written.map((piece, step) => name(piece, step, step % every)));
   const most = Math.max(1, ...entropies);
   overview.bars.replaceChildren(
     ...entropies.map((entropy, step) => {
@@ -47,14 +46,54 @@ export function drawOverview(overview, weights, entropies, palette) {
   );
 }
 
+function name(piece, step, isLeftOut) {
+  const node = element("div", "name");
+  Object.assign(node.dataset, { side: "target", position: step });
+  setPiece(node, isLeftOut ? ["", 0] : piece);
+  return node;
+}
+
+// strip: the elements of the keys. In one line, the columns of the map stand below them.
+export function drawOverview(overview, strip, palette) {
+  const { weights, nRows, nColumns } = overview;
+  const edges = columnEdges(strip.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth]));
+  overview.node.classList.toggle("aligned", edges !== null);
+  overview.edges = edges ?? Array.from({ length: nColumns + 1 }, (_, i) => i);
+  const width = overview.edges[nColumns];
+  overview.field.style.width = edges ? `${width}px` : "";
+  // One canvas pixel a row, and a column or a pixel of one; the style scales it without smoothing.
+  const image = createImage(width, nRows);
+  const table = pixelTable(palette);
+  weights.forEach((weight, i) => {
+    const [from, column] = [width * Math.floor(i / nColumns), i % nColumns];
+    const [start, end] = [overview.edges[column], overview.edges[column + 1]];
+    image.pixels.fill(table[Math.round(FULL * Math.sqrt(weight))], from + start, from + end);
+  });
+  emptied(overview.map, width, nRows).putImageData(image.data, 0, 0);
+}
+
+// Where columns begin and end below boxes [left, top, width], in whole pixels from the first one on:
+// in the middle between two. null where the boxes do not stand in one line.
+export function columnEdges(boxes) {
+  const [[first, line]] = boxes;
+  const [left, , size] = boxes.at(-1);
+  if (!size || boxes.some(([, top]) => top !== line)) return null;
+  const inner = boxes.slice(1).map(([start], i) => (boxes[i][0] + boxes[i][2] + start) / 2 - first);
+  return [0, ...inner.map(Math.round), left + size - first];
+}
+
 export function markOverview(overview, step) {
   overview.row.style.top = `${(100 * step) / overview.nRows}%`;
   overview.row.style.height = `${100 / overview.nRows}%`;
-  [...overview.bars.children].forEach((bar, i) => bar.classList.toggle("now", i === step));
+  for (const { children } of [overview.names, overview.bars]) {
+    [...children].forEach((node, i) => node.classList.toggle("now", i === step));
+  }
 }
 
-export function markOverviewColumn(overview, position) {
-  overview.column.style.display = position === null ? "none" : "block";
-  overview.column.style.setProperty("--at", position / overview.nColumns);
-  overview.column.style.setProperty("--size", 1 / overview.nColumns);
+export function markOverviewColumn({ column, edges }, position) {
+  column.style.display = position === null ? "none" : "block";
+  if (position === null || !edges) return;
+  const percent = (edge) => `${(100 * edge) / edges.at(-1)}%`;
+  column.style.left = percent(edges[position]);
+  column.style.width = percent(edges[position + 1] - edges[position]);
 }

@@ -1,0 +1,46 @@
+"""All steps of a decoding: a map below the strip of its keys, rows named by what was written."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes
+from tests.browser.test_app import open_app
+from transformer import Recording
+from viz.labels import label
+
+pytestmark = pytest.mark.browser
+
+PLAYER = ".decode-player[data-nonce]"
+SAME_WIDTH = """player => {
+    const chips = [...player.querySelectorAll('.panel.source .chip')];
+    const [first, last] = [chips[0], chips.at(-1)].map(chip => chip.getBoundingClientRect());
+    const { left, right } = player.querySelector('.overview .field').getBoundingClientRect();
+    return Math.abs(left - first.left) <= 1 && Math.abs(right - last.right) <= 1;
+}"""
+SAME_COLUMN = """player => {
+    const [column, chip] = ['.overview .column', '.panel.source .chip.pointed']
+        .map(name => player.querySelector(name)?.getBoundingClientRect());
+    return Boolean(chip?.width) && Math.abs(column.left - chip.left) <= 2
+        && Math.abs(column.right - chip.right) <= 2;
+}"""
+
+
+def test_the_map_shares_its_columns_with_the_strip_and_names_its_rows(
+    page: Page, address: str, recording: Recording
+) -> None:
+    open_app(page, f"{address}/decode?step=5")
+    player = page.locator(PLAYER)
+    written = [label(token) for token in recording.target]
+    expect(player.locator(".names .name")).to_have_text(written)
+    expect(player.locator(".names .now")).to_have_text(written[5])
+    becomes(lambda: player.evaluate(SAME_WIDTH), True)
+    for place in (0, 8, len(recording.source) - 1):
+        player.locator(".panel.source .chip").nth(place).hover()
+        becomes(lambda: player.evaluate(SAME_COLUMN), True)
+    player.locator(".names .name").nth(2).click()
+    expect(player).to_have_attribute("data-step", "2")
+    page.set_viewport_size({"width": 390, "height": 844})  # the strip has several lines here
+    expect(player.locator(".overview:not(.aligned)")).to_have_count(1)
+    expect(player.locator(".names .name")).to_have_text(written)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    becomes(lambda: player.evaluate(SAME_WIDTH), True)
