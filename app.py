@@ -1,6 +1,7 @@
 """Headscope: page config and navigation. Run it with `make run`, or `streamlit run app.py`."""
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -30,4 +31,7 @@ else:  # each run of a session
         st.Page(lambda: None, title=page.title, url_path=page.name, default=page is first): page
         for page in (first, *others)
     }
-    show(links[st.navigation(list(links), position="top")], pages)
+    groups: dict[str, list[Any]] = {}
+    for link, page in links.items():
+        groups.setdefault(page.group, []).append(link)
+    show(links[st.navigation(groups, position="top")], pages)

@@ -53,8 +53,8 @@ class Composition:
 
 
 def _screen(text: str, checkpoint: str = "en-de", decoding: str | None = "beam") -> Screen:
-    """decoding: None where nothing is written."""
-    return Screen(checkpoint=checkpoint, text=text, decoding=decoding)
+    """In pieces, of which the facts are. decoding: None where nothing is written."""
+    return Screen(checkpoint=checkpoint, text=text, decoding=decoding, tokens="pieces")
 
 
 def _head(of: Screen, kind: str, layer: int, head: int, pin: str = "") -> Screen:

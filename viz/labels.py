@@ -15,6 +15,7 @@ _KIND_NAMES = {
     "cross": "cross-attention",
 }
 
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 
 
@@ -31,11 +32,16 @@ def kind_name(kind: str) -> str:
 def label(token: Token) -> str:
     """The piece as plain text, with a visible sign for characters that are invisible.
 
-    ▁ stays: it is sentencepiece's own mark of a space.
+    The space that begins a word is ▁ for every tokenizer, as SentencePiece writes it; a piece that
+    is one byte is the character that the byte is by itself, where it is one.
     """
     if token.piece in _NAMED:
         return _NAMED[token.piece]
-    return "".join(_visible(character) for character in token.piece)
+    byte = _BYTE.fullmatch(token.piece)
+    if byte and not token.special and int(byte[1], 16) < 128:
+        return label(Token(token.id, chr(int(byte[1], 16))))
+    spaced = token.piece.startswith(" ")
+    return "▁" * spaced + "".join(map(_visible, token.piece[spaced:]))
 
 
 def bare_label(token: Token) -> str:

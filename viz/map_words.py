@@ -15,8 +15,12 @@ from viz.sentence import sentence, wording
 
 
 def row_title(is_produced: bool) -> str:
-    """What a row stands for: the token that it wrote, or the one that it read."""
-    return "query (token being written)" if is_produced else "query (token read)"
+    """What a row stands for: the token that it writes, or the one that it has read."""
+    return "writing (query)" if is_produced else "reading (query)"
+
+
+COLUMN_TITLE = "looks at (key)"
+"""What a column stands for."""
 
 
 def map_name(map: AttentionMap, layer: int, head: int) -> str:

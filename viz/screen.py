@@ -128,7 +128,7 @@ class Screen:
 
     lens: str = _choice(NAME, "weight")
     rows: str = _choice(_one_of("produced", "read"), "produced")
-    words: bool = _choice(YES, False)
+    tokens: str | None = _choice(_one_of("words", "pieces"), None, CHECKPOINT)
     special: str = _choice(_one_of("shown", "hidden", "renormalised"), "shown")
 
     kind: str | None = _choice(NAME, None, CHECKPOINT)
@@ -140,7 +140,7 @@ class Screen:
     path: bool = _choice(YES, False)
     heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
     """Those that are overlaid; () is none at all."""
-    pins: tuple[str, ...] = _choice(PINS, (), REQUEST | {"kind", "words", "special"})
+    pins: tuple[str, ...] = _choice(PINS, (), REQUEST | {"kind", "tokens", "special"})
     cell: tuple[int, int] | None = _choice(PAIR, None, REQUEST | {"kind"})
     """Positions of query and key."""
     show: str = _choice(NAME, "maps")

@@ -107,4 +107,4 @@ def _measures(lead: str, lens: Lens, note: str) -> Wording:
 def _note(reading: Reading, lens: Lens) -> str:
     """Why a number is not the one of two pieces."""
     is_divided = reading.special == "renormalised" and lens.scale == "share"
-    return ", ".join(["whole words"] * reading.words + ["renormalised"] * is_divided)
+    return ", ".join(["renormalised"] * is_divided)

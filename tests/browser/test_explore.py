@@ -221,8 +221,8 @@ def test_the_five_heads_that_look_back_most(page: Page, address: str, recording:
         for head, value in enumerate(measure(attention, layer)["previous"])
     }
     open_picture(page, address, "kind=encoder_self", "head-grid")
-    select(page, "Sort", "previous")
-    select(page, "Top", "5")
+    select(page, "Heads", "previous")
+    select(page, "Keep", "5")
     names = page.locator(".head-grid .cell .below")
     expect(names).to_have_text(sorted(found, key=lambda name: -found[name])[:5])
     page.wait_for_url(re.compile("sort=previous.*top=5|top=5.*sort=previous"))

@@ -71,12 +71,12 @@ def test_sorted_heads_stand_in_the_order_of_the_metric(
     page: Page, grid_address: str, name: str
 ) -> None:
     open_grid(page, grid_address)
-    select(page, "Sort", name)
+    select(page, "Heads", name)
     becomes(lambda: shown(page), ranked(MAP, name))
-    select(page, "Top", "5")
+    select(page, "Keep", "5")
     becomes(lambda: shown(page), ranked(MAP, name)[:5])
     expect(page.locator(".cell .below")).to_have_text(ranked(MAP, name)[:5])
-    select(page, "Sort", "layer")
+    select(page, "Heads", "layer")
     becomes(lambda: len(shown(page)), 24)
 
 
@@ -93,9 +93,9 @@ def test_in_cross_attention_the_heads_that_align_come_first(page: Page, grid_add
 
 def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_address: str) -> None:
     open_grid(page, grid_address)
-    expect(page.get_by_label("Top", exact=True)).to_be_disabled()  # by what?
+    expect(page.get_by_label("Keep", exact=True)).to_be_hidden()  # by what?
     select(page, "Show", "previous")
-    select(page, "Top", "10")
+    select(page, "Keep", "10")
     bright = page.locator(".cell:not(.dimmed)")
     labels = [bright.nth(i).get_attribute("aria-label") or "" for i in range(bright.count())]
     assert {label.split(":")[0] for label in labels} == set(ranked(MAP, "previous")[:10])
@@ -104,8 +104,8 @@ def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_addr
 
 def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> None:
     grid = open_grid(page, grid_address)
-    select(page, "Sort", "previous")
-    select(page, "Top", "5")
+    select(page, "Heads", "previous")
+    select(page, "Keep", "5")
     layer, head = re.findall(r"\d+", ranked(MAP, "previous")[2])
     page.get_by_role("gridcell").nth(2).click()
     expect(page.get_by_text(f"told ({layer}, {head}) ('maps', 'previous', 5)")).to_be_visible()
@@ -116,8 +116,8 @@ def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> Non
 
 def test_keys_walk_through_ranks_and_rows(page: Page, grid_address: str) -> None:
     open_grid(page, grid_address)
-    select(page, "Sort", "distance")
-    select(page, "Top", "10")
+    select(page, "Heads", "distance")
+    select(page, "Keep", "10")
     names = ranked(MAP, "distance")
     page.get_by_role("gridcell").nth(4).focus()
     page.keyboard.press("ArrowRight")  # on to the next row
@@ -155,12 +155,12 @@ def test_the_sentence_and_the_numbers_are_of_the_head_pointed_at(
 
 def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None:
     grid = open_grid(page, grid_address)
-    select(page, "Sort", "previous")
+    select(page, "Heads", "previous")
     expect(page.get_by_text("('maps', 'previous', 0)")).to_be_visible()
     page.get_by_role("button", name="From outside").click()
     expect(grid).to_have_attribute("data-show", "distance")
     expect(grid).to_have_attribute("data-selected", "0,0")
-    expect(page.get_by_label("Top", exact=True)).to_have_value("10")
+    expect(page.get_by_label("Keep", exact=True)).to_have_value("10")
     expect(page.locator(".cell:not(.dimmed)")).to_have_count(10)
 
 

@@ -13,9 +13,9 @@ NAVIGATION = st.navigation
 titles: list[str] = []
 
 
-def navigation(pages: list[Any], **options: Any) -> Any:
+def navigation(pages: dict[str, list[Any]], **options: Any) -> Any:
     """Streamlit's, and it is written down what it was given."""
-    titles[:] = [page.title for page in pages]
+    titles[:] = [page.title for links in pages.values() for page in links]
     return NAVIGATION(pages, **options)
 
 

@@ -162,12 +162,12 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         kind=kind,
         reading=reading,
         lens=lens,
-        rows=tuple(_name(queries, group) for group in rows),
-        columns=tuple(_name(attention.keys, group) for group in columns),
+        rows=tuple(_name(queries, group, reading.words) for group in rows),
+        columns=tuple(_name(attention.keys, group, reading.words) for group in columns),
         row_groups=rows,
         column_groups=columns,
         is_produced=is_produced,
-        notes=_notes(reading, lens, *hidden),
+        notes=_notes(reading, lens, *hidden, any(len(group) > 1 for group in (*rows, *columns))),
     )
 
 
@@ -192,14 +192,19 @@ def _groups(tokens: Sequence[Token], reading: Reading) -> tuple[Group, ...]:
     return tuple(group for group in groups if not tokens[group[0]].special)
 
 
-def _name(tokens: Sequence[Token], group: Group) -> Token:
+def _name(tokens: Sequence[Token], group: Group, is_word: bool) -> Token:
+    """A word needs no mark of the space before it."""
     members = [tokens[i] for i in group]
-    return Token(members[0].id, word_piece(members), members[0].special)
+    piece = word_piece(members)
+    bare = (is_word and piece.lstrip(" ▁")) or piece
+    return Token(members[0].id, bare, members[0].special)
 
 
-def _notes(reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool) -> tuple[str, ...]:
+def _notes(
+    reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool, is_merged: bool
+) -> tuple[str, ...]:
     notes = []
-    if reading.words:
+    if is_merged:
         keys = "sum" if lens.merge == "sum" else "maximum"
         notes.append(f"words: {keys} over key pieces, mean over query pieces")
     if reading.special == "shown":

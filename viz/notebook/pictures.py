@@ -60,8 +60,8 @@ def head_grid(
     height: int | None = None,
 ) -> Picture:
     """All layers and heads of a kind. show: "maps" or a metric; sort: by "layer" or a metric."""
-    grid = HeadGrid(_kind(recording, kind), _reading(lens))
-    map = shown_map(recording, grid.kind, grid.reading)
+    grid = HeadGrid((_kind(recording, kind),), _reading(lens))
+    map = shown_map(recording, grid.kinds[0], grid.reading)
     metrics = list(metrics_of(map.attention))
     check_name("thing to show", show, ["maps", *metrics])
     check_name("order", sort, ["layer", *metrics])

@@ -1,18 +1,18 @@
-"""Explore: all heads of one kind of attention, one of them large, and one of its cells."""
+"""Explore: all heads of all kinds of attention, one of them large, and one of its cells."""
 
 from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.reading import Reading
+from transformer.analysis.reading import Reading, lenses
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.ui.controls import choose_head
 from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
 from viz.ui.payloads import caption_of, payload_of
-from viz.ui.picture import choose_path, choose_picture, picture
-from viz.ui.reading import choose_reading, choose_rows, usable_reading
+from viz.ui.picture import choose_picture, picture
+from viz.ui.reading import choose_reading, usable_reading
 from viz.ui.saving import save_head
 from viz.ui.state import change, current_theme
 from viz.views.listed import listed
@@ -25,54 +25,55 @@ MOST_CELLS = 2**26
 def draw(pane: Pane) -> None:
     """All heads, and one of them large; below, whatever other views of attention there are."""
     reading = usable_reading(pane)
-    columns = st.columns([5, 6.4], gap="large")
+    columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
     # What is sent first is painted first; but of a long text all heads take much longer than one
     # layer.
-    is_small = pane.selection.attention(pane.recording).n_cells <= MOST_CELLS
-    for column, part in parts if is_small else reversed(parts):
+    n_cells = sum(each.n_cells for each in pane.recording.attentions.values())
+    for column, part in parts if n_cells <= MOST_CELLS else reversed(parts):
         with column:
             part(pane, reading)
     for name, view in listed("explore", pane.recording).items():
         heads = (each.name for each in view.controls if isinstance(each, HeadChoice))
-        panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen in the header
+        panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen above
 
 
 def _grid(pane: Pane, reading: Reading) -> None:
     selection, screen = pane.selection, pane.screen
     view: dict[str, Any] = {
-        "selected": (selection.layer, selection.head),
+        "selected": (selection.kind, selection.layer, selection.head),
         "show": screen.show,
         "sort": screen.sort,
         "top": screen.top,
         "speaks": False,  # the large picture does
     }
-    grid = HeadGrid(selection.kind, reading)
+    grid = HeadGrid(_readable(pane, reading), reading)
     data = grid.data(payload_of(pane.answer, grid), current_theme(), **view)
     head_grid(
         data,
         "grid",
         caption_of(pane.answer, grid.title),
-        on_open=lambda place: change(layer=place[0], head=place[1]),
+        on_open=lambda head: change(kind=head[0], layer=head[1], head=head[2]),
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )
     preview("grid", grid, **view)
 
 
+def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
+    """The kinds of attention that this lens can show."""
+    lens = lenses()[reading.lens]
+    kinds = pane.recording.attentions
+    return tuple(kind for kind in kinds if lens.why_not(pane.recording, kind) is None)
+
+
 def _large(pane: Pane, reading: Reading) -> None:
-    """One head, below what is chosen for it."""
+    """One head, below what is chosen for it: which, as what picture, and how it is read."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        choose_head(pane, as_list=True)
         shown = choose_picture(pane)
-        choose_rows(pane)
-        if shown == "map":
-            choose_path(pane)
-        choose_reading(pane.screen)
+        choose_reading(pane, shown)
         save_head(pane)
     picture(shown, pane, reading)
 
 
-def _choices(pane: Pane) -> None:
-    choose_head(pane)
-
-
-PAGE = Page("explore", "Explore", 1, draw, choices=_choices)
+PAGE = Page("explore", "Explore", "Look", 1, draw)

@@ -64,4 +64,4 @@ def _recording(request: Request, composition: Composition) -> Recording:
     return answer(request).recording
 
 
-PAGE = Page("gallery", "Gallery", 9, draw)
+PAGE = Page("gallery", "Gallery", "Learn", 7, draw, shows="nothing")

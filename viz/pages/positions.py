@@ -20,4 +20,4 @@ def draw(pane: Pane) -> None:
     panel(choose_one("View", "view", titles, pane.screen.view), pane)
 
 
-PAGE = Page("positions", "Positions", 4, draw)
+PAGE = Page("positions", "Positions", "Look", 4, draw)

@@ -6,6 +6,7 @@ import streamlit as st
 import torch
 
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
+from transformer.device import choose_device
 from viz.export import costs_csv
 from viz.figures.cost_table import cost_table
 from viz.figures.layer_costs import (
@@ -33,7 +34,7 @@ sentence has some 30 tokens, and *d* is 512 in the paper.
 
 def draw(pane: Pane) -> None:
     """The table beside the choice of its sizes, and its curves below."""
-    device = str(pane.checkpoint.device)
+    device = str(choose_device())
     choices, table = st.columns((1, 3), gap="large")
     with choices:
         sizes, n = _sizes(pane)
@@ -137,4 +138,4 @@ def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 
 
-PAGE = Page("why_attention", "Why attention", 8, draw)
+PAGE = Page("why_attention", "Why attention", "Learn", 9, draw, shows="nothing")

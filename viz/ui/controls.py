@@ -86,23 +86,28 @@ def _named(control: Control, chosen: Any, usual: Any) -> dict[str, Any]:
     return widget(control.name, chosen, choose)
 
 
-def choose_head(pane: Pane, title: str = "", suffix: str | None = None) -> Selection:
-    """Kind, layer and head. suffix: of other fields of the Screen than those of the pane."""
+def choose_head(
+    pane: Pane, title: str = "", suffix: str | None = None, as_list: bool = False
+) -> Selection:
+    """Kind, layer and head. suffix: of other fields of the Screen than those of the pane.
+
+    as_list: whether the kinds are a list that opens, not buttons.
+    """
     suffix, default, recording = suffix or pane.suffix, pane.default, pane.recording
     chosen = chosen_head(pane.screen, recording, default, suffix)
     kinds, attention = list(recording.attentions), chosen.attention(recording)
     with _row():
         if title:
             st.markdown(f"**{title}**", width=18)
-        st.segmented_control(
-            "Attention",
-            kinds,
-            default=chosen.kind,
-            format_func=kind_title,
-            required=True,
-            label_visibility="collapsed",
+        look = {
+            "format_func": kind_title,
+            "label_visibility": "collapsed",
             **bound(f"kind{suffix}", chosen.kind, default.kind),
-        )
+        }
+        if as_list:
+            st.selectbox("Attention", kinds, kinds.index(chosen.kind), width=112, **look)
+        else:
+            st.segmented_control("Attention", kinds, default=chosen.kind, required=True, **look)
         _number("Layer", attention.n_layers, chosen.layer, default.layer, suffix)
         _number("Head", attention.n_heads, chosen.head, default.head, suffix)
     return chosen

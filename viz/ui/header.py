@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -13,6 +14,7 @@ from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, shipped_names, title
+from viz.ui.page import Shows
 from viz.ui.request import (
     NEITHER,
     Answer,
@@ -26,14 +28,15 @@ from viz.ui.request import (
 from viz.ui.settings import checkpoints_folder
 from viz.ui.state import bound, change, session, widget
 
-WIDTHS = (6, 3.4)
+WIDTHS = (6, 3.8)
 """Of the two columns at the top: what is read, and what is chosen."""
+Chosen = tuple[str, tuple[tuple[str, float], ...], Languages]
+"""Of decoding: the method, its options, the languages."""
 
 
-def header(needs_answer: bool = True) -> Request:
-    """Draw the controls that all pages share, settle what is shown, and return what is asked.
+def header(shows: Shows = "sentence") -> Request:
+    """Draw the controls that a page asks for, settle what is shown, and return what is asked.
 
-    needs_answer: whether the page shows what a model made of a text; not where files are read.
     A text that the model cannot take leaves the last result on screen, under a sentence that says
     what to change. Stops the script where there is nothing to show at all.
     """
@@ -43,23 +46,21 @@ def header(needs_answer: bool = True) -> Request:
         st.stop()
     said = session().screen.checkpoint
     checkpoint = said if said in names else names[0]
-    sentence, pickers = st.columns(WIDTHS, vertical_alignment="bottom")
-    with pickers, _row():
-        st.selectbox(
-            "Checkpoint",
-            names,
-            index=names.index(checkpoint),
-            format_func=title,
-            help=_lines(),
-            **widget("checkpoint", checkpoint, turn_to),
-        )
-        method, options, languages = _decoding(checkpoint)
-    with sentence, _row():
-        text = _sentence(checkpoint)
-        _offer(_examples(checkpoint))
-    asked = make_request(checkpoint, text, method, options, languages)
-    _settle(asked)
-    if needs_answer and session().shown is None:
+    text, decoding = _chosen_text(checkpoint), _chosen_decoding(checkpoint)
+    if shows == "sentence":
+        sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
+        with sentence, _row():
+            _choose_text(checkpoint, text)
+            _offer(_examples(checkpoint))
+        with pickers, _row():
+            _choose_checkpoint(names, checkpoint)
+            _choose_decoding(checkpoint, *decoding)
+    elif shows == "checkpoint":
+        _choose_checkpoint(names, checkpoint, width=320)
+    asked = make_request(checkpoint, text, *decoding)
+    if shows != "nothing":
+        _settle(asked)
+    if shows == "sentence" and session().shown is None:
         st.stop()
     return asked
 
@@ -76,7 +77,21 @@ def turn_to(checkpoint: str) -> None:
 
 
 def _row() -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small", wrap=False)
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
+
+
+def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> None:
+    shipped = shipped_names()
+    titles = {name: known.about.title for name in shipped if (known := about(name))}
+    st.selectbox(
+        "Checkpoint",
+        names,
+        index=names.index(checkpoint),
+        format_func=lambda name: f"{name} · {titles[name]}" if name in titles else title(name),
+        label_visibility="collapsed",
+        **look,
+        **widget("checkpoint", checkpoint, turn_to),
+    )
 
 
 def _offer(examples: Sequence[str]) -> None:
@@ -92,45 +107,53 @@ def _take_example() -> None:
         change(text=example)
 
 
-def _lines() -> str:
-    """What each shipped checkpoint is for, a line each, in Markdown."""
-    names = shipped_names()
-    titles = {name: known.about.title if (known := about(name)) else "damaged" for name in names}
-    lines = [f"- **{literal(name)}**: {literal(titles[name])}" for name in names]
-    return "\n".join([*lines, "", "The sidebar opens others."])
-
-
-def _decoding(checkpoint: str) -> tuple[str, tuple[tuple[str, float], ...], Languages]:
-    """The method, its options and the languages; nothing to choose where nothing is written."""
+def _chosen_decoding(checkpoint: str) -> Chosen:
+    """The method, its options and the languages, as far as there are any to choose."""
     known, screen = about(checkpoint), session().screen
     if known is None or not known.family.decodes:
         return "none", (), NEITHER
-    methods = {name: m for name, m in decoding_methods().items() if not m.needs_target}
-    titles = {name: each.title for name, each in methods.items()}
     usual = default_method(known.family.reads)
-    chosen = choose_one("Decoding", "decoding", titles, screen.decoding, usual, True, width=150)
-    method, told = methods[chosen], has_languages(known)
+    method = screen.decoding if screen.decoding in _methods() else usual
+    options = chosen_options(decoding_methods()[method], screen)
+    languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
+    return method, tuple(options.items()), languages
+
+
+def _methods() -> dict[str, str]:
+    """name -> title of those that write by themselves."""
+    found = decoding_methods().items()
+    return {name: each.title for name, each in found if not each.needs_target}
+
+
+def _choose_decoding(
+    checkpoint: str, name: str, options: tuple[tuple[str, float], ...], languages: Languages
+) -> None:
+    known = about(checkpoint)
+    if known is None or not known.family.decodes:
+        return
+    usual, look = default_method(known.family.reads), {"label_visibility": "collapsed"}
+    choose_one("Decoding", "decoding", _methods(), name, usual, True, width=150, **look)
+    method, told = decoding_methods()[name], has_languages(known)
     if not method.options and not told:
-        return chosen, (), NEITHER
+        return
     help = f"Options of {method.title}" + (", and languages" if told else "")
-    options = chosen_options(method, screen)
-    languages = chosen_languages(known, screen) if told else NEITHER
     box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
             if told:
                 choose_languages(known, languages)
-            choose_options(method, options)
-    return chosen, tuple(options.items()), languages
+            choose_options(method, dict(options))
 
 
-def _sentence(checkpoint: str) -> str:
-    """The text input; each checkpoint starts with its own first example."""
-    usual, said = _first_example(checkpoint), session().screen.text
-    text = usual if said is None else said
-    hint = "Type a sentence and press Enter"
-    st.text_input("Sentence", text, placeholder=hint, **bound("text", text, usual))
-    return text
+def _chosen_text(checkpoint: str) -> str:
+    """Each checkpoint starts with its own first example."""
+    said = session().screen.text
+    return _first_example(checkpoint) if said is None else said
+
+
+def _choose_text(checkpoint: str, text: str) -> None:
+    look: Any = {"placeholder": "Type a sentence", "label_visibility": "collapsed"}
+    st.text_input("Sentence", text, **look, **bound("text", text, _first_example(checkpoint)))
 
 
 def _first_example(checkpoint: str) -> str:

@@ -48,13 +48,13 @@ def _open_checkpoint() -> None:
 def _draw(page: Page, pages: list[str]) -> None:
     """All but the navigation and the sidebar, which nothing on a page changes."""
     write_address(pages)
-    asked = header(page.needs_answer)
+    asked = header(page.shows)
     pane = Pane(session().screen, asked, session().shown)
     shown = page.shown(pane)
     if shown.is_of_asked_checkpoint:
         mend_head(shown.selection)
     with previewed(asked, pane.shown):
-        if pane.shown is not None:
+        if page.shows == "sentence":
             token_row(page, pane)
             tell_story()
         page.draw(shown)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from transformer import Checkpoint, Recording
 from transformer.checkpoint import About
@@ -10,6 +10,10 @@ from transformer.models.family import Family
 from viz.screen import Screen
 from viz.ui.request import Answer, Request
 from viz.views.view import Selection
+
+Shows = Literal["sentence", "checkpoint", "nothing"]
+"""What is chosen at the top of a page: a sentence and all that makes a model answer it; only the
+checkpoint, where its files are read; nothing, where neither changes the page."""
 
 
 @dataclass(frozen=True)
@@ -75,17 +79,18 @@ class Page:
     name: str
     """In the address."""
     title: str
+    group: str
+    """The menu of the navigation that it is in."""
     order: int
     """In the navigation, the first one being the page that opens."""
     draw: Callable[[Pane], None]
-    choices: Callable[[Pane], None] = _nothing
+    choices: Callable[[Pane], None] | None = None
     """Draws what is chosen in the header, beside the tokens."""
     below_tokens: Callable[[Pane], None] = _nothing
     """Draws what stands in the header, below the tokens."""
     shown: Callable[[Pane], Pane] = _the_same
     """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
-    needs_answer: bool = True
-    """Whether it shows what a model made of a text; not where files are read."""
+    shows: Shows = "sentence"
 
 
 def first_head(said: About, family: Family) -> Selection:

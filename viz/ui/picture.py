@@ -16,12 +16,12 @@ from viz.ui.controls import choose_one
 from viz.ui.live_preview import preview
 from viz.ui.page import Pane
 from viz.ui.payloads import caption_of, payload_of
-from viz.ui.state import bound, change, current_theme, session
+from viz.ui.state import change, current_theme, session
 
-TITLES = {"arrows": "Arrows", "map": "Heatmap", "inside": "Inside"}
+TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside"}
 PLAIN = (
     "This view always shows the plain weight between one query token and one key token. The "
-    "settings under *Reading* do not apply."
+    "settings under *Show as* do not apply."
 )
 
 
@@ -30,11 +30,6 @@ def choose_picture(pane: Pane, left_out: str = "") -> str:
     titles = {name: title for name, title in TITLES.items() if name != left_out}
     said = pane.screen.picture
     return choose_one("Picture", "picture", titles, said, label_visibility="collapsed")
-
-
-def choose_path(pane: Pane) -> None:
-    """Whether the heat map joins the largest weights of its rows."""
-    st.toggle("Path", pane.screen.path, **bound("path", pane.screen.path))
 
 
 def picture(name: str, pane: Pane, reading: Reading) -> None:
@@ -96,7 +91,7 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
 
 
 def _inside(pane: Pane, reading: Reading) -> None:
-    if replace(reading, rows="produced") != Reading():
+    if replace(reading, rows="produced", words=False) != Reading():
         st.caption(PLAIN)
     cell, key = CellSteps(pane.selection, _cell(pane), reading.rows), f"inside{pane.suffix}"
     cell_steps(

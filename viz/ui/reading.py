@@ -10,15 +10,16 @@ from transformer.words import RULE
 from viz.screen import Screen
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane
+from viz.ui.state import bound
 
-ROWS = {"produced": "producing", "read": "reading"}
+ROWS = {"produced": "word being written", "read": "word just read"}
 ROWS_EXPLAINED = (
     "A row of cross-attention is one step of the decoder, which has just read one token and is "
-    "about to produce the next. *producing* names the row by the token that the step wrote: while "
-    "producing this token, it looked there. *reading* names it by the one it had just read. The "
-    "weights are the same, the names are off by one: alignments are read off *producing*."
+    "about to write the next. *word being written* names the row by the token that the step wrote: "
+    "while writing it, it looked there. *word just read* names it by the one before. The weights "
+    "are the same, the names are off by one: alignments are read off *word being written*."
 )
-WORDS = {False: "pieces", True: "words"}
+TOKENS = {"words": "words", "pieces": "pieces"}
 SPECIAL = {"shown": "shown", "hidden": "hidden", "renormalised": "renormalised"}
 SPECIAL_EXPLAINED = (
     "Tokens such as `</s>` often collect attention that has no better place to go. *hidden* leaves "
@@ -27,42 +28,43 @@ SPECIAL_EXPLAINED = (
 )
 
 
-def choose_rows(pane: Pane) -> None:
-    """The switch that names the rows of cross-attention; drawn where it changes something."""
-    if writes(pane.selection.attention(pane.recording)):
-        look: Any = {"help": ROWS_EXPLAINED, "label_visibility": "collapsed"}
-        choose_one("Rows", "rows", ROWS, pane.screen.rows, **look)
+def choose_reading(pane: Pane, shown: str) -> None:
+    """All that changes how a picture is read, behind one button; every picture says what is chosen.
 
-
-def choose_reading(screen: Screen) -> None:
-    """Lens, words and special tokens, behind one button; every picture says what is chosen."""
+    shown: the name of the picture.
+    """
     box = st.popover(
-        "Reading",  # always: under another name it would be another one, and closed
+        "Show as",  # always: under another name it would be another one, and closed
         icon=":material/visibility:",
-        help="Through which lens, and which rows and columns",
+        help="What is measured, and what rows and columns stand for",
         key="reading",
         on_change="rerun",
     )
     if not box.open:  # its contents are no burden while nobody looks at them
         return
+    screen = pane.screen
     with box:
         _choose_lens(screen)
-        choose_one("Tokens as", "words", WORDS, screen.words, help=RULE)
+        if writes(pane.selection.attention(pane.recording)):
+            choose_one("Row", "rows", ROWS, screen.rows, help=ROWS_EXPLAINED)
+        choose_one("Tokens as", "tokens", TOKENS, screen.tokens, usual_tokens(pane), help=RULE)
         explain = SPECIAL_EXPLAINED
         choose_one("Special tokens", "special", SPECIAL, screen.special, help=explain)
+        if shown == "map":
+            st.toggle("Path of the largest weights", screen.path, **bound("path", screen.path))
 
 
 def _choose_lens(screen: Screen) -> None:
     found = lenses()
     titles = {name: each.title for name, each in found.items()}
-    lens = found[choose_one("Lens", "lens", titles, screen.lens, as_list=True)]
+    lens = found[choose_one("Measure", "lens", titles, screen.lens, as_list=True)]
     st.code(lens.formula, language=None)
     st.caption(lens.explain)
 
 
 def usable_reading(pane: Pane) -> Reading:
     """The chosen reading; the plain weights, with a sentence why, where the lens refuses."""
-    reading = chosen_reading(pane.screen)
+    reading = chosen_reading(pane)
     refusal = lenses()[reading.lens].why_not(pane.recording, pane.selection.kind)
     if refusal is None:
         return reading
@@ -70,9 +72,16 @@ def usable_reading(pane: Pane) -> Reading:
     return replace(reading, lens="weight")
 
 
-def chosen_reading(screen: Screen) -> Reading:
+def chosen_reading(pane: Pane) -> Reading:
     """The reading that the Screen says; the plain weights for a lens that does not exist."""
+    screen = pane.screen
     rows: Any = screen.rows
     special: Any = screen.special
     lens = screen.lens if screen.lens in lenses() else "weight"
-    return Reading(lens=lens, rows=rows, words=screen.words, special=special)
+    words = (screen.tokens or usual_tokens(pane)) == "words"
+    return Reading(lens=lens, rows=rows, words=words, special=special)
+
+
+def usual_tokens(pane: Pane) -> str:
+    """Words; but single characters were trained as what they are, and are not merged unasked."""
+    return "pieces" if pane.checkpoint.about.tokenizer == "characters" else "words"

@@ -7,7 +7,7 @@ from viz.ui.state import current_theme
 
 _CSS = """
 <style>
-  [data-testid="stMainBlockContainer"] { padding: 3.6rem 2rem 2rem; max-width: 1500px; }
+  [data-testid="stMainBlockContainer"] { padding: 4.2rem 2rem 1rem; max-width: 2400px; }
   [data-testid="stMain"] { font-variant-numeric: tabular-nums; }
   [data-testid="stMain"]:focus-visible { outline: none; }
   /* The last result stays as it is until the new one is there. */
@@ -17,12 +17,18 @@ _CSS = """
   .st-key-files button [data-testid="stMarkdownContainer"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   }
-  /* "Press Enter to apply" stands beside the field's name, not over what is typed. */
-  [class*="st-key-text"] [data-testid="InputInstructions"] { top: -4.1rem; bottom: auto; }
+  /* What is typed is shown at once: nothing has to be applied. */
+  [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
   /* It draws nothing, and takes no place. */
   .st-key-address { position: absolute; }
+  /* On a large screen, which is far away, all of it is larger. */
+  @media (min-width: 1800px) { 
+    html { font-size: 20px !important; }
+    [class*="st-key-layer"], [class*="st-key-head"] { width: 5.2rem !important; }
+    [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
+  }
   @media (max-width: 640px) {
-    [data-testid="stMainBlockContainer"] { padding: 3.6rem 0.75rem 2rem; }
+    [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
   }

@@ -20,34 +20,37 @@ TITLES = {
 
 
 def token_row(page: Page, pane: Pane) -> None:
-    """Draw the row for this page."""
+    """Draw the row for this page; all of it for the tokens where nothing is chosen beside them."""
+    if page.choices is None:
+        _tokens(page, pane)
+    else:
+        tokens, choices = st.columns(WIDTHS)
+        with tokens:
+            _tokens(page, pane)
+        with choices:
+            page.choices(pane)
+
+
+def _tokens(page: Page, pane: Pane) -> None:
     shown = pane.answer
-    tokens, choices = st.columns(WIDTHS)
-    with tokens:
-        rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), preview_address()
-        data = rows.data(payload_of(shown, rows), current_theme(), address=address)
-        token_rows(data, "tokens")
-        preview("tokens", rows, leads=False, address=address)
-        page.below_tokens(pane)
-    with choices:
-        page.choices(pane)
-        title = literal(shown.checkpoint.about.title)
-        st.caption(
-            f"{title} · {_languages(shown)}{shown.seconds:.2f} s on "
-            f"{shown.checkpoint.device.type}{_end(shown)}"
-        )
+    rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), preview_address()
+    data = rows.data(payload_of(shown, rows), current_theme(), address=address)
+    token_rows(data, "tokens")
+    preview("tokens", rows, leads=False, address=address)
+    if remarks := [*_languages(shown), *_end(shown)]:
+        st.caption(" · ".join(remarks))
+    page.below_tokens(pane)
 
 
-def _languages(shown: Answer) -> str:
+def _languages(shown: Answer) -> list[str]:
     """Said of a model that is told them."""
     source, target = shown.request.languages
-    told = literal(f"{source or '?'} → {target or '?'}")
-    return f"{told} · " if source or target else ""
+    return [literal(f"{source or '?'} → {target or '?'}")] if source or target else []
 
 
-def _end(shown: Answer) -> str:
+def _end(shown: Answer) -> list[str]:
     """Said of a translation that found no end; a generator's text seldom has one."""
     decoding = shown.decoding
     if decoding is None or decoding.is_ended or shown.checkpoint.family.continues:
-        return ""
-    return f" · stopped at {len(decoding.target)} tokens, without an end"
+        return []
+    return [f"stopped at {len(decoding.target)} tokens, without an end"]

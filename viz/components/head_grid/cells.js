@@ -8,36 +8,39 @@ import { metricOf, nameOf, spoken } from "./words.js";
 const DENSE = 8; // more cells in a row stand closer, and units are left to the legend
 
 // The elements; kept as long as their number stays.
-export function makeCells(grid) {
-  const [nLayers, nHeads] = grid.thumbnails.shape;
+export function makeCells(section) {
+  const [nLayers, nHeads] = section.thumbnails.shape;
   const size = `${nLayers}x${nHeads}`;
-  if (size === grid.size) return;
-  grid.size = size;
-  grid.arranged = null;
-  grid.cells = Array.from({ length: nLayers * nHeads }, (_, index) => {
+  if (size === section.size) return;
+  section.size = size;
+  section.arranged = null;
+  section.cells = Array.from({ length: nLayers * nHeads }, (_, index) => {
     const cell = named("div", "cell", "gridcell");
-    return Object.assign(cell, { index, layer: Math.floor(index / nHeads), head: index % nHeads });
+    const place = { layer: Math.floor(index / nHeads), head: index % nHeads };
+    return Object.assign(cell, { section, index, ...place });
   });
 }
 
 // Cells into rows: layers, or ranks. Only a new arrangement moves elements.
-export function layOut(grid) {
-  const { board, shown, cells } = grid;
-  const [nLayers, nHeads, nRows, nColumns] = grid.thumbnails.shape;
+export function layOut(section, width) {
+  const { board, shown, cells } = section;
+  const [nLayers, nHeads, nRows, nColumns] = section.thumbnails.shape;
   const ranked = shown.sort !== "layer";
   board.classList.toggle("ranked", ranked);
-  board.classList.toggle("single", nHeads === 1);
   board.style.setProperty("--shape", Math.min(1.5, Math.max(0.6, nColumns / nRows || 1)));
-  const kept = shown.top ? grid.kept : grid.byRank;
-  grid.order = ranked ? kept : cells.map((_, i) => i);
-  grid.columns = ranked ? rankedColumns(kept.length, nHeads, board.clientWidth, 6) : nHeads;
-  board.style.setProperty("--columns", grid.columns);
-  board.classList.toggle("dense", grid.columns > DENSE || (nHeads === 1 && nLayers > 6));
-  const arranged = `${ranked} ${grid.columns} ${grid.order}`;
-  if (arranged !== grid.arranged) {
-    grid.arranged = arranged;
+  const kept = shown.top ? section.kept : section.byRank;
+  section.order = ranked ? kept : cells.map((_, i) => i);
+  section.columns = ranked ? rankedColumns(kept.length, nHeads, width - 48, 6) : nHeads;
+  board.style.setProperty("--columns", section.columns);
+  const isDense = section.columns > DENSE || (nHeads === 1 && nLayers > 6);
+  board.classList.toggle("dense", isDense);
+  section.gap = ranked ? 6 : isDense ? 4 : 7;
+  section.between = ranked ? 38 : section.gap;
+  const arranged = `${ranked} ${section.columns} ${section.order}`;
+  if (arranged !== section.arranged) {
+    section.arranged = arranged;
     const focused = board.getRootNode().activeElement;
-    board.replaceChildren(grid.canvas, ...(ranked ? rankRows(grid) : layerRows(grid)));
+    board.replaceChildren(section.canvas, ...(ranked ? rankRows(section) : layerRows(section)));
     if (focused?.isConnected && focused.index !== undefined) focused.focus(); // moving lost it
   }
 }
@@ -56,7 +59,9 @@ function layerRows({ cells, header, thumbnails }) {
       ...cells.slice(layer * nHeads, (layer + 1) * nHeads),
     ),
   );
-  return [line(corner, ...labels), ...rows];
+  const heads = line(corner, ...labels);
+  heads.classList.add("heads");
+  return [heads, ...rows];
 }
 
 function rankRows({ cells, order, columns }) {
@@ -79,22 +84,22 @@ export function named(tag, className, role, text) {
 }
 
 // Numbers, colours, captions and names of all cells.
-export function fillCells(grid) {
-  const { board, shown, cells } = grid;
-  const metric = shown.show === "maps" ? null : metricOf(grid, shown.show);
+export function fillCells(section) {
+  const { board, shown, cells } = section;
+  const metric = shown.show === "maps" ? null : metricOf(section, shown.show);
   board.classList.toggle("numbers", metric !== null);
-  const values = metric && grid.metric(shown.show);
-  const most = metric && (values[grid.ranking(shown.show)[0]] || 1);
-  const kept = new Set(grid.kept);
+  const values = metric && section.metric(shown.show);
+  const most = metric && (values[section.ranking(shown.show)[0]] || 1);
+  const kept = new Set(section.kept);
   for (const cell of cells) {
     const dimmed = shown.top > 0 && !kept.has(cell.index);
     cell.classList.toggle("dimmed", dimmed);
-    const value = metric && numberOf(grid, metric, values[cell.index], cell);
+    const value = metric && numberOf(section, metric, values[cell.index], cell);
     const parts = metric ? [element("span", "value", value)] : [];
-    if (shown.sort !== "layer") parts.push(...captions(grid, cell));
+    if (shown.sort !== "layer") parts.push(...captions(section, cell));
     if (parts.length || cell.firstChild) cell.replaceChildren(...parts);
-    colour(cell, metric && !dimmed ? values[cell.index] / most : NaN, grid.palette);
-    cell.setAttribute("aria-label", spoken(grid, cell));
+    colour(cell, metric && !dimmed ? values[cell.index] / most : NaN, section.palette);
+    cell.setAttribute("aria-label", spoken(cell));
   }
 }
 
@@ -103,21 +108,21 @@ function colour(cell, share, palette) {
   else cell.style.background = cell.style.color = "";
 }
 
-// As short as a small cell needs it: the full text, with its unit, stands below the grid.
-function numberOf(grid, metric, value, { index }) {
+// As short as a small cell needs it: the full text, with its unit, stands below the section.
+function numberOf(section, metric, value, { index }) {
   const text = metric.texts[index];
-  if (metric.unit === "share") return grid.columns > DENSE ? text.replace(" %", "") : text;
+  if (metric.unit === "share") return section.columns > DENSE ? text.replace(" %", "") : text;
   if (value >= 10) return value.toFixed(value >= 100 ? 0 : 1);
   return text.split(" ")[0];
 }
 
-function captions(grid, cell) {
-  const { show, by } = grid.shown;
+function captions(section, cell) {
+  const { show, by } = section.shown;
   const above = element("span", "above");
-  above.append(element("span", "", String(grid.ranks[cell.index] + 1)));
-  if (show !== by && grid.columns <= DENSE) {
-    const metric = metricOf(grid, by);
-    above.append(element("span", "", numberOf(grid, metric, grid.metric(by)[cell.index], cell)));
+  above.append(element("span", "", String(section.ranks[cell.index] + 1)));
+  if (show !== by && section.columns <= DENSE) {
+    const metric = metricOf(section, by);
+    above.append(element("span", "", numberOf(section, metric, section.metric(by)[cell.index], cell)));
   }
-  return [above, element("span", "below", nameOf(grid, cell))];
+  return [above, element("span", "below", nameOf(cell))];
 }

@@ -1,6 +1,6 @@
-"""All layers and heads of one kind of attention at once, as small pictures or as numbers."""
+"""All layers and heads of several kinds of attention at once, as small pictures or as numbers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from viz.components.kit.picture import known_map
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
-from viz.labels import kind_name
+from viz.labels import kind_name, kind_title
 from viz.map_words import capitalised, describe_heads
 from viz.sentence import wording
 from viz.theme import Theme
@@ -27,48 +27,58 @@ N_TELLING = 3
 
 HEAD_GRID = Component("head_grid")
 head_grid = mountable(HEAD_GRID)
-"""on_open: the layer and head that were clicked; on_view: show, sort and top by their names."""
+"""on_open: the kind, layer and head that were clicked; on_view: show, sort and top by name."""
 
 
 @dataclass(frozen=True)
 class HeadGrid:
-    """Every layer and head of one kind of attention."""
+    """Every layer and head of these kinds of attention."""
 
-    kind: str
+    kinds: tuple[str, ...]
     reading: Reading = PLAIN
     component: ClassVar[Component] = HEAD_GRID
 
     @property
     def title(self) -> str:
-        return f"{capitalised(kind_name(self.kind))}, all heads"
+        return f"{capitalised(' and '.join(map(kind_name, self.kinds)))}, all heads"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
-        return pack_head_grid(known_map(recording, self.kind, self.reading))
+        return pack_kinds(self._maps(recording))
 
     def data(
         self,
         payload: bytes,
         theme: Theme,
         *,
-        selected: tuple[int, int] = (0, 0),
+        selected: tuple[str, int, int] | None = None,
         show: str = "maps",
         sort: str = "layer",
         top: int = 0,
         speaks: bool = True,
     ) -> bytes:
-        """selected: (layer, head). show: "maps" or a metric's name; sort: "layer" or a metric's.
+        """selected: (kind, layer, head); None: the first head.
 
-        top: how many heads (5, 10, 20) are kept by the metric that sorts, else by the one shown;
-        0: all. A metric that the payload lacks counts as "maps" or "layer". speaks: whether the
-        sentence stands above the grid, and not above a picture beside it.
+        show: "maps" or a metric's name; sort: "layer" or a metric's; top: how many heads (5, 10,
+        20) of a kind are kept by the metric that sorts, else by the one shown; 0: all. A metric
+        that a kind lacks counts as "maps" or "layer". speaks: whether the sentence stands above
+        the grid, and not above a picture beside it.
         """
-        state = {"selected": list(selected), "view": {"show": show, "sort": sort, "top": top}}
+        view = {"show": show, "sort": sort, "top": top}
+        state = {"selected": None if selected is None else list(selected), "view": view}
         look = {"difference": theme.difference_scale, "speaks": speaks}
         return envelope(payload, theme, **look, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
-        map = known_map(recording, self.kind, self.reading)
-        return describe_heads(map, range(map.n_layers))
+        maps = self._maps(recording)
+        return " ".join(describe_heads(map, range(map.n_layers)) for map in maps)
+
+    def _maps(self, recording: Recording) -> list[AttentionMap]:
+        return [known_map(recording, kind, self.reading) for kind in self.kinds]
+
+
+def pack_kinds(maps: Iterable[AttentionMap]) -> bytes:
+    """Several kinds: one array each, of what `pack_head_grid` packs."""
+    return pack({}, *(np.frombuffer(pack_head_grid(map), np.uint8) for map in maps))
 
 
 def pack_head_grid(map: AttentionMap) -> bytes:
@@ -81,6 +91,9 @@ def pack_head_grid(map: AttentionMap) -> bytes:
     metrics = metrics_of_map(map)
     made = pictures(map, metrics)
     header = {
+        "kind": map.kind,
+        "title": kind_title(map.kind),
+        "name": capitalised(kind_name(map.kind)),
         "rows": pieces(map.rows),
         "columns": pieces(map.columns),
         "sentence": asdict(wording(map)),

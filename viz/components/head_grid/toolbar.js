@@ -1,6 +1,7 @@
 // What the grid shows, how it is sorted and how many heads are kept: three native selects.
 
 import { element } from "../kit/page.js";
+import { effective } from "./order.js";
 
 const TOPS = [0, 5, 10, 20];
 
@@ -13,7 +14,7 @@ export function createToolbar(changed) {
   const toolbar = { node };
   const read = () =>
     changed({ show: toolbar.show.value, sort: toolbar.sort.value, top: Number(toolbar.top.value) });
-  for (const [name, title] of [["show", "Show"], ["sort", "Sort"], ["top", "Top"]]) {
+  for (const [name, title] of [["sort", "Heads"], ["show", "Show"], ["top", "Keep"]]) {
     const field = element("div", "field");
     const label = element("label", "", title);
     const select = element("select", name);
@@ -23,25 +24,26 @@ export function createToolbar(changed) {
     node.append(field);
     toolbar[name] = select;
   }
-  toolbar.top.append(...TOPS.map((n) => new Option(n || "all", n)));
+  toolbar.top.append(...TOPS.map((n) => new Option(n ? `the best ${n}` : "all", n)));
   return toolbar;
 }
 
-// view: as `effective` gives it. The number that is kept needs a metric to go by.
-export function setToolbar(toolbar, metrics, view, top) {
+// metrics: of all kinds. Returns what the view comes to, as `effective` says. The number that is
+// kept needs a metric to go by.
+export function setToolbar(toolbar, metrics, wished) {
+  const [view, { top }] = [effective(wished, metrics), wished];
   const offered = metrics.map(({ name }) => name).join();
   if (offered !== toolbar.offered) {
     toolbar.offered = offered;
-    const options = () => metrics.map(({ name, title }) => new Option(title, name));
-    toolbar.show.replaceChildren(new Option("maps", "maps"), ...options());
-    toolbar.sort.replaceChildren(new Option("by layer", "layer"), ...options());
+    const options = (start) => metrics.map(({ name, title }) => new Option(start + title, name));
+    toolbar.show.replaceChildren(new Option("maps", "maps"), ...options(""));
+    toolbar.sort.replaceChildren(new Option("by layer", "layer"), ...options("ranked by "));
   }
   toolbar.show.value = view.show;
   toolbar.sort.value = view.sort;
   toolbar.top.value = view.by === null ? 0 : TOPS.includes(top) ? top : 0;
   toolbar.show.disabled = toolbar.sort.disabled = metrics.length === 0;
-  toolbar.top.disabled = view.by === null;
-  const without = metrics.length ? "" : "Metrics describe single heads; this lens has none";
-  toolbar.node.title = without;
-  toolbar.top.title = view.by === null ? without || "Show or sort by a metric first" : "";
+  toolbar.top.parentElement.hidden = view.by === null;
+  toolbar.node.title = metrics.length ? "" : "Metrics describe single heads; this lens has none";
+  return view;
 }

@@ -7,21 +7,22 @@ import { indexOf } from "./order.js";
 
 // Of the head pointed at, else of the selected one: the sentence, and the numbers below the grid.
 export function describe(grid, cell) {
-  const shown = cell ?? grid.cells[indexOf(grid, grid.selected)];
+  const shown = cell ?? grid.section.cells[indexOf(grid.section, grid.place)];
   if (!shown) return;
-  if (grid.speaks) say(grid.sentence, said(grid, shown, cell !== null));
-  else announceSentence(cell && said(grid, cell, true));
-  const parts = tellingOf(grid, shown).map(([title, text]) => {
+  if (grid.speaks) say(grid.sentence, said(shown, cell !== null));
+  else announceSentence(cell && said(cell, true));
+  const parts = tellingOf(shown).map(([title, text]) => {
     const part = element("span", "", `${title} `);
     part.append(element("strong", "", text));
     return [" · ", part]; // a narrow screen breaks the line between them
   });
-  if (!grid.header.metrics.length) parts.push(": this lens draws one map per layer, so there are no per-head metrics");
-  grid.numbers.replaceChildren(nameOf(grid, shown), ...parts.flat());
+  if (!shown.section.header.metrics.length) parts.push(": this lens draws one map per layer, so there are no per-head metrics");
+  const which = grid.sections.length > 1 ? `${shown.section.header.title} ` : "";
+  grid.numbers.replaceChildren(`${which}${nameOf(shown)}`, ...parts.flat());
 }
 
-function said(grid, cell, isPointed = false) {
-  const { header, strongest, values } = grid;
+function said(cell, isPointed = false) {
+  const { header, strongest, values } = cell.section;
   const { index, layer, head } = cell;
   const [row, column] = [header.rows[strongest[2 * index]], header.columns[strongest[2 * index + 1]]];
   if (!row) return saidOf(null, null, "Nothing to show.", isPointed);
@@ -31,19 +32,20 @@ function said(grid, cell, isPointed = false) {
 }
 
 // The same for who cannot see it.
-export function spoken(grid, cell) {
-  const telling = tellingOf(grid, cell).map(([title, text]) => `${title} ${text}`);
-  const { by } = grid.shown;
-  const rank = by ? [`rank ${grid.ranks[cell.index] + 1} by ${metricOf(grid, by).title}`] : [];
-  return `${nameOf(grid, cell)}: ${textOf(said(grid, cell))} ${[...telling, ...rank].join(", ")}`.trim();
+export function spoken(cell) {
+  const telling = tellingOf(cell).map(([title, text]) => `${title} ${text}`);
+  const { shown, ranks } = cell.section;
+  const { by } = shown;
+  const rank = by ? [`rank ${ranks[cell.index] + 1} by ${metricOf(cell.section, by).title}`] : [];
+  return `${nameOf(cell)}: ${textOf(said(cell))} ${[...telling, ...rank].join(", ")}`.trim();
 }
 
-export function nameOf(grid, { layer, head }) {
-  return grid.header.lens.per_head ? `L${layer} H${head}` : `L${layer}, all heads`;
+export function nameOf({ section, layer, head }) {
+  return section.header.lens.per_head ? `L${layer} H${head}` : `L${layer}, all heads`;
 }
 
 // [title, text] of the metrics in which the head stands out, the most telling first.
-function tellingOf({ header, telling }, { index }) {
+function tellingOf({ section: { header, telling }, index }) {
   const n = telling.shape[2];
   return Array.from(telling.subarray(n * index, n * (index + 1)), (m) => {
     const { title, texts } = header.metrics[m];
@@ -51,16 +53,16 @@ function tellingOf({ header, telling }, { index }) {
   });
 }
 
-export function metricOf(grid, name) {
-  return grid.header.metrics.find((metric) => metric.name === name);
+export function metricOf(section, name) {
+  return section.header.metrics.find((metric) => metric.name === name);
 }
 
 // What the shades mean, how heads are sorted, and which are left out.
-export function explain(grid) {
-  const { shown, header } = grid;
-  const scale = shown.show === "maps" ? mapScale(grid) : metricScale(grid);
+export function explain({ section, legend }) {
+  const { shown, header } = section;
+  const scale = shown.show === "maps" ? mapScale(section) : metricScale(section);
   const parts = [...scale, ...header.notes.map((note) => ` · ${note}`)];
-  grid.legend.replaceChildren(...sorted(grid), ...parts);
+  legend.replaceChildren(...sorted(section), ...parts);
 }
 
 function mapScale({ header, scale, palette }) {
@@ -76,17 +78,17 @@ function mapScale({ header, scale, palette }) {
   return parts;
 }
 
-function metricScale(grid) {
-  const { title, texts, explain: what } = metricOf(grid, grid.shown.show);
-  const most = texts[grid.ranking(grid.shown.show)[0]];
-  return [`${title} 0 `, ramp(grid.palette.scale), ` ${most} · ${what}`];
+function metricScale(section) {
+  const { title, texts, explain: what } = metricOf(section, section.shown.show);
+  const most = texts[section.ranking(section.shown.show)[0]];
+  return [`${title} 0 `, ramp(section.palette.scale), ` ${most} · ${what}`];
 }
 
-export function sorted(grid) {
-  const { by, sort, top } = grid.shown;
+export function sorted(section) {
+  const { by, sort, top } = section.shown;
   if (by === null || (sort === "layer" && !top)) return [];
-  const title = metricOf(grid, by).title;
-  const n = grid.cells.length;
+  const title = metricOf(section, by).title;
+  const n = section.cells.length;
   if (top && top < n) return [`Top ${top} of ${n} heads by ${title}. `];
   return [`Sorted by ${title}, largest first. `];
 }

@@ -1,25 +1,28 @@
 // Where a head map's parts stand, and the labels along its two sides.
 
-const LARGEST_CELL = 34; // px
+const LARGEST_CELL = 64; // px
 const LABELLED_CELL = 26; // a cell is stretched to this before it gets smaller than its label
-const MAP_HEIGHT = 540;
-const LABEL_LINE = 13; // labels closer than this would meet
-const AXIS_TITLE = 20;
+const USUAL = 540; // px: the height of a map that is not fitted
+const LEAST = 360;
+const LABEL_LINE = 1; // of the type's size: labels closer than this would meet
+const AXIS_TITLE = 24;
 const LABEL_GAP = 6;
 const LEVEL_LABELS = 6; // more columns than these have upright labels
 
 // plot: { x, y, width, height } of the cells; room: px for the labels of rows and of columns.
-export function measureFrame(map, width, context, family) {
+// type: the font's size; space: the height that there is for all of it.
+export function measureFrame(map, width, context, { family, type, space }) {
   const { nRows, nColumns, header } = map;
-  context.font = `13px ${family}`;
-  const rows = Math.min(widest(context, header.rows), 0.24 * width, 150);
+  context.font = `${type}px ${family}`;
+  const rows = Math.min(widest(context, header.rows), 0.24 * width, 11 * type);
   const x = Math.ceil(AXIS_TITLE + rows + LABEL_GAP);
   const across = (width - x - 8) / nColumns;
   const longest = widest(context, header.columns);
   const level = nColumns <= LEVEL_LABELS && longest < Math.min(across, 3 * LARGEST_CELL) - 12;
-  const columns = level ? 16 : Math.min(longest, 112);
+  const columns = level ? type + 3 : Math.min(longest, 8 * type);
   const below = Math.ceil(LABEL_GAP + columns + AXIS_TITLE);
-  const down = (MAP_HEIGHT - below - 9) / nRows;
+  const height = space === Infinity ? USUAL : Math.max(LEAST, space);
+  const down = (height - below - 9) / nRows;
   const smallest = Math.min(across, down, LARGEST_CELL);
   const broad = level ? Math.max(longest + 12, LABELLED_CELL) : LABELLED_CELL;
   const plot = {
@@ -28,7 +31,7 @@ export function measureFrame(map, width, context, family) {
     width: Math.floor(Math.min(across, Math.max(smallest, broad)) * nColumns),
     height: Math.floor(Math.min(down, Math.max(smallest, LABELLED_CELL)) * nRows),
   };
-  return { width, height: plot.y + plot.height + below, plot, level, room: { rows, columns }, family };
+  return { width, height: plot.y + plot.height + below, plot, level, room: { rows, columns }, family, type };
 }
 
 function widest(context, pieces) {
@@ -66,21 +69,17 @@ export function placeAt({ plot, height }, [top, bottom, left, right], x, y) {
   return null;
 }
 
-function labelFont(size, family) {
-  return `${size >= 17 ? 13 : 11}px ${family}`;
-}
-
-function labelEvery(size) {
-  return Math.max(1, Math.ceil(LABEL_LINE / size));
+function labelEvery(size, { type }) {
+  return Math.max(1, Math.ceil((LABEL_LINE * type) / size));
 }
 
 // Every n-th label where cells are smaller than text.
 export function drawLabels(context, frame, map, window, palette) {
   const { width, height } = cellSize(frame, window);
-  for (let row = window[0]; row < window[1]; row += labelEvery(height)) {
+  for (let row = window[0]; row < window[1]; row += labelEvery(height, frame)) {
     drawLabel(context, frame, map, window, "rows", row, palette);
   }
-  for (let column = window[2]; column < window[3]; column += labelEvery(width)) {
+  for (let column = window[2]; column < window[3]; column += labelEvery(width, frame)) {
     drawLabel(context, frame, map, window, "columns", column, palette);
   }
   drawAxisTitles(context, frame, map, palette);
@@ -88,12 +87,12 @@ export function drawLabels(context, frame, map, window, palette) {
 
 // colour: instead of the label's own, on a background that covers its neighbours.
 function drawLabel(context, frame, map, window, axis, place, palette, colour) {
-  const { plot, level, room, family } = frame;
+  const { plot, level, room, family, type } = frame;
   const { width, height } = cellSize(frame, window);
   context.save();
   context.textBaseline = "middle";
   const rows = axis === "rows";
-  context.font = labelFont(rows ? height : level ? 17 : width, family);
+  context.font = `${type}px ${family}`;
   if (rows) context.translate(plot.x - LABEL_GAP, plot.y + (place - window[0] + 0.5) * height);
   else {
     const x = plot.x + (place - window[2] + 0.5) * width;
@@ -110,11 +109,11 @@ export function drawLabelsOver(context, frame, map, window, axis, places, palett
   const size = cellSize(frame, window)[axis === "rows" ? "height" : "width"];
   const [first, end] = axis === "rows" ? window.slice(0, 2) : window.slice(2);
   const shown = [...places].filter((place) => place >= first && place < end);
-  const every = labelEvery(size);
+  const every = labelEvery(size, frame);
   for (const place of shown) {
     const before = first + Math.floor((place - first) / every) * every;
     for (const other of [before, before + every]) {
-      const meets = other !== place && other < end && Math.abs(other - place) * size < LABEL_LINE;
+      const meets = other !== place && other < end && Math.abs(other - place) * size < LABEL_LINE * frame.type;
       if (meets) drawLabel(context, frame, map, window, axis, other, palette, palette.background);
     }
   }
@@ -152,15 +151,15 @@ function fitted(context, label, room) {
   return `${characters.slice(0, n).join("")}…`;
 }
 
-function drawAxisTitles(context, { plot, height, family }, { header }, palette) {
+function drawAxisTitles(context, { plot, height, family, type }, { header }, palette) {
   context.save();
-  context.font = `11px ${family}`;
+  context.font = `${type}px ${family}`;
   context.fillStyle = palette.dim;
   context.textAlign = "center";
   context.textBaseline = "middle";
   const [rows, columns] = header.titles;
-  context.fillText(columns, plot.x + plot.width / 2, height - 7);
-  context.translate(8, plot.y + plot.height / 2);
+  context.fillText(columns, plot.x + plot.width / 2, height - type / 2 - 1);
+  context.translate(type / 2 + 1, plot.y + plot.height / 2);
   context.rotate(-Math.PI / 2);
   // Beside few rows there is no place for more than the word "query".
   const fits = context.measureText(rows).width <= plot.height + 20;
@@ -170,6 +169,6 @@ function drawAxisTitles(context, { plot, height, family }, { header }, palette) 
 
 // Whether a label is cut, so that it has to be shown in full when it is pointed at.
 export function isCut(context, frame, [label], axis) {
-  context.font = `13px ${frame.family}`;
+  context.font = `${frame.type}px ${frame.family}`;
   return context.measureText(label).width > frame.room[axis] + 1;
 }

@@ -19,7 +19,7 @@ from viz.components.kit.picture import known_map, shown_map, strongest
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name
-from viz.map_words import capitalised, describe_map, map_name, row_title
+from viz.map_words import COLUMN_TITLE, capitalised, describe_map, map_name, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 from viz.views.view import Selection
@@ -137,7 +137,7 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
         "rows": rows,
         "columns": columns,
         "tokens": digest(json.dumps([rows, columns]).encode()),
-        "titles": [row_title(map.is_produced), "key"],
+        "titles": [row_title(map.is_produced), COLUMN_TITLE],
         "sentence": asdict(wording(map)),
         "lens": {
             "title": map.lens.title,

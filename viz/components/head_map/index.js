@@ -2,6 +2,7 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
+import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { accepts } from "../kit/sync.js";
 import { drawMarks } from "./marks.js";
@@ -36,13 +37,12 @@ function create(root, sync) {
   corner.dataset.control = "";
   corner.append(view.waiting, view.back);
   root.replaceChildren(view.sentence.node, corner, view.stage, view.legend);
-  const observer = new ResizeObserver(() => view.map && root.clientWidth !== view.width && draw(view));
-  observer.observe(root);
+  const endRoom = onRoom(view.stage, () => view.map && draw(view));
   const silence = onToken((token) => hear(view, token));
   view.redraw = () => draw(view);
   view.dispose = () => {
     clearTimeout(view.timer);
-    observer.disconnect();
+    endRoom();
     silence();
     view.sentence.end();
   };

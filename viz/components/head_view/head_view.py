@@ -17,7 +17,7 @@ from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name, kind_title
-from viz.map_words import capitalised, describe_heads, row_title
+from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -94,7 +94,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "layer": layer,
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
-        "titles": [row_title(map.is_produced), "key"],
+        "titles": [row_title(map.is_produced), COLUMN_TITLE],
         "sentence": asdict(wording(map)),
         "rows": rows,
         "columns": columns,

@@ -2,13 +2,14 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
+import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
 import { accepts, forget, tellLater } from "../kit/sync.js";
 import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
 import { openMap, openToken } from "./lines.js";
-import { BOX, drawBase } from "./picture.js";
+import { drawBase } from "./picture.js";
 import { isolateTokens, link, point } from "./pointing.js";
 import { resize, scrolled } from "./size.js";
 import { offerStrokes } from "./strokes.js";
@@ -50,9 +51,11 @@ function create(root, sync) {
   view.box.onscroll = () => scrolled(view);
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);
+  const endRoom = onRoom(view.box, () => resize(view));
   const silence = onToken((token) => link(view, token));
   view.dispose = () => {
     observer.disconnect();
+    endRoom();
     silence();
     view.sentence.end();
     clearTimeout(view.rest);
@@ -75,8 +78,8 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, payload
   if (isOther) arrange(view);
   if (isOther) forget(view.sync);
   if (accepts(view.sync, "view", { heads, pins })) adopt(view, heads, pins);
-  if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   resize(view);
+  if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   redraw(view);
 }
 
@@ -94,22 +97,16 @@ function change(view, changed) {
 
 // Scrolls the box, and nothing else of the page, to a token.
 function showPin(view, id) {
-  view.box.scrollTop = openToken(id).place * view.pitch - BOX / 2;
+  view.box.scrollTop = openToken(id).place * view.pitch - view.height / 2;
 }
 
 function toggled(list, id) {
   return list.includes(id) ? list.filter((other) => other !== id) : [...list, id];
 }
 
-// The tokens and titles of a text; the picture's size follows from their number.
+// The tokens and titles of a text.
 function arrange(view) {
-  const { header, nRows, nColumns } = view.map;
-  const n = Math.max(nRows, nColumns);
-  const pitch = Math.max(16, Math.min(26, Math.floor(396 / n)));
-  view.pitch = pitch;
-  view.stage.style.setProperty("--pitch", `${pitch}px`);
-  view.stage.style.setProperty("--height", `${Math.min(BOX, n * pitch)}px`);
-  view.stage.style.setProperty("--type", `${pitch > 21 ? 14 : pitch > 16 ? 13 : 12}px`);
+  const { header } = view.map;
   arrangeTokens(view.tokens, header);
   view.titles[0].textContent = header.titles[0];
   view.titles[2].textContent = header.titles[1];

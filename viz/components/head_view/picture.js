@@ -4,8 +4,6 @@ import { element } from "../kit/page.js";
 import { colourOf, shiftOf, shown } from "./heads.js";
 import { developed, linesOf, paintLines } from "./lines.js";
 
-export const BOX = 560; // px; longer columns scroll
-
 // Each head's lines are drawn once and kept: to show or hide one only lays the pictures together.
 export function drawBase(view) {
   if (!view.paint) return; // not shown yet

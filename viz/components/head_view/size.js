@@ -1,17 +1,39 @@
 // How large the picture is, and how far it has scrolled.
 
 import { devicePixels } from "../kit/canvas.js";
+import { roomBelow, typeSize } from "../kit/room.js";
 import { createPaint } from "./lines.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens } from "./pointing.js";
 import { measureRooms } from "./tokens.js";
 
+const USUAL = 560; // px of a picture that is not fitted; longer columns scroll
+const LEAST = 360;
+const PITCHES = [1, 2.6]; // of the type's size, the least and the most from token to token
+
+// How far tokens stand from each other: as the room allows in which all are to be seen at once.
+export function fit(view) {
+  const { nRows, nColumns } = view.map;
+  const type = typeSize();
+  const room = Math.max(LEAST, roomBelow(view.box) - view.legend.offsetHeight - 8);
+  view.height = room === Infinity ? USUAL : room;
+  const wanted = Math.floor(view.height / Math.max(nRows, nColumns));
+  const [least, most] = PITCHES.map((times) => Math.round(times * type));
+  view.pitch = Math.max(least + 2, Math.min(most, wanted));
+  const { style } = view.stage;
+  style.setProperty("--pitch", `${view.pitch}px`);
+  style.setProperty("--height", `${Math.min(view.height, Math.max(nRows, nColumns) * view.pitch)}px`);
+  style.setProperty("--type", `${view.pitch > 1.5 * type ? 1.125 * type : type}px`);
+  view.box.style.setProperty("--box", `${view.height}px`);
+}
+
 // All sizes are read here, and only here: to read one lays the page out anew.
 export function resize(view) {
   if (!view.map) return;
+  fit(view);
   const ratio = window.devicePixelRatio;
   const [width, height] = devicePixels(view.wires.clientWidth, view.wires.clientHeight);
-  const name = [width, height, ratio].join();
+  const name = [width, height, ratio, view.pitch].join();
   if (!width || !height) return; // not shown; the observer calls again
   measureRooms(view.tokens);
   view.top = view.box.scrollTop * ratio;

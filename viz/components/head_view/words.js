@@ -3,7 +3,7 @@
 import { element } from "../kit/page.js";
 import { saidOf, textOf } from "../kit/sentence.js";
 import { MAX_LINES, MAX_POINTED, eachOfRow, openToken, valueAt } from "./lines.js";
-import { BOX, linesShown } from "./picture.js";
+import { linesShown } from "./picture.js";
 import { strongestAt } from "./tokens.js";
 
 // The largest of the shown heads' lines.
@@ -94,7 +94,7 @@ export function explain(view, heads) {
   if (rest) parts.push(` · showing the ${view.map.width} strongest keys per token`);
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   if (pointed < view.map.width) parts.push(` · hovering shows at most ${pointed} lines per head`);
-  if (Math.max(view.map.nRows, view.map.nColumns) * view.pitch > BOX) {
+  if (Math.max(view.map.nRows, view.map.nColumns) * view.pitch > view.height) {
     parts.push(" · lines are hidden when both ends are scrolled out of view");
   }
   for (const note of header.notes) parts.push(` · ${note}`);

@@ -23,7 +23,7 @@ from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
-from viz.map_words import capitalised, describe_map, row_title
+from viz.map_words import COLUMN_TITLE, capitalised, describe_map, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 from viz.views.view import Selection
@@ -139,7 +139,7 @@ def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
         "rows": rows,
         "columns": columns,
         "tokens": digest(json.dumps([rows, columns]).encode()),
-        "titles": [row_title(map.is_produced), "key"],
+        "titles": [row_title(map.is_produced), COLUMN_TITLE],
         "sentence": asdict(wording(map)),
         "lens": {"title": map.lens.title, "scale": map.lens.scale, "per_head": True},
         "bounds": map.bounds,

@@ -48,7 +48,7 @@ function row(side, tokens, title) {
 }
 
 function chip(side, piece, position) {
-  const node = element("span", "chip");
+  const node = element("span", piece[2] ? "chip begins" : "chip");
   node.setAttribute("role", "listitem");
   Object.assign(node.dataset, { side, position });
   node.tabIndex = position === 0 ? 0 : -1; // one stop a row; arrow keys go on from there

@@ -1,14 +1,17 @@
 """The sentence and its translation as tokens: the spine of every page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from transformer.decoding import Decoding
 from transformer.recording import Recording
+from transformer.tokenizer import Token
+from transformer.words import word_groups
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
-from viz.labels import labels
+from viz.labels import bare_label, labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
@@ -28,7 +31,7 @@ class TokenRows:
         return "Tokens"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
-        source, target = pieces(recording.source), pieces(recording.target)
+        source, target = _pieces(recording.source), _pieces(recording.target)
         return pack({"source": source, "target": target, "titles": list(self.titles)})
 
     def data(self, payload: bytes, theme: Theme, *, address: str = "") -> bytes:
@@ -42,3 +45,12 @@ class TokenRows:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)
         said = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
         return "; ".join(said) + "."
+
+
+def _pieces(tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
+    """Label, whether special, and whether a word begins with it."""
+    first = {group[0] for group in word_groups(tokens)}
+    return [
+        (bare_label(token), special, int(i in first))
+        for i, (token, (_, special)) in enumerate(zip(tokens, pieces(tokens), strict=True))
+    ]

@@ -14,7 +14,7 @@ from viz.ui.opened import title
 from viz.ui.page import Page, Pane
 from viz.ui.panel import draw_figure, metric_texts
 from viz.ui.picture import choose_picture, picture
-from viz.ui.reading import choose_reading, choose_rows, usable_reading
+from viz.ui.reading import choose_reading, usable_reading
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
 from viz.views.view import Selection
@@ -68,8 +68,7 @@ def _lacks(letter: str, panes: dict[str, Pane]) -> str:
 def _pictures(panes: dict[str, Pane]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         shown = choose_picture(panes["A"], "inside")
-        choose_rows(panes["A"])
-        choose_reading(panes["A"].screen)
+        choose_reading(panes["A"], shown)
     for column, (letter, pane) in zip(st.columns(2, gap="large"), panes.items(), strict=True):
         with column:
             st.markdown(
@@ -115,4 +114,4 @@ def _choices(pane: Pane) -> None:
     choose_head(other, title="B")
 
 
-PAGE = Page("compare", "Compare", 2, draw, choices=_choices, below_tokens=choose_second)
+PAGE = Page("compare", "Compare", "Look", 2, draw, choices=_choices, below_tokens=choose_second)

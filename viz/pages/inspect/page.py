@@ -36,4 +36,4 @@ def draw(pane: Pane) -> None:
         st.error(literal(str(error)), icon=":material/error:")
 
 
-PAGE = Page("inspect", "Inspect", 5, draw, needs_answer=False)
+PAGE = Page("inspect", "Inspect", "Model", 5, draw, shows="checkpoint")

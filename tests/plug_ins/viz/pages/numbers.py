@@ -11,4 +11,4 @@ def draw(pane: Pane) -> None:
     st.write(f"{len(kinds)} kinds of attention in {pane.checkpoint.name}")
 
 
-PAGE = Page("numbers", "Numbers", 99, draw)
+PAGE = Page("numbers", "Numbers", "Learn", 99, draw)

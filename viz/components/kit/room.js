@@ -1,0 +1,35 @@
+// How high a picture may be that is to be seen whole: down to the lower edge of the window.
+
+const SCROLLER = '[data-testid="stMain"]';
+const MARGIN = 20; // px below it
+const NARROW = 640; // px of a window in which pictures stand below each other, as high as they like
+
+// In px from the top of an element, wherever the page is scrolled to; Infinity where pictures are
+// not fitted: on a phone, and in a page of its own.
+export function roomBelow(node) {
+  const scroller = document.querySelector(SCROLLER);
+  if (!scroller || window.innerWidth <= NARROW) return Infinity;
+  const top = node.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+  return scroller.clientHeight - top - scroller.scrollTop - MARGIN;
+}
+
+// Of what is to be read, in px: page.css says what it is.
+export function typeSize() {
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return window.innerWidth >= 1800 ? rem : 0.875 * rem;
+}
+
+// changed() is called when the room of an element may be another. Returns what ends that.
+export function onRoom(node, changed) {
+  let known = "";
+  const look = () => {
+    const now = `${node.clientWidth} ${roomBelow(node)}`;
+    if (now !== known) changed();
+    known = now;
+  };
+  const observer = new ResizeObserver(look);
+  observer.observe(node);
+  const scroller = document.querySelector(SCROLLER);
+  for (const each of scroller ? [scroller, scroller.firstElementChild] : []) observer.observe(each);
+  return () => observer.disconnect();
+}
