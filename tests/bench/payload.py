@@ -13,7 +13,7 @@ GOAL_BYTES = {30: 200_000}
 def run(is_quick: bool) -> list[Row]:
     rows = []
     for n_tokens in LENGTHS[:1] if is_quick else LENGTHS:
-        n_bytes = len(envelope(pack_head_grid(random_map(n_tokens)), LIGHT, selected=[0, 0]))
+        n_bytes = len(envelope(pack_head_grid(random_map(n_tokens)), LIGHT, selected=None))
         full = LAYERS * HEADS * n_tokens**2 * 4
         goal = GOAL_BYTES[n_tokens] / full if n_tokens in GOAL_BYTES else None
         name = f"grid, 144 heads, {n_tokens} tokens: {n_bytes / 1e6:.2f} MB"

@@ -64,6 +64,12 @@ def _one_of(found: Locator, dice: random.Random) -> Locator:
     return found.nth(dice.randrange(count))
 
 
+def _page(page: Page, dice: random.Random) -> None:
+    """Another page, by the navigation."""
+    _click_one_of('[data-testid="stTopNavSection"]')(page, dice)
+    _click_one_of('[data-testid="stTopNavDropdownLink"]')(page, dice)
+
+
 def _type(page: Page, dice: random.Random) -> None:
     field = page.get_by_label("Sentence")
     field.fill(dice.choice(TEXTS), timeout=REACH)
@@ -98,7 +104,7 @@ ACTIONS: dict[str, tuple[Action, int]] = {
     "type": (_type, 3),
     "back": (_back, 3),
     "forward": (_forward, 2),
-    "page": (_click_one_of('[data-testid="stTopNavLink"]'), 3),
+    "page": (_page, 3),
     "theme": (_theme, 1),
 }
 """What is done, and how often compared with the others."""

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import DESKTOP, becomes, painted
 from tests.browser.slow_line import SlowLine, slow_line
-from tests.browser.test_app import open_app, wait_for_map
+from tests.browser.test_app import go_to, open_app, wait_for_map
 
 pytestmark = pytest.mark.browser
 
@@ -22,11 +22,11 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str)
     open_app(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
     length = page.evaluate("history.length")
-    page.get_by_role("gridcell", name="L0 H6:").click()
+    page.get_by_role("gridcell", name="Cross L0 H6:").click()
     wait_for_map(page, "cross L0 H6")
     chosen = {"layer": "0", "head": "6", "picture": "map"}
     becomes(lambda: query(page), chosen)
-    page.get_by_role("link", name="Decode").click()
+    go_to(page, "Look", "Decode")
     page.wait_for_url("**/decode?**")
     page.wait_for_selector(".decode-player[data-nonce]")
     becomes(lambda: query(page), chosen)
@@ -55,10 +55,10 @@ def test_back_and_forward_faster_than_the_server(browser: Browser, address: str)
     page = context.new_page()  # its console may report that Streamlit has mixed up two pages
     open_app(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
-    page.get_by_role("gridcell", name="L0 H6:").click()
+    page.get_by_role("gridcell", name="Cross L0 H6:").click()
     wait_for_map(page, "cross L0 H6")
     becomes(lambda: query(page).get("layer"), "0")
-    page.get_by_role("link", name="Decode").click()
+    go_to(page, "Look", "Decode")
     page.wait_for_selector(".decode-player[data-nonce]")
     page.keyboard.press("ArrowRight")
     becomes(lambda: query(page).get("step"), "1")
@@ -116,7 +116,7 @@ def test_a_reload_shows_the_same(page: Page, address: str, link: str, seen: str)
 def test_what_cannot_be_read_leaves_the_address(page: Page, address: str) -> None:
     open_app(page, f"{address}/?picture=&kind=&layer=x&cat=3&head=6")
     page.wait_for_url(re.compile(r"/\?head=6$"))
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,6")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,6")
 
 
 @pytest.fixture
@@ -132,17 +132,17 @@ def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
     open_app(page, f"{line.address}/?kind=encoder_self")
     length = page.evaluate("history.length")
     line.delay = 1.0
-    page.get_by_role("gridcell", name="L0 H6:").click()
-    page.get_by_role("radio", name="Heatmap").click()
-    page.get_by_role("gridcell", name="L1 H4:").click()
+    page.get_by_role("gridcell", name="Encoder L0 H6:").click()
+    page.get_by_role("radio", name="Heat map").click()
+    page.get_by_role("gridcell", name="Encoder L1 H4:").click()
     wait_for_map(page, "encoder_self L1 H4")
     chosen = {"kind": "encoder_self", "layer": "1", "head": "4", "picture": "map"}
     becomes(lambda: query(page), chosen)
-    expect(page.get_by_role("radio", name="Heatmap")).to_be_checked()
+    expect(page.get_by_role("radio", name="Heat map")).to_be_checked()
     for _ in range(page.evaluate("history.length") - length):
         page.go_back()
     becomes(lambda: query(page), {"kind": "encoder_self"})
     expect(page.get_by_role("radio", name="Arrows")).to_be_checked()
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,3")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "encoder_self,2,3")
     painted(page)
     assert query(page) == {"kind": "encoder_self"}

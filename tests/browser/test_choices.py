@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import painted
-from tests.browser.test_app import open_app, wait_for_map
+from tests.browser.test_app import go_to, open_app, show_as, wait_for_map
 from transformer import load_checkpoint, record
 
 pytestmark = pytest.mark.browser
@@ -13,38 +13,41 @@ pytestmark = pytest.mark.browser
 def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     open_app(page, address)
     view = page.locator(".head-view[data-nonce]")
-    page.get_by_role("radio", name="reading").click()
+    switch = page.get_by_role("button", name="Show as")
+    show_as(page, "word just read")
     page.wait_for_url("**/?rows=read")
     view.locator("[data-token=q5]").click()
     page.wait_for_url("**/?rows=read&pins=q5")
     painted(page)
     page.go_back()
     expect(view).to_have_attribute("data-pins", "")
-    expect(page.get_by_role("radio", name="reading")).to_be_checked()
+    expect(view).to_contain_text("reading (query)")
     page.go_back()
-    expect(page.get_by_role("radio", name="producing")).to_be_checked()
+    expect(view).to_contain_text("writing (query)")
     expect(page).to_have_url(f"{address}/")
+    switch.click()
+    expect(page.get_by_role("radio", name="word being written")).to_be_checked()
 
 
 def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> None:
     open_app(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
-    page.get_by_role("radio", name="reading").click()
+    show_as(page, "word just read")
     page.wait_for_url("**rows=read**")
     page.get_by_label("Head", exact=True).click()
     page.get_by_role("option", name="H1", exact=True).click()
     wait_for_map(page, "cross L2 H1")
     page.go_back()
     wait_for_map(page, "cross L2 H3")
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,3")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,3")
     page.go_forward()
     wait_for_map(page, "cross L2 H1")
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "2,1")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,1")
 
 
 def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -> None:
     open_app(page, f"{address}/?heads=1,2&pins=q5")
-    page.get_by_role("radio", name="reading").click()
+    show_as(page, "word just read")
     view = page.locator(".head-view[data-nonce]")
     expect(view).to_contain_text("<s>")  # the first that is read
     expect(view).to_have_attribute("data-heads", "1,2")
@@ -53,9 +56,7 @@ def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -
 
 def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str) -> None:
     open_app(page, f"{address}/?picture=map")
-    page.get_by_role("button", name="Reading").click()
-    page.get_by_role("radio", name="words", exact=True).click()
-    page.get_by_role("radio", name="hidden", exact=True).click()
+    show_as(page, "word just read", "hidden")
     title = page.locator(".head-map .title")
     expect(title).to_contain_text("words: sum over key pieces")
     expect(title).to_contain_text("special tokens hidden")
@@ -71,10 +72,10 @@ def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, addre
     page.keyboard.press("Escape")
     expect(field).to_be_hidden()
     painted(page)
-    page.get_by_role("link", name="Decode").click()
+    go_to(page, "Look", "Decode")
     page.wait_for_url("**/decode?options.beam_size=2")
     page.goto(page.url)
-    page.get_by_role("link", name="Explore").click()
+    go_to(page, "Look", "Explore")
     page.wait_for_url("**/?options.beam_size=2")
     painted(page)
     page.get_by_role("button", name="Options", exact=True).click()
@@ -83,7 +84,7 @@ def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, addre
 
 def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) -> None:
     text = "A gorgeous, witty and moving film."
-    open_app(page, f"{address}/?checkpoint=sentiment&text={text}&words=yes&picture=map")
+    open_app(page, f"{address}/?checkpoint=sentiment&text={text}&picture=map")
     wait_for_map(page, "encoder_self L0 H0")
     recording = record(load_checkpoint("checkpoints/sentiment"), text)
     attention = recording.attentions["encoder_self"]
@@ -101,4 +102,3 @@ def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) ->
     page.keyboard.press("Enter")
     steps = page.locator(".cell-steps")
     expect(steps).to_contain_text(f"({weights[row, column]:.3f}). Inside: ")
-    expect(page.get_by_text("This view always shows the plain weight")).to_be_visible()

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import SAID, said
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import open_app, parameter, type_sentence, wait_for_map
+from tests.browser.test_app import open_app, parameter, show_as, type_sentence, wait_for_map
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
@@ -22,7 +22,8 @@ DECODER = "kind=decoder_self&layer=1&head=3"
 
 
 def open_picture(page: Page, address: str, query: str, picture: str) -> Locator:
-    open_app(page, f"{address}/?{query}")
+    """In pieces, of which the recording is."""
+    open_app(page, f"{address}/?tokens=pieces&{query}")
     page.wait_for_selector(f".{picture}[data-nonce]")
     return page.locator(f".{picture}")
 
@@ -34,13 +35,6 @@ def open_cell(page: Page, shown: Locator, row: int, column: int) -> None:
 
 def choose_picture(page: Page, name: str) -> None:
     page.get_by_role("radio", name=name).click()
-
-
-def choose_reading(page: Page, name: str) -> None:
-    """One of the switches behind the button "Reading"."""
-    page.get_by_role("button", name="Reading").click()
-    page.get_by_role("radio", name=name, exact=True).click()
-    page.keyboard.press("Escape")
 
 
 def hovered(page: Page, map: AttentionMap, layer: int, head: int, *cells: tuple[int, int]) -> None:
@@ -74,18 +68,18 @@ def weights_beside(page: Page, id: str) -> list[tuple[str | None, str]]:
 
 def test_a_head_of_the_grid_moves_every_picture(page: Page, address: str) -> None:
     shown = open_picture(page, address, f"kind=encoder_self&{HEATMAP}", "head-map")
-    page.get_by_role("gridcell", name="L0 H6:").click()
+    page.get_by_role("gridcell", name="Encoder L0 H6:").click()
     wait_for_map(page, "encoder_self L0 H6")
     becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("0", "6"))
     choose_picture(page, "Arrows")
     expect(page.locator(".head-view")).to_have_attribute("data-heads", "6")
-    page.get_by_role("gridcell", name="L1 H2:").click()
+    page.get_by_role("gridcell", name="Encoder L1 H2:").click()
     expect(page.locator(".head-view")).to_have_attribute("data-heads", "2")
     choose_picture(page, "Inside")
     expect(page.locator(".cell-steps .said")).to_contain_text("head 2 of layer 1")
-    page.get_by_role("gridcell", name="L2 H0:").click()
+    page.get_by_role("gridcell", name="Encoder L2 H0:").click()
     expect(page.locator(".cell-steps .said")).to_contain_text("head 0 of layer 2")
-    choose_picture(page, "Heatmap")
+    choose_picture(page, "Heat map")
     expect(shown).to_have_attribute("data-id", "encoder_self L2 H0")
 
 
@@ -104,7 +98,7 @@ def test_a_cell_of_the_heat_map_opens_inside(
     page.reload()
     expect(weight).to_have_text(f"{weights[4, 7]:.4f}")
     expect(page.locator(".cell-steps .said")).to_contain_text("head 3 of layer 2")
-    choose_picture(page, "Heatmap")
+    choose_picture(page, "Heat map")
     expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,7")
 
 
@@ -117,7 +111,7 @@ def test_the_heat_map_says_what_python_computes(
     hovered(page, decoder, 1, 3, (0, 0), (3, 1), (9, 2), (14, 14))
     page.mouse.move(*place(page, page.locator(".head-map"), 2, 7))
     expect(page.locator(SAID)).to_have_text(re.compile(r" \(masked\)\.$"))
-    page.get_by_role("gridcell", name="L0 H5:").click()
+    page.get_by_role("gridcell", name="Decoder L0 H5:").click()
     wait_for_map(page, "decoder_self L0 H5")
     hovered(page, decoder, 0, 5, (3, 1), (9, 2), (14, 14))
 
@@ -143,12 +137,12 @@ def test_rows_are_named_by_what_they_read_or_wrote(
     assert tokens(page, "rows") == written
     beside = weights_beside(page, "q3")
     first = page.locator(".head-view .rows .piece").first
-    page.get_by_role("radio", name="reading").click()
+    show_as(page, "word just read")
     expect(first).to_have_text("<s>")
     assert tokens(page, "rows") == ["<s>", *written[:-1]]
     assert weights_beside(page, "q3") == beside
     page.wait_for_url(re.compile("rows=read"))
-    page.get_by_role("radio", name="producing").click()
+    show_as(page, "word being written")
     expect(first).not_to_have_text("<s>")
     assert tokens(page, "rows") == written
     assert weights_beside(page, "q3") == beside
@@ -167,13 +161,13 @@ def test_special_tokens_are_left_out(
     map = read(recording, "cross", Reading(special=special))  # type: ignore[arg-type]
     view = open_picture(page, address, "", "head-view")
     assert "</s>" in tokens(page, "columns")
-    choose_reading(page, special)
+    show_as(page, special)
     expect(view).to_contain_text(words)
     for side in ("rows", "columns"):
         assert tokens(page, side) == pieces(map, side)
         assert "</s>" not in tokens(page, side)
     becomes(lambda: parameter(page, "special"), special)
-    choose_picture(page, "Heatmap")
+    choose_picture(page, "Heat map")
     wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map .title")).to_contain_text(words)
     hovered(page, map, 2, 3, (1, 1), (4, 5), (13, 14))
@@ -182,10 +176,10 @@ def test_special_tokens_are_left_out(
 def test_pieces_are_merged_to_words(page: Page, address: str, recording: Recording) -> None:
     map = read(recording, "encoder_self", Reading(words=True))
     shown = open_picture(page, address, f"kind=encoder_self&layer=1&head=4&{HEATMAP}", "head-map")
-    choose_reading(page, "words")
+    show_as(page, "words")
     expect(shown).to_contain_text("words: sum over key pieces, mean over query pieces")
-    becomes(lambda: parameter(page, "words"), "yes")
-    assert map.columns[2].piece == "▁didn't"
+    becomes(lambda: parameter(page, "tokens"), None)
+    assert map.columns[2].piece == "didn't"
     hovered(page, map, 1, 4, (2, 2), (0, 2), (2, 6), (12, 12))
 
 
@@ -195,8 +189,8 @@ def test_rollout_shows_the_numbers_of_python(
     map = read(recording, "encoder_self", Reading(lens="rollout"))
     open_picture(page, address, f"kind=encoder_self&layer=2&lens=rollout&{HEATMAP}", "head-map")
     hovered(page, map, 2, 0, (0, 0), (3, 8), (15, 2))
-    expect(page.get_by_role("gridcell", name="all heads")).to_have_count(3)
-    page.get_by_role("gridcell", name="L1, all heads").click()
+    expect(page.get_by_role("gridcell", name="Encoder L")).to_have_count(3)
+    page.get_by_role("gridcell", name="Encoder L1, all heads").click()
     page.wait_for_url(re.compile("layer=1"))
     expect(page.locator(".head-map .title strong")).to_have_text("L1")
     hovered(page, map, 1, 0, (3, 8), (15, 2))
@@ -223,7 +217,7 @@ def test_the_five_heads_that_look_back_most(page: Page, address: str, recording:
     open_picture(page, address, "kind=encoder_self", "head-grid")
     select(page, "Heads", "previous")
     select(page, "Keep", "5")
-    names = page.locator(".head-grid .cell .below")
+    names = page.locator(".head-grid .section").first.locator(".cell .below")
     expect(names).to_have_text(sorted(found, key=lambda name: -found[name])[:5])
     page.wait_for_url(re.compile("sort=previous.*top=5|top=5.*sort=previous"))
 
@@ -231,7 +225,7 @@ def test_the_five_heads_that_look_back_most(page: Page, address: str, recording:
 def test_a_new_sentence_has_no_cell_and_no_pins(page: Page, address: str) -> None:
     view = open_picture(page, address, "pins=q5,k3&cell=4,9", "head-view")
     expect(view).to_have_attribute("data-pins", "q5,k3")
-    choose_picture(page, "Heatmap")
+    choose_picture(page, "Heat map")
     expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,9")
     type_sentence(page, "My brother reads a book.")
     expect(page.locator(".head-map")).to_have_attribute("data-selected", "")

@@ -110,7 +110,7 @@ def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> Non
     page.get_by_role("gridcell").nth(2).click()
     expect(page.get_by_text(f"told ({layer}, {head}) ('maps', 'previous', 5)")).to_be_visible()
     painted(page)
-    expect(grid).to_have_attribute("data-selected", f"{layer},{head}")
+    expect(grid).to_have_attribute("data-selected", f"encoder_self,{layer},{head}")
     assert shown(page) == ranked(MAP, "previous")[:5]
 
 
@@ -159,7 +159,7 @@ def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None
     expect(page.get_by_text("('maps', 'previous', 0)")).to_be_visible()
     page.get_by_role("button", name="From outside").click()
     expect(grid).to_have_attribute("data-show", "distance")
-    expect(grid).to_have_attribute("data-selected", "0,0")
+    expect(grid).to_have_attribute("data-selected", "encoder_self,0,0")
     expect(page.get_by_label("Keep", exact=True)).to_have_value("10")
     expect(page.locator(".cell:not(.dimmed)")).to_have_count(10)
 

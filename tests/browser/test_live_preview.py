@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import open_app, row
+from tests.browser.test_app import open_app, row, show_as
 from transformer import decode, load_checkpoint, record
 
 pytestmark = pytest.mark.browser
@@ -104,14 +104,14 @@ def test_a_preview_outlives_a_change_of_the_theme(page: Page, address: str) -> N
 def test_going_back_leaves_the_preview(page: Page, address: str) -> None:
     open_app(page, address)
     first = rows(page)
-    page.get_by_role("radio", name="reading").click()
+    show_as(page, "word just read")
     page.wait_for_url("**rows=read**")
     painted(page)
     type_letters(page, TYPED)
     becomes(lambda: rows(page), translated(TYPED))
     page.go_back()
     becomes(lambda: rows(page), first)
-    expect(page.get_by_role("radio", name="producing")).to_be_checked()
+    expect(page.locator(".head-view")).to_contain_text("writing (query)")
 
 
 def test_a_head_opened_while_previews_are_on_their_way_is_the_one_that_is_shown(
@@ -119,12 +119,12 @@ def test_a_head_opened_while_previews_are_on_their_way_is_the_one_that_is_shown(
 ) -> None:
     open_app(page, address)
     type_letters(page, TYPED)
-    page.get_by_role("gridcell", name="L0 H5:").click()
+    page.get_by_role("gridcell", name="Cross L0 H5:").click()
     page.wait_for_url("**head=5**")
     becomes(lambda: rows(page), translated(TYPED))
     painted(page)
     page.evaluate(FRAMES)
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "0,5")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,0,5")
     expect(page.locator(".head-view")).to_have_attribute("data-heads", "5")
     shown, where = nonces(page), page.url
     page.goto(where)

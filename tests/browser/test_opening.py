@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import open_app, parameter, row
+from tests.browser.test_app import go_to, open_app, parameter, row
 from tests.transformer.watch.hugging_face import build
 from transformer.inspection.survey import survey
 
@@ -39,9 +39,9 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     becomes(lambda: row(page, "source")[:2], ["[CLS]", "the"])
     expect(page.locator(".head-grid .cell")).to_have_count(8)
     becomes(lambda: parameter(page, "checkpoint"), str(bert))
-    page.get_by_role("link", name="Decode").click()
+    go_to(page, "Look", "Decode")
     expect(page.get_by_text("it predicts the masked tokens")).to_be_visible()
-    page.get_by_role("link", name="Inspect").click()
+    go_to(page, "Model", "Inspect")
     expect(page.get_by_text(f"{survey(bert).n_parameters:,} parameters in")).to_be_visible()
     becomes(lambda: parameter(page, "checkpoint"), str(bert))
     page.reload()

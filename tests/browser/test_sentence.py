@@ -13,7 +13,7 @@ from transformer import Recording
 from transformer.analysis.reading import AttentionMap, Reading, read
 
 pytestmark = pytest.mark.browser
-HEAD = "layer=2&head=3"
+HEAD = "tokens=pieces&layer=2&head=3"
 ROOM = "n => n.nextElementSibling.getBoundingClientRect().top - n.getBoundingClientRect().top"
 """Pixels from the sentence's upper edge to what follows it."""
 
@@ -32,7 +32,7 @@ def test_every_picture_says_the_same_of_a_cell(page: Page, address: str, map: At
     open_picture(page, address, f"{HEAD}&pins=q4", "head-view")
     token(page, "k9").hover()
     says(page, expected, "Pinned and pointed at")
-    choose_picture(page, "Heatmap")
+    choose_picture(page, "Heat map")
     shown = page.locator(".head-map[data-plot]")
     page.mouse.move(*place(page, shown, *cell))
     says(page, expected, "Pointed at")
@@ -52,7 +52,7 @@ def test_nothing_pointed_at_is_the_strongest_of_the_head(
     of_head, step = strongest(map, 2, 3), int(map.values(2, 3)[4].argmax())
     open_picture(page, address, HEAD, "head-view")
     says(page, of_head, "The strongest line of this head")
-    choose_picture(page, "Heatmap")
+    choose_picture(page, "Heat map")
     says(page, of_head, "The strongest cell of this head")
     choose_picture(page, "Inside")
     says(page, of_head, "This cell, step by step")
@@ -69,7 +69,7 @@ def test_a_head_of_the_grid_speaks_above_the_large_picture(
     own = strongest(map, 2, 3)
     expect(line.locator(".said")).to_have_text(own)
     room = line.evaluate(ROOM)
-    page.get_by_role("gridcell", name="L1 H2:").hover()
+    page.get_by_role("gridcell", name="Cross L1 H2:").hover()
     says(page, strongest(map, 1, 2), "Pointed at: the strongest cell of this head")
     assert line.evaluate(ROOM) == room
     page.mouse.move(0, 0)
@@ -108,7 +108,7 @@ def test_rows_that_were_read_and_other_measures_say_so(
         (PHONE, f"?{HEAD}"),
         (PHONE, f"?{HEAD}&lens=sum_norm"),
         (PHONE, f"?{HEAD}&kind=encoder_self&picture=map"),
-        (DESKTOP, "compare?lens=value_norm&words=yes"),
+        (DESKTOP, "compare?lens=value_norm"),
     ],
 )
 def test_the_whole_sentence_is_seen(

@@ -71,7 +71,7 @@ CASES: dict[str, tuple[str, str, str, Callable[[Page], None], list[str], str]] =
         ".head-grid",
         "data-selected",
         click_heads,
-        ["1,2", "0,3", "1,5", "0,5", "0,3", "0,7"],
+        [f"encoder_self,{at}" for at in ("1,2", "0,3", "1,5", "0,5", "0,3", "0,7")],
         "told (0, 7) ('entropy', 'layer', 0)",
     ),
     "head_map": (

@@ -56,7 +56,8 @@ def header(app: AppTest, component: str) -> dict[str, Any]:
     found = (each.proto for each in app.get("bidi_component"))
     (data,) = (each.bytes for each in found if each.component_name.endswith(component))
     _, (payload,) = unpack(data)
-    return unpack(payload.tobytes())[0]
+    found, parts = unpack(payload.tobytes())
+    return found or unpack(parts[0].tobytes())[0]  # of the grid, its first kind's
 
 
 def said(app: AppTest) -> list[str]:

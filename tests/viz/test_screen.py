@@ -60,6 +60,7 @@ CHOICES = {
     "picture": ("arrows", "map", "inside"),
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),
+    "tokens": ("words", "pieces"),
 }
 
 
@@ -106,7 +107,7 @@ def test_any_address_is_a_screen(seed: int) -> None:
         *(("layer", text) for text in ("", "-1", "L2", "1.0", "1" * 10, "٣", " 1")),
         *(("picture", text) for text in ("", "Heatmap", "MAP")),
         *((name, "") for name in ("kind", "topic", "view", "lens", "decoding", "inspect")),
-        *(("words", text) for text in ("", "no", "true")),
+        *(("path", text) for text in ("", "no", "true")),
         *(("heads", text) for text in ("", "1,", "a,b", "1,-2")),
         *(("cell", text) for text in ("", "1", "1,2,3", "a,b", "0,-1")),
         *(("pins", text) for text in ("", "?", "q", "q5,", "x5")),

@@ -51,10 +51,10 @@ def test_a_mean_is_not_the_weight_of_a_head() -> None:
     assert said(words, 0.41) == mean
 
 
-def test_what_was_merged_or_divided_is_said() -> None:
+def test_what_was_divided_is_said() -> None:
     reading = Reading(words=True, special="renormalised")
     words = wording(random_map(1, 1, 3, 4, "cross", reading=reading))
-    assert said(words).endswith("looks at animal (0.998, whole words, renormalised).")
+    assert said(words).endswith("looks at animal (0.998, renormalised).")
 
 
 @pytest.mark.parametrize("name", [name for name, lens in lenses().items() if not lens.is_weights])

@@ -157,6 +157,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         sum(map(len, groups)) < len(tokens)
         for groups, tokens in ((rows, queries), (columns, attention.keys))
     )
+    is_merged = any(len(group) > 1 for group in (*rows, *columns))
     return AttentionMap(
         recording=recording,
         kind=kind,
@@ -167,7 +168,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         row_groups=rows,
         column_groups=columns,
         is_produced=is_produced,
-        notes=_notes(reading, lens, *hidden, any(len(group) > 1 for group in (*rows, *columns))),
+        notes=_notes(reading, lens, is_merged, *hidden),
     )
 
 
@@ -201,7 +202,7 @@ def _name(tokens: Sequence[Token], group: Group, is_word: bool) -> Token:
 
 
 def _notes(
-    reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool, is_merged: bool
+    reading: Reading, lens: Lens, is_merged: bool, hides_rows: bool, hides_keys: bool
 ) -> tuple[str, ...]:
     notes = []
     if is_merged:

@@ -9,13 +9,14 @@ from viz.components.decode_player.decode_player import DecodePlayer, decode_play
 from viz.export import decoding_csv
 from viz.labels import literal
 from viz.ui.controls import choose_heads
+from viz.ui.focus import pin_step, pinned_step
 from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
 from viz.ui.payloads import caption_of, payload_of
 from viz.ui.request import Answer
 from viz.ui.saving import download
-from viz.ui.state import change, current_theme
+from viz.ui.state import current_theme
 from viz.views.listed import listed
 
 
@@ -32,13 +33,14 @@ def draw(pane: Pane) -> None:
 def _steps(pane: Pane, decoding: Decoding) -> None:
     screen, selection = pane.screen, _decoder(pane).selection
     player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
-    step = min(screen.step, len(decoding.steps) - 1)
+    pinned = pinned_step(pane)
+    step = min(screen.step if pinned is None else pinned, len(decoding.steps) - 1)
     data = player.data(payload_of(pane.answer, player), current_theme(), step=step)
     decode_player(
         data,
         "player",
         caption_of(pane.answer, player.title),
-        on_step=lambda step: change(step=step),
+        on_step=lambda step: pin_step(pane, step),
     )
     preview("player", player)
     download(

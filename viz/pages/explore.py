@@ -7,6 +7,7 @@ import streamlit as st
 from transformer.analysis.reading import Reading, lenses
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.ui.controls import choose_head
+from viz.ui.focus import pinned_tokens, turn_to_head
 from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
@@ -48,12 +49,13 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "speaks": False,  # the large picture does
     }
     grid = HeadGrid(_readable(pane, reading), reading)
-    data = grid.data(payload_of(pane.answer, grid), current_theme(), **view)
+    pinned = pinned_tokens(pane)
+    data = grid.data(payload_of(pane.answer, grid), current_theme(), pinned=pinned, **view)
     head_grid(
         data,
         "grid",
         caption_of(pane.answer, grid.title),
-        on_open=lambda head: change(kind=head[0], layer=head[1], head=head[2]),
+        on_open=lambda head: turn_to_head(pane, *head),
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )
     preview("grid", grid, **view)

@@ -8,6 +8,7 @@ import streamlit as st
 from transformer.decoding.method import Method, Option
 from viz.labels import kind_title
 from viz.screen import Screen, with_entry
+from viz.ui.focus import turn_to_head
 from viz.ui.page import Pane, chosen_head
 from viz.ui.state import bound, bound_entry, change, session, widget
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
@@ -99,10 +100,17 @@ def choose_head(
     with _row():
         if title:
             st.markdown(f"**{title}**", width=18)
+
+        def turn(kind: str) -> None:
+            if suffix:
+                change(**{f"kind{suffix}": None if kind == default.kind else kind})
+            else:
+                turn_to_head(pane, kind, pane.screen.layer, pane.screen.head)
+
         look = {
             "format_func": kind_title,
             "label_visibility": "collapsed",
-            **bound(f"kind{suffix}", chosen.kind, default.kind),
+            **widget(f"kind{suffix}", chosen.kind, turn),
         }
         if as_list:
             st.selectbox("Attention", kinds, kinds.index(chosen.kind), width=112, **look)

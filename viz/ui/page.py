@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from transformer import Checkpoint, Recording
+from transformer.analysis.reading import Reading, lenses
 from transformer.checkpoint import About
 from transformer.models.family import Family
 from viz.screen import Screen
@@ -58,6 +59,21 @@ class Pane:
     @property
     def selection(self) -> Selection:
         return chosen_head(self.screen, self.recording, self.default, self.suffix)
+
+    @property
+    def usual_tokens(self) -> str:
+        """Words; but single characters are what such a model knows: they are not merged unasked."""
+        return "pieces" if self.checkpoint.about.tokenizer == "characters" else "words"
+
+    @property
+    def reading(self) -> Reading:
+        """As the Screen says; the plain weights for a lens that does not exist."""
+        screen = self.screen
+        rows: Any = screen.rows
+        special: Any = screen.special
+        lens = screen.lens if screen.lens in lenses() else "weight"
+        words = (screen.tokens or self.usual_tokens) == "words"
+        return Reading(lens=lens, rows=rows, words=words, special=special)
 
     def chosen(self, name: str) -> Any:
         """The field of the Screen of this name that belongs to this pane."""

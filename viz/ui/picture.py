@@ -13,10 +13,11 @@ from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.ui.controls import choose_one
+from viz.ui.focus import pin, pin_cell, pinned_cell
 from viz.ui.live_preview import preview
 from viz.ui.page import Pane
 from viz.ui.payloads import caption_of, payload_of
-from viz.ui.state import change, current_theme, session
+from viz.ui.state import current_theme, session
 
 TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside"}
 PLAIN = (
@@ -50,7 +51,7 @@ def _arrows(pane: Pane, reading: Reading) -> None:
 
     def changed(view: dict[str, Any]) -> None:
         overlaid = None if view["heads"] == [selection.head] else tuple(view["heads"])
-        change(**{f"heads{pane.suffix}": overlaid, "pins": tuple(view["pins"])})
+        pin(pane, view["pins"], **{f"heads{pane.suffix}": overlaid})
 
     view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
     data = view.data(
@@ -74,7 +75,7 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
         head = (map.attention, selection.layer, selection.head)
         cell = strongest_weight(*head, map.row_groups[row], map.column_groups[column])
         inside: dict[str, Any] = {} if pane.suffix else {"picture": "inside"}
-        change(**{f"cell{pane.suffix}": cell}, **inside)
+        pin_cell(pane, *cell, **inside)
 
     def zoom(region: Any) -> None:
         session().regions[pane.suffix] = about, tuple(region)
@@ -82,9 +83,13 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
     asked, region = session().regions.get(pane.suffix, (None, None))
     large = HeadMap(selection, reading, region if asked == about else None)
     state = {"path": pane.screen.path, "asks": True}
-    cell, key = _cell(pane), f"map{pane.suffix}"
+    cell, key = pane.chosen("cell") and pinned_cell(pane), f"map{pane.suffix}"
     data = large.data(
-        payload_of(answer, large), current_theme(), cell=cell and _place(map, *cell), **state
+        payload_of(answer, large),
+        current_theme(),
+        cell=cell and _place(map, *cell),
+        pins=pane.screen.pins,
+        **state,
     )
     head_map(data, key, caption_of(answer, large.title), on_cell=open_cell, on_region=zoom)
     preview(key, HeadMap(selection, reading), of=pane.of, **state)
@@ -93,22 +98,14 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
 def _inside(pane: Pane, reading: Reading) -> None:
     if replace(reading, rows="produced", words=False) != Reading():
         st.caption(PLAIN)
-    cell, key = CellSteps(pane.selection, _cell(pane), reading.rows), f"inside{pane.suffix}"
+    cell, key = CellSteps(pane.selection, pinned_cell(pane), reading.rows), f"inside{pane.suffix}"
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
         key,
         caption_of(pane.answer, cell.title),
-        on_cell=lambda cell: change(**{f"cell{pane.suffix}": tuple(cell)}),
+        on_cell=lambda cell: pin_cell(pane, *cell),
     )
     preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)
-
-
-def _cell(pane: Pane) -> tuple[int, int] | None:
-    """Positions of the chosen query and key; None where no cell is chosen, or no such one is."""
-    attention, cell = pane.selection.attention(pane.recording), pane.chosen("cell")
-    if cell and cell[0] < len(attention.queries) and cell[1] < len(attention.keys):
-        return cell
-    return None
 
 
 def _place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:

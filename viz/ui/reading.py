@@ -1,5 +1,6 @@
 """How attention is read: the lens, and what rows and columns stand for."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -7,10 +8,11 @@ import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
-from viz.screen import Screen
+from viz.screen import Screen, default
 from viz.ui.controls import choose_one
+from viz.ui.focus import turn_to_reading
 from viz.ui.page import Pane
-from viz.ui.state import bound
+from viz.ui.state import bound, widget
 
 ROWS = {"produced": "word being written", "read": "word just read"}
 ROWS_EXPLAINED = (
@@ -47,11 +49,23 @@ def choose_reading(pane: Pane, shown: str) -> None:
         _choose_lens(screen)
         if writes(pane.selection.attention(pane.recording)):
             choose_one("Row", "rows", ROWS, screen.rows, help=ROWS_EXPLAINED)
-        choose_one("Tokens as", "tokens", TOKENS, screen.tokens, usual_tokens(pane), help=RULE)
-        explain = SPECIAL_EXPLAINED
-        choose_one("Special tokens", "special", SPECIAL, screen.special, help=explain)
+        _choose("Tokens as", "tokens", TOKENS, pane, pane.usual_tokens, RULE)
+        _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
         if shown == "map":
             st.toggle("Path of the largest weights", screen.path, **bound("path", screen.path))
+
+
+def _choose(
+    title: str, name: str, titles: Mapping[str, str], pane: Pane, usual: str, help: str
+) -> None:
+    """A switch that changes which rows and columns there are: what is pinned stays so."""
+    shown = getattr(pane.screen, name) or usual
+
+    def turn(new: str) -> None:
+        turn_to_reading(pane, **{name: default(name) if new == usual else new})
+
+    look: Any = {"default": shown, "format_func": titles.__getitem__, "help": help}
+    st.segmented_control(title, list(titles), required=True, **look, **widget(name, shown, turn))
 
 
 def _choose_lens(screen: Screen) -> None:
@@ -64,24 +78,9 @@ def _choose_lens(screen: Screen) -> None:
 
 def usable_reading(pane: Pane) -> Reading:
     """The chosen reading; the plain weights, with a sentence why, where the lens refuses."""
-    reading = chosen_reading(pane)
+    reading = pane.reading
     refusal = lenses()[reading.lens].why_not(pane.recording, pane.selection.kind)
     if refusal is None:
         return reading
     st.info(f"{refusal} Shown: the weights.", icon=":material/info:")
     return replace(reading, lens="weight")
-
-
-def chosen_reading(pane: Pane) -> Reading:
-    """The reading that the Screen says; the plain weights for a lens that does not exist."""
-    screen = pane.screen
-    rows: Any = screen.rows
-    special: Any = screen.special
-    lens = screen.lens if screen.lens in lenses() else "weight"
-    words = (screen.tokens or usual_tokens(pane)) == "words"
-    return Reading(lens=lens, rows=rows, words=words, special=special)
-
-
-def usual_tokens(pane: Pane) -> str:
-    """Words; but single characters were trained as what they are, and are not merged unasked."""
-    return "pieces" if pane.checkpoint.about.tokenizer == "characters" else "words"

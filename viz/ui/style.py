@@ -22,7 +22,7 @@ _CSS = """
   /* It draws nothing, and takes no place. */
   .st-key-address { position: absolute; }
   /* On a large screen, which is far away, all of it is larger. */
-  @media (min-width: 1800px) { 
+  @media (min-width: 1800px) {
     html { font-size: 20px !important; }
     [class*="st-key-layer"], [class*="st-key-head"] { width: 5.2rem !important; }
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }

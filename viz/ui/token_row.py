@@ -1,9 +1,12 @@
 """The second row of every page: the tokens, and what is chosen for the page below."""
 
+from typing import Any
+
 import streamlit as st
 
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
+from viz.ui.focus import pin_token, pinned_tokens
 from viz.ui.header import WIDTHS
 from viz.ui.live_preview import preview, preview_address
 from viz.ui.page import Page, Pane
@@ -34,8 +37,13 @@ def token_row(page: Page, pane: Pane) -> None:
 def _tokens(page: Page, pane: Pane) -> None:
     shown = pane.answer
     rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), preview_address()
-    data = rows.data(payload_of(shown, rows), current_theme(), address=address)
-    token_rows(data, "tokens")
+    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "address": address}
+    data = rows.data(payload_of(shown, rows), current_theme(), **look)
+    token_rows(
+        data,
+        "tokens",
+        on_pin=lambda news: pin_token(pane, news["side"], news["position"], news["key"]),
+    )
     preview("tokens", rows, leads=False, address=address)
     if remarks := [*_languages(shown), *_end(shown)]:
         st.caption(" · ".join(remarks))

@@ -22,7 +22,7 @@ SELECTION = Selection("encoder_self", 0, 0)
 # 10 ms in which elements arrive.
 request = make_request("big", st.session_state.get("text", os.environ["FIRST_TEXT"]), "none")
 shown = answer(request)
-grid, map = HeadGrid(SELECTION.kind), HeadMap(SELECTION)
+grid, map = HeadGrid((SELECTION.kind,)), HeadMap(SELECTION)
 grid_data = grid.data(payload_of(shown, grid), LIGHT)
 has_map = st.query_params.get("picture") == "map"
 map_data = map.data(payload_of(shown, map), LIGHT) if has_map else None

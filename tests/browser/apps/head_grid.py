@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from tests.random_maps import random_map
-from viz.components.head_grid.head_grid import HeadGrid, head_grid, pack_head_grid
+from viz.components.head_grid.head_grid import HeadGrid, head_grid, pack_kinds
 from viz.theme import theme
 
 st.set_page_config(layout="wide")
@@ -24,10 +24,10 @@ map = random_map(
     asked.get("per_head", "1") == "1",
 )
 state = st.session_state
-state.setdefault("open", (1, 2))
+state.setdefault("open", (map.kind, 1, 2))
 state.setdefault("view", ("maps", "layer", 0))
 if st.button("From outside"):
-    state["open"], state["view"] = (0, 0), ("distance", "layer", 10)
+    state["open"], state["view"] = (map.kind, 0, 0), ("distance", "layer", 10)
 
 
 def keep(name: str, *value: Any) -> None:
@@ -38,8 +38,8 @@ def keep(name: str, *value: Any) -> None:
 left, right = st.columns([5, 6], gap="large")
 show, sort, top = state["view"]
 with left:
-    data = HeadGrid(map.kind).data(
-        pack_head_grid(map),
+    data = HeadGrid((map.kind,)).data(
+        pack_kinds([map]),
         theme(st.context.theme.type),
         selected=state["open"],
         show=show,
@@ -52,4 +52,4 @@ with left:
         on_open=lambda cell: keep("open", *cell),
         on_view=lambda view: keep("view", *view.values()),
     )
-right.write(f"told {tuple(state['open'])} {tuple(state['view'])}")
+right.write(f"told {tuple(state['open'][1:])} {tuple(state['view'])}")

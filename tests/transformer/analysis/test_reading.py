@@ -83,9 +83,9 @@ def test_words_and_hidden_tokens_go_together(recording: Recording, kind: str, sp
         kept = [g for g in word_groups(tokens) if special == "shown" or not tokens[g[0]].special]
         assert list(groups) == kept
         assert [label.id for label in labels] == [tokens[group[0]].id for group in kept]
-        joined = ["".join(tokens[i].piece for i in group) for group in kept]
+        joined = ["".join(tokens[i].piece for i in group).lstrip("▁") for group in kept]
         assert [label.piece for label in labels] == joined
-    assert "▁doesn't" in [token.piece for token in shown.columns] or kind == "decoder_self"
+    assert "doesn't" in [token.piece for token in shown.columns] or kind == "decoder_self"
 
 
 def test_without_words_everything_is_as_it_was(recording: Recording) -> None:

@@ -173,7 +173,7 @@ def test_a_model_that_computes_no_numbers_is_told_apart_from_a_mask(bad: float, 
     for picture in (
         HeadMap(Selection("encoder_self", 0, 0), reading),
         HeadView("encoder_self", 0, reading),
-        HeadGrid("encoder_self", reading),
+        HeadGrid(("encoder_self",), reading),
     ):
         unpack(picture.payload(recording))
         assert "masked" not in picture.says(recording)

@@ -16,7 +16,7 @@ def _grid() -> None:
     from viz.components.kit.pack import pack
     from viz.theme import LIGHT
 
-    head_grid(HeadGrid("cross").data(pack({}), LIGHT, selected=(1, 2)), "grid")
+    head_grid(HeadGrid(("cross",)).data(pack({}), LIGHT, selected=("cross", 1, 2)), "grid")
     st.write("mounted")
 
 
@@ -45,7 +45,7 @@ def _rows() -> None:
 @pytest.mark.parametrize(
     ("script", "state"),
     [
-        (_grid, {"selected": [1, 2], "view": {"show": "maps", "sort": "layer", "top": 0}}),
+        (_grid, {"selected": ["cross", 1, 2], "view": {"show": "maps", "sort": "layer", "top": 0}}),
         (_player, {"step": 3}),
         (_rows, {"address": "/somewhere", "key": "rows"}),
     ],

@@ -23,7 +23,7 @@ from transformer.analysis.reading import Reading, read
 from viz import Picture, cell_steps, decode_player, head_grid, head_map, head_view
 from viz.components.cell_steps.cell_steps import pack_cell
 from viz.components.decode_player.decode_player import DecodePlayer
-from viz.components.head_grid.head_grid import pack_head_grid
+from viz.components.head_grid.head_grid import pack_kinds
 from viz.components.head_map.head_map import pack_head_map
 from viz.components.head_view.head_view import HeadView, pack_head_view
 from viz.components.kit import browser
@@ -104,7 +104,7 @@ def test_a_notebook_shows_the_same_page_in_a_frame(
 def test_pages_hold_the_bytes_that_the_app_sends(recording: Recording) -> None:
     plain = read(recording, "cross")
     assert payload(head_view(recording, "cross", 1)) == pack_head_view(plain, 1)
-    assert payload(head_grid(recording, "cross")) == pack_head_grid(plain)
+    assert payload(head_grid(recording, "cross")) == pack_kinds([plain])
     assert payload(head_map(recording, "cross", 1, 1)) == pack_head_map(plain, 1, 1)
     words = Reading(lens="value_norm", words=True)
     expected = pack_head_map(read(recording, "decoder_self", words), 0, 1)

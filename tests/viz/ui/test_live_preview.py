@@ -217,7 +217,7 @@ def sessions(n: int) -> list[LivePreview]:
 
 def tokens_shown(content: bytes) -> list[str]:
     _, (payload,) = unpack(parts(content)["tokens"])
-    return [piece for piece, _ in unpack(payload.tobytes())[0]["source"]]
+    return [piece for piece, *_ in unpack(payload.tobytes())[0]["source"]]
 
 
 def test_of_twenty_people_who_type_at_once_each_sees_what_was_typed_last(router: Router) -> None:

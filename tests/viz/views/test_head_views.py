@@ -55,10 +55,10 @@ def test_rows_of_cross_attention_are_the_tokens_being_produced(recording: Record
     cross = recording.attentions["cross"]
     rows = head_heatmap.row_side(cross)
     assert rows.tokens == cross.produced
-    assert "written" in rows.title
+    assert "writing" in rows.title
     own = head_heatmap.row_side(recording.attentions["decoder_self"])
     assert own.tokens == recording.attentions["decoder_self"].queries
-    assert "read" in own.title
+    assert "reading" in own.title
 
 
 def test_long_axes_show_fewer_labels_and_keep_all_for_hovering(
@@ -139,7 +139,7 @@ def test_rows_of_a_generator_are_the_tokens_it_read(recordings: dict[str, Record
     for name in ("generator", "prompt"):
         own = recordings[name].attentions["decoder_self"]
         rows = head_heatmap.row_side(own)
-        assert (rows.title, rows.tokens) == ("query (token read)", own.queries)
+        assert (rows.title, rows.tokens) == ("reading (query)", own.queries)
 
 
 def test_the_description_leaves_out_rows_without_a_choice(recording: Recording) -> None:

@@ -1,6 +1,6 @@
 """All layers and heads of several kinds of attention at once, as small pictures or as numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -54,17 +54,20 @@ class HeadGrid:
         show: str = "maps",
         sort: str = "layer",
         top: int = 0,
+        pinned: Sequence[tuple[str, int]] = (),
         speaks: bool = True,
     ) -> bytes:
         """selected: (kind, layer, head); None: the first head.
 
         show: "maps" or a metric's name; sort: "layer" or a metric's; top: how many heads (5, 10,
         20) of a kind are kept by the metric that sorts, else by the one shown; 0: all. A metric
-        that a kind lacks counts as "maps" or "layer". speaks: whether the sentence stands above
-        the grid, and not above a picture beside it.
+        that a kind lacks counts as "maps" or "layer". pinned: tokens whose rows and columns are
+        marked, by side and position. speaks: whether the sentence stands above the grid, and not
+        above a picture beside it.
         """
         view = {"show": show, "sort": sort, "top": top}
         state = {"selected": None if selected is None else list(selected), "view": view}
+        state |= {"pinned": [list(each) for each in pinned]}
         look = {"difference": theme.difference_scale, "speaks": speaks}
         return envelope(payload, theme, **look, **state)
 

@@ -19,7 +19,7 @@ import { describe, explain } from "./words.js";
 export default host("head_grid", create, update);
 
 function create(root, sync) {
-  const grid = { root, sync, sections: [], selected: null };
+  const grid = { root, sync, sections: [], selected: null, pointed: null };
   grid.toolbar = createToolbar((view) => change(grid, view));
   grid.boards = element("div", "boards");
   grid.sentence = createSentence();
@@ -29,7 +29,10 @@ function create(root, sync) {
     grid.sentence.node, grid.toolbar.node, grid.boards, grid.numbers, grid.legend,
   );
   const endRoom = onRoom(grid.boards, () => arrange(grid));
-  const silence = onToken((token) => grid.sections.forEach((section) => markToken(section, token)));
+  const silence = onToken((token) => {
+    grid.pointed = token.position === null ? null : [token.side, token.position];
+    markTokens(grid);
+  });
   grid.dispose = () => {
     endRoom();
     silence();
@@ -50,7 +53,7 @@ function listen(grid) {
   boards.onfocusout = () => describe(grid, null);
 }
 
-function update(grid, { nonce, palette, difference, speaks, selected, view, payload }) {
+function update(grid, { nonce, palette, difference, speaks, selected, pinned, view, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const isNew = drawn !== grid.drawn;
   grid.speaks = speaks;
@@ -63,6 +66,8 @@ function update(grid, { nonce, palette, difference, speaks, selected, view, payl
   const isMoved = accepts(grid.sync, "view", view) && !isSame(view, grid.view);
   if (isMoved) grid.view = view;
   if (isNew || isMoved) showAll(grid);
+  Object.assign(grid, { pinned });
+  markTokens(grid);
   const isOther = accepts(grid.sync, "open", selected) && !isSame(selected, grid.selected);
   if (isNew || isMoved || isOther) select(grid, isOther ? selected : grid.selected);
 }
@@ -74,7 +79,10 @@ function open(grid, parts, difference) {
     grid.boards.replaceChildren(...grid.sections.map(({ node }) => node));
   }
   grid.boards.classList.toggle("several", parts.length > 1);
-  grid.sections.forEach((section, i) => read(section, unpack(parts[i])));
+  grid.sections.forEach((section, i) => {
+    section.isOnly = parts.length === 1;
+    read(section, unpack(parts[i]));
+  });
   for (const section of grid.sections) {
     const scale = section.header.lens.scale === "signed" ? difference : grid.palette.scale;
     const colours = `${grid.palette.name} ${scale}`;
@@ -84,6 +92,11 @@ function open(grid, parts, difference) {
   }
   const metrics = grid.sections.flatMap(({ header }) => header.metrics);
   grid.metrics = [...new Map(metrics.map((metric) => [metric.name, metric])).values()];
+}
+
+// The row and column of the token that is pointed at, else of those that are pinned.
+function markTokens({ sections, pinned = [], pointed }) {
+  for (const section of sections) markToken(section, pointed ? [pointed] : pinned);
 }
 
 function isSame(a, b) {

@@ -77,16 +77,17 @@ function emptyImage(section, width, height) {
   return (section.image = createImage(width, height));
 }
 
-// A token pointed at elsewhere: its row or column is marked in every picture.
-export function markToken({ board, header }, { side, position }) {
+// Of tokens [side, position], the last row and the last column among them are marked in all heads.
+export function markToken({ board, header }, tokens) {
   const { sides, rows, columns } = header;
-  mark(board, "row", sides.rows[side], rows.length, position);
-  mark(board, "column", sides.columns[side], columns.length, position);
+  mark(board, "row", sides.rows, rows.length, tokens);
+  mark(board, "column", sides.columns, columns.length, tokens);
 }
 
-// places: of each position its row or column, -1 where it has none.
-function mark(board, name, places, n, position) {
-  const place = position === null ? -1 : (places?.[position] ?? -1);
+// sides: side -> of each position its row or column, -1 where it has none.
+function mark(board, name, sides, n, tokens) {
+  const places = tokens.map(([side, position]) => sides[side]?.[position] ?? -1);
+  const place = places.findLast((each) => each >= 0) ?? -1;
   board.classList.toggle(`mark-${name}`, place >= 0);
   if (place < 0) return;
   board.style.setProperty(`--${name}`, `${(100 * place) / n}%`);

@@ -17,8 +17,7 @@ export function describe(grid, cell) {
     return [" · ", part]; // a narrow screen breaks the line between them
   });
   if (!shown.section.header.metrics.length) parts.push(": this lens draws one map per layer, so there are no per-head metrics");
-  const which = grid.sections.length > 1 ? `${shown.section.header.title} ` : "";
-  grid.numbers.replaceChildren(`${which}${nameOf(shown)}`, ...parts.flat());
+  grid.numbers.replaceChildren(fullNameOf(shown), ...parts.flat());
 }
 
 function said(cell, isPointed = false) {
@@ -37,7 +36,13 @@ export function spoken(cell) {
   const { shown, ranks } = cell.section;
   const { by } = shown;
   const rank = by ? [`rank ${ranks[cell.index] + 1} by ${metricOf(cell.section, by).title}`] : [];
-  return `${nameOf(cell)}: ${textOf(said(cell))} ${[...telling, ...rank].join(", ")}`.trim();
+  return `${fullNameOf(cell)}: ${textOf(said(cell))} ${[...telling, ...rank].join(", ")}`.trim();
+}
+
+// Where there are other kinds, with its own.
+function fullNameOf(cell) {
+  const { isOnly, header } = cell.section;
+  return `${isOnly ? "" : `${header.title} `}${nameOf(cell)}`;
 }
 
 export function nameOf({ section, layer, head }) {

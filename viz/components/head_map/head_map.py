@@ -66,14 +66,17 @@ class HeadMap:
         theme: Theme,
         *,
         cell: tuple[int, int] | None = None,
+        pins: tuple[str, ...] = (),
         path: bool = False,
         asks: bool = False,
     ) -> bytes:
-        """cell: the (row, column) that is outlined; path: whether a line joins each row's largest.
+        """cell: the (row, column) that is outlined; pins: rows ("q5") and columns that are marked.
 
-        asks: whether someone answers when the browser asks for exact values.
+        path: whether a line joins each row's largest. asks: whether someone answers when
+        the browser asks for exact values.
         """
-        state = {"cell": None if cell is None else list(cell), "path": path, "asks": asks}
+        chosen = {"cell": None if cell is None else list(cell), "pins": list(pins)}
+        state = {**chosen, "path": path, "asks": asks}
         return envelope(payload, theme, difference=theme.difference_scale, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:

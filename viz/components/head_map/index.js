@@ -67,7 +67,7 @@ function listen(view) {
   };
 }
 
-function update(view, { nonce, palette, difference, asks, cell, path, payload }) {
+function update(view, { nonce, palette, difference, asks, cell, pins, path, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const repaint = drawn !== view.drawn;
   if (repaint) {
@@ -77,7 +77,8 @@ function update(view, { nonce, palette, difference, asks, cell, path, payload })
     keepWindow(view, before);
     name(view);
   }
-  Object.assign(view, { asks, path });
+  Object.assign(view, { asks, path, pins });
+  view.root.dataset.pins = pins.join();
   if (accepts(view.sync, "cell", cell)) view.selected = cell;
   view.root.dataset.selected = String(view.selected ?? "");
   explain(view);

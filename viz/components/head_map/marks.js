@@ -12,6 +12,10 @@ export function drawMarks(view) {
   if (view.path) drawPath(context, frame, map, shown, palette);
   const { accent, background, text } = palette;
   const at = pointedAt(view);
+  const pinned = pinnedPlaces(view);
+  for (const axis of ["rows", "columns"]) {
+    for (const place of pinned[axis]) drawBand(context, frame, map, shown, axis, place, accent);
+  }
   if (pointed && !at) {
     for (const axis of ["rows", "columns"]) {
       drawBand(context, frame, map, shown, axis, pointed[axis], accent);
@@ -21,8 +25,15 @@ export function drawMarks(view) {
   if (chosen) outline(view, context, ...selected, accent, background);
   if (at?.axis === "cell") outline(view, context, at.row, at.column, text, background);
   else if (at) drawBand(context, frame, map, shown, at.axis, at.row + at.column + 1, accent);
-  markLabels(view, context, { selected: chosen && selected, pointed, at });
+  markLabels(view, context, { selected: chosen && selected, pointed, at, pinned });
   if (view.box) drawBox(context, view.box, palette);
+}
+
+// Rows and columns that are pinned, as far as the map has them.
+function pinnedPlaces({ pins, map: { nRows, nColumns } }) {
+  const of = (letter, n) =>
+    pins.filter((pin) => pin[0] === letter).map((pin) => Number(pin.slice(1))).filter((place) => place < n);
+  return { rows: of("q", nRows), columns: of("k", nColumns) };
 }
 
 function outline(view, context, row, column, colour, edge) {
@@ -31,13 +42,15 @@ function outline(view, context, row, column, colour, edge) {
 }
 
 // The labels of what is chosen and pointed at always show, over their neighbours if need be.
-function markLabels(view, context, { selected, pointed, at }) {
+function markLabels(view, context, { selected, pointed, at, pinned }) {
   const { map, frame, window: shown, palette } = view;
   const places = [];
   if (selected) places.push(selected);
   if (pointed && !at) places.push([pointed.rows, pointed.columns]);
   if (at) places.push([at.row, at.column]);
   const [rows, columns] = [0, 1].map((axis) => new Set(places.map((place) => place[axis])));
+  for (const row of pinned.rows) rows.add(row);
+  for (const column of pinned.columns) columns.add(column);
   drawLabelsOver(context, frame, map, shown, "rows", rows, palette);
   drawLabelsOver(context, frame, map, shown, "columns", columns, palette);
 }

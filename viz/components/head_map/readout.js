@@ -43,6 +43,10 @@ function said(view) {
   if (selected && String(inMap(map, ...selected)) === String(selected)) {
     return ofCell(view, selected, "Chosen");
   }
+  const pin = view.pins.at(-1);
+  const [row, column] = pin ? [/^q/, /^k/].map((side) => (side.test(pin) ? Number(pin.slice(1)) : -1)) : [-1, -1];
+  const held = pin && strongestAlong(map, row, column);
+  if (held) return saying(view, held, "Pinned: its strongest cell");
   if (!map.strongest) return saidOf(null, null, map.header.masked ? "Every cell is masked." : "No value is a finite number.");
   return saying(view, map.strongest, `The strongest cell of this ${map.header.lens.per_head ? "head" : "layer"}`);
 }

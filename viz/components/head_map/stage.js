@@ -12,7 +12,7 @@ import { covers, inMap, isExact } from "./values.js";
 
 // hint: how to use the keyboard, for those who do not see it.
 export function createStage(hint) {
-  const view = { selected: null, cursor: null, hover: null, pointed: null, path: false };
+  const view = { selected: null, pins: [], cursor: null, hover: null, pointed: null, path: false };
   view.title = element("div", "title");
   view.cells = element("canvas");
   view.marks = element("canvas");

@@ -10,17 +10,24 @@ import {
   onToken,
   setPiece,
 } from "../kit/page.js";
-import { rove } from "../kit/roving.js";
+import { rove, takeKey } from "../kit/roving.js";
+import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { followTyping } from "./typing.js";
 
 // Not a picture: nobody copies it as a figure.
 export default mounted("token_rows", create, update);
 
-function create(root) {
+function create(root, sync) {
   const typing = followTyping();
   announcePointing(root);
-  root.onkeydown = (event) => rove(event, [...event.target.parentElement.children], "row");
+  root.onclick = ({ target, shiftKey }) => pin(sync, target.closest(".chip"), shiftKey);
+  root.onkeydown = (event) => {
+    if (event.key === "Enter" || event.key === " ") {
+      pin(sync, event.target.closest(".chip"), event.shiftKey);
+      takeKey(event);
+    } else rove(event, [...event.target.parentElement.children], "row");
+  };
   root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
   root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
   const silence = onToken((token) => markPointed(root, token));
@@ -31,17 +38,33 @@ function create(root) {
   return { root, typing, dispose };
 }
 
-function update({ root, typing }, { palette, address, payload }) {
-  const { header } = unpack(payload);
+function update(view, { nonce, palette, pinned, address, payload }) {
+  const { root, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
-  const sides = ["source", "target"].filter((side) => header[side].length);
-  root.replaceChildren(...sides.flatMap((side, i) => row(side, header[side], header.titles[i])));
+  if (nonce !== view.nonce) {
+    view.nonce = nonce;
+    const { header } = unpack(payload);
+    const sides = ["source", "target"].filter((side) => header[side].length);
+    root.replaceChildren(...sides.flatMap((side, i) => row(side, header[side], header.titles[i])));
+  }
+  const held = new Set(pinned.map(String));
+  for (const node of root.querySelectorAll(".chip")) {
+    const { side, position } = node.dataset;
+    node.setAttribute("aria-pressed", String(held.has(`${side},${position}`)));
+  }
+}
+
+// asKey: of a token that is query and key in one.
+function pin(sync, node, asKey) {
+  if (!node) return;
+  const { side, position } = node.dataset;
+  tell(sync, "pin", { side, position: Number(position), key: asKey });
 }
 
 function row(side, tokens, title) {
   const list = element("div", "tokens");
-  list.setAttribute("role", "list");
+  list.setAttribute("role", "group");
   list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);
   list.append(...tokens.map((piece, position) => chip(side, piece, position)));
   return [element("div", "side dim", title), list];
@@ -49,7 +72,7 @@ function row(side, tokens, title) {
 
 function chip(side, piece, position) {
   const node = element("span", piece[2] ? "chip begins" : "chip");
-  node.setAttribute("role", "listitem");
+  node.setAttribute("role", "button");
   Object.assign(node.dataset, { side, position });
   node.tabIndex = position === 0 ? 0 : -1; // one stop a row; arrow keys go on from there
   setPiece(node, piece);

@@ -16,7 +16,11 @@ from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
 token_rows = mountable(TOKEN_ROWS)
-"""Pointing at a token marks it in every component."""
+"""Pointing at a token marks it in every component.
+
+on_pin: {"side", "position", "key"} of the one that was clicked; key: whether it is meant as a key,
+where it is a query, too.
+"""
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,20 @@ class TokenRows:
         source, target = _pieces(recording.source), _pieces(recording.target)
         return pack({"source": source, "target": target, "titles": list(self.titles)})
 
-    def data(self, payload: bytes, theme: Theme, *, address: str = "") -> bytes:
-        """address: of previews, which answers what differs with data for the page's components.
+    def data(
+        self,
+        payload: bytes,
+        theme: Theme,
+        *,
+        pinned: Sequence[tuple[str, int]] = (),
+        address: str = "",
+    ) -> bytes:
+        """pinned: tokens that stay marked, by side and position.
 
-        While a sentence is being typed they show these.
+        address: of previews, which answers what differs with data for the page's components. While a
+        sentence is being typed they show these.
         """
-        return envelope(payload, theme, address=address)
+        return envelope(payload, theme, pinned=[list(each) for each in pinned], address=address)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)

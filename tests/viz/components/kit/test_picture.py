@@ -21,7 +21,7 @@ from viz.views.view import Selection
 
 CROSS = Selection("cross", 1, 0)
 PICTURES: list[Picture] = [
-    HeadGrid("cross"),
+    HeadGrid(("cross",)),
     HeadView("cross", 1),
     HeadMap(CROSS),
     CellSteps(CROSS),
@@ -71,7 +71,7 @@ def test_the_grid_and_the_arrows_name_the_strongest_cell(
 ) -> None:
     recording, _ = decoded
     map = read(recording, "cross")
-    for picture, layers in ((HeadGrid("cross"), (0, 1)), (HeadView("cross", 1), (1,))):
+    for picture, layers in ((HeadGrid(("cross",)), (0, 1)), (HeadView("cross", 1), (1,))):
         weights = np.stack([map.values(layer).numpy() for layer in layers])
         at, head, row, column = np.unravel_index(weights.argmax(), weights.shape)
         said = picture.says(recording)
@@ -107,7 +107,7 @@ def test_the_player_names_the_step_that_was_least_sure(
 @pytest.mark.parametrize(
     ("picture", "says"),
     [
-        (HeadGrid("self"), "no kind of attention 'self' here"),
+        (HeadGrid(("cross", "self")), "no kind of attention 'self' here"),
         (HeadView("cross", 2), "no layer 2: cross has 0 to 1"),
         (HeadMap(Selection("cross", 0, 5)), "no head 5: cross has 0 to 1"),
         (CellSteps(CROSS, (9, 0)), "no query 9: cross has 0 to "),
@@ -125,5 +125,6 @@ def test_a_reading_that_leaves_nothing_is_said(recorder: object) -> None:
     hidden = Reading(special="hidden")
     with pytest.raises(NothingLeft, match="Nothing to show"):
         HeadView("decoder_self", 0, hidden).payload(short)
-    header, _ = unpack(HeadGrid("decoder_self", hidden).payload(short))
+    _, (part,) = unpack(HeadGrid(("decoder_self",), hidden).payload(short))
+    header, _ = unpack(part.tobytes())
     assert header["rows"] == []
