@@ -138,6 +138,8 @@ class Screen:
     """Instead of the head, the mean of its layer's heads."""
     picture: str = _choice(_one_of("arrows", "map", "inside"), "arrows")
     path: bool = _choice(YES, False)
+    own_scale: bool = _choice(YES, False)
+    """Whether the shade of each head goes up to its own largest weight."""
     heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
     """Those that are overlaid; () is none at all."""
     pins: tuple[str, ...] = _choice(PINS, (), REQUEST | {"kind", "tokens", "special"})

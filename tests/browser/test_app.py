@@ -37,7 +37,7 @@ def wait_for_map(page: Page, id: str) -> None:
 def go_to(page: Page, group: str, title: str) -> None:
     """Another page, by the navigation."""
     page.get_by_test_id("stTopNavSection").get_by_text(group, exact=True).click()
-    page.get_by_role("link", name=title).click()
+    page.get_by_role("menuitem", name=title).click()
 
 
 def show_as(page: Page, *names: str) -> None:

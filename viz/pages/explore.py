@@ -46,6 +46,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "show": screen.show,
         "sort": screen.sort,
         "top": screen.top,
+        "own_scale": screen.own_scale,
         "speaks": False,  # the large picture does
     }
     grid = HeadGrid(_readable(pane, reading), reading)

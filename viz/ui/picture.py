@@ -82,7 +82,7 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
 
     asked, region = session().regions.get(pane.suffix, (None, None))
     large = HeadMap(selection, reading, region if asked == about else None)
-    state = {"path": pane.screen.path, "asks": True}
+    state = {"path": pane.screen.path, "own_scale": pane.screen.own_scale, "asks": True}
     cell, key = pane.chosen("cell") and pinned_cell(pane), f"map{pane.suffix}"
     data = large.data(
         payload_of(answer, large),

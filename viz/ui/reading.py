@@ -29,6 +29,11 @@ SPECIAL_EXPLAINED = (
     "row by what remains of it."
 )
 
+OWN_SCALE = (
+    "Shades go up to 1 everywhere, so heads can be compared; where many tokens share the attention "
+    "every cell is pale. On its own scale, the darkest cell of each head is its largest weight."
+)
+
 
 def choose_reading(pane: Pane, shown: str) -> None:
     """All that changes how a picture is read, behind one button; every picture says what is chosen.
@@ -51,6 +56,8 @@ def choose_reading(pane: Pane, shown: str) -> None:
             choose_one("Row", "rows", ROWS, screen.rows, help=ROWS_EXPLAINED)
         _choose("Tokens as", "tokens", TOKENS, pane, pane.usual_tokens, RULE)
         _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
+        own = screen.own_scale
+        st.toggle("Each head on its own scale", own, help=OWN_SCALE, **bound("own_scale", own))
         if shown == "map":
             st.toggle("Path of the largest weights", screen.path, **bound("path", screen.path))
 

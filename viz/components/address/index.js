@@ -1,6 +1,7 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing.
 
 import { mounted } from "../kit/mounted.js";
+import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 
 const APP = '[data-testid="stApp"]';
@@ -55,7 +56,10 @@ function update(_, { number, query, n_entries, taken, asked, page, pages }) {
     return;
   }
   bar.isGoing = false;
-  if (number !== bar.written) write(query, n_entries > bar.entries);
+  if (number !== bar.written) {
+    write(query, n_entries > bar.entries && !window[TYPED]);
+    window[TYPED] = false;
+  }
   Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();
 }

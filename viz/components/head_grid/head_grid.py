@@ -55,6 +55,7 @@ class HeadGrid:
         sort: str = "layer",
         top: int = 0,
         pinned: Sequence[tuple[str, int]] = (),
+        own_scale: bool = False,
         speaks: bool = True,
     ) -> bytes:
         """selected: (kind, layer, head); None: the first head.
@@ -62,13 +63,14 @@ class HeadGrid:
         show: "maps" or a metric's name; sort: "layer" or a metric's; top: how many heads (5, 10,
         20) of a kind are kept by the metric that sorts, else by the one shown; 0: all. A metric
         that a kind lacks counts as "maps" or "layer". pinned: tokens whose rows and columns are
-        marked, by side and position. speaks: whether the sentence stands above the grid, and not
-        above a picture beside it.
+        marked, by side and position. own_scale: whether the darkest shade of each head is its
+        largest value. speaks: whether the sentence stands above the grid, and not above a picture
+        beside it.
         """
         view = {"show": show, "sort": sort, "top": top}
         state = {"selected": None if selected is None else list(selected), "view": view}
         state |= {"pinned": [list(each) for each in pinned]}
-        look = {"difference": theme.difference_scale, "speaks": speaks}
+        look = {"difference": theme.difference_scale, "speaks": speaks, "own_scale": own_scale}
         return envelope(payload, theme, **look, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:

@@ -53,13 +53,13 @@ function listen(grid) {
   boards.onfocusout = () => describe(grid, null);
 }
 
-function update(grid, { nonce, palette, difference, speaks, selected, pinned, view, payload }) {
-  const drawn = `${nonce} ${palette.name}`;
+function update(grid, { nonce, palette, difference, speaks, own_scale, selected, pinned, view, payload }) {
+  const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const isNew = drawn !== grid.drawn;
   grid.speaks = speaks;
   grid.sentence.node.hidden = !speaks;
   if (isNew) {
-    Object.assign(grid, { drawn, nonce, palette });
+    Object.assign(grid, { drawn, nonce, palette, own: own_scale });
     applyPalette(grid.root, palette);
     open(grid, unpack(payload).arrays, difference);
   }
@@ -80,7 +80,7 @@ function open(grid, parts, difference) {
   }
   grid.boards.classList.toggle("several", parts.length > 1);
   grid.sections.forEach((section, i) => {
-    section.isOnly = parts.length === 1;
+    Object.assign(section, { isOnly: parts.length === 1, own: grid.own });
     read(section, unpack(parts[i]));
   });
   for (const section of grid.sections) {

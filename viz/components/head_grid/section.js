@@ -2,7 +2,7 @@
 
 import { createImage, devicePixels, emptied } from "../kit/canvas.js";
 import { element } from "../kit/page.js";
-import { paintMap } from "../kit/shade.js";
+import { FULL, paintMap } from "../kit/shade.js";
 import { makeCells, named } from "./cells.js";
 import { effective, ranking } from "./order.js";
 import { sorted } from "./words.js";
@@ -61,9 +61,19 @@ export function draw(section) {
     const [top, bottom] = [cell.top, cell.bottom].map((y) => Math.round((y - origin.top) * ratio));
     const box = { left, top, width: right - left, height: bottom - top };
     const bytes = thumbnails.subarray(i * n, (i + 1) * n);
-    paintMap(image, box, bytes, nRows, nColumns, table, signed);
+    paintMap(image, box, bytes, nRows, nColumns, section.own ? stretched(table, bytes, signed) : table, signed);
   }
   canvas.getContext("2d").putImageData(image.data, 0, 0);
+}
+
+// The colours of bytes where the largest of these has the last colour.
+function stretched(table, bytes, signed) {
+  const middle = signed ? FULL / 2 : 0;
+  const size = (byte) => (byte > FULL ? 0 : Math.abs(byte - middle));
+  const most = bytes.reduce((found, byte) => Math.max(found, size(byte)), 0);
+  if (!most) return table;
+  const times = (FULL - middle) / most;
+  return table.map((colour, byte) => (byte > FULL ? colour : (table[Math.round(middle + (byte - middle) * times)] ?? colour)));
 }
 
 // Kept as long as the board keeps its size: a new one for each sentence would have to be collected.

@@ -70,9 +70,10 @@ export function explain({ section, legend }) {
   legend.replaceChildren(...sorted(section), ...parts);
 }
 
-function mapScale({ header, scale, palette }) {
+function mapScale({ header, scale, palette, own }) {
   const { lens, block, masked } = header;
-  const [low, high] = [lens.scale === "signed" ? -lens.bound : 0, lens.bound].map(short);
+  const ends = [lens.scale === "signed" ? -lens.bound : 0, lens.bound].map(short);
+  const [low, high] = own ? [ends[0] === "0" ? "0" : "−", "each head's largest"] : ends;
   const law = lens.scale === "signed" ? "" : ` · ${lawOf(palette)}`;
   const parts = [`${lens.title} ${low} `, ramp(scale), ` ${high}${law}`];
   if (masked) parts.push(" · ", element("span", "masked"), " masked");

@@ -68,15 +68,17 @@ class HeadMap:
         cell: tuple[int, int] | None = None,
         pins: tuple[str, ...] = (),
         path: bool = False,
+        own_scale: bool = False,
         asks: bool = False,
     ) -> bytes:
         """cell: the (row, column) that is outlined; pins: rows ("q5") and columns that are marked.
 
-        path: whether a line joins each row's largest. asks: whether someone answers when
-        the browser asks for exact values.
+        path: whether a line joins each row's largest. own_scale: whether the darkest
+        shade is this head's largest value. asks: whether someone answers when the browser asks for
+        exact values.
         """
         chosen = {"cell": None if cell is None else list(cell), "pins": list(pins)}
-        state = {**chosen, "path": path, "asks": asks}
+        state = {**chosen, "path": path, "own_scale": own_scale, "asks": asks}
         return envelope(payload, theme, difference=theme.difference_scale, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:

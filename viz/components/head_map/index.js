@@ -67,12 +67,12 @@ function listen(view) {
   };
 }
 
-function update(view, { nonce, palette, difference, asks, cell, pins, path, payload }) {
-  const drawn = `${nonce} ${palette.name}`;
+function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, payload }) {
+  const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const repaint = drawn !== view.drawn;
   if (repaint) {
     const before = view.map;
-    Object.assign(view, { drawn, nonce, palette, map: readMap(payload) });
+    Object.assign(view, { drawn, nonce, palette, map: readMap(payload, own_scale) });
     recolour(view, isSigned(view.map) ? difference : palette.scale);
     keepWindow(view, before);
     name(view);

@@ -6,9 +6,14 @@ import { unpack } from "../kit/unpack.js";
 const LARGEST_REGION = 256; // rows and columns: MAX_REGION in head_map.py
 const FEWEST_CELLS = 4; // of a window's side
 
-export function readMap(payload) {
+// ownScale: whether the scale ends at the map's own largest value; a signed one always does.
+export function readMap(payload, ownScale = false) {
   const { header, arrays } = unpack(payload);
   const [values, largest, places, part] = arrays;
+  if (ownScale && header.lens.scale !== "signed") {
+    const most = values.reduce((found, value) => (value > found && value < Infinity ? value : found), 0);
+    header.bounds = [header.bounds[0], most || header.bounds[1]];
+  }
   const sizes = { nRows: header.rows.length, nColumns: header.columns.length };
   return { header, values, largest, places, part, strongest: header.strongest, ...sizes };
 }

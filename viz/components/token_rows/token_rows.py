@@ -48,8 +48,8 @@ class TokenRows:
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
-        address: of previews, which answers what differs with data for the page's components. While a
-        sentence is being typed they show these.
+        address: of previews, which answers what differs with data for the page's components.
+        While a sentence is being typed they show these.
         """
         return envelope(payload, theme, pinned=[list(each) for each in pinned], address=address)
 

@@ -1,8 +1,10 @@
-// The sentence field while somebody types: a preview of each text is asked for.
+// The sentence field while somebody types: a preview of each text is asked for, and when they rest it
+// is entered, so that the address holds what is on the screen.
 
-import { DROPPED_EVENT, PREVIEW_EVENT } from "../kit/preview.js";
+import { DROPPED_EVENT, PREVIEW_EVENT, TYPED } from "../kit/preview.js";
 import { unpack } from "../kit/unpack.js";
 
+const REST = 500; // ms after the last letter until it is entered
 const SOON = 100; // ms after which a server that draws the page is asked once more
 const LATE = 300; // ms in which a page that was sent is surely drawn
 const ANSWERED = 200;
@@ -11,11 +13,11 @@ const AGAIN = 202; // as viz/ui/live_preview.py answers; else what was entered s
 // Returns listen(address), to be told where previews are, and end().
 export function followTyping() {
   const typing = { address: "", field: null, wanted: null, latest: null };
-  Object.assign(typing, { asked: 0, answered: 0, timer: 0, isEntered: false });
+  Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
   const events = [
     [document, "input", (event) => typed(typing, event)],
     [document, "compositionend", (event) => typed(typing, event)],
-    [document, "keydown", ({ target, key }) => isField(target) && key === "Enter" && entered(typing)],
+    [document, "keydown", (event) => isField(event.target) && event.key === "Enter" && entered(typing, event)],
     [document, "focusout", ({ target }) => isField(target) && left(typing)],
     [window, "popstate", () => wentBack(typing)],
     [window, DROPPED_EVENT, () => askLater(typing, LATE)],
@@ -30,6 +32,7 @@ export function followTyping() {
     end: () => {
       typing.wanted = null;
       clearTimeout(typing.timer);
+      clearTimeout(typing.rest);
       observer.disconnect();
       for (const [node, name, heard] of events) node.removeEventListener(name, heard, true);
     },
@@ -51,10 +54,20 @@ function typed(typing, { target, isComposing }) {
   if (!isField(target) || isComposing) return;
   Object.assign(typing, { field: target, wanted: target.value, isEntered: false });
   ask(typing);
+  clearTimeout(typing.rest);
+  typing.rest = setTimeout(() => rested(typing), REST);
 }
 
-function entered(typing) {
+// As if they had pressed Enter, but it is no entry of Back.
+function rested({ field, wanted, isEntered }) {
+  if (isEntered || !wanted?.trim() || field.value !== wanted || document.activeElement !== field) return;
+  const key = { key: "Enter", code: "Enter", keyCode: 13, which: 13, charCode: 13, bubbles: true, cancelable: true };
+  for (const name of ["keydown", "keypress", "keyup"]) field.dispatchEvent(new KeyboardEvent(name, key));
+}
+
+function entered(typing, { isTrusted }) {
   typing.isEntered = true;
+  window[TYPED] = !isTrusted;
 }
 
 // Whoever leaves the field has entered it; what is chosen elsewhere, previews on their way do not know.
