@@ -24,7 +24,10 @@ _CSS = """
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
     html { font-size: 20px !important; }
-    [class*="st-key-layer"], [class*="st-key-head"] { width: 5.2rem !important; }
+    [class*="st-key-layer"], [class*="st-key-head"],
+    [class*="st-key-layer"] .stSelectbox, [class*="st-key-head"] .stSelectbox {
+      width: 5.2rem !important; flex: none;
+    }
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
   }
   @media (max-width: 640px) {

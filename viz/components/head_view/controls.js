@@ -12,7 +12,7 @@ export function createControls(on) {
   const bar = element("div", "bar");
   const swatches = element("div", "swatches");
   swatches.setAttribute("role", "toolbar");
-  swatches.setAttribute("aria-label", "Heads");
+  swatches.setAttribute("aria-label", "Shown heads");
   const lines = element("select");
   lines.onchange = () => on.lines();
   const choice = element("label", "choice dim", "lines per token ");

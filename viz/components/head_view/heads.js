@@ -3,6 +3,8 @@
 import { element } from "../kit/page.js";
 import { channels, paintChip } from "../kit/shade.js";
 
+const MOST_LANE = 6; // px from one head's lines to the next one's
+
 // The heads that can be shown; a map of a whole layer stands for every head.
 export function shown({ map, heads }) {
   return map.header.per_head ? heads.filter((head) => head < map.nHeads) : [0];
@@ -22,9 +24,13 @@ export function badge(view, head) {
   return node;
 }
 
-// Heads that are shown together run side by side, each in a lane of its own.
+// Heads that are shown together run side by side, each in a lane of its own: they fan out at both
+// ends.
 export function shiftOf(view, head) {
-  if (shown(view).length === 1) return 0;
-  const { nHeads } = view.map;
-  return ((head + 0.5) / nHeads - 0.5) * Math.min(view.pitch - 7, 2 * nHeads);
+  const heads = shown(view);
+  return (heads.indexOf(head) - (heads.length - 1) / 2) * laneOf(view);
+}
+
+export function laneOf(view) {
+  return Math.min(MOST_LANE, (view.pitch - 6) / shown(view).length);
 }

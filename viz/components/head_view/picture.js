@@ -8,7 +8,7 @@ import { developed, linesOf, paintLines } from "./lines.js";
 export function drawBase(view) {
   if (!view.paint) return; // not shown yet
   const perRow = view.isScrolling ? 1 : Number(view.controls.lines.value);
-  const source = `${view.drawn} ${perRow} ${view.top}`;
+  const source = `${view.drawn} ${perRow} ${view.top} ${shown(view)}`; // each has its lane
   if (source !== view.source) {
     view.source = source;
     view.layers.clear();

@@ -2,11 +2,13 @@
 
 import { announceToken } from "../kit/page.js";
 import { say } from "../kit/sentence.js";
-import { badge, shown } from "./heads.js";
+import { badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, developed, linesAt, openToken } from "./lines.js";
 import { paintHead } from "./picture.js";
 import { labelTokens, markActive, strongestAt } from "./tokens.js";
 import { describe, explain, said } from "./words.js";
+
+const LONGEST = 34; // px: the bar of a weight of 1
 
 // Pointed at, here or elsewhere: its lines stand out. Null: the pointer has left.
 export function point(view, id) {
@@ -51,8 +53,22 @@ export function isolateTokens(view) {
   const context = view.overlay.getContext("2d");
   if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);
   const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
-  for (const head of heads) paintHead(view, head, linesAt(view.map, head, active, each));
+  const lines = heads.map((head) => linesAt(view.map, head, active, each));
+  heads.forEach((head, i) => paintHead(view, head, lines[i]));
   context.putImageData(developed(view.paint), 0, 0);
+  if (heads.length > 1) heads.forEach((head, i) => drawEnds(view, context, head, lines[i]));
+}
+
+// At the key of each line a bar as long as its weight, as in the paper's Figure 3.
+function drawEnds(view, context, head, { columns, values }) {
+  const { paint: { ratio, width }, pitch, top, map } = view;
+  const thick = Math.max(1, laneOf(view) - 1) * ratio;
+  context.fillStyle = colourOf(view, head);
+  columns.forEach((column, i) => {
+    const long = Math.min(1, Math.abs(values[i]) / map.header.bound) * LONGEST * ratio;
+    const middle = ((column + 0.5) * pitch + shiftOf(view, head)) * ratio - top;
+    context.fillRect(width - long, middle - thick / 2, long, thick);
+  });
 }
 
 // Labels beside the tokens, the sentence above, and the legend.

@@ -1,0 +1,116 @@
+"""One focus: what is pinned anywhere is pinned everywhere, and stands in the address."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.sentences import SAID, said
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import go_to, open_app, parameter, show_as, wait_for_map
+from tests.browser.test_explore import choose_picture, open_picture
+from transformer import Recording
+from transformer.analysis.reading import Reading, read
+
+pytestmark = pytest.mark.browser
+
+STREET = 4
+"""The row of "Straße", in words."""
+
+
+def chip(page: Page, side: str, text: str) -> Locator:
+    """A token of the two lines at the top."""
+    return page.locator(f'.token-rows [data-side="{side}"]', has_text=re.compile(f"^{text}$"))
+
+
+def test_a_word_pinned_at_the_top_is_pinned_in_every_picture(
+    page: Page, address: str, recording: Recording
+) -> None:
+    map = read(recording, "cross", Reading(words=True))
+    assert map.rows[STREET].piece == "Straße"
+    column = int(map.values(2, 3)[STREET].argmax())
+    open_app(page, address)
+    page.wait_for_selector(".head-view[data-nonce]")
+    chip(page, "target", "Straße").click()
+    expect(page.locator(".head-view")).to_have_attribute("data-pins", f"q{STREET}")
+    expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))
+    expect(chip(page, "target", "Straße")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".head-grid .section").nth(2).locator(".board")).to_have_class(
+        re.compile("mark-row")
+    )
+    becomes(lambda: parameter(page, "pins"), f"q{STREET}")
+    choose_picture(page, "Heat map")
+    wait_for_map(page, "cross L2 H3")
+    expect(page.locator(".head-map")).to_have_attribute("data-pins", f"q{STREET}")
+    expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))
+    choose_picture(page, "Inside")
+    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 3, STREET, column))
+    page.reload()
+    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 3, STREET, column))
+    go_to(page, "Look", "Decode")
+    player = page.locator(".decode-player[data-nonce]")
+    written = [token.piece for token in recording.target]
+    expect(player).to_have_attribute("data-step", str(written.index("▁Straße")))
+    player.get_by_role("button", name=re.compile("last", re.I)).click()
+    last = len(map.rows) - 1  # what is pinned goes with the step
+    becomes(lambda: parameter(page, "pins"), f"q{last}")
+
+
+def test_inside_the_source_picks_the_key_and_the_target_the_query(
+    page: Page, address: str, recording: Recording
+) -> None:
+    map = read(recording, "cross")
+    shown = open_picture(page, address, "picture=inside", "cell-steps").locator(".said")
+    chip(page, "target", "Tier").click()
+    expect(shown).to_contain_text("While writing Tier")
+    chip(page, "source", "street").click()
+    query, key = 1, [token.piece for token in map.columns].index("▁street")
+    expect(shown).to_have_text(said(map, 2, 3, query, key))
+    becomes(lambda: parameter(page, "pins"), f"q{query},k{key}")
+
+
+def test_keys_walk_along_the_tokens_and_pin_them(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?kind=encoder_self")
+    view = page.locator(".head-view[data-nonce]")
+    chip(page, "source", "The").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(view).to_have_attribute("data-pins", "q1")  # self-attention: as a query
+    page.keyboard.press("Shift+Enter")
+    expect(view).to_have_attribute("data-pins", "q1,k1")
+    page.keyboard.press("Enter")
+    expect(view).to_have_attribute("data-pins", "k1")
+
+
+def test_the_same_tokens_stay_pinned_through_another_kind_and_in_pieces(
+    page: Page, address: str, recording: Recording
+) -> None:
+    open_app(page, address)
+    view = page.locator(".head-view[data-nonce]")
+    chip(page, "source", "street").click()
+    words = [token.piece for token in read(recording, "cross", Reading(words=True)).columns]
+    expect(view).to_have_attribute("data-pins", f"k{words.index('street')}")
+    show_as(page, "pieces")
+    pieces = [token.piece for token in read(recording, "cross").columns]
+    street = pieces.index("▁street")
+    expect(view).to_have_attribute("data-pins", f"k{street}")
+    page.get_by_role("gridcell", name="Encoder L1 H4:").click()
+    becomes(lambda: parameter(page, "kind"), "encoder_self")
+    becomes(lambda: parameter(page, "pins"), f"k{street}")
+    expect(view).to_have_attribute("data-pins", f"k{street}")
+    painted(page)
+    chip(page, "source", "street").click(modifiers=["Shift"])
+    expect(view).to_have_attribute("data-pins", "")
+
+
+def test_each_head_on_its_own_scale(page: Page, address: str, recording: Recording) -> None:
+    weights = read(recording, "cross").values(0, 0)
+    assert weights.max() < 0.9
+    open_picture(page, address, "layer=0&head=0&picture=map", "head-map")
+    ticks = page.locator(".head-map .ticks span")
+    expect(ticks.last).to_have_text("1")
+    page.get_by_role("button", name="Show as").click()
+    page.get_by_text("Each head on its own scale").click()
+    expect(ticks.last).to_have_text(f"{float(weights.max()):.3g}")
+    expect(page.locator(".head-grid .legend")).to_contain_text("each head's largest")
+    becomes(lambda: parameter(page, "own_scale"), "yes")
