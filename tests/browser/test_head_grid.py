@@ -84,7 +84,7 @@ def test_in_cross_attention_the_heads_that_align_come_first(page: Page, grid_add
     open_grid(page, grid_address)
     expect(page.locator("option[value=alignment]")).to_have_count(0)
     open_grid(page, grid_address, "kind=cross")
-    select(page, "Sort", "alignment")
+    select(page, "Heads", "alignment")
     cross = random_map(3, 8, 9, 10, "cross")
     becomes(lambda: shown(page), ranked(cross, "alignment"))
     select(page, "Show", "alignment")

@@ -14,9 +14,9 @@ from viz.theme import FONT, FONT_SIZE, Theme
 
 MAX_LABELS = 64
 """An axis with more tokens labels every second, third, ... of them."""
-SMALL = FONT_SIZE - 2
+SMALL = FONT_SIZE
 """Labels of tokens that stand close, and secondary text."""
-ROW, CLOSE_ROW, MIN_ROW = 26, 12, 3
+ROW, CLOSE_ROW, MIN_ROW = 26, 16, 3
 """Pixels a row: with few tokens, with many, with more than can be labelled."""
 GAP = 5
 """Pixels between an axis and its labels."""

@@ -3,7 +3,7 @@
 import { roomBelow } from "../kit/room.js";
 
 const LARGEST = 104; // px
-const LEAST = 34; // px: rather than smaller, the page scrolls
+const LEAST = 44; // px: rather than smaller, the page scrolls
 const SIDE = 48; // of a section, left of its cells: its name and the numbers of its layers
 const HEADING = 20; // above its cells: the numbers of its heads
 const BETWEEN = 20; // sections

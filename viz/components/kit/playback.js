@@ -134,8 +134,8 @@ export function onPlayerKey(playback, root, event) {
   const inside = root.contains(origin);
   if (hasModifier(event) || event.defaultPrevented) return;
   if (!(origin instanceof Element) || origin.closest(TYPING)) return;
-  if (!inside && origin.closest("button, summary, input, iframe")) return;
-  if (event.key === " " && inside && origin.closest("button")) return; // presses the button
+  if (!inside && origin.closest("[role=radio], [role=menuitem], summary, input, iframe")) return;
+  if (event.key === " " && origin.closest("button")) return; // presses the button
   const actions = {
     ArrowLeft: () => move(playback, playback.step - 1),
     ArrowRight: () => move(playback, playback.step + 1),
