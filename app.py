@@ -8,9 +8,9 @@ import streamlit as st
 IMAGES = Path(__file__).parent / "viz" / "ui"
 
 if __name__ != "__main__":  # the server loads it, once
-    from viz.ui.serving import lifespan, routes
+    from viz.ui.serving import lifespan, middleware, routes
 
-    app = st.App(__file__, lifespan=lifespan, routes=routes())
+    app = st.App(__file__, lifespan=lifespan, routes=routes(), middleware=middleware())
 else:  # each run of a session
     if "session" not in st.session_state:  # the browser keeps it, and takes long to change it
         st.set_page_config(

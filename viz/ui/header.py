@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
 from viz.labels import literal
+from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
@@ -18,7 +19,6 @@ from viz.ui.page import Shows
 from viz.ui.request import (
     NEITHER,
     Answer,
-    Languages,
     Request,
     about,
     answer,
@@ -30,8 +30,6 @@ from viz.ui.state import bound, change, session, widget
 
 WIDTHS = (6, 3.8)
 """Of the two columns at the top: what is read, and what is chosen."""
-Chosen = tuple[str, tuple[tuple[str, float], ...], Languages]
-"""Of decoding: the method, its options, the languages."""
 
 
 def header(shows: Shows = "sentence") -> Request:
@@ -46,7 +44,9 @@ def header(shows: Shows = "sentence") -> Request:
         st.stop()
     said = session().screen.checkpoint
     checkpoint = said if said in names else names[0]
-    text, decoding = _chosen_text(checkpoint), _chosen_decoding(checkpoint)
+    screen = session().screen
+    text = first_example(checkpoint) if screen.text is None else screen.text
+    asked = request_of(checkpoint, text, screen)
     if shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
         with sentence, _row():
@@ -54,10 +54,9 @@ def header(shows: Shows = "sentence") -> Request:
             _offer(_examples(checkpoint))
         with pickers, _row():
             _choose_checkpoint(names, checkpoint)
-            _choose_decoding(checkpoint, *decoding)
+            _choose_decoding(asked)
     elif shows == "checkpoint":
         _choose_checkpoint(names, checkpoint, width=320)
-    asked = make_request(checkpoint, text, *decoding)
     if shows != "nothing":
         _settle(asked)
     if shows == "sentence" and session().shown is None:
@@ -107,16 +106,18 @@ def _take_example() -> None:
         change(text=example)
 
 
-def _chosen_decoding(checkpoint: str) -> Chosen:
-    """The method, its options and the languages, as far as there are any to choose."""
-    known, screen = about(checkpoint), session().screen
+def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
+    """What is asked of this checkpoint: the method, its options and the languages, as far as there
+    are any, are those of the Screen.
+    """
+    known = about(checkpoint)
     if known is None or not known.family.decodes:
-        return "none", (), NEITHER
+        return make_request(checkpoint, text, "none")
     usual = default_method(known.family.reads)
     method = screen.decoding if screen.decoding in _methods() else usual
     options = chosen_options(decoding_methods()[method], screen)
     languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
-    return method, tuple(options.items()), languages
+    return make_request(checkpoint, text, method, tuple(options.items()), languages)
 
 
 def _methods() -> dict[str, str]:
@@ -125,10 +126,8 @@ def _methods() -> dict[str, str]:
     return {name: each.title for name, each in found if not each.needs_target}
 
 
-def _choose_decoding(
-    checkpoint: str, name: str, options: tuple[tuple[str, float], ...], languages: Languages
-) -> None:
-    known = about(checkpoint)
+def _choose_decoding(asked: Request) -> None:
+    known, name = about(asked.checkpoint), asked.method
     if known is None or not known.family.decodes:
         return
     usual, look = default_method(known.family.reads), {"label_visibility": "collapsed"}
@@ -141,22 +140,17 @@ def _choose_decoding(
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
             if told:
-                choose_languages(known, languages)
-            choose_options(method, dict(options))
-
-
-def _chosen_text(checkpoint: str) -> str:
-    """Each checkpoint starts with its own first example."""
-    said = session().screen.text
-    return _first_example(checkpoint) if said is None else said
+                choose_languages(known, asked.languages)
+            choose_options(method, dict(asked.options))
 
 
 def _choose_text(checkpoint: str, text: str) -> None:
     look: Any = {"placeholder": "Type a sentence", "label_visibility": "collapsed"}
-    st.text_input("Sentence", text, **look, **bound("text", text, _first_example(checkpoint)))
+    st.text_input("Sentence", text, **look, **bound("text", text, first_example(checkpoint)))
 
 
-def _first_example(checkpoint: str) -> str:
+def first_example(checkpoint: str) -> str:
+    """What each checkpoint starts with."""
     return next(iter(_examples(checkpoint)), "")
 
 
@@ -200,6 +194,6 @@ def _fall_back(request: Request) -> Answer | None:
     if shown is not None and shown.request.checkpoint == request.checkpoint:
         return shown
     try:
-        return answer(replace(request, text=_first_example(request.checkpoint), options=()))
+        return answer(replace(request, text=first_example(request.checkpoint), options=()))
     except InputError:
         return None

@@ -4,18 +4,28 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from logging import ERROR, getLogger
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from viz.ui.live_preview import preview_route
+from viz.ui.shell import Shell
 
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""
+_ABOUT_SESSIONS = "streamlit.runtime.scriptrunner_utils.script_run_context"
+_first: dict[str, str] = {}
 LISTENS = 0.2
 """Seconds after which the server surely answers."""
+
+
+def middleware() -> list[Middleware]:
+    """What stands around Streamlit's answers."""
+    return [Middleware(Shell, first_picture=lambda: _first.get("picture", ""))]
 
 
 def routes() -> list[Route]:
@@ -30,4 +40,14 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     if not st.get_option("server.headless"):  # an st.App does not open it by itself
         host = get_display_address(st.get_option("server.address") or "localhost")
         asyncio.get_running_loop().call_later(LISTENS, open_browser, get_url(host))
+    making = asyncio.create_task(asyncio.to_thread(_make_first_picture))
     yield
+    making.cancel()
+
+
+def _make_first_picture() -> None:
+    """Beside the first requests: torch alone takes seconds to be imported."""
+    from viz.ui.first_picture import first_picture
+
+    getLogger(_ABOUT_SESSIONS).setLevel(ERROR)  # there is none here, and none is needed
+    _first["picture"] = first_picture()

@@ -1,0 +1,109 @@
+"""What a browser is sent before the app runs: Streamlit's files compressed, and a first picture.
+
+Streamlit sends its own files as they are, 3 MB, and a page that stays blank until they have come.
+On a slow line that is the better part of a minute; a proxy that compresses is not always there.
+"""
+
+import asyncio
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+STATIC = "/static/"
+COMPRESSED = ("text/", "application/javascript", "application/json", "image/svg+xml")
+ROOT = b'<div id="root"></div>'
+TITLE = b"<title>Streamlit</title>"
+Header = tuple[bytes, bytes]
+
+
+@dataclass
+class Shell:
+    """An ASGI middleware around Streamlit's. Static files never change: each is compressed once."""
+
+    app: ASGIApp
+    first_picture: Callable[[], str]
+    """HTML that is seen until the app draws; empty where there is none."""
+    kept: dict[str, Message] = field(default_factory=dict)
+    """The whole answer by the path of a static file."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self.app(scope, receive, send)
+        elif STATIC in scope["path"] and _takes_gzip(scope):
+            await self._send_static(scope, receive, send)
+        elif b"text/html" in _header(scope["headers"], b"accept"):
+            await self._send_page(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _send_static(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path not in self.kept:
+            answer = await _whole(self.app, scope, receive)
+            if answer["status"] != 200 or not _is_text(answer["headers"]):
+                await _send(answer, send)
+                return
+            self.kept[path] = await asyncio.to_thread(_compressed, answer)
+        await _send(self.kept[path], send)
+
+    async def _send_page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await _whole(self.app, scope, receive)
+        if ROOT in answer["body"]:
+            has_picture = scope["path"].endswith("/") and not scope["query_string"]
+            first = self.first_picture().encode() if has_picture else b""
+            body = answer["body"].replace(TITLE, b"<title>Headscope</title>")
+            answer = _with_body(answer, body.replace(ROOT, first + ROOT))
+            if _takes_gzip(scope):
+                answer = _compressed(answer)
+        await _send(answer, send)
+
+
+async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> Message:
+    """What the app answers, once it has: {"status", "headers", "body"}."""
+    answer: dict[str, Any] = {"status": 500, "headers": [], "body": b""}
+
+    async def keep(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            answer.update(status=message["status"], headers=list(message["headers"]))
+        elif message["type"] == "http.response.body":
+            answer["body"] += message.get("body", b"")
+
+    known = {name: it for name, it in scope.get("extensions", {}).items() if "pathsend" not in name}
+    await app({**scope, "extensions": known}, receive, keep)
+    return answer
+
+
+async def _send(answer: Message, send: Send) -> None:
+    start = {"status": answer["status"], "headers": answer["headers"]}
+    await send({"type": "http.response.start", **start})
+    await send({"type": "http.response.body", "body": answer["body"]})
+
+
+def _with_body(answer: Message, body: bytes, *more: Header) -> Message:
+    """The same answer with another body, which the old one's length and name do not fit."""
+    old = (b"content-length", b"etag")
+    headers = [header for header in answer["headers"] if header[0].lower() not in old]
+    length = (b"content-length", str(len(body)).encode())
+    return {**answer, "headers": [*headers, length, *more], "body": body}
+
+
+def _compressed(answer: Message) -> Message:
+    more = (b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")
+    return _with_body(answer, gzip.compress(answer["body"], 6), *more)
+
+
+def _is_text(headers: list[Header]) -> bool:
+    kind = _header(headers, b"content-type").decode()
+    return kind.startswith(COMPRESSED) or "javascript" in kind
+
+
+def _takes_gzip(scope: Scope) -> bool:
+    return b"gzip" in _header(scope["headers"], b"accept-encoding")
+
+
+def _header(headers: list[Header], name: bytes) -> bytes:
+    return next((value for key, value in headers if key.lower() == name), b"")
