@@ -36,7 +36,7 @@ PLACES = {
 }
 """Page -> what is chosen there -> the files that it has then."""
 DRAWN = ".js-plotly-plot .main-svg, .head-map[data-nonce]"
-LARGEST = 100_000
+LARGEST = 150_000
 """Bytes of a page of ours with a small map; Plotly's code takes 5 million."""
 
 

@@ -35,7 +35,8 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     field = page.get_by_role("textbox", name="Open a checkpoint")
     field.fill(str(bert))
     field.press("Enter")
-    expect(page.get_by_text("BertForMaskedLM, Hugging Face")).to_be_visible()
+    chosen = page.get_by_role("combobox", name="Checkpoint")
+    expect(chosen).to_have_value(re.compile("BertForMaskedLM, Hugging Face"))
     becomes(lambda: row(page, "source")[:2], ["[CLS]", "the"])
     expect(page.locator(".head-grid .cell")).to_have_count(8)
     becomes(lambda: parameter(page, "checkpoint"), str(bert))
@@ -46,7 +47,7 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     becomes(lambda: parameter(page, "checkpoint"), str(bert))
     page.reload()
     painted(page)
-    expect(page.get_by_text("BertForMaskedLM, Hugging Face")).to_be_visible()
+    expect(chosen).to_have_value(re.compile("BertForMaskedLM, Hugging Face"))
 
 
 def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> None:

@@ -132,7 +132,8 @@ def choose_heads(pane: Pane) -> None:
 
 
 def _row() -> Any:
-    return st.container(horizontal=True, vertical_alignment="center", gap="xxsmall")
+    look: Any = {"vertical_alignment": "center", "gap": "xxsmall", "width": "content"}
+    return st.container(horizontal=True, **look)
 
 
 def _number(title: str, n: int, chosen: int, usual: int, suffix: str = "") -> None:

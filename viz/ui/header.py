@@ -14,7 +14,7 @@ from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
-from viz.ui.opened import checkpoint_names, shipped_names, title
+from viz.ui.opened import checkpoint_names, title
 from viz.ui.page import Shows
 from viz.ui.request import (
     NEITHER,
@@ -80,13 +80,12 @@ def _row() -> DeltaGenerator:
 
 
 def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> None:
-    shipped = shipped_names()
-    titles = {name: known.about.title for name in shipped if (known := about(name))}
+    titles = {name: known.about.title for name in names if (known := about(name))}
     st.selectbox(
         "Checkpoint",
         names,
         index=names.index(checkpoint),
-        format_func=lambda name: f"{name} · {titles[name]}" if name in titles else title(name),
+        format_func=lambda name: " · ".join(filter(None, (title(name), titles.get(name)))),
         label_visibility="collapsed",
         **look,
         **widget("checkpoint", checkpoint, turn_to),

@@ -30,6 +30,11 @@ _CSS = """
     }
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
   }
+  /* Columns stand below each other as soon as controls would be cut: 200 % zoom, a tablet. */
+  @media (max-width: 1000px) {
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
+    [data-testid="stMain"] [data-testid="stColumn"] { min-width: calc(100% - 1.5rem); }
+  }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */

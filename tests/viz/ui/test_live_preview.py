@@ -110,7 +110,8 @@ def typed(router: Router, app: AppTest, what: str) -> dict[str, bytes]:
 def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """All but what belongs to where it is mounted: a preview is not."""
     header, arrays = unpack(data)
-    mounted = dict.fromkeys(("heard", "key", "session", "version"))  # of the one on the page
+    # Of the one on the page:
+    mounted = dict.fromkeys(("heard", "key", "caption", "session", "version"))
     return header | mounted, [array.tobytes() for array in arrays]
 
 

@@ -1,19 +1,21 @@
 // How large the cells are: as the room allows in which all kinds are to be seen at once.
 
-import { roomBelow } from "../kit/room.js";
+import { isNarrow, roomBelow } from "../kit/room.js";
 
 const LARGEST = 104; // px
 const LEAST = 44; // px: rather than smaller, the page scrolls
 const SIDE = 48; // of a section, left of its cells: its name and the numbers of its layers
 const HEADING = 20; // above its cells: the numbers of its heads
 const BETWEEN = 20; // sections
+const NARROW_SHARE = 0.6; // of a narrow screen's height, where the large picture stands below
 
 export function fit(grid) {
   const { boards, sections, numbers, legend } = grid;
   const width = boards.clientWidth;
   const below = numbers.offsetHeight + legend.offsetHeight + 14;
   const shapes = sections.map(shapeOf);
-  const cell = largest(shapes, width, roomBelow(boards) - below);
+  const height = isNarrow() ? NARROW_SHARE * window.innerHeight : roomBelow(boards) - below;
+  const cell = largest(shapes, width, height);
   boards.style.setProperty("--cell", `${Math.floor(cell)}px`);
 }
 

@@ -4,7 +4,7 @@
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
-import { onRoom } from "../kit/room.js";
+import { isNarrow, onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
 import { pixelTable } from "../kit/shade.js";
 import { accepts, tell } from "../kit/sync.js";
@@ -167,6 +167,14 @@ function choose(grid, cell) {
   const chosen = [header.kind, cell.layer, header.lens.per_head ? cell.head : grid.place[1]];
   select(grid, chosen);
   tell(grid.sync, "open", chosen);
+  if (isNarrow()) showLarge();
+}
+
+// What a tap changes stands below the grid there.
+function showLarge() {
+  const large = document.querySelector(".st-key-arrows, .st-key-map, .st-key-inside");
+  const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  large?.scrollIntoView({ block: "nearest", behavior: isCalm ? "auto" : "smooth" });
 }
 
 function onKey(grid, event) {

@@ -2,15 +2,20 @@
 
 const SCROLLER = '[data-testid="stMain"]';
 const MARGIN = 20; // px below it
-const NARROW = 640; // px of a window in which pictures stand below each other, as high as they like
+const NARROW = 1000; // px of a window in which pictures stand below each other, as high as they like
 
 // In px from the top of an element, wherever the page is scrolled to; Infinity where pictures are
-// not fitted: on a phone, and in a page of its own.
+// not fitted: on a narrow screen, and in a page of its own.
 export function roomBelow(node) {
   const scroller = document.querySelector(SCROLLER);
-  if (!scroller || window.innerWidth <= NARROW) return Infinity;
+  if (!scroller || isNarrow()) return Infinity;
   const top = node.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
   return scroller.clientHeight - top - scroller.scrollTop - MARGIN;
+}
+
+// Whether pictures stand below each other in the app.
+export function isNarrow() {
+  return window.innerWidth <= NARROW && document.querySelector(SCROLLER) !== null;
 }
 
 // Of what is to be read, in px: page.css says what it is.
