@@ -1,7 +1,7 @@
 // What every head map has: two canvases, a title and a legend, and a cursor that keys move.
 
 import { element } from "../kit/page.js";
-import { roomBelow, typeSize } from "../kit/room.js";
+import { typeSize } from "../kit/room.js";
 import { createSentence } from "../kit/sentence.js";
 import { drawLabels, measureFrame } from "./frame.js";
 import { drawMarks } from "./marks.js";
@@ -58,10 +58,9 @@ export function listenToStage(view, move) {
   };
 }
 
-// All but the cells, on canvases as wide as a node.
-export function drawStage(view, node) {
+// All but the cells, on canvases as wide as a node. space: the height that there is for it, in px.
+export function drawStage(view, node, space = Infinity) {
   const { map, cells, marks, stage, palette } = view;
-  const space = roomBelow(stage) - view.legend.offsetHeight - 8;
   const look = { family: getComputedStyle(node).fontFamily, type: typeSize(), space };
   view.frame = measureFrame(map, node.clientWidth, cells.getContext("2d"), look);
   const [width, height] = [view.frame.width, view.frame.height].map((size) => `${size}px`);

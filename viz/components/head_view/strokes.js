@@ -5,20 +5,37 @@ import { isolateTokens } from "./pointing.js";
 
 // Each canvas draws its lines again, in CSS pixels, for whoever asks.
 export function offerStrokes(view) {
-  view.base.strokes = (context) => stroked(view, context, () => {
+  offer(view, view.base, () => {
     view.layers.clear();
     drawBase(view);
   });
-  view.overlay.strokes = (context) => stroked(view, context, () => isolateTokens(view));
+  offer(view, view.overlay, () => isolateTokens(view));
 }
 
-function stroked(view, context, draw) {
-  if (!view.paint) return; // not shown
-  const { paint } = view;
-  const strokes = (paint.strokes = []);
-  draw();
-  delete paint.strokes;
-  for (const stroke of strokes) curve(context, stroke, paint);
+function offer(view, canvas, draw) {
+  canvas.strokes = (context) => {
+    if (!view.paint) return; // not shown
+    const { paint } = view;
+    const [strokes, boxes] = [(paint.strokes = []), []];
+    canvas.getContext = () => boxesOf(boxes);
+    draw();
+    delete canvas.getContext;
+    delete paint.strokes;
+    for (const stroke of strokes) curve(context, stroke, paint);
+    fill(context, boxes, paint);
+  };
+}
+
+// Stands for the canvas's context: pixels are dropped, boxes kept.
+function boxesOf(boxes) {
+  return {
+    clearRect() {},
+    drawImage() {},
+    putImageData() {},
+    fillRect(...sides) {
+      boxes.push({ colour: this.fillStyle, sides });
+    },
+  };
 }
 
 // The curve of lines.js, whose height is t² (3 - 2 t), is a cubic one with level ends.
@@ -33,4 +50,12 @@ function curve(context, { from, to, ink, shade, half, dotted }, { width, ratio }
   context.moveTo(0, start);
   context.bezierCurveTo(across / 3, start, (2 * across) / 3, end, across, end);
   context.stroke();
+}
+
+function fill(context, boxes, { ratio }) {
+  context.globalAlpha = 1;
+  for (const { colour, sides } of boxes) {
+    context.fillStyle = colour;
+    context.fillRect(...sides.map((side) => side / ratio));
+  }
 }

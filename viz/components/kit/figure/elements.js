@@ -129,7 +129,9 @@ function textMarks(node, style, { origin, pen, clip }) {
   if (!node.data.trim()) return [];
   const font = { ...fontOf(`${style.fontSize} ${style.fontFamily}`), weight: style.fontWeight, style: style.fontStyle };
   pen.font = `${font.style} ${font.weight} ${font.size}px ${font.family}`;
-  const ascent = Math.round(pen.measureText("x").fontBoundingBoxAscent); // as the page rounds it
+  const { fontBoundingBoxAscent, fontBoundingBoxDescent } = pen.measureText("x");
+  const [ascent, descent] = [fontBoundingBoxAscent, fontBoundingBoxDescent].map(Math.round); // as the page does
+  if (style.writingMode?.startsWith("vertical")) return [uprightMark(node, style, font, ascent - descent, origin)];
   const shown = linesOf(node, style.whiteSpace.startsWith("pre"), origin);
   return shown.map((line) => fitted(line, clip, pen)).filter(Boolean).map(({ text, left, right, top }) => ({
     text,
@@ -140,6 +142,24 @@ function textMarks(node, style, { origin, pen, clip }) {
     font,
     fill: style.color,
   }));
+}
+
+// A line of text that runs down, or up where it is turned round.
+function uprightMark(node, style, font, rise, origin) {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  const { left, top, width, height } = range.getBoundingClientRect();
+  const side = style.rotate === "180deg" ? 1 : -1;
+  return {
+    text: node.data.trim(),
+    x: left - origin.x + width / 2 + (side * rise) / 2,
+    y: top - origin.y + height / 2,
+    width: height,
+    anchor: "middle",
+    angle: -90 * side,
+    font,
+    fill: style.color,
+  };
 }
 
 // The lines that a text was broken into: their characters, as people count them, with their places.

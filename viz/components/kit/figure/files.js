@@ -37,5 +37,5 @@ export function save(file, name) {
 // "en-de · Cross-attention, L2 H3" -> "en-de-cross-attention-l2-h3"
 export function fileName(caption) {
   const words = caption.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? ["figure"];
-  return words.join("-").slice(0, 80);
+  return words.join("-").slice(0, 80).replace(/-$/, "");
 }
