@@ -21,6 +21,17 @@ CELL = """() => {
 }"""
 
 
+MEETING = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot =>
+    ['xtick', 'x2tick', 'ytick', 'y2tick'].flatMap(name => {
+        const labels = [...plot.querySelectorAll(`.${name} text`)];
+        const boxes = labels.map(label => label.getBoundingClientRect());
+        const [start, end] = name[0] === 'x' ? ['left', 'right'] : ['top', 'bottom'];
+        return labels.slice(1).filter((label, i) => boxes[i][end] > boxes[i + 1][start] + 4)
+            .map(label => label.textContent);
+    }))"""
+"""Labels that lie on the one before, by more than the room that a line of text has around it."""
+
+
 def choose(page: Page, name: str, which: int, option: str) -> None:
     page.get_by_label(name, exact=True).nth(which).click()
     page.get_by_role("option", name=option, exact=True).click()
@@ -53,3 +64,12 @@ def test_the_scale_of_a_difference_fits_and_its_cells_are_square(page: Page, add
     becomes(lambda: round(page.evaluate(CELL) or 0, 2), 1)
     page.set_viewport_size({"width": 390, "height": 844})
     becomes(lambda: round(page.evaluate(CELL) or 0, 2), 1)
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("place", ["compare?kind=cross&kind_b=cross", "inspect?inspect=circuits"])
+def test_labels_do_not_lie_on_each_other(page: Page, address: str, place: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    open_app(page, f"{address}/{place}")
+    page.wait_for_selector(".js-plotly-plot .main-svg")
+    becomes(lambda: page.evaluate(MEETING), [])

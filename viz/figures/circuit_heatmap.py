@@ -16,6 +16,9 @@ TITLES = {
 }
 """Circuit -> its name, what a cell is, and its two sides."""
 
+MOST_LABELS = 20
+"""Of a side: two circuits and the copying scores share a row."""
+
 
 def draw(circuit: str, values: Tensor, tokens: Sequence[Token], theme: Theme) -> go.Figure:
     """values: [N, N] between N tokens. circuit: "qk" or "ov"."""
@@ -28,6 +31,8 @@ def draw(circuit: str, values: Tensor, tokens: Sequence[Token], theme: Theme) ->
         theme,
         id=f"circuit {circuit}",
         title=f"<b>{name}</b>: {what}",
+        square=True,
+        most_labels=MOST_LABELS,
     )
 
 

@@ -23,8 +23,6 @@ from viz.theme import FONT_SIZE, Theme, plotly_scale
 
 MAX_LEVEL = 6
 """Labels of columns stand upright from here on: level ones would meet in a narrow figure."""
-SQUARE_LABELS = 32
-"""Of a side of a figure with square cells: such cells are no wider than half a page allows."""
 NUMBERED = 400
 """Pixels of the plotted area, at most, when rows have numbers instead of tokens."""
 TOP, BAR, LEVEL_BAR = 44, 76, 56
@@ -112,10 +110,11 @@ def heatmap(
     hover: str = "%{y} → %{x}: %{z:.4f}",
     masked: Tensor | None = None,
     square: bool = False,
+    most_labels: int = MAX_LABELS,
 ) -> go.Figure:
     """values [Q, K] as a figure, row 0 on top.
 
-    square: cells are as wide as high, in half the width of a page.
+    square: cells are as wide as high. most_labels: of a side; less than usual in a narrow figure.
 
     masked: bool [Q, K], True where a mask forbids the cell; such cells are left out of the scale,
     shown in the theme's colour for them, and say "masked".
@@ -136,7 +135,6 @@ def heatmap(
             hoverongaps=False,
         )
     )
-    most = SQUARE_LABELS if square else MAX_LABELS
     figure = cells_figure(
         traces,
         values.shape,
@@ -146,8 +144,8 @@ def heatmap(
         id=id,
         title=title,
         right=8 if square else BAR,
-        most_columns=most,
-        most_rows=most,
+        most_columns=most_labels,
+        most_rows=most_labels,
     )
     if square:
         make_square(figure)

@@ -15,6 +15,8 @@ MOST_CELLS = 512**2
 """A larger difference is drawn in blocks: a browser takes seconds for millions of cells."""
 MOST_BLOCKS = 256
 """Of a side."""
+MOST_LABELS = 32
+"""Of a side: square cells are no wider than half a page allows."""
 
 
 def why_not(recording: Recording, first: Selection, second: Selection) -> str | None:
@@ -65,6 +67,7 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
         hover=hover,
         masked=masked,
         square=True,
+        most_labels=MOST_LABELS,
     )
 
 

@@ -79,6 +79,14 @@ def test_circuits_show_pieces_literally(circuit: str) -> None:
     assert f"{float(values.max()):.4f}" in circuit_heatmap.describe(circuit, values, TOKENS)
 
 
+def test_circuits_of_many_tokens_label_some_and_hover_on_all() -> None:
+    tokens = [Token(i, f"▁word{i}") for i in range(32)]
+    layout = circuit_heatmap.draw("ov", torch.eye(32), tokens, LIGHT).layout
+    assert layout.yaxis.scaleanchor == "x" and len(layout.xaxis.ticktext) == 32
+    for axis in (layout.xaxis2, layout.yaxis2):
+        assert len(axis.ticktext) <= circuit_heatmap.MOST_LABELS
+
+
 def test_copying_scores_name_the_best_head() -> None:
     scores = torch.tensor([[0.1, -0.5, 0.2], [0.3, 0.9, 0.0]])
     figure = copying_scores.draw(scores, LIGHT)

@@ -10,7 +10,6 @@ import torch
 from tests.random_maps import random_attention, random_recording
 from transformer.analysis.metrics.comparison import largest_difference
 from transformer.recording import Recording
-from viz.figures.heatmap import SQUARE_LABELS
 from viz.figures.layout import MAX_LABELS
 from viz.labels import figure_label
 from viz.theme import DARK, LIGHT
@@ -98,7 +97,7 @@ def test_the_cells_of_a_difference_are_square_and_labels_have_room(recorder: Any
     layout = head_difference.draw(long, LIGHT, one, other).layout
     assert layout.yaxis.scaleanchor == "x"
     for axis in (layout.xaxis2, layout.yaxis2):
-        assert len(axis.ticktext) <= SQUARE_LABELS
+        assert len(axis.ticktext) <= head_difference.MOST_LABELS
 
 
 def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
