@@ -28,6 +28,8 @@ FURTHER = [
     "training?topic=rate",
     "training?topic=loss",
     "training?topic=smoothing",
+    "masks?masks=textbook",
+    "?story=figure-4-top-one-head-in-full",
     *POSITIONS,
 ]
 """What else a page can show: another family, another view."""
