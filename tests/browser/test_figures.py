@@ -252,7 +252,10 @@ def cells(svg: ElementTree.Element, n_rows: int, columns: int | list[float]) -> 
     """
     (group,) = (g for g in svg.iter(f"{SVG}g") if g.get("class") == "cells")
     boxes = [
-        ([int(rect.attrib[side]) for side in ("x", "y", "width", "height")], rect.attrib["fill"])
+        (
+            [int(float(rect.attrib[side])) for side in ("x", "y", "width", "height")],
+            rect.attrib["fill"],
+        )
         for rect in group
     ]
     width = max(x + w for (x, _, w, _), _ in boxes)

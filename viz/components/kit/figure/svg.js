@@ -116,8 +116,9 @@ function pixelMap({ pixels: map, box: [x, y, width, height] }) {
     const look = { x, y, width, height, preserveAspectRatio: "none", style: "image-rendering:pixelated" };
     return `<image${attributes(look)} href="${addressOf(map)}"/>`;
   }
+  const spare = [map.width / width, map.height / height].map((each) => Math.min(1, each / 4));
   const place = `translate(${n(x)} ${n(y)}) scale(${width / map.width} ${height / map.height})`;
-  const rects = cells.map((cell) => rectOf(cell, map)).join("");
+  const rects = cells.map((cell) => rectOf(cell, map, spare)).join("");
   return `<g class="cells" shape-rendering="crispEdges" transform="${place}">${rects}</g>`;
 }
 
@@ -144,12 +145,13 @@ export function cellsOf({ width, height, pixels }, most) {
   return cells;
 }
 
-// A box reaches a pixel below the boxes that follow: else a reader of PDF shows seams between them.
-function rectOf({ x, y, width, height, pixel }, map) {
+// A box reaches a quarter of a CSS pixel below the boxes that follow: else a reader of PDF shows seams
+// between them. A whole pixel of the map may be a cell.
+function rectOf({ x, y, width, height, pixel }, map, [across, below]) {
   const isFilled = (column, row) =>
     column < map.width && row < map.height && map.pixels[row * map.width + column] >>> 24 === 255;
-  const right = width + Number(isFilled(x + width, y));
-  const down = height + Number(isFilled(x, y + height));
+  const right = n(width + across * isFilled(x + width, y));
+  const down = n(height + below * isFilled(x, y + height));
   const channels = [0, 8, 16].map((shift) => ((pixel >>> shift) & 255).toString(16).padStart(2, "0"));
   const opacity = pixel >>> 24 === 255 ? "" : ` opacity="${n((pixel >>> 24) / 255)}"`;
   return `<rect x="${x}" y="${y}" width="${right}" height="${down}" fill="#${channels.join("")}"${opacity}/>`;
