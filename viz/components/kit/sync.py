@@ -63,9 +63,10 @@ def told(key: str) -> News:
     """What the component of this key has just told; for its callback.
 
     A message repeats what was told while the server was busy: what is known already is left out.
+    Nothing, where a component tells of something when its page is already left.
     """
-    before = heard(key)
-    news = [each for each in st.session_state[key].news or [] if each["n"] > before]
+    before, said = heard(key), st.session_state.get(key)
+    news = [each for each in (said and said.news) or [] if each["n"] > before]
     last = max((int(each["n"]) for each in news), default=before)
     st.session_state[_HEARD] = st.session_state.get(_HEARD, {}) | {key: last}
     return {each["name"]: each["value"] for each in news}

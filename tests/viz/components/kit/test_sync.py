@@ -57,6 +57,19 @@ def test_nothing_told_is_nothing_heard(app: AppTest) -> None:
     assert tell(app, "grid") == ("{}", "0 0")
 
 
+def test_who_tells_when_the_page_is_left_is_not_heard() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from viz.components.kit.sync import told
+
+        st.text(str(told("gone")))
+
+    app = AppTest.from_function(script).run()
+    assert not app.exception
+    assert app.text[0].value == "{}"
+
+
 def drawn() -> None:
     import numpy as np
     import streamlit as st
