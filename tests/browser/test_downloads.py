@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.browser.server import ROOT, painted
-from tests.browser.test_app import open_app
+from tests.browser.server import ROOT, open_app, painted
 from transformer.discover import discover
 
 pytestmark = pytest.mark.browser
