@@ -8,7 +8,7 @@ import { effective, ranking } from "./order.js";
 import { sorted } from "./words.js";
 
 export function createSection() {
-  const section = { node: element("div", "section"), cells: [] };
+  const section = { node: element("div", "section"), cells: [], order: [] };
   section.title = element("div", "title");
   section.board = named("div", "board", "grid");
   // One canvas below all cells: the browser composes each canvas anew in every frame.
