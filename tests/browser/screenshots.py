@@ -14,7 +14,7 @@ PICTURES = {
     "explore-phone": ("/", PHONE, "light", ".head-view[data-nonce]"),
     "figure3": (
         "/?text=Doesn%27t+he+eat+the+meat%3F&kind=encoder_self&layer=2&head=7"
-        "&heads=1,2,3,4,7&pins=q0",
+        "&heads=1,2,3,4,7&pins=q0&tokens=pieces",
         DESKTOP,
         "light",
         ".head-view[data-nonce]",
