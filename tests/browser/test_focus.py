@@ -114,3 +114,29 @@ def test_each_head_on_its_own_scale(page: Page, address: str, recording: Recordi
     expect(ticks.last).to_have_text(f"{float(weights.max()):.3g}")
     expect(page.locator(".head-grid .legend")).to_contain_text("each head's largest")
     becomes(lambda: parameter(page, "own_scale"), "yes")
+
+
+def test_in_two_panes_the_same_token_is_pinned(page: Page, address: str) -> None:
+    open_app(page, f"{address}/compare?kind=encoder_self&kind_b=cross&tokens=pieces")
+    views = page.locator(".head-view[data-nonce]")
+    expect(views).to_have_count(2)
+    chip(page, "source", "it").click()
+    expect(views.first).to_have_attribute("data-pins", "q10")
+    expect(views.last).to_have_attribute("data-pins", "k10")
+    views.last.locator("[data-token=k10]").click()
+    expect(views.first).to_have_attribute("data-pins", "")
+
+
+def test_a_word_of_several_pieces_is_walked_through(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode?pins=q2")  # "überquerte", of two pieces
+    player = page.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "2")
+    for step in ("3", "4", "5"):
+        player.get_by_role("button", name=re.compile("next", re.I)).click()
+        expect(player).to_have_attribute("data-step", step)
+
+
+def test_a_pin_that_the_map_lacks_is_not_spoken_of(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?picture=map&pins=q999")
+    wait_for_map(page, "cross L2 H3")
+    expect(page.locator(".head-map .why")).to_have_text("The strongest cell of this head")

@@ -32,8 +32,8 @@ def pinned_tokens(pane: Pane) -> list[Place]:
 
 
 def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
-    """Pin these rows and columns, and no others."""
-    change(pins=tuple(pins), **{f"cell{pane.suffix}": None}, **others)
+    """Pin these rows and columns, and no others. A cell that was chosen is left."""
+    change(pins=_as_said(pane, tuple(pins)), cell=None, cell_b=None, **others)
 
 
 def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
@@ -58,7 +58,8 @@ def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
     map = _map(pane)
     found = (("q", _place(map.row_groups, query)), ("k", _place(map.column_groups, key)))
     pins = tuple(f"{letter}{place}" for letter, place in found if place is not None)
-    change(pins=pins, **{f"cell{pane.suffix}": (query, key)}, **others)
+    cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
+    change(pins=_as_said(pane, pins), **cells, **others)
 
 
 def pinned_cell(pane: Pane) -> tuple[int, int] | None:
@@ -79,23 +80,27 @@ def pinned_cell(pane: Pane) -> tuple[int, int] | None:
 def turn_to_head(pane: Pane, kind: str, layer: int | None, head: int | None) -> None:
     """Show another head; what is pinned stays so, as far as this kind has it."""
     said = None if kind == pane.default.kind else kind
-    pins = _moved(pane, replace(pane, screen=replace(pane.screen, kind=said)))
+    pins = moved(pane, replace(pane, screen=replace(pane.screen, kind=said)))
     change(kind=said, layer=layer, head=head, pins=pins)
 
 
 def turn_to_reading(pane: Pane, **choices: Any) -> None:
     """Show words or pieces, special tokens or none; what is pinned stays so."""
-    change(**choices, pins=_moved(pane, replace(pane, screen=replace(pane.screen, **choices))))
+    change(**choices, pins=moved(pane, replace(pane, screen=replace(pane.screen, **choices))))
 
 
 def pinned_step(pane: Pane) -> int | None:
-    """The step of decoding that wrote what is pinned; None where no such row is."""
+    """The step of decoding that wrote what is pinned; None where no such row is.
+
+    Of a word of several pieces, the step that is chosen, else its first one.
+    """
     map = _map(pane)
     queries = _last("q", pane, map.row_groups)
     if queries is None or map.attention.produced is None:
         return None
-    step = queries[0] - max(0, pane.recording.n_prompt - 1)
-    return step if step >= 0 else None
+    first = max(0, pane.recording.n_prompt - 1)
+    steps = [query - first for query in queries if query >= first]
+    return pane.screen.step if pane.screen.step in steps else next(iter(steps), None)
 
 
 def pin_step(pane: Pane, step: int) -> None:
@@ -108,12 +113,19 @@ def pin_step(pane: Pane, step: int) -> None:
     change(pins=() if row is None else (f"q{row}",), step=step)
 
 
+def _as_said(pane: Pane, pins: Pins) -> Pins:
+    """As the Screen says it: by the rows and columns of the first pane."""
+    if pane.beside is None:
+        return pins
+    return moved(replace(pane, screen=replace(pane.screen, pins=pins)), pane.beside)
+
+
 def _map(pane: Pane) -> AttentionMap:
     """Of the plain weights: which rows and columns there are is the same through every lens."""
     return read(pane.recording, pane.selection.kind, replace(pane.reading, lens="weight"))
 
 
-def _moved(before: Pane, after: Pane) -> Pins:
+def moved(before: Pane, after: Pane) -> Pins:
     """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
     old, new = sides(_map(before)), sides(_map(after))
     found = (_first(pin, old, new) for pin in before.screen.pins)

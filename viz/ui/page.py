@@ -29,6 +29,8 @@ class Pane:
     """The head where none is chosen; None: as the checkpoint says."""
     of: Callable[[Answer], Answer] | None = None
     """How the answer follows from that of the page; None: it is that one."""
+    beside: "Pane | None" = None
+    """The first of two, whose rows and columns are those that the Screen's pins name."""
     suffix: str = ""
     """Of the fields of the Screen that are about this pane, and of its widgets."""
 

@@ -12,10 +12,12 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-STATIC = "/static/"
+STATIC, MEDIA = "/static/", "/media/"
 COMPRESSED = ("text/", "application/javascript", "application/json", "image/svg+xml")
 ROOT = b'<div id="root"></div>'
 TITLE = b"<title>Streamlit</title>"
+AS_IT_IS = (b"accept-encoding", b"if-modified-since", b"if-none-match")
+"""Not asked of Streamlit: its answer is to come whole and not compressed."""
 Header = tuple[bytes, bytes]
 
 
@@ -35,7 +37,7 @@ class Shell:
             await self.app(scope, receive, send)
         elif STATIC in scope["path"] and _takes_gzip(scope):
             await self._send_static(scope, receive, send)
-        elif b"text/html" in _header(scope["headers"], b"accept"):
+        elif b"text/html" in _header(scope["headers"], b"accept") and MEDIA not in scope["path"]:
             await self._send_page(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -44,7 +46,7 @@ class Shell:
         path = scope["path"]
         if path not in self.kept:
             answer = await _whole(self.app, scope, receive)
-            if answer["status"] != 200 or not _is_text(answer["headers"]):
+            if not _is_kept(answer):
                 await _send(answer, send)
                 return
             self.kept[path] = await asyncio.to_thread(_compressed, answer)
@@ -73,7 +75,8 @@ async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> Message:
             answer["body"] += message.get("body", b"")
 
     known = {name: it for name, it in scope.get("extensions", {}).items() if "pathsend" not in name}
-    await app({**scope, "extensions": known}, receive, keep)
+    plain = [header for header in scope["headers"] if header[0] not in AS_IT_IS]
+    await app({**scope, "extensions": known, "headers": plain}, receive, keep)
     return answer
 
 
@@ -85,7 +88,7 @@ async def _send(answer: Message, send: Send) -> None:
 
 def _with_body(answer: Message, body: bytes, *more: Header) -> Message:
     """The same answer with another body, which the old one's length and name do not fit."""
-    old = (b"content-length", b"etag")
+    old = (b"content-length", b"etag", b"last-modified")
     headers = [header for header in answer["headers"] if header[0].lower() not in old]
     length = (b"content-length", str(len(body)).encode())
     return {**answer, "headers": [*headers, length, *more], "body": body}
@@ -96,9 +99,12 @@ def _compressed(answer: Message) -> Message:
     return _with_body(answer, gzip.compress(answer["body"], 6), *more)
 
 
-def _is_text(headers: list[Header]) -> bool:
-    kind = _header(headers, b"content-type").decode()
-    return kind.startswith(COMPRESSED) or "javascript" in kind
+def _is_kept(answer: Message) -> bool:
+    """Whether it is a file that never changes, and not the page that Streamlit sends instead."""
+    kind = _header(answer["headers"], b"content-type").decode()
+    is_text = kind.startswith(COMPRESSED) or "javascript" in kind
+    is_immutable = b"immutable" in _header(answer["headers"], b"cache-control")
+    return is_text and is_immutable and answer["status"] == 200
 
 
 def _takes_gzip(scope: Scope) -> bool:

@@ -17,6 +17,7 @@ from viz.ui.first_picture import LINES, arrows, first_picture
 from viz.ui.shell import ROOT, TITLE, Shell
 
 SCRIPT = "let a = 1;" * 1000
+FOREVER = {"etag": "x", "cache-control": "public, immutable"}
 PAGE = f"<html><head>{TITLE.decode()}</head><body>{ROOT.decode()}</body></html>"
 asked: list[str] = []
 
@@ -24,7 +25,7 @@ asked: list[str] = []
 def app() -> Starlette:
     def script(request: object) -> Response:
         asked.append("script")
-        return PlainTextResponse(SCRIPT, headers={"etag": "x"}, media_type="text/javascript")
+        return PlainTextResponse(SCRIPT, headers=FOREVER, media_type="text/javascript")
 
     def font(request: object) -> Response:
         return Response(b"1234", media_type="font/woff2")

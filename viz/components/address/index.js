@@ -56,12 +56,15 @@ function update(_, { number, query, n_entries, taken, asked, page, pages }) {
     return;
   }
   bar.isGoing = false;
-  if (number !== bar.written) {
-    write(query, n_entries > bar.entries && !window[TYPED]);
-    window[TYPED] = false;
-  }
+  if (number !== bar.written) write(query, n_entries > bar.entries && !isTyped(query));
   Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();
+}
+
+// Whether what is new in it is the text that was entered by itself.
+function isTyped(query) {
+  const [before, now] = [location.search, query].map((said) => new URLSearchParams(said).get("text"));
+  return now !== before && now === window[TYPED];
 }
 
 function write(query, isNewEntry) {

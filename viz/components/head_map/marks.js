@@ -3,7 +3,7 @@
 import { drawLabelsOver } from "./frame.js";
 import { drawBand, drawOutline, drawPath, prepareCanvas } from "./paint.js";
 import { pointedAt } from "./readout.js";
-import { inMap, valueAt } from "./values.js";
+import { inMap, pinsOf, valueAt } from "./values.js";
 
 export function drawMarks(view) {
   if (!view.frame) return;
@@ -12,9 +12,10 @@ export function drawMarks(view) {
   if (view.path) drawPath(context, frame, map, shown, palette);
   const { accent, background, text } = palette;
   const at = pointedAt(view);
-  const pinned = pinnedPlaces(view);
-  for (const axis of ["rows", "columns"]) {
-    for (const place of pinned[axis]) drawBand(context, frame, map, shown, axis, place, accent);
+  const pinned = pinsOf(view);
+  for (const { row, column } of pinned) {
+    const axis = row < 0 ? "columns" : "rows";
+    drawBand(context, frame, map, shown, axis, Math.max(row, column), accent);
   }
   if (pointed && !at) {
     for (const axis of ["rows", "columns"]) {
@@ -27,13 +28,6 @@ export function drawMarks(view) {
   else if (at) drawBand(context, frame, map, shown, at.axis, at.row + at.column + 1, accent);
   markLabels(view, context, { selected: chosen && selected, pointed, at, pinned });
   if (view.box) drawBox(context, view.box, palette);
-}
-
-// Rows and columns that are pinned, as far as the map has them.
-function pinnedPlaces({ pins, map: { nRows, nColumns } }) {
-  const of = (letter, n) =>
-    pins.filter((pin) => pin[0] === letter).map((pin) => Number(pin.slice(1))).filter((place) => place < n);
-  return { rows: of("q", nRows), columns: of("k", nColumns) };
 }
 
 function outline(view, context, row, column, colour, edge) {
@@ -49,8 +43,7 @@ function markLabels(view, context, { selected, pointed, at, pinned }) {
   if (pointed && !at) places.push([pointed.rows, pointed.columns]);
   if (at) places.push([at.row, at.column]);
   const [rows, columns] = [0, 1].map((axis) => new Set(places.map((place) => place[axis])));
-  for (const row of pinned.rows) rows.add(row);
-  for (const column of pinned.columns) columns.add(column);
+  for (const { row, column } of pinned) (row < 0 ? columns : rows).add(Math.max(row, column));
   drawLabelsOver(context, frame, map, shown, "rows", rows, palette);
   drawLabelsOver(context, frame, map, shown, "columns", columns, palette);
 }

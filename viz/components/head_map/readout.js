@@ -6,7 +6,7 @@ import { say, saidOf, textOf } from "../kit/sentence.js";
 import { lawOf } from "../kit/shade.js";
 import { boxOf, cellSize, isCut } from "./frame.js";
 import { isLine } from "./paint.js";
-import { inMap, isExact, isSigned, isSmall, mostOf, strongestAlong, valueAt, wholeWindow } from "./values.js";
+import { inMap, isExact, isSigned, isSmall, mostOf, pinsOf, strongestAlong, valueAt, wholeWindow } from "./values.js";
 
 // What is pointed at, by pointer or keys; null where nothing is.
 export function pointedAt({ hover, cursor }) {
@@ -43,9 +43,8 @@ function said(view) {
   if (selected && String(inMap(map, ...selected)) === String(selected)) {
     return ofCell(view, selected, "Chosen");
   }
-  const pin = view.pins.at(-1);
-  const [row, column] = pin ? [/^q/, /^k/].map((side) => (side.test(pin) ? Number(pin.slice(1)) : -1)) : [-1, -1];
-  const held = pin && strongestAlong(map, row, column);
+  const pin = pinsOf(view).at(-1);
+  const held = pin && strongestAlong(map, pin.row, pin.column);
   if (held) return saying(view, held, "Pinned: its strongest cell");
   if (!map.strongest) return saidOf(null, null, map.header.masked ? "Every cell is masked." : "No value is a finite number.");
   return saying(view, map.strongest, `The strongest cell of this ${map.header.lens.per_head ? "head" : "layer"}`);

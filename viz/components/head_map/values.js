@@ -139,3 +139,11 @@ export function tokenOf({ header }, axis, place) {
 export function placeOf({ header }, axis, { side, position }) {
   return position === null ? -1 : (header.sides[axis][side]?.[position] ?? -1);
 }
+
+// What is pinned, as far as the map has it: { row, column }, -1 for the one that it is not.
+export function pinsOf({ pins, map: { nRows, nColumns } }) {
+  return pins
+    .map((pin) => [pin[0] === "q", Number(pin.slice(1))])
+    .filter(([isRow, place]) => place < (isRow ? nRows : nColumns))
+    .map(([isRow, place]) => (isRow ? { row: place, column: -1 } : { row: -1, column: place }));
+}

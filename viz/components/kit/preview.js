@@ -4,7 +4,7 @@
 import { openEnvelope } from "./unpack.js";
 
 export const PREVIEW_EVENT = "headscope:preview";
-export const TYPED = "headscope:typed"; // set where a text was entered by itself: no entry of Back
+export const TYPED = "headscope:typed"; // the text that was entered by itself last: it is no entry of Back
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
 
 // show(bytes) draws them. Returns give(bytes), to be told what the server says, and end(). The

@@ -65,9 +65,9 @@ function rested({ field, wanted, isEntered }) {
   for (const name of ["keydown", "keypress", "keyup"]) field.dispatchEvent(new KeyboardEvent(name, key));
 }
 
-function entered(typing, { isTrusted }) {
+function entered(typing, { target, isTrusted }) {
   typing.isEntered = true;
-  window[TYPED] = !isTrusted;
+  window[TYPED] = isTrusted ? null : target.value;
 }
 
 // Whoever leaves the field has entered it; what is chosen elsewhere, previews on their way do not know.

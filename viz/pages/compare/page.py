@@ -108,7 +108,7 @@ def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
     other = second(pane)
     is_refused = pane.screen.checkpoint_b is not None and other.answer is pane.answer
-    is_locked = other.screen is not pane.screen
+    is_locked = pane.screen.same_head and other.of is not None
     if pane.is_of_asked_checkpoint and not is_refused and not is_locked:
         mend_head(other.selection, SUFFIX)
     choose_head(other, title="B")

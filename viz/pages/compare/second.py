@@ -8,6 +8,7 @@ from transformer import Checkpoint, CheckpointError, Recording
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
 from viz.labels import literal
+from viz.ui.focus import moved
 from viz.ui.opened import checkpoint_names, open_linked, title
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, answer, make_answer, make_request, open_checkpoint
@@ -71,7 +72,8 @@ def second(first: Pane) -> Pane:
     if name is not None and screen.same_head:  # an address may name two heads nevertheless
         at = first.selection
         screen = replace(screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
-    return Pane(screen, shown.request, shown, opens_at, of, SUFFIX)
+    own = Pane(screen, shown.request, shown, opens_at, of, first, SUFFIX)
+    return replace(own, screen=replace(screen, pins=moved(first, own)))
 
 
 @dataclass(frozen=True)
