@@ -23,6 +23,7 @@ TELL_LATER, REST = ".head-view, .decode-player, .snapshot-player", 350
 """Components that tell only what has rested for 300 milliseconds."""
 HARMLESS = "404 (Not Found)"
 """Streamlit looks for its own files below a sub-page's address first."""
+FORGET = "try { localStorage.clear() } catch {}"  # as that the sidebar is open
 BLUR = """() => {
     let focused = document.activeElement;
     while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
@@ -106,6 +107,7 @@ def fresh_page(context: BrowserContext, opened: list[Page]) -> Iterator[Page]:
     page = context.new_page()
     with without_errors(page):
         yield page
+        page.evaluate(FORGET)
         context.set_offline(False)
         _close(context, opened)
 
@@ -133,6 +135,7 @@ def without_errors(page: Page) -> Iterator[None]:
 def put_back(page: Page) -> None:
     """What no address says, once all that the test began has come to its end."""
     painted(page)
+    page.evaluate(FORGET)
     page.emulate_media(color_scheme="light")
     if page.viewport_size != DESKTOP:
         page.set_viewport_size(DESKTOP)
