@@ -115,7 +115,7 @@ class Screen:
     page: str = _choice(NAME, FIRST_PAGE)
     """Spelled as the path."""
 
-    story: str | None = _choice(NAME, None, REQUEST | HEAD | {"page"})
+    story: str | None = _choice(NAME, None, REQUEST | {"page"})
     """Of the gallery, told above the picture: a composition's name."""
     checkpoint: str | None = _choice(NAME)
     """The name of a shipped one, or a path."""
