@@ -26,7 +26,7 @@ MEETING = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plo
         const labels = [...plot.querySelectorAll(`.${name} text`)];
         const boxes = labels.map(label => label.getBoundingClientRect());
         const [start, end] = name[0] === 'x' ? ['left', 'right'] : ['top', 'bottom'];
-        return labels.slice(1).filter((label, i) => boxes[i][end] > boxes[i + 1][start] + 4)
+        return labels.slice(1).filter((label, i) => boxes[i][end] > boxes[i + 1][start] + 5)
             .map(label => label.textContent);
     }))"""
 """Labels that lie on the one before, by more than the room that a line of text has around it."""

@@ -314,7 +314,8 @@ def test_where_copying_is_refused_the_image_is_saved(fresh_page: Page, address: 
     says(shown, "The browser did not allow copying, so the image was saved.")
 
 
-def test_a_figure_is_as_dark_as_the_page(page: Page, address: str, tmp_path: Path) -> None:
+def test_a_figure_is_as_dark_as_the_page(fresh_page: Page, address: str, tmp_path: Path) -> None:
+    page = fresh_page  # in which nobody has chosen a transparent background
     shown = opened(page, address, "head_map")
     switch(page, DARK)
     expect(shown).to_have_css("color", f"rgb{rgb(DARK.text)}")
