@@ -9,33 +9,13 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Locator, Page, Playwright
+from playwright.sync_api import Browser, Page, Playwright
 
 ROOT = Path(__file__).parents[2]
-APPS = ROOT / "tests" / "browser" / "apps"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-RUN = """() => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    let node = app[Object.keys(app).find((name) => name.startsWith("__reactFiber$"))];
-    while (!node.stateNode?.state?.scriptRunId) node = node.return;
-    const { scriptRunId, scriptRunState } = node.stateNode.state;
-    return scriptRunState === "notRunning" ? scriptRunId : "";
-}"""
-"""The run of the script that is shown, by Streamlit's own state: "" before it has ended.
-
-No attribute tells of a run that begins and ends before the browser draws again.
-"""
-GO = """(address) => {
-    history.replaceState({}, "", address);
-    dispatchEvent(new PopStateEvent("popstate"));
-}"""
-"""To another address without loading it anew."""
-VISITS = count()
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -91,32 +71,6 @@ def becomes(read: Callable[[], Any], expected: object) -> None:
     while (found := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.05)
     assert found == expected
-
-
-def load_app(page: Page, address: str) -> None:
-    """Load a page of the app: a session of its own, which begins at this address."""
-    page.goto(address)
-    painted(page)
-
-
-def open_app(page: Page, address: str) -> None:
-    """Go to an address: as Back and Forward do where the app is open, which costs a seventh."""
-    if urlsplit(page.url).netloc != urlsplit(address).netloc:
-        load_app(page, address)
-        return
-    painted(page)
-    before = page.evaluate(RUN)
-    page.evaluate(GO, address)
-    page.wait_for_function(f"(before) => !['', before].includes(({RUN})())", arg=before)
-    painted(page)
-
-
-def open_component(page: Page, address: str, name: str, query: str = "") -> Locator:
-    """A component alone, in a state that no test has left it in."""
-    visit = next(VISITS)
-    open_app(page, f"{address}?visit={visit}&{query}")
-    page.wait_for_selector(f".st-key-visit-{visit} .{name}[data-nonce]")
-    return page.locator(f".{name}")
 
 
 def painted(page: Page) -> None:

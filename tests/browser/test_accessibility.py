@@ -6,7 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import open_app, painted
+from tests.browser.server import painted
+from tests.browser.test_app import open_app
 from transformer.discover import discover
 from viz.screen import FIRST_PAGE
 from viz.theme import DARK, LIGHT, Theme

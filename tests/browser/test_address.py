@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.server import becomes, load_app, open_app, painted
+from tests.browser.server import DESKTOP, becomes, painted
 from tests.browser.slow_line import SlowLine, slow_line
-from tests.browser.test_app import go_to, wait_for_map
+from tests.browser.test_app import go_to, open_app, wait_for_map
 
 pytestmark = pytest.mark.browser
 
@@ -18,8 +18,7 @@ def query(page: Page) -> dict[str, str]:
     return dict(parse_qsl(page.evaluate("location.search.slice(1)")))
 
 
-def test_a_page_is_one_entry_and_back_leads_over_pages(fresh_page: Page, address: str) -> None:
-    page = fresh_page
+def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str) -> None:
     open_app(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
     length = page.evaluate("history.length")
@@ -50,7 +49,9 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(fresh_page: Page, address
     becomes(lambda: query(page), chosen | {"step": "1"})
 
 
-def test_back_and_forward_faster_than_the_server(context: BrowserContext, address: str) -> None:
+def test_back_and_forward_faster_than_the_server(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport=DESKTOP)
+    context.set_default_timeout(60_000)
     page = context.new_page()  # its console may report that Streamlit has mixed up two pages
     open_app(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
@@ -71,7 +72,7 @@ def test_back_and_forward_faster_than_the_server(context: BrowserContext, addres
         expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
         painted(page)
         expect(page).to_have_url(there)
-    page.close()
+    context.close()
 
 
 def _go(page: Page, way: str, pause: int) -> None:
@@ -113,7 +114,7 @@ def test_a_reload_shows_the_same(page: Page, address: str, link: str, seen: str)
 
 
 def test_what_cannot_be_read_leaves_the_address(page: Page, address: str) -> None:
-    load_app(page, f"{address}/?picture=&kind=&layer=x&cat=3&head=6")
+    open_app(page, f"{address}/?picture=&kind=&layer=x&cat=3&head=6")
     page.wait_for_url(re.compile(r"/\?head=6$"))
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,6")
 
@@ -126,9 +127,8 @@ def line(address: str) -> Iterator[SlowLine]:
 
 
 def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
-    line: SlowLine, fresh_page: Page
+    line: SlowLine, page: Page
 ) -> None:
-    page = fresh_page
     open_app(page, f"{line.address}/?kind=encoder_self")
     length = page.evaluate("history.length")
     line.delay = 1.0

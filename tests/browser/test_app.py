@@ -6,12 +6,17 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes, load_app, open_app, painted
+from tests.browser.server import becomes, painted
 
 pytestmark = pytest.mark.browser
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
 FIGURE = "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p.layout.meta.id)"
+
+
+def open_app(page: Page, address: str) -> None:
+    page.goto(address)
+    painted(page)
 
 
 def figures(page: Page) -> list[str]:
@@ -64,7 +69,7 @@ def parameter(page: Page, name: str) -> str | None:
 
 
 def test_the_first_screen_shows_a_finished_example(page: Page, address: str) -> None:
-    load_app(page, address)
+    open_app(page, address)
     expect(page.get_by_label("Sentence")).to_have_value(SENTENCE)
     page.wait_for_selector(".head-grid[data-nonce]")
     assert "animal" in row(page, "source")

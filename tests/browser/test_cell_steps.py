@@ -1,18 +1,20 @@
 """Inside a cell in a browser: the numbers of Python, which add up as they are shown."""
 
 import math
+from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.cell import recording
-from tests.browser.server import PHONE, open_component
+from tests.browser.server import PHONE, ROOT, painted, serve
 from transformer.analysis.cell import Cell, inside
 from viz.theme import LIGHT
 
 pytestmark = pytest.mark.browser
 
+SCRIPT = ROOT / "tests" / "browser" / "apps" / "cell.py"
 HALF = 0.5e-4
 """What the fourth decimal leaves open."""
 
@@ -24,9 +26,10 @@ BARS = """(canvas) => {
 }"""
 
 
-@pytest.fixture
-def script(components: str) -> str:
-    return f"{components}/cell"
+@pytest.fixture(scope="module")
+def script() -> Iterator[str]:
+    with serve(SCRIPT) as address:
+        yield address
 
 
 def cell_of(key: int, d_key: int, d_value: int, n_keys: int) -> Cell:
@@ -36,7 +39,10 @@ def cell_of(key: int, d_key: int, d_value: int, n_keys: int) -> Cell:
 
 def open_cell(page: Page, address: str, **parameters: object) -> Locator:
     query = "&".join(f"{name}={value}" for name, value in parameters.items())
-    return open_component(page, address, "cell-steps", query)
+    page.goto(f"{address}/?{query}")
+    painted(page)
+    page.wait_for_selector(".cell-steps[data-nonce]")
+    return page.locator(".cell-steps")
 
 
 def parsed(text: str) -> float:
@@ -183,10 +189,12 @@ def test_a_long_row_and_wide_heads(page: Page, script: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("mask", ["none", "one"])
-def test_accessible(page: Page, script: str, scheme: str, mask: str) -> None:
-    page.emulate_media(color_scheme=scheme)
+def test_accessible(browser: Browser, script: str, scheme: str, mask: str) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
     open_cell(page, script, d_key=16, d_value=24, keys=40, key=1, mask=mask)
     violations = Axe().run(page).response["violations"]
+    context.close()
     ours = [
         (violation["id"], node["html"])
         for violation in violations
@@ -196,8 +204,9 @@ def test_accessible(page: Page, script: str, scheme: str, mask: str) -> None:
     assert ours == []
 
 
-def test_narrow_screens_stack_it(page: Page, script: str) -> None:
-    page.set_viewport_size(PHONE)
+def test_narrow_screens_stack_it(browser: Browser, script: str) -> None:
+    context = browser.new_context(viewport=PHONE)
+    page = context.new_page()
     root = open_cell(page, script, d_key=64, d_value=64, keys=40)
     box = root.bounding_box()
     for part in root.locator(".name, .drawing, .numbers, .competitor").all():
@@ -205,4 +214,6 @@ def test_narrow_screens_stack_it(page: Page, script: str) -> None:
         if inner:
             assert inner["x"] >= box["x"] - 1
             assert inner["x"] + inner["width"] <= box["x"] + box["width"] + 1
-    assert not root.evaluate("(root) => root.scrollWidth > root.clientWidth")
+    overflowing = root.evaluate("(root) => root.scrollWidth > root.clientWidth")
+    context.close()
+    assert not overflowing

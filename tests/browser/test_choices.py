@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import open_app, painted
-from tests.browser.test_app import go_to, show_as, wait_for_map
+from tests.browser.server import painted
+from tests.browser.test_app import go_to, open_app, show_as, wait_for_map
 from transformer import load_checkpoint, record
 
 pytestmark = pytest.mark.browser

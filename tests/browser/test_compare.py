@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import ROOT, becomes, open_app
-from tests.browser.test_app import wait_for_map
+from tests.browser.server import ROOT, becomes
+from tests.browser.test_app import open_app, wait_for_map
 
 pytestmark = pytest.mark.browser
 

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes, open_app
+from tests.browser.server import becomes
+from tests.browser.test_app import open_app
 from transformer import Recording
 from viz.labels import label
 

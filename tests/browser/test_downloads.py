@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.browser.server import ROOT, open_app, painted
+from tests.browser.server import ROOT, painted
+from tests.browser.test_app import open_app
 from transformer.discover import discover
 
 pytestmark = pytest.mark.browser

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import SAID, said
-from tests.browser.server import becomes, open_app, painted
-from tests.browser.test_app import parameter, show_as, type_sentence, wait_for_map
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter, show_as, type_sentence, wait_for_map
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes, open_app, painted
-from tests.browser.test_app import figures, parameter, row, type_sentence
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import figures, open_app, parameter, row, type_sentence
 
 pytestmark = pytest.mark.browser
 

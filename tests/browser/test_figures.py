@@ -15,9 +15,9 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 from torch import Tensor
 
 from tests.browser.apps.random_attention import random_recording
-from tests.browser.server import ROOT, becomes, open_app
+from tests.browser.server import ROOT, becomes
 from tests.browser.test_accessibility import faults, switch
-from tests.browser.test_app import row
+from tests.browser.test_app import open_app, row
 from transformer import decode, load_checkpoint, record
 from viz import head_view
 from viz.theme import DARK, LIGHT
@@ -304,8 +304,7 @@ def test_the_menu_by_keyboard(page: Page, address: str) -> None:
     expect(tools(shown).get_by_role("menu")).to_be_hidden()
 
 
-def test_where_copying_is_refused_the_image_is_saved(fresh_page: Page, address: str) -> None:
-    page = fresh_page
+def test_where_copying_is_refused_the_image_is_saved(page: Page, address: str) -> None:
     page.add_init_script("navigator.clipboard.write = () => Promise.reject(new Error('no'))")
     shown = opened(page, address, "head_map")
     with page.expect_download() as download:
@@ -314,8 +313,7 @@ def test_where_copying_is_refused_the_image_is_saved(fresh_page: Page, address: 
     says(shown, "The browser did not allow copying, so the image was saved.")
 
 
-def test_a_figure_is_as_dark_as_the_page(fresh_page: Page, address: str, tmp_path: Path) -> None:
-    page = fresh_page  # in which nobody has chosen a transparent background
+def test_a_figure_is_as_dark_as_the_page(page: Page, address: str, tmp_path: Path) -> None:
     shown = opened(page, address, "head_map")
     switch(page, DARK)
     expect(shown).to_have_css("color", f"rgb{rgb(DARK.text)}")
@@ -329,8 +327,7 @@ def test_what_is_no_picture_has_no_button(page: Page, address: str) -> None:
     expect(page.locator(".figure-tools")).to_have_count(2)
 
 
-def test_a_picture_of_a_notebook_is_saved_too(fresh_page: Page, tmp_path: Path) -> None:
-    page = fresh_page
+def test_a_picture_of_a_notebook_is_saved_too(page: Page, tmp_path: Path) -> None:
     page.context.set_offline(True)
     heads = head_view(random_recording("cross", 4, 12), heads=[0, 3])
     page.goto(heads.save(tmp_path / "view.html").as_uri())

@@ -1,12 +1,14 @@
 """The grid of all heads, alone on a page: what it shows, how it sorts, what it tells."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import says, strongest
-from tests.browser.server import becomes, open_component, painted
+from tests.browser.server import becomes, painted, serve
 from tests.random_maps import random_map
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.reading import AttentionMap
@@ -16,13 +18,17 @@ pytestmark = pytest.mark.browser
 MAP = random_map(3, 8, 9, 9)  # as the script makes it
 
 
-@pytest.fixture
-def grid_address(components: str) -> str:
-    return f"{components}/head_grid"
+@pytest.fixture(scope="module")
+def grid_address() -> Iterator[str]:
+    with serve(Path(__file__).parent / "apps" / "head_grid.py") as address:
+        yield address
 
 
 def open_grid(page: Page, address: str, query: str = "") -> Locator:
-    return open_component(page, address, "head-grid", query)
+    page.goto(f"{address}/?{query}")
+    page.wait_for_selector(".head-grid[data-nonce]")
+    painted(page)
+    return page.locator(".head-grid")
 
 
 def select(page: Page, name: str, option: str) -> None:

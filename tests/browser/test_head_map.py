@@ -1,26 +1,32 @@
 """The large map in a browser: what it says equals what Python computes, and it can be touched."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.maps import drawn, translated
 from tests.browser.sentences import SAID, said
-from tests.browser.server import open_component, painted
+from tests.browser.server import painted, serve
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def maps(components: str) -> str:
+@pytest.fixture(scope="module")
+def maps() -> Iterator[str]:
     """The address of a page with one map."""
-    return f"{components}/head_map"
+    with serve(Path(__file__).parent / "apps/head_map.py") as address:
+        yield address
 
 
 def open_map(page: Page, address: str, query: str) -> Locator:
-    return open_component(page, address, "head-map", query)
+    page.goto(f"{address}/?{query}")
+    page.wait_for_selector(".head-map[data-nonce]")
+    painted(page)
+    return page.locator(".head-map")
 
 
 def numbers(shown: Locator, name: str) -> list[float]:
@@ -178,8 +184,9 @@ def test_the_legend_says_what_shades_and_the_line_are(page: Page, maps: str) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault(page: Page, maps: str, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+def test_axe_finds_no_fault(browser: Browser, maps: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
     shown = open_map(page, maps, "of=decoder_self&path=1")
     assert "Strongest: After reading" in str(page.get_by_role("grid").get_attribute("aria-label"))
     more = {"light": "darker", "dark": "brighter"}[scheme]
@@ -188,4 +195,5 @@ def test_axe_finds_no_fault(page: Page, maps: str, scheme: str) -> None:
     expect(page.get_by_role("button", name="whole map")).to_be_visible()
     page.mouse.move(*place(page, shown, 5, 4))
     found = Axe().run(page, context=".stBidiComponent, [data-testid='stBidiComponentRegular']")
+    context.close()
     assert [fault["id"] for fault in found.response["violations"]] == []

@@ -1,23 +1,31 @@
 """The head view in a browser: what it shows is what Python computes, by mouse and by keyboard."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.random_attention import random_map
 from tests.browser.sentences import said, says
-from tests.browser.server import becomes, open_component, painted
+from tests.browser.server import ROOT, becomes, painted, serve
 
 pytestmark = pytest.mark.browser
+APP = Path(__file__).parent / "apps" / "head_view.py"
 N_HEADS = 12
 
 
-@pytest.fixture
-def app(components: str) -> str:
-    return f"{components}/head_view"
+@pytest.fixture(scope="module")
+def app() -> Iterator[str]:
+    with serve(APP, PYTHONPATH=str(ROOT)) as address:
+        yield address
 
 
 def open_view(page: Page, app: str, query: str = "") -> Locator:
-    return open_component(page, app, "head-view", query)
+    page.goto(f"{app}/?{query}")
+    painted(page)
+    page.wait_for_selector(".head-view[data-nonce]")
+    return page.locator(".head-view")
 
 
 def token(page: Page, id: str) -> Locator:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import open_app
 from tests.browser.test_accessibility import faults
+from tests.browser.test_app import open_app
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics

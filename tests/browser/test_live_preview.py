@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.server import ROOT, becomes, open_app, painted
-from tests.browser.test_app import row, show_as
+from tests.browser.server import ROOT, becomes, painted
+from tests.browser.test_app import open_app, row, show_as
 from transformer import decode, load_checkpoint, record
 from viz.labels import bare_label
 
@@ -32,12 +32,6 @@ def type_letters(page: Page, text: str) -> None:
     page.get_by_label("Sentence").click()
     page.keyboard.press("Control+a")
     page.keyboard.type(text, delay=20)
-
-
-@pytest.fixture
-def page(fresh_page: Page) -> Page:
-    """Nothing is typed yet, nor about to be told by another test's page."""
-    return fresh_page
 
 
 def nonces(page: Page) -> list[str | None]:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import open_app, painted
+from tests.browser.server import painted
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,8 @@ def wait_for_figure(page: Page, id: str) -> None:
 
 
 def test_the_masks_of_a_batch_say_what_they_forbid(page: Page, address: str) -> None:
-    open_app(page, f"{address}/masks?mask_text=Hello.&masks=textbook")
+    page.goto(f"{address}/masks?mask_text=Hello.&masks=textbook")
+    painted(page)
     for number in (1, 2):
         for which in ("padding", "subsequent", "combined"):
             wait_for_figure(page, f"masks decoder_self {number} {which}")
@@ -39,7 +40,8 @@ def test_the_masks_of_a_batch_say_what_they_forbid(page: Page, address: str) -> 
 
 
 def test_a_second_sentence_and_another_kind_change_the_masks(page: Page, address: str) -> None:
-    open_app(page, f"{address}/masks")
+    page.goto(f"{address}/masks")
+    painted(page)
     field = page.get_by_label("Second sentence")
     field.fill("The cat sleeps.")
     field.press("Enter")
@@ -56,7 +58,8 @@ def test_a_second_sentence_and_another_kind_change_the_masks(page: Page, address
 def test_the_model_s_own_masks_come_first_and_the_textbook_s_at_a_press(
     page: Page, address: str
 ) -> None:
-    open_app(page, f"{address}/masks")
+    page.goto(f"{address}/masks")
+    painted(page)
     wait_for_figure(page, "masks decoder_self 2 combined")
     said = page.get_by_text("A mask closes keys to a query.")
     expect(said).to_contain_text(

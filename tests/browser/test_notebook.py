@@ -19,8 +19,7 @@ N_HEADS, N_TOKENS = 4, 12
 RECORDING = random_recording("cross", N_HEADS, N_TOKENS)
 
 
-def test_a_file_opens_and_names_the_weights(fresh_page: Page, tmp_path: Path) -> None:
-    page = fresh_page
+def test_a_file_opens_and_names_the_weights(page: Page, tmp_path: Path) -> None:
     page.context.set_offline(True)
     page.emulate_media(color_scheme="dark")
     page.goto(head_view(RECORDING, heads=[3]).save(tmp_path / "view.html").as_uri())
@@ -35,8 +34,7 @@ def test_a_file_opens_and_names_the_weights(fresh_page: Page, tmp_path: Path) ->
     assert faults(page) == []
 
 
-def test_frames_on_one_page_fit_and_follow_it(fresh_page: Page, tmp_path: Path) -> None:
-    page = fresh_page
+def test_frames_on_one_page_fit_and_follow_it(page: Page, tmp_path: Path) -> None:
     pictures = [
         head_grid(RECORDING),
         head_map(RECORDING, head=2),

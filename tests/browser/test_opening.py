@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import ROOT, becomes, open_app, painted
-from tests.browser.test_app import go_to, parameter, row
+from tests.browser.server import ROOT, becomes, painted
+from tests.browser.test_app import go_to, open_app, parameter, row
 from tests.transformer.watch.hugging_face import build
 from transformer.inspection.survey import survey
 
@@ -29,10 +29,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_hugging_face_folder_opens_by_its_path(
-    fresh_page: Page, address: str, bert: Path
-) -> None:
-    page = fresh_page  # its sidebar stays open
+def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert: Path) -> None:
     open_app(page, address)
     page.get_by_test_id("stExpandSidebarButton").click()
     field = page.get_by_role("textbox", name="Open a checkpoint")

@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.sentences import said, says, strongest
-from tests.browser.server import DESKTOP, PHONE, becomes, open_app
+from tests.browser.server import DESKTOP, PHONE, becomes
+from tests.browser.test_app import open_app
 from tests.browser.test_explore import choose_picture, open_cell, open_picture
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token

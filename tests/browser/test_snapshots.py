@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import Locator, Page, WebSocket, expect
 
 from tests.browser.sentences import SAID, said
-from tests.browser.server import ROOT, open_app, painted
+from tests.browser.server import ROOT, painted
+from tests.browser.test_app import open_app
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.reading import AttentionMap, read
 
@@ -32,8 +33,7 @@ def hover(page: Page, player: Locator, map: AttentionMap, row: int, column: int)
     page.mouse.move(stage["x"] + x + across * width, stage["y"] + y + down * height)
 
 
-def test_a_training_is_slid_through_and_played(fresh_page: Page, address: str) -> None:
-    page = fresh_page
+def test_a_training_is_slid_through_and_played(page: Page, address: str) -> None:
     sent: list[object] = []
 
     def watch(socket: WebSocket) -> None:

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes, open_app
-from tests.browser.test_app import parameter, type_sentence
+from tests.browser.server import becomes
+from tests.browser.test_app import open_app, parameter, type_sentence
 from viz.gallery import COMPOSITIONS
 
 pytestmark = pytest.mark.browser

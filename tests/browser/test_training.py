@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes, open_app, painted
-from tests.browser.test_app import figures, parameter, wait_for_figure
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import figures, open_app, parameter, wait_for_figure
 
 pytestmark = pytest.mark.browser
 

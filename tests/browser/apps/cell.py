@@ -5,7 +5,6 @@ from types import MappingProxyType
 import streamlit as st
 import torch
 
-from tests.browser.apps.visit import kept, visit
 from transformer.analysis.cell import inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
@@ -34,26 +33,24 @@ def number(name: str, default: int) -> int:
     return int(st.query_params.get(name, default))
 
 
+def choose(cell: list[int]) -> None:
+    st.session_state.chosen = tuple(cell)
+
+
 def main() -> None:
-    state = kept()
     recorded = recording(
         number("d_key", 16),
         number("d_value", 24),
         number("keys", 8),
         st.query_params.get("mask", "none"),
     )
-    query, key = state.get("chosen", (2, number("key", 0)))
+    query, key = st.session_state.get("chosen", (2, number("key", 0)))
     cell = inside(recorded, "encoder_self", 0, 0, query, key)
     tokens = recorded.attentions["encoder_self"].keys
     payload = pack_cell(cell, tokens[query], tokens[key], tokens, weight_wording("encoder_self"))
-
-    def choose(cell: list[int]) -> None:
-        state["chosen"] = tuple(cell)
-
     picture = CellSteps(Selection("encoder_self", 0, 0), (query, key))
-    data = picture.data(payload, theme(st.context.theme.type))
-    cell_steps(data, f"cell {visit()}", on_cell=choose)
-    st.html(f'<p id="asked">{state.get("chosen")}</p>')
+    cell_steps(picture.data(payload, theme(st.context.theme.type)), "cell", on_cell=choose)
+    st.html(f'<p id="asked">{st.session_state.get("chosen")}</p>')
 
 
 if __name__ == "__main__":  # a test imports what this draws

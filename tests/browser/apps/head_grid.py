@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from tests.browser.apps.visit import kept, visit
 from tests.random_maps import random_map
 from viz.components.head_grid.head_grid import HeadGrid, head_grid, pack_kinds
 from viz.theme import theme
@@ -24,7 +23,7 @@ map = random_map(
     asked.get("scale", "share"),
     asked.get("per_head", "1") == "1",
 )
-state = kept()
+state = st.session_state
 state.setdefault("open", (map.kind, 1, 2))
 state.setdefault("view", ("maps", "layer", 0))
 if st.button("From outside"):
@@ -49,7 +48,7 @@ with left:
     )
     head_grid(
         data,
-        f"grid {visit()}",
+        "grid",
         on_open=lambda cell: keep("open", *cell),
         on_view=lambda view: keep("view", *view.values()),
     )

@@ -8,18 +8,15 @@ from typing import Any
 import streamlit as st
 
 from tests.browser.apps.random_attention import random_map
-from tests.browser.apps.visit import visit
 from viz.components.head_view.head_view import HeadView, head_view, pack_head_view
 from viz.theme import theme
 
 HEAD = 3
-asked, at = st.query_params, visit()
+asked = st.query_params
 
 
 def keep(view: dict[str, Any]) -> None:
-    """The state goes into the URL, unless another visit has begun."""
-    if visit() != at:
-        return
+    """The state goes into the URL."""
     st.query_params["shown"] = ",".join(map(str, view["heads"]))
     st.query_params["pins"] = ",".join(view["pins"])
 
@@ -45,5 +42,5 @@ data = HeadView(kind, 0).data(
     heads=heads,
     pins=pins,
 )
-head_view(data, f"view {at}", on_view=keep)
+head_view(data, "view", on_view=keep)
 st.html(f'<p id="state">{list(heads)} {list(pins)}</p>')
