@@ -97,16 +97,16 @@ def choose_head(
     suffix, default, recording = suffix or pane.suffix, pane.default, pane.recording
     chosen = chosen_head(pane.screen, recording, default, suffix)
     kinds, attention = list(recording.attentions), chosen.attention(recording)
+
+    def turn(kind: str) -> None:
+        if suffix:
+            change(**{f"kind{suffix}": None if kind == default.kind else kind})
+        else:
+            turn_to_head(pane, kind, pane.screen.layer, pane.screen.head)
+
     with _row():
         if title:
             st.markdown(f"**{title}**", width=18)
-
-        def turn(kind: str) -> None:
-            if suffix:
-                change(**{f"kind{suffix}": None if kind == default.kind else kind})
-            else:
-                turn_to_head(pane, kind, pane.screen.layer, pane.screen.head)
-
         look = {
             "format_func": kind_title,
             "label_visibility": "collapsed",

@@ -398,6 +398,12 @@ def test_a_lock_that_b_cannot_keep_says_so(folder: Path) -> None:
     assert re.sub(r"\\(\W)", r"\1", heading).endswith("of sentiment (it has no Cross L0 H1)")
 
 
+def test_two_heads_that_are_not_locked_lack_nothing(folder: Path) -> None:
+    app = start(page="compare", checkpoint="copy", kind="cross", head="1", head_b="2")
+    headings = [m.value for m in app.markdown if m.value.startswith("**")]
+    assert headings[-2:] == ["**A** · Cross L0 H1", "**B** · Cross L0 H2"]
+
+
 def test_a_checkpoint_that_does_not_exist_leaves_the_address(folder: Path) -> None:
     app = start(checkpoint="nowhere", layer="0")
     assert screen(app) == Screen(layer=0)
