@@ -210,3 +210,15 @@ def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str
         type_letters(page, "To be")
     page.evaluate(FRAMES)
     assert rows(page) == before
+
+
+def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address: str) -> None:
+    open_app(page, address)
+    lines = page.get_by_label("lines per token")
+    expect(lines.locator("option:checked")).to_have_text("5")
+    type_letters(page, "I")
+    becomes(lambda: rows(page)[0], translated("I")[0])
+    expect(lines.locator("option:checked")).to_have_text("all")
+    page.keyboard.type(" have never seen such a house.")
+    becomes(lambda: rows(page)[0][-3:], ["house", ".", "</s>"])
+    expect(lines.locator("option:checked")).to_have_text("5")

@@ -14,12 +14,16 @@ export function createControls(on) {
   swatches.setAttribute("role", "toolbar");
   swatches.setAttribute("aria-label", "Shown heads");
   const lines = element("select");
-  lines.onchange = () => on.lines();
+  lines.onchange = () => {
+    const isAll = lines.selectedIndex === lines.length - 1;
+    controls.wished = isAll ? Infinity : Number(lines.value);
+    on.lines();
+  };
   const choice = element("label", "choice dim", "lines per token ");
   choice.append(lines);
   choice.dataset.control = "";
   bar.append(swatches, choice);
-  const controls = { bar, swatches, lines, on, buttons: [], heads: [] };
+  const controls = { bar, swatches, lines, on, buttons: [], heads: [], wished: FIRST };
   swatches.onclick = (event) => onSwatch(controls, event);
   swatches.ondblclick = ({ target }) => isolate(controls, headOf(target));
   swatches.onkeydown = (event) => rove(event, [...swatches.querySelectorAll("button")], "row");
@@ -50,15 +54,15 @@ export function arrangeControls(controls, { nHeads, width, nColumns, header }) {
   });
   if (!header.per_head) nodes[0].removeAttribute("tabindex");
   controls.swatches.replaceChildren(...nodes);
-  offerLines(controls.lines, width, nColumns);
+  offerLines(controls, width, nColumns);
 }
 
-function offerLines(lines, width, nColumns) {
-  const before = lines.length && lines.selectedIndex === lines.length - 1 ? width : lines.value;
+// A text too short for the number that is wished shows all, and a longer one that number again.
+function offerLines({ lines, wished }, width, nColumns) {
   const most = width < nColumns ? `${width} (all sent)` : "all";
   const counts = LINES.filter((n) => n < width);
   lines.replaceChildren(...counts.map((n) => new Option(n, n)), new Option(most, width));
-  lines.value = [...counts, width].includes(Number(before)) ? before : Math.min(width, FIRST);
+  lines.value = counts.includes(wished) ? wished : width;
 }
 
 export function markHeads(controls, heads, chosen, colourOf) {
