@@ -30,6 +30,7 @@ from transformer.vocabulary import PairTokenizer, VocabularyTokenizer, source_si
 
 CHOICES = {
     "n_heads",
+    "attention_scale",
     "norm_order",
     "norm_eps",
     "activation",
@@ -143,8 +144,9 @@ def _sidecar(folder: Path) -> dict[str, Any]:
 def _about(mapping: CodeMapping, translated: Translated, tokenizer: Tokenizer) -> About:
     config = translated.config
     kinds = translated.family.attentions
+    sizes = f"{_layers(config)} of {config.n_heads} heads"
     return About(
-        title=f"{mapping.title}, {_layers(config)} of {config.n_heads} heads",
+        title=", ".join(filter(None, (mapping.title, sizes, mapping.assumed(config)))),
         recipe=mapping.name,
         tokenizer=_kind(tokenizer),
         examples=_examples(mapping, config, source_side(tokenizer)),

@@ -1,6 +1,7 @@
 """One small model of each codebase with random weights, saved the way that its code saves it."""
 
 import argparse
+import json
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ class Case:
     bos_id: int = 2
 
 
-def sidecar(folder: Path) -> None:
-    (folder / "headscope.json").write_text(f'{{"n_heads": {HEADS}}}')
+def sidecar(folder: Path, **others: Any) -> None:
+    (folder / "headscope.json").write_text(json.dumps({"n_heads": HEADS, **others}))
 
 
 def torch_transformer(folder: Path) -> Case:
@@ -93,11 +94,11 @@ def jadore(folder: Path, **changes: Any) -> Case:
     return Case(folder, folder / "model.chkpt", model, weights, "decoder_self")
 
 
-def former(folder: Path, n_classes: int = 0, wide: bool = False) -> Case:
-    model = randomised(Former(D, HEADS, 2, TARGETS, n_classes, wide))
+def former(folder: Path, n_classes: int = 0, wide: bool = False, old: bool = False) -> Case:
+    model = randomised(Former(D, HEADS, 2, TARGETS, n_classes, wide, old))
     torch.save(model.state_dict(), folder / "former.pt")
     if not wide:
-        sidecar(folder)
+        sidecar(folder, **({"attention_scale": "d_model"} if old else {}))
 
     def weights(text: Tensor) -> Tensor:
         model(text)

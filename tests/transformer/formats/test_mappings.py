@@ -153,6 +153,15 @@ def test_variants_of_one_codebase(make: Callable[[Path], Case], tmp_path: Path) 
     require_equal(make(tmp_path))
 
 
+@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.parametrize("old", [False, True])
+def test_former_s_two_scales(n_classes: int, old: bool, tmp_path: Path) -> None:
+    """Since May 2024 it divides by the root of a head's size, before by that of all heads."""
+    checkpoint = require_equal(codebases.former(tmp_path, n_classes, old=old))
+    taken = "scores / √d_model" if old else "scores / √d_head"
+    assert checkpoint.about.title.endswith(f"of 2 heads, {taken}")
+
+
 def test_ties_are_found(tmp_path: Path) -> None:
     codebases.open_nmt(tmp_path, shares=True)
     config = load_checkpoint(tmp_path, "cpu").config
@@ -301,7 +310,7 @@ def test_circuits_are_those_of_their_weights(tmp_path: Path) -> None:
     theirs = torch.load(tmp_path / "former.pt", weights_only=True)
     query, key = (theirs[f"tblocks.1.attention.{n}.weight"][8:] for n in ("toqueries", "tokeys"))
     embedded = theirs["token_embedding.weight"][[3, 7]]
-    expected = (embedded @ query.T) @ (embedded @ key.T).T / 16**0.5
+    expected = (embedded @ query.T) @ (embedded @ key.T).T / 8**0.5
     torch.testing.assert_close(qk(head, ends, [3, 7]).float(), expected)
 
 

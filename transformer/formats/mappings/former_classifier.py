@@ -11,6 +11,7 @@ from transformer.formats.mappings.former_generator import (
     OUTPUT,
     is_former,
     is_generator,
+    scale,
     sizes,
 )
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
@@ -42,4 +43,5 @@ MAPPING = CodeMapping(
     embeddings=Embeddings(None, EMBEDDING, None),
     configure=configure,
     ignored=IGNORED,
+    assumed=scale,
 )

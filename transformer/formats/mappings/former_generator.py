@@ -1,8 +1,9 @@
 """pbloem/former: GTransformer, which goes on with a text (Bloem, "Transformers from scratch").
 
 Norms follow each sublayer; keys, queries and values have no bias. Its heads come "wide", each as
-large as the model, which shapes show, or narrow, which they do not; scores are divided by
-sqrt(emb) in either.
+large as the model, which shapes show, or narrow, which they do not. Scores are divided by the root
+of a head's size; before May 2024 (e3125a4) by that of the whole embedding, which differs where
+heads are narrow.
 """
 
 from transformer.config import ModelConfig
@@ -51,7 +52,6 @@ def sizes(found: Found) -> ModelConfig:
         n_encoder_layers=0,
         n_decoder_layers=found.layers("tblocks.*."),
         max_len=found.shape("pos_embedding.weight")[0],
-        attention_scale="d_model",
         attention_bias="output",
         positions="learned",
         tied="none",
@@ -60,6 +60,13 @@ def sizes(found: Found) -> ModelConfig:
         bos_id=0,
         eos_id=None,
     )
+
+
+def scale(config: ModelConfig) -> str:
+    """Which of the two scales narrow heads were given, for the title."""
+    if config.d_key == config.d_model:
+        return ""
+    return f"scores / √{'d_model' if config.attention_scale == 'd_model' else 'd_head'}"
 
 
 MAPPING = CodeMapping(
@@ -73,4 +80,5 @@ MAPPING = CodeMapping(
     embeddings=Embeddings(None, EMBEDDING, OUTPUT),
     configure=sizes,
     ignored=IGNORED,
+    assumed=scale,
 )

@@ -60,6 +60,8 @@ class CodeMapping:
     """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
     reads_bpe: bool = False
     """Whether it may have been trained with GPT-2's vocabulary, or another of its kind."""
+    assumed: Callable[[ModelConfig], str] = lambda config: ""
+    """What no shape shows and was taken for granted, in a few words that end the title."""
     further_pieces: tuple[str, ...] = ()
     """Special tokens that the model has beyond its vocabulary file."""
 

@@ -7,9 +7,12 @@ from tests.transformer.formats.reference.parts import attend, later
 
 
 class SelfAttention(nn.Module):
-    def __init__(self, emb: int, heads: int, is_masked: bool, is_wide: bool) -> None:
+    def __init__(
+        self, emb: int, heads: int, is_masked: bool, is_wide: bool, is_old: bool = False
+    ) -> None:
         super().__init__()
-        self.emb, self.heads, self.is_masked = emb, heads, is_masked
+        self.heads, self.is_masked = heads, is_masked
+        self.scaled_by = emb if is_old or is_wide else emb // heads
         inner = emb * heads if is_wide else emb
         self.tokeys = nn.Linear(emb, inner, bias=False)
         self.toqueries = nn.Linear(emb, inner, bias=False)
@@ -18,18 +21,17 @@ class SelfAttention(nn.Module):
         self.attn = torch.empty(0)
 
     def forward(self, x: Tensor) -> Tensor:
-        root = self.emb ** (1 / 4)  # of the whole embedding, however narrow a head
-        q, k = self.toqueries(x) / root, self.tokeys(x) / root
         mask = later(x.size(1)) if self.is_masked else None
-        joined, self.attn = attend(q, k, self.tovalues(x), self.heads, mask, scale=1.0)
+        q, k, v = self.toqueries(x), self.tokeys(x), self.tovalues(x)
+        joined, self.attn = attend(q, k, v, self.heads, mask, scale=self.scaled_by**-0.5)
         unified: Tensor = self.unifyheads(joined)
         return unified
 
 
 class TransformerBlock(nn.Module):
-    def __init__(self, emb: int, heads: int, is_masked: bool, is_wide: bool) -> None:
+    def __init__(self, emb: int, heads: int, is_masked: bool, is_wide: bool, is_old: bool) -> None:
         super().__init__()
-        self.attention = SelfAttention(emb, heads, is_masked, is_wide)
+        self.attention = SelfAttention(emb, heads, is_masked, is_wide, is_old)
         self.norm1, self.norm2 = nn.LayerNorm(emb), nn.LayerNorm(emb)
         self.ff = nn.Sequential(nn.Linear(emb, 4 * emb), nn.ReLU(), nn.Linear(4 * emb, emb))
 
@@ -50,12 +52,14 @@ class Former(nn.Module):
         n_tokens: int,
         n_classes: int = 0,
         wide: bool = False,
+        old: bool = False,
     ) -> None:
+        """old: from before May 2024, when the scale was that of the whole embedding."""
         super().__init__()
         self.n_classes = n_classes
         self.token_embedding = nn.Embedding(n_tokens, emb)
         self.pos_embedding = nn.Embedding(12, emb)
-        blocks = (TransformerBlock(emb, heads, not n_classes, wide) for _ in range(depth))
+        blocks = (TransformerBlock(emb, heads, not n_classes, wide, old) for _ in range(depth))
         self.tblocks = nn.Sequential(*blocks)
         self.toprobs = nn.Linear(emb, n_classes or n_tokens)
 
