@@ -159,7 +159,9 @@ def test_a_model_of_ours_leaves_target_padding_open_and_closes_that_of_the_sourc
         ("BERT", "encoder_self", True, False, False),
         ("T5", "encoder_self", True, False, False),
         ("T5", "cross", True, False, False),
-        ("T5", "decoder_self", False, True, False),
+        ("T5", "decoder_self", False, True, False),  # begins with its pad token, as Marian does
+        ("Marian", "decoder_self", False, True, False),
+        ("Marian", "cross", True, False, False),
         ("GPT-2", "decoder_self", True, True, False),
         ("Mistral", "decoder_self", True, True, True),  # a window of 4
     ],
