@@ -21,7 +21,7 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, list[Seen]]:
     """
     groups: dict[tuple[str, tuple[int, int, int]], list[Seen]] = {}
     for call in seen:
-        groups.setdefault((kind_of(call), call.sizes), []).append(call)
+        groups.setdefault((kind_of(call, seen), call.sizes), []).append(call)
     kinds: dict[str, list[Seen]] = {}
     for (kind, sizes), calls in groups.items():
         kinds[_title(kind, sizes, calls) if kind in kinds else kind] = calls
@@ -29,22 +29,38 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, list[Seen]]:
     return {kind: kinds[kind] for kind in (*ours, *kinds)}
 
 
-def kind_of(call: Seen) -> str:
-    """ "encoder_self", "decoder_self" or "cross"."""
-    if _is_cross(call):
+def kind_of(call: Seen, seen: Sequence[Seen]) -> str:
+    """ "encoder_self", "decoder_self" or "cross", of one of the calls seen in a pass."""
+    if _is_cross(call, seen):
         return "cross"
     is_decoder = call.is_causal or call.place.is_causal or _DECODER.search(call.place.path)
-    return "decoder_self" if is_decoder else "encoder_self"
+    return "decoder_self" if is_decoder or _is_cached(call) else "encoder_self"
 
 
-def _is_cross(call: Seen) -> bool:
+def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     if call.reads_another is not None and (call.reads_another or _same_length(call)):
         return call.reads_another and not call.is_causal
     if call.is_causal:
         return False
     if any(_CROSS.search(part) for part in call.place.path.split(".")):
         return True
-    return not _same_length(call) and not call.place.is_causal
+    if _same_length(call) or call.place.is_causal:
+        return False
+    return not _is_cached(call) or _is_beside_another(call, seen)
+
+
+def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:
+    """Whether the pass shows where other keys come from: a sequence that reads itself.
+
+    Either that of the keys, or that of the queries, which then has no keys of earlier passes.
+    """
+    return any(_same_length(each) and each.sizes[1] in call.sizes[1:] for each in seen)
+
+
+def _is_cached(call: Seen) -> bool:
+    """Whether keys of earlier passes may stand before those of the queries."""
+    _, n_queries, n_keys = call.sizes
+    return n_queries == 1 < n_keys
 
 
 def _same_length(call: Seen) -> bool:

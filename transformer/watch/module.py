@@ -32,7 +32,9 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
     dropout should rest. Raises InputError in a sentence.
     """
     args, named = _arguments(inputs)
-    watcher = Watcher(module, copies=named.get("past_key_values") is not None)
+    plain = Tensor | bool | int | float | str | None
+    copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
+    watcher = Watcher(module, copies)
     with torch.no_grad(), watcher:
         output = module(*args, **named)
     if not watcher.seen:

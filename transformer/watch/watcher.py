@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from transformer.watch.addends import Addend, bias_of
 from transformer.watch.by_hand import Marks, Product, Softmax, inherited, met_values, tensors_in
 from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
+from transformer.watch.held import Held
 from transformer.watch.operators import (
     ALWAYS,
     AT_TIMES,
@@ -24,7 +25,7 @@ from transformer.watch.operators import (
     watching,
 )
 from transformer.watch.place import place_of
-from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
+from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
 
@@ -38,10 +39,11 @@ class Watcher:
     """
 
     def __init__(self, model: nn.Module, copies: bool = False) -> None:
-        """copies: whether keys and values may be overwritten after the pass, as static caches."""
+        """copies: whether an argument may hold keys and values that are overwritten later."""
         self.seen: list[Seen] = []
         self._copies = copies
         self._paths = _paths(model)
+        self._held = Held(self._paths)
         self.tables = Tables(self._paths)
         """Rows of tables that met a sequence: positions may be among them."""
         self.turns = Turns()
@@ -71,14 +73,6 @@ class Watcher:
     def wants_more(self) -> bool:
         """Whether W_O or rows of positions may be met next."""
         return self._joining is not None or self.tables.is_open
-
-    @cached_property
-    def _learned(self) -> set[int]:
-        return {storage(each) for module in self._paths for each in module._parameters.values()}
-
-    @cached_property
-    def _kept(self) -> set[int]:
-        return {storage(each) for module in self._paths for each in module._buffers.values()}
 
     def _watch_functions(self) -> None:
         if self._functions is None:
@@ -120,8 +114,7 @@ class Watcher:
         query, key, value, given, *others = (*args, None)[: max(4, len(args))]
         place = place_of(self._paths, query.size(-1))
         heads = one_of_batch(result, place.path)
-        if self._copies:
-            key, value = key.clone(), value.clone()
+        key, value = self._lasting(key), self._lasting(value)
         mask, bias = parts(given, key.size(-2), self._splits)
         make = partial(fused_call, query, key, value, mask, bias, *others, **kwargs)
         sizes = heads.size(0), heads.size(1), key.size(-2)
@@ -165,6 +158,7 @@ class Watcher:
         place = place_of(self._paths, width)
         one_of_batch(made.weights, place.path)  # raises for a batch
         call = made.call()
+        call = replace(call, v=self._lasting(call.v))
         n_heads, n_queries, n_keys = sizes = call.given.shape
         is_causal = later_keys_are_closed(call.mask, n_queries, n_keys)
         folded = made.weights.dim() == 3
@@ -172,6 +166,9 @@ class Watcher:
         make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
         seen = Seen(place, tuple(sizes), make, is_causal, place.reads_another, is_folded=folded)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
+
+    def _lasting(self, tensor: Tensor) -> Tensor:
+        return tensor.clone() if self._copies else self._held.lasting(tensor)
 
     def _is_of_activations(self, operands: Sequence[Any], result: Tensor) -> bool:
         """Whether it may be scores: nothing constant in it, and nothing learned for its keys."""
@@ -183,8 +180,8 @@ class Watcher:
             terms, _, out = operands[0].replace(" ", "").partition("->")
             if out and out[-1] in terms.split(",")[0]:
                 queries, keys = keys, queries
-        constant = {storage(queries), storage(keys)} & self._kept
-        return not constant and storage(keys) not in self._learned
+        is_constant = self._held.is_constant(queries) or self._held.is_constant(keys)
+        return not is_constant and not self._held.is_learned(keys)
 
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
         if self._joining is not None:

@@ -1,0 +1,56 @@
+"""What a model holds besides what a pass makes: matrices, constants, caches of earlier passes."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any
+
+from torch import Tensor, nn
+
+from transformer.watch.seen import storage
+
+
+class Held:
+    """Tells what a model holds from what a pass makes, by where numbers lie."""
+
+    def __init__(self, modules: Iterable[nn.Module]) -> None:
+        """Before the pass: a buffer that is written during it is no constant."""
+        self._modules = modules
+        buffers = (each for module in modules for each in module._buffers.values())
+        self._buffers = {storage(it): (it, _version(it)) for it in buffers if it is not None}
+
+    @cached_property
+    def _learned(self) -> set[int]:
+        return {storage(each) for module in self._modules for each in module._parameters.values()}
+
+    @cached_property
+    def _lasting(self) -> set[int]:
+        """Where numbers lie that a later pass may overwrite: buffers, and attributes of modules."""
+        attributes = (each for module in self._modules for each in vars(module).values())
+        return {*self._buffers, *(storage(each) for each in _tensors(attributes))}
+
+    def is_learned(self, tensor: Tensor) -> bool:
+        """Whether it is a parameter or a part of one."""
+        return storage(tensor) in self._learned
+
+    def is_constant(self, tensor: Tensor) -> bool:
+        """Whether it is a buffer, or a part of one, that this pass has not written."""
+        buffer, version = self._buffers.get(storage(tensor), (None, None))
+        return buffer is not None and _version(buffer) == version
+
+    def lasting(self, tensor: Tensor) -> Tensor:
+        """The tensor, or a copy where a later pass may overwrite it, as static caches."""
+        return tensor.clone() if storage(tensor) in self._lasting else tensor
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
+    """Tensors among values, and in lists, tuples and dicts among them."""
+    for value in values:
+        inner = value.values() if isinstance(value, dict) else value
+        for each in inner if isinstance(value, list | tuple | dict) else (value,):
+            if isinstance(each, Tensor):
+                yield each
+
+
+def _version(tensor: Tensor) -> int | None:
+    """How often it was written; None for tensors that were made for inference only."""
+    return None if tensor.is_inference() else tensor._version
