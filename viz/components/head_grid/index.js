@@ -3,6 +3,7 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
+import { isCalm, leave } from "../kit/motion.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
 import { isNarrow, onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
@@ -14,7 +15,7 @@ import { fit } from "./fit.js";
 import { gridPlaceAfter, indexOf } from "./order.js";
 import { createSection, draw, markToken, read, show } from "./section.js";
 import { createToolbar, setToolbar } from "./toolbar.js";
-import { describe, explain } from "./words.js";
+import { describe, explain, nameOf } from "./words.js";
 
 export default host("head_grid", create, update);
 
@@ -142,11 +143,13 @@ function change(grid, chosen) {
 // selected: [kind, layer, head]; null: the first head.
 function select(grid, selected) {
   const known = selected && grid.sections.find(({ header }) => header.kind === selected[0]);
+  const last = cellOpen(grid);
   grid.section = known ?? grid.sections[0];
   const [layer, head] = known ? selected.slice(1) : [0, 0];
   const { header, thumbnails } = grid.section;
   grid.place = [Math.min(layer, thumbnails.shape[0] - 1), head];
   grid.selected = selected;
+  leaveOpened(grid, last);
   for (const section of grid.sections) {
     const at = section === grid.section ? indexOf(section, grid.place) : -1;
     const stop = section.order.includes(at) ? at : section.order[0];
@@ -158,6 +161,19 @@ function select(grid, selected) {
   grid.root.dataset.selected = [header.kind, ...grid.place].join();
   describe(grid, null);
   explain(grid);
+}
+
+// The cell of the head that is open.
+function cellOpen({ section, place }) {
+  return section && section.cells[indexOf(section, place)];
+}
+
+// A large map grows out of the cell that is opened, and back into the one that was.
+function leaveOpened(grid, last) {
+  const now = cellOpen(grid);
+  if (!last?.isConnected || last === now) return;
+  const [from, back] = [now, last].map((cell) => cell.getBoundingClientRect());
+  leave("opened", { name: `${grid.section.header.kind} ${nameOf(now)}`, from, back });
 }
 
 function choose(grid, cell) {
@@ -173,8 +189,7 @@ function choose(grid, cell) {
 // What a tap changes stands below the grid there.
 function showLarge() {
   const large = document.querySelector(".st-key-arrows, .st-key-map, .st-key-inside");
-  const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-  large?.scrollIntoView({ block: "nearest", behavior: isCalm ? "auto" : "smooth" });
+  large?.scrollIntoView({ block: "nearest", behavior: isCalm() ? "auto" : "smooth" });
 }
 
 function onKey(grid, event) {

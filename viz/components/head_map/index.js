@@ -2,10 +2,13 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
+import { placeOf } from "../kit/motion.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { accepts } from "../kit/sync.js";
+import { foldLines, leaveCells } from "./folding.js";
 import { drawMarks } from "./marks.js";
+import { beforeOpening, openFromGrid } from "./opening.js";
 import { valueTable } from "./paint.js";
 import {
   choose,
@@ -29,7 +32,7 @@ const HINT =
 export default host("head_map", create, update);
 
 function create(root, sync) {
-  const view = { ...createStage(HINT), root, sync };
+  const view = { ...createStage(HINT), root, sync, place: placeOf(root) };
   view.back = element("button", "back", "whole map");
   view.back.type = "button";
   view.waiting = element("span", "waiting dim", "loading exact values");
@@ -45,6 +48,8 @@ function create(root, sync) {
     endRoom();
     silence();
     view.sentence.end();
+    view.endFold?.();
+    if (view.map) leaveCells(view);
   };
   listen(view);
   return view;
@@ -70,6 +75,8 @@ function listen(view) {
 function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, payload }) {
   const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const repaint = drawn !== view.drawn;
+  const isFirst = !view.map;
+  const picture = repaint ? beforeOpening(view) : null;
   if (repaint) {
     const before = view.map;
     Object.assign(view, { drawn, nonce, palette, map: readMap(payload, own_scale) });
@@ -86,6 +93,8 @@ function update(view, { nonce, palette, difference, asks, cell, pins, path, own_
   if (repaint || !view.frame) {
     draw(view);
     if (view.frame && view.cursor) moveTo(view, ...view.cursor); // its value is another now
+    if (isFirst) foldLines(view);
+    else openFromGrid(view, picture);
   } else {
     tellState(view);
     drawMarks(view);

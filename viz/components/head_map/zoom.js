@@ -1,6 +1,6 @@
 // The window that a head map shows, and how it is drawn anew.
 
-import { roomBelow } from "../kit/room.js";
+import { cornerOf, roomBelow } from "../kit/room.js";
 import { tell } from "../kit/sync.js";
 import { drawMarks } from "./marks.js";
 import { drawCells } from "./paint.js";
@@ -42,6 +42,7 @@ export function draw(view) {
   view.width = view.root.clientWidth;
   if (!view.width) return; // not shown; the observer calls again
   const start = performance.now();
+  view.origin = cornerOf(view.stage, view.root);
   drawStage(view, view.root, roomBelow(view.stage) - view.legend.offsetHeight - 8);
   drawCells(view);
   tellState(view);

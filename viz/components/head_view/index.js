@@ -2,6 +2,7 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
+import { placeOf } from "../kit/motion.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
@@ -9,6 +10,8 @@ import { accepts, forget, tellLater } from "../kit/sync.js";
 import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
 import { openMap, openToken } from "./lines.js";
+import { leaveLines, unfoldCells } from "./folding.js";
+import { follow } from "./follow.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens, link, point } from "./pointing.js";
 import { resize, scrolled } from "./size.js";
@@ -22,6 +25,7 @@ export default host("head_view", create, update);
 
 function create(root, sync) {
   const view = { root, sync, heads: [], pins: [], hovered: null, linked: [], layers: new Map() };
+  view.place = placeOf(root);
   view.controls = createControls({
     heads: (heads) => change(view, { heads }),
     lines: () => redraw(view),
@@ -60,6 +64,9 @@ function create(root, sync) {
     view.sentence.end();
     clearTimeout(view.rest);
     cancelAnimationFrame(view.wording);
+    view.endMoving?.();
+    view.endFold?.();
+    if (view.map) leaveLines(view);
   };
   return view;
 }
@@ -81,6 +88,7 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, payload
   resize(view);
   if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   redraw(view);
+  if (text === undefined) unfoldCells(view);
 }
 
 // Only what there is: a head or a token may be of another model or sentence.
@@ -132,6 +140,7 @@ function redraw(view) {
   markPins(view.tokens, view.pins);
   view.root.dataset.heads = heads.join();
   view.root.dataset.pins = view.pins.join();
+  follow(view);
   drawBase(view);
   isolateTokens(view);
   view.root.dataset.drawMs = (performance.now() - start).toFixed(2);

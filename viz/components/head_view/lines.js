@@ -122,6 +122,11 @@ function curveOf(width) {
   return { heights, slopes };
 }
 
+// How a line of a size from 0 to 1 looks: its width in px, and how opaque it is.
+export function lookOf(size) {
+  return { thick: THIN + THICKER * size, shade: Math.sqrt(size) };
+}
+
 // What lines are painted on: pixels whose colours are multiplied by their opacity, [r, g, b, a] in
 // 0..1, column after column.
 export function createPaint(width, height, ratio) {
@@ -140,8 +145,8 @@ export function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
     if (size < UNSEEN) continue;
     const [from, to] = [y(lines.rows[i]), y(lines.columns[i])];
     if (isOut(from) && isOut(to)) continue; // it would only cross what is seen
-    const half = ((THIN + THICKER * size) * paint.ratio) / 2;
-    const stroke = { from, to, ink, shade: Math.sqrt(size), half, dotted: lines.values[i] < 0 };
+    const { thick, shade } = lookOf(size);
+    const stroke = { from, to, ink, shade, half: (thick * paint.ratio) / 2, dotted: lines.values[i] < 0 };
     paint.strokes?.push(stroke);
     strokeLine(paint, stroke);
   }

@@ -3,6 +3,7 @@
 import { element } from "../kit/page.js";
 import { colourOf, shiftOf, shown } from "./heads.js";
 import { developed, linesOf, paintLines } from "./lines.js";
+import { between } from "./moving.js";
 
 // Each head's lines are drawn once and kept: to show or hide one only lays the pictures together.
 export function drawBase(view) {
@@ -14,6 +15,10 @@ export function drawBase(view) {
     view.layers.clear();
   }
   const context = view.base.getContext("2d");
+  if (view.moving) {
+    paintHead(view, shown(view)[0], movedLines(view, (map, head) => linesShown(map, head, perRow)));
+    return context.putImageData(developed(view.paint), 0, 0);
+  }
   context.clearRect(0, 0, view.base.width, view.base.height);
   for (const head of shown(view)) context.drawImage(layerOf(view, head, perRow), 0, 0);
   view.root.dataset.nonce = view.nonce;
@@ -25,7 +30,7 @@ function layerOf(view, head, perRow) {
   if (kept?.colour === colour) return kept.canvas;
   const canvas = element("canvas");
   Object.assign(canvas, { width: view.base.width, height: view.base.height });
-  paintHead(view, head, linesShown(view, head, perRow));
+  paintHead(view, head, linesShown(view.map, head, perRow));
   canvas.getContext("2d").putImageData(developed(view.paint), 0, 0);
   view.layers.set(head, { canvas, colour });
   return canvas;
@@ -37,8 +42,12 @@ export function paintHead(view, head, lines) {
   paintLines(paint, lines, colourOf(view, head), map.header.bound, place);
 }
 
-export function linesShown(view, head, perRow) {
-  const { map } = view;
+// On their way from the head that was shown before; find(map, head): those of either.
+export function movedLines({ map, heads, moving }, find) {
+  return between(find(moving.map, moving.head), find(map, heads[0]), moving.share);
+}
+
+export function linesShown(map, head, perRow) {
   map.lines ??= new Map();
   const name = `${head} ${perRow}`;
   if (!map.lines.has(name)) map.lines.set(name, linesOf(map, head, perRow));

@@ -4,7 +4,7 @@ import { announceToken } from "../kit/page.js";
 import { say } from "../kit/sentence.js";
 import { badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, developed, linesAt, openToken } from "./lines.js";
-import { paintHead } from "./picture.js";
+import { movedLines, paintHead } from "./picture.js";
 import { labelTokens, markActive, strongestAt } from "./tokens.js";
 import { describe, explain, said } from "./words.js";
 
@@ -44,16 +44,25 @@ export function link(view, { side, position }) {
 export function isolateTokens(view) {
   const active = [...new Set([...view.pins, ...view.linked, view.hovered ?? []].flat())];
   const heads = shown(view);
+  view.active = active;
   view.stage.classList.toggle("isolated", active.length > 0);
   markActive(view.tokens, active, view.linked);
   // Words follow a frame later: lines are what a moving pointer waits for.
   cancelAnimationFrame(view.wording);
   view.wording = requestAnimationFrame(() => putIntoWords(view, heads));
+  drawActive(view, heads);
+}
+
+export function drawActive(view, heads) {
+  const { active } = view;
   if (!view.paint) return;
   const context = view.overlay.getContext("2d");
   if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);
   const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
-  const lines = heads.map((head) => linesAt(view.map, head, active, each));
+  const linesOf = (map, head) => linesAt(map, head, active, each);
+  const lines = view.moving
+    ? [movedLines(view, linesOf)]
+    : heads.map((head) => linesOf(view.map, head));
   heads.forEach((head, i) => paintHead(view, head, lines[i]));
   context.putImageData(developed(view.paint), 0, 0);
   if (heads.length > 1) heads.forEach((head, i) => drawEnds(view, context, head, lines[i]));

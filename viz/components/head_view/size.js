@@ -1,7 +1,7 @@
 // How large the picture is, and how far it has scrolled.
 
 import { devicePixels } from "../kit/canvas.js";
-import { roomBelow, typeSize } from "../kit/room.js";
+import { cornerOf, roomBelow, typeSize } from "../kit/room.js";
 import { createPaint } from "./lines.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens } from "./pointing.js";
@@ -36,6 +36,7 @@ export function resize(view) {
   const name = [width, height, ratio, view.pitch].join();
   if (!width || !height) return; // not shown; the observer calls again
   measureRooms(view.tokens);
+  view.origin = [...cornerOf(view.wires, view.root), width / ratio];
   view.top = view.box.scrollTop * ratio;
   if (name !== view.size) {
     view.size = name;

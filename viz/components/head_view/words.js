@@ -110,7 +110,7 @@ export function explain(view, heads) {
 function drawnOf(view, heads) {
   const { nColumns, width, header } = view.map;
   const perRow = Number(view.controls.lines.value);
-  const all = heads.map((head) => linesShown(view, head, perRow));
+  const all = heads.map((head) => linesShown(view.map, head, perRow));
   const [lines, total] = ["shown", "total"].map((name) => all.reduce((sum, one) => sum + one[name], 0));
   const isAll = perRow >= width && width === nColumns;
   const which = isAll ? "all lines" : `the ${perRow} strongest of ${nColumns} keys per token`;

@@ -13,6 +13,12 @@ export function roomBelow(node) {
   return scroller.clientHeight - top - scroller.scrollTop - MARGIN;
 }
 
+// How far an element is from the left and the top of another, in px.
+export function cornerOf(node, other) {
+  const [here, there] = [node.getBoundingClientRect(), other.getBoundingClientRect()];
+  return [here.left - there.left, here.top - there.top];
+}
+
 // Whether pictures stand below each other in the app.
 export function isNarrow() {
   return window.innerWidth <= NARROW && document.querySelector(SCROLLER) !== null;
