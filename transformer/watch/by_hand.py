@@ -7,8 +7,8 @@ dropout and reshaping make of it, is multiplied with values, one for each key.
 """
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -24,8 +24,17 @@ class Softmax:
     """A softmax whose input came from a product of queries and keys."""
 
     weights: Tensor
+    """As it gave them [..., Q, K], without the column of a sink."""
     scores: Tensor
+    """Of the same shape."""
     addends: tuple[Addend, ...] = ()
+    origin: "Origin" = field(default_factory=lambda: Origin())
+
+
+@dataclass(eq=False)
+class Origin:
+    """What a softmax and all that was made of it have in common."""
+
     is_used: bool = False
     """Whether it has met its values."""
 
@@ -66,22 +75,79 @@ def tensors_in(args: Iterable[Any]) -> Iterator[Tensor]:
             yield from (each for each in argument if isinstance(each, Tensor))
 
 
-def inherited(marks: Marks, func: Any, result: Tensor, args: Sequence[Any]) -> None:
+def inherited(
+    marks: Marks, func: Any, result: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
     """Hand on what is known of an argument to what a function made of it."""
-    for tensor in tensors_in(args):
+    for tensor in tensors_in((*args, *kwargs.values())):
         mark = marks.get(tensor)
         if mark is None:
             continue
         if isinstance(mark, Product):
-            marks.put(result, _after(mark, tensor, marks, func, args))
+            marks.put(result, _after(mark, tensor, marks, func, (*args, *kwargs.values())))
             return
-        if result.numel() == tensor.numel():
+        if func in _ARRANGING and tensor is args[0] and tensor.shape == mark.weights.shape:
+            rest = args[1:]
+            weights, scores = (func(x, *rest, **kwargs) for x in (mark.weights, mark.scores))
+            marks.put(result, replace(mark, weights=weights, scores=scores))
+            return
+        sinkless = _without_sink(mark, tensor, result)
+        if sinkless is not None:
+            marks.put(result, sinkless)
+            return
+        if result.numel() == tensor.numel() or result.shape[-2:] == mark.weights.shape[-2:]:
             marks.put(result, mark)
             return
-        if result.shape[:-1] == tensor.shape[:-1] and result.size(-1) == tensor.size(-1) - 1:
-            # An attention sink takes part in the softmax as one more key, and is dropped after it.
-            marks.put(result, Softmax(result, mark.scores[..., : result.size(-1)]))
-            return
+
+
+_ARRANGING = frozenset(
+    {
+        *(Tensor.view, Tensor.reshape, torch.reshape, Tensor.flatten, torch.flatten),
+        *(Tensor.unflatten, torch.unflatten, Tensor.squeeze, torch.squeeze),
+        *(Tensor.unsqueeze, torch.unsqueeze, Tensor.permute, torch.permute, Tensor.transpose),
+        *(torch.transpose, Tensor.movedim, torch.movedim, Tensor.swapaxes, torch.swapaxes),
+    }
+)
+"""Functions that leave every weight as it is and move it to another place."""
+
+
+def mixed(marks: Marks, result: Tensor, operands: Sequence[Any]) -> bool:
+    """Hand on a softmax whose heads a learned matrix has mixed; whether there was one.
+
+    operands: (equation, a, b) of an einsum, or (a, b). Keys lie next to each other in memory: a
+    product over another axis leaves them as they are.
+    """
+    equation = operands[0] if isinstance(operands[0], str) else None
+    for place, tensor in enumerate(tensors_in(operands)):
+        mark = marks.get(tensor)
+        if not isinstance(mark, Softmax) or mark.weights.shape != tensor.shape:
+            continue
+        has_keys_last = mark.weights.stride(-1) == 1
+        if equation is None:
+            keeps_keys = not has_keys_last
+        else:
+            terms, _, out = equation.replace(" ", "").partition("->")
+            keeps_keys = has_keys_last and terms.split(",")[place][-1] in out
+        if keeps_keys:
+            marks.put(result, mark)
+            return True
+    return False
+
+
+def _without_sink(mark: Softmax, weights: Tensor, result: Tensor) -> Softmax | None:
+    """An attention sink takes part in the softmax as one more key, and is dropped after it.
+
+    None where the result is not a softmax without its first or its last column.
+    """
+    if weights.shape != mark.weights.shape or result.dim() != weights.dim():
+        return None
+    n_keys = weights.size(-1) - 1
+    if result.size(-1) != n_keys or result.shape[:-1] != weights.shape[:-1]:
+        return None
+    for rest in (slice(1, None), slice(n_keys)):
+        if torch.equal(weights[..., rest], result):
+            return replace(mark, weights=result, scores=mark.scores[..., rest])
+    return None
 
 
 def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequence[Any]) -> Product:
@@ -100,35 +166,69 @@ class HandMade:
 
     softmax: Softmax
     weights: Tensor
-    """[..., Q, K], as the softmax gave them."""
-    scores: Tensor
-    """[..., Q, K], mask and all."""
+    """[..., Q, K] once in order, as they met the values."""
     v: Tensor | None
     """[..., K, d_value]; None where its axes are not understood."""
     result: Tensor
     """[..., Q, d_value]"""
-    in_order: bool = True
-    """Whether the axes came in that order, so that what was added lines up."""
+    order: tuple[int, ...] | None = None
+    """How the axes were put into that order; None: they came so."""
 
     @property
     def addends(self) -> tuple[Addend, ...]:
-        return self.softmax.addends if self.in_order else ()
+        return self.softmax.addends if self.order is None else ()
 
-    def call(self) -> WeightsCall:
-        """Without the batch axis, for one sequence."""
-        weights = self.weights.flatten(0, -3) if self.weights.dim() > 2 else self.weights[None]
-        n_heads, n_queries, n_keys = weights.shape
-        scores = self.scores.reshape(weights.shape)
-        return WeightsCall(
-            q=weights.new_empty(n_heads, n_queries, 0),
-            k=weights.new_empty(n_heads, n_keys, 0),
-            v=_values(self.v, n_heads, n_keys),
-            mask=_open(scores),
-            scale=1.0,
-            is_causal=False,
-            has_output=False,
-            given=weights,
+    def calls(self) -> tuple[WeightsCall, WeightsCall | None]:
+        """What met the values, and the softmax where that is something else; for one sequence."""
+        weights, before, scores = map(
+            self._maps, (self.weights, self.softmax.weights, self.softmax.scores)
         )
+        if before.shape[1:] != weights.shape[1:]:  # moved in a way that is not followed
+            return _call(weights, None, self.v), None
+        call = _call(weights, _mask(scores, len(weights)), self.v)
+        if _same(weights, before, scores):
+            return call, None
+        return call, _call(before, _mask(scores, len(before)), None)
+
+    def _maps(self, weights: Tensor) -> Tensor:
+        """[..., Q, K] -> [H, Q, K]"""
+        if self.order is not None and weights.dim() == len(self.order):
+            weights = weights.permute(self.order)
+        return weights.flatten(0, -3) if weights.dim() > 2 else weights[None]
+
+
+def _call(weights: Tensor, mask: Tensor | None, v: Tensor | None) -> WeightsCall:
+    n_heads, n_queries, n_keys = weights.shape
+    return WeightsCall(
+        q=weights.new_empty(n_heads, n_queries, 0),
+        k=weights.new_empty(n_heads, n_keys, 0),
+        v=_values(v, n_heads, n_keys),
+        mask=mask,
+        scale=1.0,
+        is_causal=False,
+        has_output=False,
+        given=weights,
+    )
+
+
+def _same(weights: Tensor, before: Tensor, scores: Tensor) -> bool:
+    """Whether the values met what the softmax gave; in cells that a mask closes all is the same."""
+    if weights.shape != before.shape:
+        return False
+    if weights.data_ptr() == before.data_ptr() and weights.stride() == before.stride():
+        return True
+    differs = weights != before.to(weights.dtype)
+    return not bool((differs & ~is_closed(scores)).any())
+
+
+def _mask(scores: Tensor, n_heads: int) -> Tensor | None:
+    """bool [1 or H, Q, K]; None where no cell is closed, or where heads differ and were mixed."""
+    closed = is_closed(scores)
+    if not bool(closed.any()):
+        return None
+    if bool((closed == closed[:1]).all()):
+        return ~closed[:1]
+    return ~closed if len(closed) == n_heads else None
 
 
 def _values(v: Tensor | None, n_heads: int, n_keys: int) -> Tensor:
@@ -138,14 +238,6 @@ def _values(v: Tensor | None, n_heads: int, n_keys: int) -> Tensor:
         if n_heads % v.size(0) == 0:
             return v
     return torch.empty(n_heads, n_keys, 0)
-
-
-def _open(scores: Tensor) -> Tensor | None:
-    """bool [1 or H, Q, K]; None where no cell is closed."""
-    closed = is_closed(scores)
-    if not bool(closed.any()):
-        return None
-    return ~closed[:1] if bool((closed == closed[:1]).all()) else ~closed
 
 
 def met_values(marks: Marks, operands: list[Any], result: Tensor) -> HandMade | None:
@@ -158,9 +250,9 @@ def met_values(marks: Marks, operands: list[Any], result: Tensor) -> HandMade | 
     for place in places:
         mark, other = marks.get(tensors[place]), tensors[1 - place]
         is_other = isinstance(marks.get(other), Softmax)
-        if isinstance(mark, Softmax) and not mark.is_used and not is_other:
+        if isinstance(mark, Softmax) and not mark.origin.is_used and not is_other:
             made = _ordered(mark, tensors[place], other, result, equation, place)
-            mark.is_used = made is not None
+            mark.origin.is_used = made is not None
             return made
     return None
 
@@ -169,34 +261,30 @@ def _ordered(
     mark: Softmax, w: Tensor, v: Tensor, result: Tensor, equation: str | None, place: int
 ) -> HandMade | None:
     n_keys = mark.weights.size(-1)
-    weights, scores = mark.weights, mark.scores
     if equation is None:
         if w.dim() < 2 or v.dim() < 2 or w.size(-1) != n_keys or v.size(-2) != n_keys:
             return None
         if w.dim() > 4 and v.size(-3) != 1:  # blocks of a sequence, and no groups of heads
             return None
-        return HandMade(mark, weights, scores, v, result)
+        return HandMade(mark, w, v, result)
     of_w, of_v, out = _letters(equation, w, v, result, place)
     key, asking = of_w[-1:], [letter for letter in of_w[:-1] if letter not in of_v]
     if w.size(-1) != n_keys or key not in of_v or key in out or not asking:
         return None
-    if weights.dim() != w.dim():  # reshaped in between
-        return HandMade(mark, weights, scores, None, result) if weights.dim() < 5 else None
     shared = [letter for letter in of_w[:-1] if letter in of_v]
     if len(shared) > 2:  # blocks of a sequence
         return None
     rest = [letter for letter in of_v if letter not in of_w]
-    wanted = [of_w.index(letter) for letter in (*shared, *asking, key)]  # groups, then queries
+    wanted = tuple(of_w.index(letter) for letter in (*shared, *asking, key))  # groups, queries
     order = [of_v.index(letter) for letter in (*shared, key, *rest)]
     places = [out.find(letter) for letter in (*shared, *asking, *rest)]
     is_whole = sorted(places) == list(range(result.dim()))
     return HandMade(
         mark,
-        weights.permute(wanted),
-        scores.expand_as(weights).permute(wanted),
+        w,
         v.permute(order) if len(order) == v.dim() and len(rest) == 1 else None,
         result.permute(places) if is_whole else result,
-        in_order=wanted == sorted(wanted),
+        wanted if wanted != tuple(sorted(wanted)) else None,
     )
 
 

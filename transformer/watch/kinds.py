@@ -21,7 +21,9 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, list[Seen]]:
     """
     groups: dict[tuple[str, tuple[int, int, int]], list[Seen]] = {}
     for call in seen:
-        groups.setdefault((kind_of(call, seen), call.sizes), []).append(call)
+        kind = kind_of(call, seen)
+        name = f"{kind.removesuffix('_self')} softmax" if call.is_softmax else kind
+        groups.setdefault((name, call.sizes), []).append(call)
     kinds: dict[str, list[Seen]] = {}
     for (kind, sizes), calls in groups.items():
         kinds[_title(kind, sizes, calls) if kind in kinds else kind] = calls
@@ -64,7 +66,8 @@ def _is_cached(call: Seen) -> bool:
 
 
 def _same_length(call: Seen) -> bool:
-    return call.sizes[1] == call.sizes[2]
+    """Whether the keys may be those of the queries, with at most one that the module adds."""
+    return call.sizes[2] - call.sizes[1] in (0, 1) and not _is_cached(call)
 
 
 def _title(kind: str, sizes: tuple[int, int, int], calls: list[Seen]) -> str:

@@ -165,15 +165,28 @@ def _attention(
     kind: str, seen: Sequence[Seen], kinds: Mapping[str, Sequence[Seen]], sides: Sides
 ) -> Attention:
     """Rows and columns take the tokens of their side where there are as many of them."""
-    _, n_queries, n_keys = seen[0].sizes
+    n_queries = seen[0].sizes[1]
     own = "target" if kind.startswith(("decoder", "cross")) and "target" in sides else "source"
     of = "source" if kind.startswith("cross") else own
     return Attention(
         kind=kind,
         queries=_last(sides[own], n_queries),
-        keys=_last(sides[of], n_keys),
+        keys=_keys(sides[of], seen[0]),
         calls=Calls([maker(call) for call in seen]),
     )
+
+
+UNNAMED = Token(-1, "unnamed", special=True)
+"""A key beside those of the tokens: one that a module adds, or of an earlier pass."""
+
+
+def _keys(tokens: tuple[Token, ...], seen: Seen) -> tuple[Token, ...]:
+    """The last of the tokens; where there is one key more, the mask shows on which side."""
+    _, n_queries, n_keys = seen.sizes
+    if not seen.is_causal or not n_keys == n_queries + 1 == len(tokens) + 1:
+        return _last(tokens, n_keys)
+    is_last = bool(seen.make().allowed()[:, 0, -1].all())
+    return (*tokens, UNNAMED) if is_last else (UNNAMED, *tokens)
 
 
 def _last(tokens: tuple[Token, ...], n: int) -> tuple[Token, ...]:

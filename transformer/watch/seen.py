@@ -25,6 +25,8 @@ class Seen:
     """Whether the keys come from another sequence; None where the call does not tell."""
     is_folded: bool = False
     """Whether its heads may as well be a batch: one axis in front of [Q, d]."""
+    is_softmax: bool = False
+    """Whether it is the softmax of the call before, whose values met something else."""
     projection: Tensor | None = None
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
 
@@ -51,9 +53,15 @@ def storage(tensor: Tensor | None) -> int:
 
 
 def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:
-    """Whether a mask [1 or H, 1 or Q, K], True = open, is causal; the queries are the last keys."""
+    """Whether a mask [1 or H, 1 or Q, K], True = open, is causal; the queries are the last keys.
+
+    A last key that is open to every query is nobody's later one: a module has added it.
+    """
     if mask is None or n_queries < 2 or n_keys < n_queries:
         return False
     if mask.size(1) == 1:
         return False
-    return not bool(mask.any(0).triu(n_keys - n_queries + 1).any())
+    is_open = mask.any(0)
+    if n_keys == n_queries + 1 and bool(is_open[:, -1].all()):
+        is_open, n_keys = is_open[:, :-1], n_queries
+    return not bool(is_open.triu(n_keys - n_queries + 1).any())

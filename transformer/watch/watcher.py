@@ -13,7 +13,16 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from transformer.watch.addends import Addend, bias_of
-from transformer.watch.by_hand import Marks, Product, Softmax, inherited, met_values, tensors_in
+from transformer.watch.by_hand import (
+    HandMade,
+    Marks,
+    Product,
+    Softmax,
+    inherited,
+    met_values,
+    mixed,
+    tensors_in,
+)
 from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
 from transformer.watch.held import Held
 from transformer.watch.operators import (
@@ -86,13 +95,14 @@ class Watcher:
             self._multi_head(*args, **kwargs)
             return result
         result = call_function(self, func, args, kwargs)
-        given = (*args, *kwargs.values())
         if func in TURNING:
-            self.turns.called(func, result, given, len(self.seen))
+            self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
         if func in _SOFTMAXES:
             self._softmax(result, args, kwargs)
-        elif self._marks and func not in _ENDING and _may_be_scores(result):
-            inherited(self._marks, func, result, given)
+        elif self._marks and func not in _ENDING:
+            for each in tensors_in([result]):
+                if each.dim() > 1:
+                    inherited(self._marks, func, each, args, kwargs)
         return result
 
     def _adding(self, args: Any, kwargs: Any) -> None:
@@ -144,7 +154,12 @@ class Watcher:
             self._marks.put(result, Softmax(result, scores, mark.addends))
 
     def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        made = met_values(self._marks, args, result) if self._marks else None
+        made = None
+        if self._marks:
+            is_learned = any(map(self._held.is_learned, tensors_in(args)))
+            if is_learned and mixed(self._marks, result, args):
+                return
+            made = met_values(self._marks, args, result)
         if made is not None:
             self._by_hand(made)
         elif self._is_of_activations(args, result):
@@ -153,19 +168,23 @@ class Watcher:
         else:
             self._matrix(args, kwargs, result)
 
-    def _by_hand(self, made: Any) -> None:
+    def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)
         place = place_of(self._paths, width)
         one_of_batch(made.weights, place.path)  # raises for a batch
-        call = made.call()
+        call, softmax = made.calls()
         call = replace(call, v=self._lasting(call.v))
-        n_heads, n_queries, n_keys = sizes = call.given.shape
+        n_heads, n_queries, n_keys = call.given.shape
+        sizes = n_heads, n_queries, n_keys
         is_causal = later_keys_are_closed(call.mask, n_queries, n_keys)
         folded = made.weights.dim() == 3
         addends = made.addends  # not made itself, which holds the scores too
         make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
-        seen = Seen(place, tuple(sizes), make, is_causal, place.reads_another, is_folded=folded)
+        seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
+        if softmax is not None:
+            before = len(softmax.given), n_queries, n_keys
+            self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
@@ -184,6 +203,8 @@ class Watcher:
         return not is_constant and not self._held.is_learned(keys)
 
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        if self._marks:
+            mixed(self._marks, result, args)
         if self._joining is not None:
             self._joined(*self._joining, args, lambda matrix: matrix)
 
@@ -211,10 +232,6 @@ class Watcher:
         self.seen.append(seen)
         self._joining = seen, heads
         self.tables.forget()
-
-
-def _may_be_scores(result: Any) -> bool:
-    return isinstance(result, Tensor) and result.dim() > 1
 
 
 def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
