@@ -9,7 +9,14 @@ _CSS = """
 <style>
   [data-testid="stMainBlockContainer"] { padding: 4.2rem 2rem 1rem; max-width: 2400px; }
   [data-testid="stMain"] { font-variant-numeric: tabular-nums; }
-  [data-testid="stMain"]:focus-visible { outline: none; }
+  /* What gets the focus is not to lie below the header. */
+  [data-testid="stMain"] { scroll-padding-top: 4.2rem; }
+  /* A closed sidebar takes no focus; it slides out before it is gone. */
+  [data-testid="stSidebar"] {
+    transition: transform 0.3s, min-width 0.3s, max-width 0.3s, visibility 0.3s !important;
+  }
+  [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
+  [data-testid="stSidebar"][data-collapsed="true"] * { visibility: inherit !important; }
   /* The last result stays as it is until the new one is there. */
   [data-stale="true"] { opacity: 1 !important; }
   /* Of these popovers the icon is enough to see; their names are still read aloud. */
@@ -21,6 +28,10 @@ _CSS = """
   [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
   /* It draws nothing, and takes no place. */
   .st-key-address { position: absolute; }
+  /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
+  [role="radio"]:focus-visible { position: relative; z-index: 1; }
+  [data-testid="stElementToolbar"]:has(:focus-visible),
+  .modebar-container:has(:focus-visible) > .modebar { opacity: 1 !important; }
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
     html { font-size: 20px !important; }
@@ -46,7 +57,7 @@ _CSS = """
 
 def style() -> None:
     """Less padding than Streamlit's own, digits of one width, and text that can be read."""
-    st.html(_CSS + _readable(current_theme()))
+    st.html(_CSS + _readable(current_theme()) + _ring(current_theme()))
 
 
 def _readable(theme: Theme) -> str:
@@ -55,5 +66,31 @@ def _readable(theme: Theme) -> str:
 <style>
   .stMarkdown [data-testid="stCaptionContainer"] {{ color: {theme.dim}; opacity: 1; }}
   .stMultiSelect [data-tag] {{ color: {theme.background}; }}
+</style>
+"""
+
+
+def _ring(theme: Theme) -> str:
+    """What has the focus, by one ring wherever it is; of a field, its frame has it."""
+    fields = (
+        '[data-testid="stTextInputRootElement"]',
+        '[data-testid="stNumberInputContainer"]',
+        '.stSelectbox [role="group"]',
+        '.stMultiSelect [role="group"]',
+    )
+    frames = f":is({', '.join(fields)}):has(input:focus-visible)"
+    inside = '[data-testid="stDataFrame"] canvas, [role="menuitem"], [role="option"]'
+    return f"""
+<style>
+  :focus-visible, {frames}, .stCheckbox label:has(:focus-visible) {{
+    outline: 2px solid {theme.accent} !important;
+    outline-offset: 2px !important;
+    box-shadow: none !important;
+  }}
+  :is({", ".join(fields)}) input:focus-visible {{ outline: none !important; }}
+  [data-testid="stMain"]:focus-visible {{ outline: none !important; }}
+  {frames} {{ outline-offset: -1px !important; }}
+  [data-testid="stMain"] button:focus-visible {{ outline-offset: 0 !important; }}
+  :is({inside}):focus-visible {{ outline-offset: -2px !important; }}
 </style>
 """

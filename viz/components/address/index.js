@@ -1,8 +1,10 @@
-// The server writes the address of what is chosen, unless somebody goes Back. It draws nothing.
+// The server writes the address of what is chosen, unless somebody goes Back. It draws nothing, and
+// is on every page: so the focus of a page that opens is looked after here, too.
 
 import { mounted } from "../kit/mounted.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
+import { leaveNavigation, watchFocus } from "./focus.js";
 
 const APP = '[data-testid="stApp"]';
 
@@ -28,6 +30,7 @@ function begin() {
   window.addEventListener("popstate", went, true);
   window.addEventListener("click", () => (bar.isAsking = true), true);
   window.addEventListener("error", reloadWhenEmpty);
+  watchFocus();
 }
 
 // Where pages follow upon each other in a moment, Streamlit may mix them up and end ("'setIn' cannot
@@ -49,6 +52,8 @@ function went() {
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
 function update(_, { number, query, n_entries, taken, asked, page, pages }) {
   if (!isOpen(page, pages)) return;
+  if (page !== (bar.page ?? page)) leaveNavigation();
+  bar.page = page;
   const here = location.search.slice(1);
   if (bar.isGoing && taken !== here) {
     // Streamlit tells the server of Back and Forward, but for a click that follows at once.

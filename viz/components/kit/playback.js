@@ -15,7 +15,8 @@ const ICONS = {
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
 };
 // Where keys belong to what has the focus.
-const TYPING = "input:not([type=range]), textarea, select, [contenteditable], [role]";
+const SWITCH = "input[type=checkbox]"; // it hears the space bar only
+const TYPING = `input:not([type=range], ${SWITCH}), textarea, select, [contenteditable], [role]:not([role=switch])`;
 
 const REST = 300; // ms without a move until the server is told
 
@@ -134,8 +135,8 @@ export function onPlayerKey(playback, root, event) {
   const inside = root.contains(origin);
   if (hasModifier(event) || event.defaultPrevented) return;
   if (!(origin instanceof Element) || origin.closest(TYPING)) return;
-  if (!inside && origin.closest("[role=radio], [role=menuitem], summary, input, iframe")) return;
-  if (event.key === " " && origin.closest("button")) return; // presses the button
+  if (!inside && origin.closest("summary, input[type=range], iframe")) return;
+  if (event.key === " " && origin.closest(`button, ${SWITCH}`)) return; // presses it
   const actions = {
     ArrowLeft: () => move(playback, playback.step - 1),
     ArrowRight: () => move(playback, playback.step + 1),

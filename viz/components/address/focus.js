@@ -1,0 +1,57 @@
+// Where the focus goes: the first Tab of a page leads past the header to its picture, and who has
+// come by the navigation is on the page, whose keys are heard then.
+
+const NAVIGATION = '[data-testid="stHeader"], [data-testid="stSidebar"]';
+const LINKS = '[data-testid="stSidebar"][data-collapsed="false"] [data-testid="stSidebarNav"]';
+const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
+const LINK = '[data-testid="stSkipToContent"]';
+// Whatever is drawn large, and charts; the first one on the page counts.
+const PICTURES = ["arrows", "map", "inside", "player", "snapshots"].map((key) => `.st-key-${key}`);
+const PICTURE = [...PICTURES, ".stPlotlyChart"].join();
+// Where keys move something in it.
+const PLACES = ['.stage[tabindex="0"]', '.stage [tabindex="0"]', ".play", '[tabindex="0"], button'];
+
+export function watchFocus() {
+  window.addEventListener("focusin", ({ target }) => target.matches?.(LINK) && rename(target));
+  window.addEventListener("click", skip, true);
+  main().tabIndex = -1; // nothing is to be done there; a click and the links still lead to it
+}
+
+function main() {
+  return document.querySelector('[data-testid="stMain"]');
+}
+
+// Streamlit's own text stays where there is no picture.
+function rename(link) {
+  link.firstChild.data = picture() ? "Skip to the picture" : "Skip to main content";
+}
+
+function skip(event) {
+  const found = event.target.closest?.(LINK) && picture();
+  if (!found) return;
+  event.preventDefault();
+  event.stopPropagation();
+  placeIn(found).focus();
+}
+
+function picture() {
+  return document.querySelector(PICTURE);
+}
+
+function placeIn(found) {
+  const root = [...found.querySelectorAll("*")].find((node) => node.shadowRoot)?.shadowRoot;
+  for (const place of root ? PLACES : []) {
+    const node = root.querySelector(place);
+    if (node) return node;
+  }
+  found.tabIndex = -1;
+  return found;
+}
+
+// Another page is open: Streamlit leaves the focus on the menu, which Space would open again; and a
+// sidebar that holds the navigation, on a narrow screen, over the page.
+export function leaveNavigation() {
+  const isThere = document.activeElement?.closest(NAVIGATION);
+  if (document.querySelector(LINKS)) document.querySelector(CLOSE)?.click();
+  if (isThere) main().focus();
+}
