@@ -108,9 +108,9 @@ def theme(name: str | None) -> Theme:
     return DARK if name == "dark" else LIGHT
 
 
-def plotly_scale(colours: list[str]) -> list[tuple[float, str]]:
-    """Colours at even distances, as Plotly wants a colour scale."""
-    return [(i / (len(colours) - 1), colour) for i, colour in enumerate(colours)]
+def plotly_scale(colours: list[str], power: int = 1) -> list[tuple[float, str]]:
+    """Colours as Plotly wants a colour scale: at even distances of a value's root of this power."""
+    return [((i / (len(colours) - 1)) ** power, colour) for i, colour in enumerate(colours)]
 
 
 def ramp(start: str, end: str, n: int = N_STOPS) -> list[str]:

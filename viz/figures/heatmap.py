@@ -54,6 +54,8 @@ class Scale:
     high: float
     clipped: bool = False
     """Whether values beyond the two ends may occur; they take the colours of the ends."""
+    root: bool = False
+    """Whether the shade shows the square root of a value: then small ones stay visible."""
 
     def level_bar(self, theme: Theme) -> dict[str, Any]:
         """The same above the cells, where it takes no width from them and reads as a line."""
@@ -89,8 +91,8 @@ class Scale:
 
 
 def weight_scale(theme: Theme) -> Scale:
-    """0 to 1, whatever the head: so that heads compare."""
-    return Scale("weight", theme.attention_scale, 0.0, 1.0)
+    """0 to 1, whatever the head: so that heads compare. Shaded as every weight on screen."""
+    return Scale("weight (square-root scale)", theme.attention_scale, 0.0, 1.0, root=True)
 
 
 def signed_scale(theme: Theme, title: str, bound: float = 1.0, clipped: bool = False) -> Scale:
@@ -129,7 +131,7 @@ def heatmap(
             z=values.numpy(),
             zmin=scale.low,
             zmax=scale.high,
-            colorscale=plotly_scale(scale.colours),
+            colorscale=plotly_scale(scale.colours, 2 if scale.root else 1),
             colorbar=scale.level_bar(theme) if square else scale.bar(theme),
             hovertemplate=hover + "<extra></extra>",
             hoverongaps=False,

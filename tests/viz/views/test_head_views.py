@@ -30,6 +30,15 @@ def test_the_figure_holds_the_exact_weights(recording: Recording, kind: str) -> 
     assert ":.4f" in shown.hovertemplate
 
 
+def test_the_shade_is_that_of_the_square_root_as_on_screen(recording: Recording) -> None:
+    shown = head_heatmap.draw(recording, LIGHT, Selection("cross", 1, 1)).data[-1]
+    n = len(LIGHT.attention_scale) - 1
+    assert shown.colorscale == tuple(
+        ((i / n) ** 2, colour) for i, colour in enumerate(LIGHT.attention_scale)
+    )
+    assert "square-root" in shown.colorbar.title.text
+
+
 def test_masked_cells_have_a_colour_of_their_own_and_say_so(recording: Recording) -> None:
     under, shown = head_heatmap.draw(recording, DARK, Selection("decoder_self", 0, 0)).data
     assert np.array_equal(under.z == 1, np.isnan(shown.z))
