@@ -3,8 +3,10 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes, painted
-from tests.browser.test_app import figures, open_app, parameter, wait_for_figure
+from tests.browser.server import ROOT, becomes, painted
+from tests.browser.test_app import figures, open_app, parameter, row, wait_for_figure
+from transformer import decode, load_checkpoint, record
+from viz.labels import bare_label
 
 pytestmark = pytest.mark.browser
 
@@ -43,6 +45,10 @@ def test_training_opens_on_heads_of_a_checkpoint_that_has_snapshots(
     ).to_be_visible()
     player = page.locator(".snapshot-player[data-nonce]")
     expect(player).to_be_visible()
+    small = load_checkpoint(ROOT / "checkpoints" / "en-de-small")
+    text = small.about.examples[0]
+    made = record(small, text, decode(small, text, method="beam").target)
+    assert row(page, "target") == [bare_label(token) for token in made.target]
     page.get_by_label("Head", exact=True).click()
     page.get_by_role("option", name="H1", exact=True).click()
     becomes(lambda: parameter(page, "head"), "1")

@@ -55,6 +55,6 @@ def _draw(page: Page, pages: list[str]) -> None:
         mend_head(shown.selection)
     with previewed(asked, pane.shown):
         if page.shows == "sentence":
-            token_row(page, pane)
+            token_row(page, shown, previews=shown is pane)
             tell_story()
         page.draw(shown)

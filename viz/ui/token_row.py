@@ -22,19 +22,23 @@ TITLES = {
 """What the two lines of tokens are, by how the model reads."""
 
 
-def token_row(page: Page, pane: Pane) -> None:
-    """Draw the row for this page; all of it for the tokens where nothing is chosen beside them."""
+def token_row(page: Page, pane: Pane, previews: bool = True) -> None:
+    """Draw the row for this page; all of it for the tokens where nothing is chosen beside them.
+
+    previews: whether the tokens follow a text that is being typed; those of a checkpoint that
+    stands in for the chosen one wait until it is entered.
+    """
     if page.choices is None:
-        _tokens(page, pane)
+        _tokens(page, pane, previews)
     else:
         tokens, choices = st.columns(WIDTHS)
         with tokens:
-            _tokens(page, pane)
+            _tokens(page, pane, previews)
         with choices:
             page.choices(pane)
 
 
-def _tokens(page: Page, pane: Pane) -> None:
+def _tokens(page: Page, pane: Pane, previews: bool) -> None:
     shown = pane.answer
     rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), preview_address()
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "address": address}
@@ -44,7 +48,8 @@ def _tokens(page: Page, pane: Pane) -> None:
         "tokens",
         on_pin=lambda news: pin_token(pane, news["side"], news["position"], news["key"]),
     )
-    preview("tokens", rows, leads=False, address=address)
+    if previews:
+        preview("tokens", rows, leads=False, address=address)
     if remarks := [*_languages(shown), *_end(shown)]:
         st.caption(" · ".join(remarks))
     page.below_tokens(pane)

@@ -38,7 +38,7 @@ def _shown(pane: Pane) -> Pane:
 
 def _choices(pane: Pane) -> None:
     if _shows_heads(pane):
-        choose_head(_shown(pane))
+        choose_head(pane)
 
 
 PAGE = Page("training", "Training", "Model", 6, draw, choices=_choices, shown=_shown)
