@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 def test_a_card_opens_its_story_which_leads_on_and_is_closed(page: Page, address: str) -> None:
     first, second = COMPOSITIONS[:2]
     open_app(page, f"{address}/gallery")
+    page.evaluate("window.since = 'the start'")
     page.get_by_label(f"Open: {first.title}").click()
     story, picture = page.locator(".story"), page.locator(".head-view[data-nonce]")
     expect(story).to_contain_text(first.sentence)
@@ -32,6 +33,7 @@ def test_a_card_opens_its_story_which_leads_on_and_is_closed(page: Page, address
     expect(picture).to_have_attribute("data-heads", "1,2,3,4,7")
     page.go_back()
     expect(story).to_contain_text(first.sentence)
+    assert page.evaluate("window.since") == "the start"  # nothing was loaded anew
 
 
 def test_another_sentence_ends_a_story(page: Page, address: str) -> None:
@@ -42,3 +44,24 @@ def test_another_sentence_ends_a_story(page: Page, address: str) -> None:
     type_sentence(page, "It rains.")
     expect(story).to_have_count(0)
     becomes(lambda: parameter(page, "story"), None)
+
+
+def test_back_leads_from_a_story_to_the_gallery_and_cards_open_in_tabs_too(
+    page: Page, address: str
+) -> None:
+    last = COMPOSITIONS[-1]
+    open_app(page, f"{address}/gallery")
+    card = page.get_by_label(f"Open: {last.title}")
+    card.scroll_into_view_if_needed()
+    with page.context.expect_page() as opened:
+        card.click(modifiers=["Control"])
+    expect(opened.value.locator(".story")).to_contain_text(last.sentence)
+    card.click()
+    story = page.locator(".story")
+    expect(story).to_contain_text(last.sentence)
+    expect(story).to_be_in_viewport()
+    becomes(lambda: parameter(page, "checkpoint"), "sentiment")
+    page.go_back()
+    expect(page.get_by_label(f"Open: {COMPOSITIONS[0].title}")).to_have_count(1)
+    page.go_forward()
+    expect(story).to_contain_text(last.sentence)

@@ -1,6 +1,7 @@
-"""The cards of compositions as HTML: a grid of one to three columns, plain links.
+"""The cards of compositions as HTML: a grid of one to three columns, with links.
 
-Plain links, because Streamlit's own keep the sentence and the checkpoint that the session has.
+Not Streamlit's own, which keep the sentence and the checkpoint that the session has: `data-state`
+marks those that the address component goes to without loading the page anew.
 """
 
 import base64
@@ -52,7 +53,7 @@ def cards(
 def _card(composition: Composition, picture: Picture | None) -> str:
     title, sentence = html.escape(composition.title), html.escape(composition.sentence)
     screen = composition.screen
-    opened = f'<a href="{html.escape(link(composition.told))}" aria-label="Open: {title}">Open</a>'
+    opened = f'<a data-state href="{html.escape(link(composition.told))}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
         f'<div class="picture">{_image(picture)}</div>'

@@ -52,8 +52,8 @@ def _text(told: Composition) -> str:
 
 
 def _link(to: Composition | None, words: str) -> str:
-    """A plain link, as those of the cards: Streamlit's own keep what the session has."""
+    """A link as those of the cards: Streamlit's own keep what the session has."""
     if to is None:
         return ""
     name = html.escape(f"{words.strip('← →')}: {to.title}")
-    return f'<a href="{html.escape(link(to.told))}" aria-label="{name}">{words}</a>'
+    return f'<a data-state href="{html.escape(link(to.told))}" aria-label="{name}">{words}</a>'

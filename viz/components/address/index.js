@@ -2,6 +2,7 @@
 // is on every page: so the focus of a page that opens is looked after here, too.
 
 import { mounted } from "../kit/mounted.js";
+import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { leaveNavigation, watchFocus } from "./focus.js";
@@ -29,8 +30,18 @@ function begin() {
   history.pushState = (...entry) => (bar.isGoing && !bar.isAsking) || bar.push(...entry);
   window.addEventListener("popstate", went, true);
   window.addEventListener("click", () => (bar.isAsking = true), true);
+  window.addEventListener("click", follow);
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
+}
+
+// A link to another state of the app needs no page loaded anew: it is gone to as by Forward.
+function follow(event) {
+  const link = event.target.closest?.("a[data-state]");
+  if (!link || event.button || hasModifier(event) || event.shiftKey) return;
+  event.preventDefault();
+  bar.push({}, "", link.href);
+  window.dispatchEvent(new PopStateEvent("popstate"));
 }
 
 // Where pages follow upon each other in a moment, Streamlit may mix them up and end ("'setIn' cannot
