@@ -53,7 +53,8 @@ def cards(
 def _card(composition: Composition, picture: Picture | None) -> str:
     title, sentence = html.escape(composition.title), html.escape(composition.sentence)
     screen = composition.screen
-    opened = f'<a data-state href="{html.escape(link(composition.told))}" aria-label="Open: {title}">Open</a>'
+    address = html.escape(link(composition.told))
+    opened = f'<a data-state href="{address}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
         f'<div class="picture">{_image(picture)}</div>'

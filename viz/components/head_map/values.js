@@ -77,7 +77,8 @@ export function valueAt(map, window, row, column) {
 }
 
 // The strongest cell of a row, or of a column where row is -1; null where all are masked, or where
-// values are pooled, and so are of other rows too.
+// values are pooled, and so are of other rows too. In a column, rows that may look at one key only
+// count where there is no other: their 1 is no finding.
 export function strongestAlong(map, row, column) {
   if (isPooled(map)) return null;
   const n = row < 0 ? map.nRows : map.nColumns;
@@ -86,9 +87,15 @@ export function strongestAlong(map, row, column) {
     row < 0 ? valueAt(map, whole, i, column) : valueAt(map, whole, row, i),
   );
   const isStronger = (a, b) => !(Math.abs(b?.value) >= Math.abs(a.value));
-  return cells.reduce((best, cell) => {
-    return !Number.isNaN(cell.value) && isStronger(cell, best) ? cell : best;
-  }, null);
+  const allowed = cells.filter(({ value }) => !Number.isNaN(value));
+  const free = row < 0 ? allowed.filter((cell) => hasChoice(map, cell.row)) : allowed;
+  const strongest = (best, cell) => (isStronger(cell, best) ? cell : best);
+  return (free.length ? free : allowed).reduce(strongest, null);
+}
+
+function hasChoice({ values, nColumns }, row) {
+  const keys = values.subarray(row * nColumns, (row + 1) * nColumns);
+  return keys.filter((value) => !Number.isNaN(value)).length > 1;
 }
 
 // The nearest cell that the map has.

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import {
+  strongestAlong,
+  test,
+} from "node:test";
 
 import {
   fitWindow,
@@ -67,4 +70,19 @@ test("rows and columns bear tokens of the page's two lines", () => {
   assert.equal(placeOf(map, "columns", { side: "source", position: 0 }), 2);
   assert.equal(placeOf(map, "columns", { side: "target", position: 0 }), -1);
   assert.equal(placeOf(map, "rows", { side: "target", position: null }), -1);
+});
+
+test("the strongest cell of a column is in a row that had a choice, where there is one", () => {
+  const values = Float32Array.of(1, NaN, NaN, 0.3, 0.7, NaN, 0.2, 0.1, 0.7);
+  const map = { header: { block: [1, 1] }, values, nRows: 3, nColumns: 3 };
+  const found = (...place) => {
+    const { row, column, value } = strongestAlong(map, ...place);
+    return [row, column, Math.fround(value)];
+  };
+  assert.deepEqual(found(-1, 0), [1, 0, Math.fround(0.3)]);
+  assert.deepEqual(found(-1, 2), [2, 2, Math.fround(0.7)]);
+  assert.deepEqual(found(0, -1), [0, 0, 1]); // a row that is asked for has its own
+  const alone = { ...map, values: values.subarray(0, 3), nRows: 1 };
+  assert.equal(strongestAlong(alone, -1, 0).value, 1);
+  assert.equal(strongestAlong(alone, -1, 1), null);
 });
