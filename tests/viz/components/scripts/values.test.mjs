@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  strongestAlong,
-  test,
-} from "node:test";
+import { test } from "node:test";
 
 import {
   fitWindow,
@@ -11,6 +8,7 @@ import {
   isSmall,
   placeOf,
   regionAround,
+  strongestAlong,
   tokenOf,
   valueAt,
   wholeWindow,
