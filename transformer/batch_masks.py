@@ -57,7 +57,7 @@ def batch_masks(attentions: Sequence[Attention], pad: Token) -> list[SentenceMas
     queries = padded([attention.queries for attention in attentions], pad)
     keys = padded([attention.keys for attention in attentions], pad)
     n_queries, n_keys = len(queries[0]), len(keys[0])
-    is_causal = attentions[0].kind == "decoder_self"
+    is_causal = attentions[0].is_decoder
     subsequent = subsequent_mask(n_queries, n_keys)[0, 0] if is_causal else None
     return [
         SentenceMasks(

@@ -5,7 +5,8 @@ from transformer.recording.data import (
     AttentionCall,
     PositionalEncoding,
     Recording,
+    Unseen,
     WeightsCall,
 )
 
-__all__ = ["Attention", "AttentionCall", "PositionalEncoding", "Recording", "WeightsCall"]
+__all__ = ["Attention", "AttentionCall", "PositionalEncoding", "Recording", "Unseen", "WeightsCall"]

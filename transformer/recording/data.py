@@ -162,6 +162,20 @@ class Attention:
     """One a layer."""
     produced: tuple[Token, ...] | None = None
     """The token that each row was about to produce; None where rows produce nothing."""
+    role: str | None = None
+    """Which of the three it is where `kind` is another name; None: `kind` says it, or nothing."""
+    numbers: tuple[int, ...] = ()
+    """What the model itself calls these layers, where it has others in between; empty: 0, 1, ..."""
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether its keys are of another sequence than its queries."""
+        return (self.role or self.kind) == "cross"
+
+    @property
+    def is_decoder(self) -> bool:
+        """Whether it is a decoder's own."""
+        return (self.role or self.kind) == "decoder_self"
 
     @property
     def n_layers(self) -> int:
@@ -193,6 +207,19 @@ class Attention:
         return self.calls[layer].only(head).allowed()[0].cpu()
 
 
+@dataclass(frozen=True)
+class Unseen:
+    """A module that ran, looks like attention, and was not understood."""
+
+    path: str
+    """In the model, with a star for the number of the layer."""
+    why: str
+    """A clause without a full stop, such as "its attention runs over blocks of the sequence"."""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
+
+
 @dataclass(frozen=True, eq=False)
 class PositionalEncoding:
     """What one side's embedding layer put together, as it passed through."""
@@ -218,7 +245,7 @@ class PositionalEncoding:
 def _biases(attentions: Iterable[Attention]) -> Iterator[tuple[str, RelativeBias]]:
     for attention in attentions:
         calls, kind = attention.calls, attention.kind
-        if kind.startswith("cross"):  # two sequences have no distances
+        if attention.is_cross:  # two sequences have no distances
             continue
         found = shared([call.bias for call in calls])
         for layers, bias in found:
@@ -246,11 +273,13 @@ class Recording:
     """Only for masked language models: one per mask in the source."""
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
+    unseen: tuple[Unseen, ...] = ()
+    """What ran and was not understood: it is missing from `attentions`."""
 
     @property
     def n_prompt(self) -> int:
         """Of a generator, whose text begins with its source, that source's length; else 0."""
-        is_generator = all(kind.startswith("decoder_self") for kind in self.attentions)
+        is_generator = all(each.is_decoder for each in self.attentions.values())
         return len(self.source) if is_generator else 0
 
     @cached_property

@@ -1,6 +1,7 @@
 """One forced pass of a checkpoint whose modules are not ours: attention is found by watching."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 import torch
@@ -12,10 +13,10 @@ from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
-from transformer.watch.kinds import by_kind
+from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
-from transformer.watch.seen import Seen
+from transformer.watch.unseen import unseen
 from transformer.watch.watcher import Watcher
 
 Name = Callable[[Ids], tuple[Token, ...]]
@@ -29,18 +30,19 @@ def record_watched(
     watcher = Watcher(checkpoint.model)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
-    if not watcher.seen:
+    missing = unseen(watcher)
+    if not by_kind(watcher.seen):
         raise InputError(
             f"No attention was seen in {checkpoint.name}: it is not a Transformer, or its "
             "attention runs in code that torch does not show."
+            + "".join(f" {each}." for each in missing)
         )
 
     def name(ids: Ids) -> tuple[Token, ...]:
         return tuple(map(checkpoint.tokenizer.token, ids))
 
-    attentions = {
-        kind: _attention(kind, seen, forced, name) for kind, seen in _kinds(watcher, forced).items()
-    }
+    kinds = _kinds(watcher, forced)
+    attentions = {each: _attention(each, kind, forced, name) for each, kind in kinds.items()}
     # The same under the names that the watcher gives its kinds.
     as_seen = dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
     schemes = position_schemes(watcher, as_seen, tuple(inputs))
@@ -50,6 +52,7 @@ def record_watched(
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
         rotary=schemes.rotary,
+        unseen=missing,
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
@@ -70,7 +73,8 @@ def watched_calls(
     with torch.inference_mode(), watcher:
         checkpoint.model(*rows, mask=mask)
     return {
-        kind: [maker(call)() for call in calls] for kind, calls in _kinds(watcher, forced).items()
+        name: [maker(call)() for call in kind.calls]
+        for name, kind in _kinds(watcher, forced).items()
     }
 
 
@@ -78,25 +82,31 @@ def _rows(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> list[torch.Tensor]:
     return [torch.tensor([ids], device=checkpoint.device) for ids in inputs]
 
 
-def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, list[Seen]]:
+def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, Kind]:
     """What was seen, by kind; a family that has but one has no other, whatever it looks like."""
     found = by_kind(watcher.seen)
     if len(forced.rows) == 1 and len(found) == 1:
-        return dict(zip(forced.rows, found.values(), strict=True))
+        (role,), (kind,) = forced.rows, found.values()
+        return {role: replace(kind, role=role)}
     return found
 
 
-def _attention(kind: str, seen: list[Seen], forced: ForcedPass, name: Name) -> Attention:
+def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attention:
     """A kind that the family does not know, or that reads fewer positions, has them numbered."""
-    _, n_queries, n_keys = seen[0].sizes
-    rows = forced.rows.get(kind)
+    _, n_queries, n_keys = kind.sizes
+    rows = forced.rows.get(kind.role or "")
     if rows is None or (len(rows.queries), len(rows.keys)) != (n_queries, n_keys):
         rows = _alike(forced, n_queries, n_keys)
-    calls = Calls([maker(call) for call in seen])
-    if rows is None:
-        return Attention(kind, numbered(n_queries), numbered(n_keys), calls)
-    produced = None if rows.produced is None else name(rows.produced)
-    return Attention(kind, name(rows.queries), name(rows.keys), calls, produced)
+    calls = Calls([maker(call) for call in kind.calls])
+    return Attention(
+        kind=title,
+        queries=numbered(n_queries) if rows is None else name(rows.queries),
+        keys=numbered(n_keys) if rows is None else name(rows.keys),
+        calls=calls,
+        produced=None if rows is None or rows.produced is None else name(rows.produced),
+        role=kind.role,
+        numbers=kind.numbers,
+    )
 
 
 def _alike(forced: ForcedPass, n_queries: int, n_keys: int) -> Rows | None:

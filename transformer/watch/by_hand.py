@@ -35,8 +35,12 @@ class Softmax:
 class Origin:
     """What a softmax and all that was made of it have in common."""
 
+    path: str = ""
+    """Of the module."""
     is_used: bool = False
     """Whether it has met its values."""
+    is_of_blocks: bool = False
+    """Whether it met them block by block."""
 
 
 @dataclass(frozen=True)
@@ -265,6 +269,7 @@ def _ordered(
         if w.dim() < 2 or v.dim() < 2 or w.size(-1) != n_keys or v.size(-2) != n_keys:
             return None
         if w.dim() > 4 and v.size(-3) != 1:  # blocks of a sequence, and no groups of heads
+            mark.origin.is_of_blocks = True
             return None
         return HandMade(mark, w, v, result)
     of_w, of_v, out = _letters(equation, w, v, result, place)
@@ -272,7 +277,8 @@ def _ordered(
     if w.size(-1) != n_keys or key not in of_v or key in out or not asking:
         return None
     shared = [letter for letter in of_w[:-1] if letter in of_v]
-    if len(shared) > 2:  # blocks of a sequence
+    if len(shared) > 2:
+        mark.origin.is_of_blocks = True
         return None
     rest = [letter for letter in of_v if letter not in of_w]
     wanted = tuple(of_w.index(letter) for letter in (*shared, *asking, key))  # groups, queries

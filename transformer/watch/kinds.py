@@ -1,42 +1,165 @@
-"""Which attention a call is: an encoder's own, a decoder's own, or from one to the other.
+"""Which attention a call is, and which layer: kinds, each with one call per layer.
 
 Nothing is registered, so this goes by evidence, strongest first: what the call itself or the
 arguments of its module say of where keys come from, names in the module's path, causality, sizes.
+What evidence does not tell keeps a name of its own, and never takes one of ours.
 """
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count, pairwise
 
+from transformer.watch.heads import side_by_side
 from transformer.watch.seen import Seen
 
 _CROSS = re.compile(r"cross|enc_?dec|enc(oder)?_att|src_att", re.IGNORECASE)
 _DECODER = re.compile(r"(^|[._])dec", re.IGNORECASE)
+ROLES = ("encoder_self", "decoder_self", "cross")
 
 
-def by_kind(seen: Sequence[Seen]) -> dict[str, list[Seen]]:
-    """kind -> its calls, one per layer, in the order of calling.
+@dataclass(eq=False)
+class Kind:
+    """One kind of attention in all layers."""
 
-    All layers of a kind have the same H, Q and K. Calls of other sizes are kinds of their own,
-    named after their place and size: a model may have two towers, or shorten what it reads.
+    role: str | None
+    """ "encoder_self", "decoder_self" or "cross"; None where nothing tells."""
+    sizes: tuple[int, int, int]
+    """H, Q and K of every call."""
+    is_softmax: bool
+    """Whether it is what the softmax gave, where the values met something else."""
+    part: tuple[int, int]
+    """Which of how many calls of a layer that nothing puts together."""
+    calls: list[Seen] = field(default_factory=list)
+    """One per layer, in the order of calling."""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """What the model calls these layers: the first numbers in their paths that differ."""
+        columns = list(zip(*(_numbers(call) for call in self.calls), strict=False))
+        if len(self.calls) > 1:
+            columns = [column for column in columns if len(set(column)) > 1]
+        numbers = columns[0] if columns else ()
+        is_going_up = numbers and all(a < b for a, b in pairwise(numbers))
+        return numbers if is_going_up else tuple(range(len(self.calls)))
+
+
+def by_kind(seen: Sequence[Seen]) -> dict[str, Kind]:
+    """Name -> kind.
+
+    Calls of other sizes are kinds of their own: a model may have two towers, or shorten what it
+    reads. So are several calls of a layer, unless they are its heads.
     """
-    groups: dict[tuple[str, tuple[int, int, int]], list[Seen]] = {}
+    kinds = _stacked(_kinds(seen))
+    stems = [_stem(kind) for kind in kinds]
+    named: dict[str, Kind] = {}
+    for kind in kinds:
+        alike = [it for it in kinds if (it.role, it.sizes) == (kind.role, kind.sizes)]
+        is_alone = kind.part == (0, 1) and not any(
+            it is not kind for it in alike if not it.is_softmax
+        )
+        if kind.role is None or kind.is_softmax or kind.role in named or not is_alone:
+            named[_name(kind, stems, named)] = kind
+        else:
+            named[kind.role] = kind
+    ours = [kind for kind in ROLES if kind in named]
+    return {kind: named[kind] for kind in (*ours, *named)}
+
+
+def blocks(seen: Sequence[Seen]) -> list[Seen]:
+    """Calls that cover a part of what their module read: nothing says which keys are whose."""
+    return [call for layer in _layers(seen) for call in layer if _is_block(call, layer)]
+
+
+def _is_only(kind: Kind, kinds: Iterable[Kind]) -> bool:
+    """Whether nothing else in its layers could be called the same."""
+    same = (kind.role, kind.sizes, False)
+    alike = [each for each in kinds if (each.role, each.sizes, each.is_softmax) == same]
+    return alike == [kind] and kind.part == (0, 1)
+
+
+def pattern_of(path: str) -> str:
+    """A path with a star for every number."""
+    return re.sub(r"(?<![^.])\d+(?![^.])", "*", path)
+
+
+def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
+    layers = [[call for call in it if not _is_block(call, it)] for it in _layers(seen)]
+    known = [call for layer in layers for call in layer]
+    found: dict[tuple[object, ...], Kind] = {}
+    for layer in layers:
+        parts: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
+        for call in layer:
+            parts[pattern_of(call.place.path), call.sizes, call.is_softmax].append(call)
+        for (path, *_), calls in parts.items():
+            joined = _heads_joined(calls)
+            for i, call in enumerate(joined):
+                kind = Kind(kind_of(call, known), call.sizes, call.is_softmax, (i, len(joined)))
+                key = path, kind.role, kind.sizes, kind.is_softmax, kind.part
+                found.setdefault(key, kind).calls.append(call)
+    return found.values()
+
+
+def _layers(seen: Sequence[Seen]) -> list[list[Seen]]:
+    """The calls of each layer, in the order of calling."""
+    layers: list[list[Seen]] = []
     for call in seen:
-        kind = kind_of(call, seen)
-        name = f"{kind.removesuffix('_self')} softmax" if call.is_softmax else kind
-        groups.setdefault((name, call.sizes), []).append(call)
-    kinds: dict[str, list[Seen]] = {}
-    for (kind, sizes), calls in groups.items():
-        kinds[_title(kind, sizes, calls) if kind in kinds else kind] = calls
-    ours = [kind for kind in ("encoder_self", "decoder_self", "cross") if kind in kinds]
-    return {kind: kinds[kind] for kind in (*ours, *kinds)}
+        if call.whole is not None and call.whole.parts[-1] is not call:
+            continue
+        whole = call.whole or call
+        if not layers or not (whole.goes_on or whole.is_softmax):
+            layers.append([])
+        layers[-1].append(whole)
+    return layers
 
 
-def kind_of(call: Seen, seen: Sequence[Seen]) -> str:
-    """ "encoder_self", "decoder_self" or "cross", of one of the calls seen in a pass."""
+def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
+    """Whether it is one of several of its module that cover a part each of what that read."""
+    if call.is_block:
+        return True
+    alike = [
+        each
+        for each in layer
+        if not each.is_softmax and pattern_of(each.place.path) == pattern_of(call.place.path)
+    ]
+    return len(alike) > 1 and all(_is_partial(each) for each in alike)
+
+
+def _heads_joined(calls: list[Seen]) -> list[Seen]:
+    """Calls of one layer, each of which has a W_O of its own, are its heads."""
+    if len(calls) > 1 and all(call.projection is not None for call in calls):
+        whole = side_by_side(calls)
+        return calls if whole is None else [whole]
+    return calls
+
+
+def _stacked(kinds: Iterable[Kind]) -> list[Kind]:
+    """Layers of several sorts that alternate are one stack: no two have the same numbers."""
+    stacks: list[Kind] = []
+    for kind in kinds:
+        for stack in stacks:
+            same = (stack.role, stack.sizes, stack.is_softmax, stack.part)
+            if kind.role is None or same != (kind.role, kind.sizes, kind.is_softmax, kind.part):
+                continue
+            if not set(map(_numbers, kind.calls)) & set(map(_numbers, stack.calls)):
+                stack.calls.extend(kind.calls)
+                break
+        else:
+            stacks.append(kind)
+    return stacks
+
+
+def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
+    """The role of one of the calls that were seen in a pass; None where nothing tells."""
+    if _is_partial(call):
+        return None
     if _is_cross(call, seen):
         return "cross"
     is_decoder = call.is_causal or call.place.is_causal or _DECODER.search(call.place.path)
-    return "decoder_self" if is_decoder or _is_cached(call) else "encoder_self"
+    if is_decoder or _is_cached(call):
+        return "decoder_self"
+    return "encoder_self" if _same_length(call) else None
 
 
 def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
@@ -46,17 +169,22 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
         return False
     if any(_CROSS.search(part) for part in call.place.path.split(".")):
         return True
-    if _same_length(call) or call.place.is_causal:
-        return False
-    return not _is_cached(call) or _is_beside_another(call, seen)
+    return not _same_length(call) and not call.place.is_causal and _is_beside_another(call, seen)
 
 
 def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:
-    """Whether the pass shows where other keys come from: a sequence that reads itself.
+    """Whether the pass shows two sequences of these lengths.
 
-    Either that of the keys, or that of the queries, which then has no keys of earlier passes.
+    The module was given both, or each of them reads itself somewhere.
     """
-    return any(_same_length(each) and each.sizes[1] in call.sizes[1:] for each in seen)
+    itself = {each.sizes[1] for each in seen if _same_length(each) and not _is_partial(each)}
+    both = set(call.sizes[1:])
+    return both <= call.place.lengths or both <= itself
+
+
+def _is_partial(call: Seen) -> bool:
+    """Whether its queries are not one for each position of a sequence that its module was given."""
+    return bool(call.place.lengths) and call.sizes[1] not in call.place.lengths
 
 
 def _is_cached(call: Seen) -> bool:
@@ -70,8 +198,35 @@ def _same_length(call: Seen) -> bool:
     return call.sizes[2] - call.sizes[1] in (0, 1) and not _is_cached(call)
 
 
-def _title(kind: str, sizes: tuple[int, int, int], calls: list[Seen]) -> str:
-    """What people read where a name of ours would be that of another one's."""
-    stem = re.split(r"\.?\d", calls[0].place.path)[0]
-    n_heads, n_queries, n_keys = sizes
-    return f"{kind} in {stem or 'model'}, {n_queries}×{n_keys}, {n_heads} heads"
+def _numbers(call: Seen) -> tuple[int, ...]:
+    return tuple(int(part) for part in call.place.path.split(".") if part.isdecimal())
+
+
+def _stem(kind: Kind) -> list[str]:
+    """Where in the model it is, without numbers."""
+    return [part for part in kind.calls[0].place.path.split(".") if part and not part.isdecimal()]
+
+
+def _name(kind: Kind, stems: Sequence[Sequence[str]], taken: Mapping[str, Kind]) -> str:
+    """A short name: the first part of its path that tells it from the others, or its own."""
+    name, (n_heads, n_queries, n_keys) = _told_apart(kind, stems), kind.sizes
+    if kind.is_softmax:
+        name = f"{(kind.role or name).removesuffix('_self')} softmax"
+    if kind.part[1] > 1:
+        name += f" {kind.part[0] + 1}/{kind.part[1]}"
+    if name in taken or name in ROLES or (kind.role in taken and not kind.is_softmax):
+        name += f" {n_queries}×{n_keys}"
+    if name in taken:
+        name += f", {n_heads} heads"
+    return next(it for it in chain([name], (f"{name} {i}" for i in count(2))) if it not in taken)
+
+
+def _told_apart(kind: Kind, stems: Sequence[Sequence[str]]) -> str:
+    own, place = _stem(kind), kind.calls[0].place
+    n_shared = 0
+    while len({tuple(stem[: n_shared + 1]) for stem in stems}) == 1 and n_shared < len(own):
+        n_shared += 1
+    if n_shared < len(own):
+        return own[n_shared]
+    is_named = len(own) > 1 and not place.path.split(".")[-1].isdecimal()
+    return own[-1] if is_named else place.name

@@ -13,15 +13,22 @@ from torch import Tensor, nn
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
-from transformer.watch.kinds import by_kind
+from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.schemes import position_schemes
 from transformer.watch.seen import Seen
+from transformer.watch.unseen import unseen
 from transformer.watch.watcher import Watcher
 
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
 """Of the one text that a model reads; or side, "source" or "target", -> of that side."""
 
 _SPECIAL = re.compile(r"</?[a-z_]+>|\[(CLS|SEP|PAD|MASK|UNK|BOS|EOS)\]|<\|.*\|>")
+
+
+_NOTHING = (
+    "in this pass it called neither scaled_dot_product_attention nor nn.MultiheadAttention, and no "
+    "softmax over products of queries and keys met values"
+)
 
 
 def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) -> Recording:
@@ -34,20 +41,17 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
     args, named = _arguments(inputs)
     plain = Tensor | bool | int | float | str | None
     copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
-    watcher = Watcher(module, copies)
+    watcher = Watcher(module, copies, _is_one([*args, *named.values()]))
     with torch.no_grad(), watcher:
         output = module(*args, **named)
-    if not watcher.seen:
-        raise InputError(
-            f"No attention was seen in {type(module).__name__}: in this pass it called neither "
-            "scaled_dot_product_attention nor nn.MultiheadAttention, and no softmax over products "
-            "of queries and keys met values."
-        )
     for call in watcher.seen:
         _check_batch(call, [*args, *named.values()])
-    kinds = by_kind(watcher.seen)
+    kinds, missing = by_kind(watcher.seen), unseen(watcher)
+    if not kinds:
+        why = "; ".join(map(str, missing)) or _NOTHING
+        raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
     sides = _sides(kinds, tokens)
-    attentions = {kind: _attention(kind, calls, kinds, sides) for kind, calls in kinds.items()}
+    attentions = {name: _attention(name, kind, sides) for name, kind in kinds.items()}
     schemes = position_schemes(watcher, attentions, inputs)
     return Recording(
         source=sides.get("source", ()),
@@ -56,6 +60,7 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
         positions=schemes.positions,
         logits=_logits(output),
         rotary=schemes.rotary,
+        unseen=missing,
     )
 
 
@@ -95,6 +100,12 @@ def maker(seen: Seen) -> Callable[[], AttentionCall]:
     return call
 
 
+def _is_one(inputs: Sequence[Any]) -> bool:
+    """Whether the inputs hold one sequence, in a batch of one or in none."""
+    tensors = [each for each in inputs if isinstance(each, Tensor) and each.dim() > 1]
+    return all(1 in each.shape[:2] or each.dim() == 2 for each in tensors)
+
+
 def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if isinstance(inputs, Mapping):
         return (), dict(inputs)
@@ -123,7 +134,7 @@ def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
 Sides = Mapping[str, tuple[Token, ...]]
 
 
-def _sides(kinds: Mapping[str, Sequence[Seen]], tokens: Tokens | None) -> Sides:
+def _sides(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
     """The tokens of each side that the model has, as given or numbered. Raises InputError."""
     given = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
     lengths = dict(_lengths(kinds))
@@ -131,7 +142,7 @@ def _sides(kinds: Mapping[str, Sequence[Seen]], tokens: Tokens | None) -> Sides:
     if unknown:
         raise InputError(
             f"There are tokens for {', '.join(map(repr, unknown))}, but what this model reads is "
-            f"{' and '.join(map(repr, lengths))}."
+            f"{' and '.join(map(repr, lengths)) or 'not known'}."
         )
     for side, named in given.items():
         n_queries, n_keys = lengths[side]
@@ -147,32 +158,36 @@ def _sides(kinds: Mapping[str, Sequence[Seen]], tokens: Tokens | None) -> Sides:
     }
 
 
-def _lengths(kinds: Mapping[str, Sequence[Seen]]) -> Iterator[tuple[str, tuple[int, int]]]:
+def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]:
     """Side -> its queries and keys in the pass; there are more keys where a cache had some."""
-    own = "target" if "cross" in kinds or "encoder_self" in kinds else "source"
-    _, n_rows, n_keys = kinds["cross"][0].sizes if "cross" in kinds else (0, 0, 0)
-    if "encoder_self" in kinds:
-        yield "source", kinds["encoder_self"][0].sizes[1:]
-    elif "cross" in kinds:
+    sizes: dict[str | None, tuple[int, int, int]] = {}
+    for kind in kinds.values():
+        sizes.setdefault(kind.role, kind.sizes)
+    own = "target" if "cross" in sizes or "encoder_self" in sizes else "source"
+    _, n_rows, n_keys = sizes.get("cross", (0, 0, 0))
+    if "encoder_self" in sizes:
+        yield "source", sizes["encoder_self"][1:]
+    elif "cross" in sizes:
         yield "source", (n_keys, n_keys)
-    if "decoder_self" in kinds:
-        yield own, kinds["decoder_self"][0].sizes[1:]
-    elif "cross" in kinds:
+    if "decoder_self" in sizes:
+        yield own, sizes["decoder_self"][1:]
+    elif "cross" in sizes:
         yield "target", (n_rows, n_rows)
 
 
-def _attention(
-    kind: str, seen: Sequence[Seen], kinds: Mapping[str, Sequence[Seen]], sides: Sides
-) -> Attention:
+def _attention(name: str, kind: Kind, sides: Sides) -> Attention:
     """Rows and columns take the tokens of their side where there are as many of them."""
-    n_queries = seen[0].sizes[1]
-    own = "target" if kind.startswith(("decoder", "cross")) and "target" in sides else "source"
-    of = "source" if kind.startswith("cross") else own
+    _, n_queries, n_keys = kind.sizes
+    own = "target" if kind.role in ("decoder_self", "cross") and "target" in sides else "source"
+    of = "source" if kind.role == "cross" else own
+    is_known = kind.role is not None
     return Attention(
-        kind=kind,
-        queries=_last(sides[own], n_queries),
-        keys=_keys(sides[of], seen[0]),
-        calls=Calls([maker(call) for call in seen]),
+        kind=name,
+        queries=_last(sides[own], n_queries) if is_known else numbered(n_queries),
+        keys=_keys(sides[of], kind.calls[0]) if is_known else numbered(n_keys),
+        calls=Calls([maker(call) for call in kind.calls]),
+        role=kind.role,
+        numbers=kind.numbers,
     )
 
 

@@ -31,34 +31,95 @@ class Place:
     """What the module says of itself, as Hugging Face's attention modules do."""
     reads_another: bool | None
     """Whether it was given other tensors for its keys; None where its arguments do not tell."""
+    name: str = "model"
+    """Of the module's class."""
+    lengths: frozenset[int] = frozenset()
+    """Of the sequences that it was given; empty where that is unclear."""
+    reads_batch: bool = False
+    """Whether it was given several sequences at once."""
+    run: int = 0
+    """Which run of a module it was, counted over the pass."""
 
 
-def place_of(paths: Mapping[nn.Module, str], d_head: int) -> Place:
-    """The place of the call under way. Modules that the model does not hold are passed over.
+class Places:
+    """Tells where in a model the call under way is."""
 
-    d_head: of the call, to tell tensors that are split into heads from those that are not.
-    """
-    known = ((module, each) for module, each in _running(sys._getframe(1)) if module in paths)
-    module, forward = next(known, (None, None))
-    if module is None:
-        return Place("", None, None)
-    reads_another = _reads_another(forward, d_head)
-    if reads_another is None:  # reading a frame's variables costs: no more than are needed
-        reads_another = _reads_another(next(known, (None, None))[1], d_head)
-    is_causal = getattr(module, "is_causal", None)
-    return Place(paths[module], is_causal if isinstance(is_causal, bool) else None, reads_another)
+    def __init__(self, paths: Mapping[nn.Module, str]) -> None:
+        self._paths = paths
+        self._frame: FrameType | None = None
+        """Of the latest run, so that another one is told from it."""
+        self._n_runs = 0
+
+    def here(self, d_head: int) -> Place:
+        """Modules that the model does not hold are passed over.
+
+        d_head: of the call, to tell tensors that are split into heads from those that are not.
+        """
+        known = (each for each in _running(sys._getframe(1)) if each[0] in self._paths)
+        module, forward, frame = next(known, (None, None, None))
+        if frame is not self._frame or frame is None:
+            self._frame, self._n_runs = frame, self._n_runs + 1
+        if module is None or frame is None:
+            return Place("", None, None, run=self._n_runs)
+        outer, outer_forward, _ = next(known, (None, None, None))
+        reads_another = _reads_another(forward, d_head)
+        if reads_another is None:  # reading a frame's variables costs: no more than are needed
+            reads_another = _reads_another(outer_forward, d_head)
+        is_causal = getattr(module, "is_causal", None)
+        sizes = _sizes_read(frame.f_locals, d_head)
+        first = next(iter(sizes), ())
+        return Place(
+            path=self._path(module, outer),
+            is_causal=is_causal if isinstance(is_causal, bool) else None,
+            reads_another=reads_another,
+            name=type(module).__name__,
+            lengths=frozenset(max(each) for each in sizes if 1 in each or len(each) == 1),
+            reads_batch=len(first) == 2 and 1 not in first,
+            run=self._n_runs,
+        )
+
+    def forget(self) -> None:
+        """The pass is over: let go of what its last run held."""
+        self._frame = None
+
+    def _path(self, module: nn.Module, outer: nn.Module | None) -> str:
+        """A module that several others share is named below the one that called it."""
+        path, above = self._paths[module], "" if outer is None else self._paths[outer]
+        if not above or path.startswith(f"{above}."):
+            return path
+        return f"{above}.{path.rpartition('.')[2]}"
 
 
-def _running(frame: FrameType | None) -> Iterator[tuple[nn.Module, FrameType | None]]:
-    """Modules whose call is under way, innermost first, each with the frame of its forward."""
+Run = tuple[nn.Module, FrameType | None, FrameType]
+"""A module, the frame of its forward and that of torch's call of it."""
+
+
+def _running(frame: FrameType | None) -> Iterator[Run]:
+    """Modules whose call is under way, innermost first."""
     last: FrameType | None = None
     while frame is not None:
         if frame.f_code is _CALL:
-            yield frame.f_locals["self"], last
+            yield frame.f_locals["self"], last, frame
             last = None
         elif last is None and frame.f_code.co_name == "forward":
             last = frame  # what decorates it comes later
         frame = frame.f_back
+
+
+def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:
+    """Of the sequences among a call's arguments, all their sizes but for features.
+
+    d_head: what is as wide may be split into heads.
+    """
+    given = (*call["args"], *call["kwargs"].values())
+    sequences = (it for it in given if isinstance(it, Tensor) and 2 <= it.dim() <= 3)
+    found = []
+    for each in sequences:
+        sizes = tuple(each.shape[:-1] if each.is_floating_point() else each.shape)
+        is_split = each.is_floating_point() and each.size(-1) == d_head and 1 not in sizes
+        if len(sizes) < 3 and not (is_split and len(sizes) == 2):
+            found.append(sizes)
+    return found
 
 
 def _reads_another(frame: FrameType | None, d_head: int) -> bool | None:

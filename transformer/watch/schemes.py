@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformer.positions.encodings import find_pairs
 from transformer.positions.rotary import Rotary
 from transformer.recording import Attention, AttentionCall, PositionalEncoding
-from transformer.watch.kinds import by_kind
+from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.seen import Seen, storage
 from transformer.watch.tables import Added, are_positions, encoding_of, is_sinusoidal
 from transformer.watch.watcher import Watcher
@@ -92,38 +92,44 @@ def _is_many(inputs: Any) -> bool:
 
 def _encodings(
     watcher: Watcher,
-    kinds: Mapping[str, Sequence[Seen]],
+    kinds: Mapping[str, Kind],
     attentions: Mapping[str, Attention],
     token_inputs: set[int],
 ) -> Iterator[tuple[str, PositionalEncoding]]:
     """Side -> the rows of positions that were added to it before its first attention."""
-    of = {id(call): kind for kind, calls in kinds.items() for call in calls}
-    has_two = any(kind.startswith("cross") for kind in kinds) or {
-        "encoder_self",
-        "decoder_self",
-    } <= set(kinds)
+    of = {
+        id(part): name
+        for name, kind in kinds.items()
+        for call in kind.calls
+        for part in call.parts or (call,)
+    }
+    roles = {kind.role for kind in kinds.values()}
+    has_two = "cross" in roles or {"encoder_self", "decoder_self"} <= roles
     found: dict[str, tuple[Added, str]] = {}
     for added in watcher.tables.added:
         if storage(added.rows.ids) in token_inputs or not are_positions(added.rows):
             continue
         for call in watcher.seen[added.n_seen :]:
-            kind = of[id(call)]
-            side = _side(kind, has_two)
-            if call.sizes[1] != added.n_positions or not _is_better(added, found.get(side)):
+            kind = of.get(id(call))
+            side = _side(kinds[kind].role, has_two) if kind else ""
+            if (
+                not kind
+                or call.sizes[1] != added.n_positions
+                or not _is_better(added, found.get(side))
+            ):
                 continue
             found[side] = added, kind
             break
     for side, (added, kind) in found.items():
         attention = attentions[kind]
-        is_own = not kind.startswith("cross")
-        n_before = len(attention.keys) - len(attention.queries) if is_own else 0
+        n_before = 0 if attention.is_cross else len(attention.keys) - len(attention.queries)
         yield side, encoding_of(added, attention.queries, n_before)
 
 
-def _side(kind: str, has_two: bool) -> str:
+def _side(role: str | None, has_two: bool) -> str:
     if not has_two:
         return "text"
-    return "source" if kind.startswith("encoder") else "target"
+    return "target" if role in ("decoder_self", "cross") else "source"
 
 
 def _is_better(added: Added, known: tuple[Added, str] | None) -> bool:
@@ -151,12 +157,12 @@ class _Source:
 
 def _rotary(
     watcher: Watcher,
-    kinds: Mapping[str, Sequence[Seen]],
+    kinds: Mapping[str, Kind],
     attentions: Mapping[str, Attention],
     used: set[int],
 ) -> Iterator[tuple[str, Rotary]]:
     """Name -> the layers of one kind that turn alike."""
-    own = {kind: calls for kind, calls in kinds.items() if not kind.startswith("cross")}
+    own = {name: kind.calls for name, kind in kinds.items() if kind.role != "cross"}
     sizes = {kind: _d_head(attentions[kind].calls[0]) for kind in own}
     turned = {id(watcher.seen[i]) for i in watcher.turns.turned if i < len(watcher.seen)}
     sources = list(_sources(watcher, max(sizes.values(), default=0), used))
@@ -229,7 +235,7 @@ def _layers(source: _Source, calls: Sequence[Seen], turned: set[int] | None) -> 
         for layer, call in enumerate(calls)
         if f"{call.place.path}.".startswith(start)
         and (not source.name or _type_of(call.place.path, types) == source.name)
-        and (turned is None or id(call) in turned)
+        and (turned is None or any(id(each) in turned for each in call.parts or (call,)))
     )
 
 

@@ -27,8 +27,16 @@ class Seen:
     """Whether its heads may as well be a batch: one axis in front of [Q, d]."""
     is_softmax: bool = False
     """Whether it is the softmax of the call before, whose values met something else."""
+    goes_on: bool = False
+    """Whether it belongs to the layer of the call before."""
+    is_block: bool = False
+    """Whether its queries are known to be a part of a sequence."""
     projection: Tensor | None = None
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
+    parts: "tuple[Seen, ...]" = ()
+    """The calls that its heads were, where they were several."""
+    whole: "Seen | None" = None
+    """The call of all heads, of which it was a part."""
 
 
 def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -16,6 +15,7 @@ from transformer.watch.addends import Addend, bias_of
 from transformer.watch.by_hand import (
     HandMade,
     Marks,
+    Origin,
     Product,
     Softmax,
     inherited,
@@ -25,6 +25,7 @@ from transformer.watch.by_hand import (
 )
 from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
 from transformer.watch.held import Held
+from transformer.watch.layer import Layer
 from transformer.watch.operators import (
     ALWAYS,
     AT_TIMES,
@@ -33,8 +34,8 @@ from transformer.watch.operators import (
     register,
     watching,
 )
-from transformer.watch.place import place_of
-from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.place import Place, Places
+from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
 from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
 
@@ -47,8 +48,11 @@ class Watcher:
     a product to a softmax may be any function: all are watched from such a product on.
     """
 
-    def __init__(self, model: nn.Module, copies: bool = False) -> None:
-        """copies: whether an argument may hold keys and values that are overwritten later."""
+    def __init__(self, model: nn.Module, copies: bool = False, is_one: bool = True) -> None:
+        """copies: whether an argument may hold keys and values that are overwritten later.
+
+        is_one: whether the model is given one sequence, which it may cut into windows.
+        """
         self.seen: list[Seen] = []
         self._copies = copies
         self._paths = _paths(model)
@@ -58,8 +62,14 @@ class Watcher:
         self.turns = Turns()
         self._marks = Marks()
         self._splits: Splits = {}
-        self._joining: tuple[Seen, Tensor] | None = None
-        """The latest call and what it gave [H, Q, d_value], until W_O is found."""
+        self._is_one = is_one
+        self.windows: list[str] = []
+        """Paths of modules that read one sequence as several."""
+        self.softmaxes: list[Origin] = []
+        """Those over products of activations."""
+        self._ran: set[int] = set()
+        self._layer = Layer()
+        self._places = Places(self._paths)
         self._entered = ExitStack()
         self._functions: _Functions | None = None
 
@@ -72,16 +82,23 @@ class Watcher:
 
     def __exit__(self, *error: object) -> None:
         self._entered.close()
+        self._layer.forget()
+        self._places.forget()
 
     @property
     def modules(self) -> Mapping[nn.Module, str]:
         """Every module of the model -> its path."""
         return self._paths
 
+    def has_run(self, module: nn.Module) -> bool:
+        """Whether the pass has used the matrix of a linear layer."""
+        weight = module._parameters.get("weight")
+        return weight is not None and storage(weight) in self._ran
+
     @property
     def wants_more(self) -> bool:
         """Whether W_O or rows of positions may be met next."""
-        return self._joining is not None or self.tables.is_open
+        return bool(self._layer) or self.tables.is_open
 
     def _watch_functions(self) -> None:
         if self._functions is None:
@@ -122,7 +139,9 @@ class Watcher:
 
     def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
         query, key, value, given, *others = (*args, None)[: max(4, len(args))]
-        place = place_of(self._paths, query.size(-1))
+        place = self._places.here(query.size(-1))
+        if self._is_of_windows(result, place):
+            return
         heads = one_of_batch(result, place.path)
         key, value = self._lasting(key), self._lasting(value)
         mask, bias = parts(given, key.size(-2), self._splits)
@@ -134,15 +153,14 @@ class Watcher:
         self._note(seen, heads)
 
     def _multi_head(self, query: Tensor, key: Tensor, *args: Any, **kwargs: Any) -> None:
-        place = place_of(self._paths, -1)
+        place = self._places.here(-1)
         if query.dim() == 3:
             one_of_batch(query.transpose(0, 1)[:, None], place.path)  # raises for a batch
         make, mask, sizes = multi_head_call(query, key, *args, **kwargs)
         is_causal = later_keys_are_closed(mask, *sizes[1:])
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
-        self.seen.append(Seen(place, sizes, make, is_causal, not is_same))
-        self._joining = None
-        self.tables.forget()
+        self._layer.reads(query, key)
+        self._note(Seen(place, sizes, make, is_causal, not is_same), None)
 
     def _softmax(self, result: Any, args: Any, kwargs: Any) -> None:
         scores = next(tensors_in((*args, *kwargs.values())))
@@ -151,7 +169,9 @@ class Watcher:
         if not isinstance(mark, Product) or axis not in (-1, scores.dim() - 1):
             return
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
-            self._marks.put(result, Softmax(result, scores, mark.addends))
+            origin = Origin(self._places.here(-1).path)
+            self.softmaxes.append(origin)
+            self._marks.put(result, Softmax(result, scores, mark.addends, origin))
 
     def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
         made = None
@@ -170,7 +190,9 @@ class Watcher:
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)
-        place = place_of(self._paths, width)
+        place = self._places.here(width)
+        if self._is_of_windows(made.weights, place):
+            return
         one_of_batch(made.weights, place.path)  # raises for a batch
         call, softmax = made.calls()
         call = replace(call, v=self._lasting(call.v))
@@ -185,6 +207,13 @@ class Watcher:
         if softmax is not None:
             before = len(softmax.given), n_queries, n_keys
             self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
+
+    def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
+        """Whether a call reads several sequences where the model was given one."""
+        is_batch = tensor.size(0) > 1 and (tensor.dim() > 3 or place.reads_batch)
+        if is_batch and self._is_one:
+            self.windows.append(place.path)
+        return is_batch and self._is_one
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
@@ -205,32 +234,27 @@ class Watcher:
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
         if self._marks:
             mixed(self._marks, result, args)
-        if self._joining is not None:
-            self._joined(*self._joining, args, lambda matrix: matrix)
+        self._ran.add(storage(args[1]))
+        if not self._layer.joins(args, lambda matrix: matrix):
+            self._layer.reads(args[0])
 
     def _matrix(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        if self._joining is not None:
-            self._joined(*self._joining, args, lambda matrix: matrix.mT)
+        if self._layer.joins(args, lambda matrix: matrix.mT):
+            return
+        operands = list(tensors_in(args))
+        others = [each for each in operands if not self._held.is_learned(each)]
+        if len(others) < len(operands):
+            self._layer.reads(*others)
 
-    def _joined(
-        self, seen: Seen, heads: Tensor, args: Any, turned: Callable[[Tensor], Tensor]
-    ) -> None:
-        """The joined heads meet W_O: kept if what meets it is what the latest attention gave.
+    def _cat(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.put_together(args[0], (*args, 0)[1], result)
 
-        turned: the matrix -> [D, H * d_value].
-        """
-        for joined, matrix in pairwise(tensors_in(args)):
-            if matrix.dim() != 2 or joined.dim() < 2:
-                continue
-            projection = turned(matrix)
-            if projection.size(-1) == joined.size(-1) and _is_joined(joined, heads):
-                seen.projection = projection
-                self._joining = None
-                return
+    def _stack(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.put_together(args[0], None, result)
 
-    def _note(self, seen: Seen, heads: Tensor) -> None:
+    def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)
-        self._joining = seen, heads
+        self._layer.note(seen, heads)
         self.tables.forget()
 
 
@@ -251,23 +275,6 @@ def _paths(model: nn.Module) -> dict[nn.Module, str]:
             children = module._modules.items()
             waiting += [(it, start + name) for name, it in children if it is not None]
     return paths
-
-
-def _is_joined(joined: Tensor, heads: Tensor) -> bool:
-    """Whether the rows of joined [..., H * d_value] are those of heads [H, Q, d_value].
-
-    The first and the last row say it: two sides that agree there bit for bit are the same.
-    """
-    n_heads, n_queries, d_value = heads.shape
-    width = n_heads * d_value
-    if joined.size(-1) != width or joined.numel() != width * n_queries:
-        return False
-    is_same = joined.data_ptr() == heads.data_ptr() and joined.is_contiguous()
-    if is_same and heads.stride() == (d_value, width, 1):  # never copied
-        return True
-    ends = slice(None, None, max(n_queries - 1, 1))
-    rows = joined.reshape(n_queries, n_heads, d_value)[ends].transpose(0, 1)
-    return torch.equal(rows, heads[:, ends].to(rows.dtype))
 
 
 class _Functions(TorchFunctionMode):
@@ -310,5 +317,7 @@ register(aten.cos.default, ALWAYS, Watcher._cosines)
 register(aten.polar.default, ALWAYS, Watcher._cosines)
 register(aten.addmm.default, AT_TIMES, Watcher._matrix)
 register(aten.linear.default, ALWAYS, Watcher._linear)
+register(aten.cat.default, AT_TIMES, Watcher._cat)
+register(aten.stack.default, AT_TIMES, Watcher._stack)
 register(aten.add.Tensor, AT_TIMES, before=Watcher._adding)
 register(aten.add_.Tensor, AT_TIMES, before=Watcher._adding)

@@ -47,7 +47,7 @@ def _said(fact: Fact, recording: Recording) -> str:
 
 def _rows(attention: Attention) -> Sequence[Token]:
     """Named as in every picture: by what was written in cross-attention."""
-    is_cross = attention.kind == "cross" and attention.produced is not None
+    is_cross = attention.is_cross and attention.produced is not None
     return attention.produced or () if is_cross else attention.queries
 
 

@@ -266,7 +266,7 @@ def test_layers_of_other_sizes_are_kinds_of_their_own() -> None:
     recording = record(Shrinking(), sequence(0, 8), list("abcdefgh"))
     assert list(recording.attentions) == [
         "encoder_self",
-        "encoder_self in layers, 4×4, 3 heads",
-        "encoder_self in layers, 2×2, 3 heads",
+        "Fused 4×4",
+        "Fused 2×2",
     ]
     assert [len(each.keys) for each in recording.attentions.values()] == [8, 4, 2]

@@ -91,7 +91,7 @@ def test_windows_that_hold_other_lengths_are_kinds_of_their_own() -> None:
     recording = record(model, {"input_ids": ids[:, -3:], "past_key_values": past})
     assert {kind: len(each.keys) for kind, each in recording.attentions.items()} == {
         "decoder_self": 6,
-        "decoder_self in model.layers, 3×9, 4 heads": 9,
+        "self_attn 3×9": 9,
     }
 
 

@@ -36,7 +36,7 @@ def raw_flow(attention: Attention, layer: int) -> Tensor:
 
 
 def _why_not(recording: Recording, kind: str) -> str | None:
-    if kind == "cross":
+    if recording.attentions[kind].is_cross:
         return "Attention flow is only defined for self-attention: choose encoder or decoder."
     n_tokens = len(recording.attentions[kind].queries)
     if n_tokens > MOST_TOKENS:

@@ -14,11 +14,10 @@ def metrics_of(attention: Attention) -> dict[str, Metric]:
     """name -> metric: those that say something about attention of this kind over these tokens."""
     found: dict[str, Metric] = discover("transformer.analysis.metrics", "METRIC")
     is_same = attention.queries == attention.keys
-    is_cross = attention.kind.startswith("cross")
     return {
         name: metric
         for name, metric in found.items()
-        if (is_same or not metric.same_sequence) and (is_cross or not metric.cross)
+        if (is_same or not metric.same_sequence) and (attention.is_cross or not metric.cross)
     }
 
 

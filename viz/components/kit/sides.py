@@ -29,7 +29,7 @@ def _starts(map: AttentionMap) -> tuple[Side, Side]:
         text = {"source": 0, "target": n_prompt}
         return text, text
     target = {"target": 0 if map.is_produced else 1}
-    return target, {"source": 0} if map.kind == "cross" else target
+    return target, {"source": 0} if map.attention.is_cross else target
 
 
 def _places(starts: Side, groups: Sequence[Group]) -> dict[str, list[int]]:

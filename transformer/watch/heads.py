@@ -1,0 +1,90 @@
+"""Several calls that are the heads of one layer, as one call."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from transformer.recording import AttentionCall, WeightsCall
+from transformer.watch.seen import Seen
+
+
+def wider(calls: Sequence[Seen]) -> Seen | None:
+    """One call of the same heads with the values of all; None where their weights differ."""
+    made = [call.make() for call in calls]
+    if len({_maps(call) for call in made}) > 1:
+        return None
+    values = torch.cat([call.v for call in made], dim=-1)
+    call = replace(made[0], v=values)
+    return replace(calls[0], make=lambda: call, parts=tuple(calls))
+
+
+def _maps(call: AttentionCall) -> tuple[int, ...]:
+    """Where the numbers lie that its weights are made of."""
+    made_of = (call.given,) if isinstance(call, WeightsCall) else (call.q, call.k)
+    return tuple(tensor.data_ptr() for tensor in made_of)
+
+
+def side_by_side(calls: Sequence[Seen]) -> Seen | None:
+    """One call of all their heads, in the order of calling; None where sizes differ."""
+    if len({call.sizes for call in calls}) > 1:
+        return None
+    first = calls[0]
+    n_heads, n_queries, n_keys = first.sizes
+    matrices = [call.projection for call in calls]
+    known = [matrix for matrix in matrices if matrix is not None]
+    return replace(
+        first,
+        sizes=(n_heads * len(calls), n_queries, n_keys),
+        make=partial(_made, [call.make for call in calls]),
+        is_causal=all(call.is_causal for call in calls),
+        projection=torch.cat(known, dim=1) if len(known) == len(calls) else None,
+        parts=tuple(calls),
+    )
+
+
+def _made(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:
+    calls = [make() for make in makers]
+    first = calls[0]
+    if any(isinstance(call, WeightsCall) or call.scale != first.scale for call in calls):
+        return WeightsCall(
+            q=_along_heads(call.q[..., :0] for call in calls),
+            k=_along_heads(call.k[..., :0] for call in calls),
+            v=_along_heads(call.v for call in calls),
+            mask=_masks([call.allowed() for call in calls]),
+            scale=1.0,
+            is_causal=False,
+            has_output=False,
+            given=_along_heads(call.weights() for call in calls),
+        )
+    return replace(
+        first,
+        q=_along_heads(call.q for call in calls),
+        k=_along_heads(call.k for call in calls),
+        v=_along_heads(call.v for call in calls),
+        mask=_masks([call.allowed() for call in calls]),
+        bias=_biases(calls),
+        is_causal=False,
+    )
+
+
+def _along_heads(tensors: Iterable[Tensor]) -> Tensor:
+    return torch.cat(list(tensors))
+
+
+def _masks(allowed: list[Tensor]) -> Tensor | None:
+    """bool [H, Q, K] each -> [1 or H, Q, K]; None where every cell is open."""
+    together = torch.cat(allowed)
+    if bool(together.all()):
+        return None
+    return together[:1] if bool((together == together[:1]).all()) else together
+
+
+def _biases(calls: Sequence[AttentionCall]) -> Tensor | None:
+    if all(call.bias is None for call in calls):
+        return None
+    shape = (*calls[0].q.shape[:2], calls[0].k.size(1))
+    zeros = calls[0].q.new_zeros(shape)
+    return torch.cat([zeros if it.bias is None else it.bias.expand(shape) for it in calls])

@@ -1,0 +1,136 @@
+"""What one layer's calls have in common, and the matrix that joins their heads.
+
+A call goes on with the layer of the one before it unless a learned matrix has met something new in
+between: a layer reads what the layers before it gave. What several calls gave is put side by side
+as heads, or after each other as blocks of the sequence, where torch is told to.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.watch.by_hand import tensors_in
+from transformer.watch.heads import side_by_side, wider
+from transformer.watch.seen import Seen
+
+
+class Layer:
+    """The layer under way."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is kept of a pass that is over."""
+        self._given: list[tuple[Seen, Tensor]] = []
+        """Calls and what they gave [H, Q, d_value], until W_O is found."""
+        self._read: list[Tensor] = []
+        """What learned matrices met before the layer's first call."""
+        self._met: list[Tensor] = []
+        """What they have met since the latest call."""
+        self._has_new = False
+        """Whether that is more than what the layer read."""
+        self._latest: Seen | None = None
+
+    def __bool__(self) -> bool:
+        """Whether W_O may be met next."""
+        return bool(self._given)
+
+    def note(self, seen: Seen, heads: Tensor | None) -> None:
+        """A call of attention was seen. heads: what it gave; None where W_O is known."""
+        latest = self._latest
+        if latest is not None and not self._has_new:
+            seen.goes_on = bool(self._met) or latest.place.run == seen.place.run
+        if not seen.goes_on:
+            self._read = self._met
+        self._met, self._has_new, self._latest = [], False, seen
+        if heads is not None:
+            self._given = [*self._given[-_MOST:], (seen, heads)]
+
+    def reads(self, *tensors: Tensor) -> None:
+        """A learned matrix has met these."""
+        for tensor in tensors:
+            self._has_new = self._has_new or not _is_among(tensor, self._read)
+            if not _is_among(tensor, self._met):
+                self._met = [*self._met[-3:], tensor]  # a layer reads one thing, or two
+
+    def joins(self, operands: Any, turned: Callable[[Tensor], Tensor]) -> bool:
+        """Whether a matrix met what the latest call gave, its heads joined: then it is W_O.
+
+        turned: the matrix -> [D, H * d_value].
+        """
+        if not self._given:
+            return False
+        seen, heads = self._given[-1]
+        for joined, matrix in pairwise(tensors_in(operands)):
+            if matrix.dim() != 2 or joined.dim() < 2:
+                continue
+            projection = turned(matrix)
+            if projection.size(-1) == joined.size(-1) and _is_joined(joined, heads):
+                seen.projection = projection
+                self._given.clear()
+                return True
+        return False
+
+    def put_together(self, parts: Sequence[Tensor], axis: int | None, result: Tensor) -> None:
+        """What calls gave was put side by side: they were heads, or blocks of the sequence.
+
+        axis: of the parts, along which that was; None: along one that is new.
+        """
+        given = self._given[-len(parts) :]
+        if not 1 < len(parts) == len(given) or not all(map(_is_same, parts, given)):
+            return
+        calls = [seen for seen, _ in given]
+        n_heads, n_queries, _ = calls[0].sizes
+        is_last = axis is not None and axis % result.dim() == result.dim() - 1
+        is_along = axis is not None and not is_last and parts[0].size(axis) == n_queries
+        lengths = calls[0].place.lengths
+        if is_along or (lengths and n_queries < min(lengths)):
+            for seen in calls:
+                seen.is_block = True
+            return
+        # Heads on an axis of their own that are put side by side have met more values.
+        has_heads = is_last and n_heads > 1 and parts[0].size(-1) == given[0][1].size(-1)
+        whole = wider(calls) if has_heads else side_by_side(calls)
+        if whole is not None:
+            for seen in calls:
+                seen.whole = whole
+            heads = torch.cat([heads for _, heads in given], -1 if has_heads else 0)
+            self._given = [(whole, heads)]
+
+
+_MOST = 64
+"""Calls whose results are kept: more than a layer has heads in modules of their own."""
+
+
+def _place(tensor: Tensor) -> tuple[int, int]:
+    return tensor.data_ptr(), tensor.numel()
+
+
+def _is_among(tensor: Tensor, others: Sequence[Tensor]) -> bool:
+    return any(_place(each) == _place(tensor) for each in others)
+
+
+def _is_same(part: Tensor, given: tuple[Seen, Tensor]) -> bool:
+    heads = given[1]
+    return _place(part) == _place(heads) or (part.dim() > 1 and _is_joined(part, heads))
+
+
+def _is_joined(joined: Tensor, heads: Tensor) -> bool:
+    """Whether the rows of joined [..., H * d_value] are those of heads [H, Q, d_value].
+
+    The first and the last row say it: two sides that agree there bit for bit are the same.
+    """
+    n_heads, n_queries, d_value = heads.shape
+    width = n_heads * d_value
+    if joined.size(-1) != width or joined.numel() != width * n_queries:
+        return False
+    is_same = joined.data_ptr() == heads.data_ptr() and joined.is_contiguous()
+    if is_same and heads.stride() == (d_value, width, 1):  # never copied
+        return True
+    ends = slice(None, None, max(n_queries - 1, 1))
+    rows = joined.reshape(n_queries, n_heads, d_value)[ends].transpose(0, 1)
+    return torch.equal(rows, heads[:, ends].to(rows.dtype))

@@ -1,0 +1,56 @@
+"""What ran in a pass, looks like attention, and was not understood: it is named, not left out."""
+
+import re
+from collections.abc import Iterator
+
+from torch import nn
+
+from transformer.recording import Unseen
+from transformer.watch.kinds import blocks, pattern_of
+from transformer.watch.watcher import Watcher
+
+BLOCKS = "its attention runs over blocks of the sequence"
+SOFTMAX = "a softmax over products of activations met no values that are understood"
+NAMES = "it has queries, keys and values by name, and no attention of it was seen"
+_WORDS = re.compile(r"proj(ection)?|lin(ear)?|layer|dense|fc|to|w(?=_?(q|k|v))|_|\d")
+_ROLES = {"q": 0, "query": 0, "queries": 0, "k": 1, "key": 1, "keys": 1, "v": 2}
+_ROLES |= {"value": 2, "values": 2}
+_FUSED = re.compile(r"qkv|query_?key_?value|c_attn", re.IGNORECASE)
+
+
+def unseen(watcher: Watcher) -> tuple[Unseen, ...]:
+    """Modules of a finished pass that left no call, those of all layers as one."""
+    found: dict[str, str] = {}
+    for path, why in _unseen(watcher):
+        found.setdefault(pattern_of(path), why)
+    return tuple(Unseen(path or "the model", why) for path, why in found.items())
+
+
+def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
+    partial = [call.place.path for call in blocks(watcher.seen)]
+    named = {*partial, *watcher.windows}
+    yield from ((path, BLOCKS) for path in (*partial, *watcher.windows))
+    called = {call.place.path for call in watcher.seen}
+    for origin in watcher.softmaxes:
+        if not origin.is_used and origin.path not in called:
+            named.add(origin.path)
+            yield origin.path, BLOCKS if origin.is_of_blocks else SOFTMAX
+    known = named | called
+    for module, path in watcher.modules.items():
+        if _asks(module, watcher) and not any(_are_near(path, each) for each in known):
+            yield path, NAMES
+
+
+def _are_near(path: str, other: str) -> bool:
+    """Whether one is within the other."""
+    return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.") or not other
+
+
+def _asks(module: nn.Module, watcher: Watcher) -> bool:
+    """Whether its children are called queries, keys and values, and ran."""
+    children = module._modules.items()
+    ran = {name for name, child in children if child is not None and watcher.has_run(child)}
+    if any(map(_FUSED.search, ran)):
+        return True
+    roles = {_ROLES.get(_WORDS.sub("", name.lower())) for name in ran}
+    return {0, 1, 2} <= roles
