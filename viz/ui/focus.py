@@ -84,6 +84,20 @@ def turn_to_head(pane: Pane, kind: str, layer: int | None, head: int | None) -> 
     change(kind=said, layer=layer, head=head, pins=pins)
 
 
+def turn_by(pane: Pane, n: int, per_head: bool = True) -> None:
+    """So many heads on, layer by layer, as long as there are any.
+
+    per_head: whether the heads of a layer have pictures of their own; else it is layers.
+    """
+    selection, suffix = pane.selection, "" if pane.is_locked else pane.suffix
+    attention = selection.attention(pane.recording)
+    heads = n if per_head else n * attention.n_heads
+    place = selection.layer * attention.n_heads + selection.head + heads
+    if 0 <= place < attention.n_layers * attention.n_heads:
+        layer, head = divmod(place, attention.n_heads)
+        change(**{f"layer{suffix}": layer, f"head{suffix}": head})
+
+
 def turn_to_reading(pane: Pane, **choices: Any) -> None:
     """Show words or pieces, special tokens or none; what is pinned stays so."""
     change(**choices, pins=moved(pane, replace(pane, screen=replace(pane.screen, **choices))))

@@ -23,7 +23,7 @@ from viz.ui.token_row import token_row
 
 def show(page: Page, pages: Mapping[str, Page]) -> None:
     """Draw one of the pages."""
-    style()
+    style(page, pages.values())
     open_page(page.name)
     _open_checkpoint()
     _draw(page, list(pages))

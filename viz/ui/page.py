@@ -40,6 +40,11 @@ class Pane:
         return self.shown is not None and self.shown.request.checkpoint == self.asked.checkpoint
 
     @property
+    def is_locked(self) -> bool:
+        """Whether it shows the head of the first pane; only another checkpoint has the same."""
+        return self.of is not None and self.beside is not None and self.screen.same_head
+
+    @property
     def answer(self) -> Answer:
         """What is shown. Only pages that need no answer have panes without one."""
         assert self.shown is not None

@@ -1,19 +1,19 @@
 """The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.reading import AttentionMap, Reading, read
+from transformer.analysis.reading import AttentionMap, Reading, lenses, read
 from transformer.analysis.strongest import strongest_weight
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.ui.controls import choose_one
-from viz.ui.focus import pin, pin_cell, pinned_cell
+from viz.ui.focus import pin, pin_cell, pinned_cell, turn_by
 from viz.ui.live_preview import preview
 from viz.ui.page import Pane
 from viz.ui.payloads import caption_of, payload_of
@@ -61,7 +61,8 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         heads=heads,
         pins=pane.screen.pins,
     )
-    head_view(data, key, caption_of(pane.answer, view.title), on_view=changed)
+    caption, turned = caption_of(pane.answer, view.title), _turned(pane, reading)
+    head_view(data, key, caption, on_view=changed, on_turn=turned)
     preview(key, view, of=pane.of, head=selection.head)
 
 
@@ -91,7 +92,8 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
         pins=pane.screen.pins,
         **state,
     )
-    head_map(data, key, caption_of(answer, large.title), on_cell=open_cell, on_region=zoom)
+    caption, turned = caption_of(answer, large.title), _turned(pane, reading)
+    head_map(data, key, caption, on_cell=open_cell, on_region=zoom, on_turn=turned)
     preview(key, HeadMap(selection, reading), of=pane.of, **state)
 
 
@@ -104,8 +106,15 @@ def _inside(pane: Pane, reading: Reading) -> None:
         key,
         caption_of(pane.answer, cell.title),
         on_cell=lambda cell: pin_cell(pane, *cell),
+        on_turn=lambda n: turn_by(pane, n),
     )
     preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)
+
+
+def _turned(pane: Pane, reading: Reading) -> Callable[[int], None]:
+    """What a swipe across the picture does."""
+    per_head = lenses()[reading.lens].per_head
+    return lambda n: turn_by(pane, n, per_head)
 
 
 def _place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:

@@ -1,8 +1,11 @@
 """The few rules that Streamlit's theme has no setting for."""
 
+from collections.abc import Iterable
+
 import streamlit as st
 
 from viz.theme import Theme
+from viz.ui.page import Page
 from viz.ui.state import current_theme
 
 _CSS = """
@@ -11,6 +14,8 @@ _CSS = """
   [data-testid="stMain"] { font-variant-numeric: tabular-nums; }
   /* What gets the focus is not to lie below the header. */
   [data-testid="stMain"] { scroll-padding-top: 4.2rem; }
+  /* A swipe is for the pictures, not for Back. */
+  html, [data-testid="stMain"] { overscroll-behavior-x: none; }
   /* A closed sidebar takes no focus; it slides out before it is gone. */
   [data-testid="stSidebar"] {
     transition: transform 0.3s, min-width 0.3s, max-width 0.3s, visibility 0.3s !important;
@@ -45,6 +50,15 @@ _CSS = """
   @media (max-width: 1000px) {
     [data-testid="stMain"] [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
     [data-testid="stMain"] [data-testid="stColumn"] { min-width: calc(100% - 1.5rem); }
+    [data-testid="stMain"] [data-testid="stColumn"] [data-testid="stColumn"] { min-width: 9rem; }
+    /* The large picture comes first: what a tap on a token or a head changes is in sight. */
+    [data-testid="stColumn"]:has(.st-key-grid) { order: 1; }
+  }
+  /* Of "Show as" the icon is enough, too, where buttons would take another line. */
+  @media (max-width: 760px) {
+    .st-key-reading button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
   }
   @media (max-width: 640px) {
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
@@ -53,11 +67,34 @@ _CSS = """
   }
 </style>
 """
+_EXPAND = '[data-testid="stExpandSidebarButton"]'
 
 
-def style() -> None:
-    """Less padding than Streamlit's own, digits of one width, and text that can be read."""
-    st.html(_CSS + _readable(current_theme()) + _ring(current_theme()))
+def style(page: Page, pages: Iterable[Page]) -> None:
+    """Less padding than Streamlit's own, digits of one width, text that can be read, a ring around
+    what has the focus; and the navigation says which of the pages is open.
+    """
+    theme = current_theme()
+    st.html(_CSS + _readable(theme) + _ring(theme) + _named(page, pages))
+
+
+def _named(page: Page, pages: Iterable[Page]) -> str:
+    """The name of the open page on its menu; where the menus are in the sidebar, beside the button
+    that opens it.
+    """
+    groups = list(dict.fromkeys(each.group for each in sorted(pages, key=lambda each: each.order)))
+    menu = f'[data-testid="stTopNav"] > :nth-child({groups.index(page.group) + 1})'
+    return f"""
+<style>
+  {menu} [data-testid="stTopNavSection"] p::after {{
+    content: " · {page.title}"; font-weight: 600;
+  }}
+  [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {_EXPAND} {{ width: auto; }}
+  [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {_EXPAND}::after {{
+    content: "{page.title}"; padding: 0 0.5rem; font-weight: 600;
+  }}
+</style>
+"""
 
 
 def _readable(theme: Theme) -> str:

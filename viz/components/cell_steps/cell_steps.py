@@ -34,7 +34,9 @@ e^s would have too many digits, or none, before the point."""
 
 CELL_STEPS = Component("cell_steps")
 cell_steps = mountable(CELL_STEPS)
-"""on_cell: query and key of the competitor that was clicked."""
+"""on_cell: query and key of the competitor that was clicked; on_turn: 1 for the next head, -1 for
+the one before.
+"""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import { host } from "../kit/host.js";
 import { applyPalette, decimals, element } from "../kit/page.js";
 import { placeAfter, rove, takeKey } from "../kit/roving.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
+import { onSwipe } from "../kit/swipe.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { drawBars, drawLengths, drawMask, drawSteps } from "./bars.js";
@@ -15,6 +16,7 @@ export default host("cell_steps", create, update);
 function create(root, sync) {
   const cell = { root, marks: { key: null, value: null }, focused: { key: null, value: null } };
   cell.ask = (key) => tell(sync, "cell", [cell.header.cell[0], key]);
+  cell.turn = (by) => tell(sync, "turn", by);
   cell.says = element("p", "hidden-text");
   cell.line = createSentence();
   cell.equation = element("div", "equation");
@@ -46,6 +48,7 @@ function listen(cell) {
   root.onpointermove = moved;
   root.onpointerdown = moved;
   root.onpointerleave = moved;
+  onSwipe(root, cell.turn);
   competitors.onclick = ({ target }) => choose(cell, target.closest("button"));
   competitors.onkeydown = (event) => rove(event, [...competitors.querySelectorAll("button")], "both");
   const at = ({ target }) => speak(cell, target.closest("button"));

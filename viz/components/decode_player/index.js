@@ -13,6 +13,7 @@ import {
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { lawOf, shadeChip } from "../kit/shade.js";
+import { onSwipe } from "../kit/swipe.js";
 import { unpack } from "../kit/unpack.js";
 import {
   createOverview,
@@ -54,6 +55,7 @@ function create(root, sync) {
   const silence = onToken((token) => point(player, token));
   const onKeyDown = (event) => onPlayerKey(playback, root, event);
   window.addEventListener("keydown", onKeyDown);
+  onSwipe(root, (by) => move(playback, playback.step + by));
   announcePointing(root);
   player.written.onclick = ({ target }) => {
     const pressed = target.closest(".chip");

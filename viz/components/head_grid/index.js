@@ -5,9 +5,10 @@ import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { isCalm, leave } from "../kit/motion.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
-import { isNarrow, onRoom } from "../kit/room.js";
+import { onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
 import { pixelTable } from "../kit/shade.js";
+import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { fillCells, layOut } from "./cells.js";
@@ -183,13 +184,7 @@ function choose(grid, cell) {
   const chosen = [header.kind, cell.layer, header.lens.per_head ? cell.head : grid.place[1]];
   select(grid, chosen);
   tell(grid.sync, "open", chosen);
-  if (isNarrow()) showLarge();
-}
-
-// What a tap changes stands below the grid there.
-function showLarge() {
-  const large = document.querySelector(".st-key-arrows, .st-key-map, .st-key-inside");
-  large?.scrollIntoView({ block: "nearest", behavior: isCalm() ? "auto" : "smooth" });
+  showLarge();
 }
 
 function onKey(grid, event) {

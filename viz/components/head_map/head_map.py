@@ -34,7 +34,9 @@ MAX_REGION = 256
 
 HEAD_MAP = Component("head_map")
 head_map = mountable(HEAD_MAP)
-"""on_cell: row and column that were chosen; on_region: one whose exact values are asked for."""
+"""on_cell: row and column that were chosen; on_region: one whose exact values are asked for;
+on_turn: 1 for the next head, -1 for the one before.
+"""
 
 
 @dataclass(frozen=True)

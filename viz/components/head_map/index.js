@@ -5,7 +5,8 @@ import { applyPalette, element, onToken } from "../kit/page.js";
 import { placeOf } from "../kit/motion.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
-import { accepts } from "../kit/sync.js";
+import { onSwipe } from "../kit/swipe.js";
+import { accepts, tell } from "../kit/sync.js";
 import { foldLines, leaveCells } from "./folding.js";
 import { drawMarks } from "./marks.js";
 import { beforeOpening, openFromGrid } from "./opening.js";
@@ -62,6 +63,7 @@ function listen(view) {
   stage.onpointerdown = (event) => pressed(view, event);
   stage.onpointerup = (event) => released(view, event);
   stage.onpointercancel = () => dropBox(view);
+  onSwipe(stage, (by) => tell(view.sync, "turn", by));
   stage.onclick = (event) => clicked(view, event);
   stage.ondblclick = (event) => doubleClicked(view, event);
   stage.addEventListener("wheel", (event) => wheeled(view, event), { passive: false });

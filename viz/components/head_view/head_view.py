@@ -33,7 +33,7 @@ HEAD_VIEW = Component("head_view")
 head_view = mountable(HEAD_VIEW)
 """on_view: {"heads", "pins"}: those that are shown, none being a choice too; tokens that are held.
 
-A pin is "q5" for row 5, "k3" for column 3.
+A pin is "q5" for row 5, "k3" for column 3. on_turn: 1 for the next head, -1 for the one before.
 """
 
 

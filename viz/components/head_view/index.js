@@ -6,7 +6,8 @@ import { placeOf } from "../kit/motion.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
-import { accepts, forget, tellLater } from "../kit/sync.js";
+import { onSwipe } from "../kit/swipe.js";
+import { accepts, forget, tell, tellLater } from "../kit/sync.js";
 import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
 import { openMap, openToken } from "./lines.js";
@@ -53,6 +54,7 @@ function create(root, sync) {
   root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);
   root.onkeydown = (event) => onKey(view, event);
   view.box.onscroll = () => scrolled(view);
+  onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);
   const endRoom = onRoom(view.box, () => resize(view));

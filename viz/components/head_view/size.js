@@ -1,13 +1,14 @@
 // How large the picture is, and how far it has scrolled.
 
 import { devicePixels } from "../kit/canvas.js";
-import { cornerOf, roomBelow, typeSize } from "../kit/room.js";
+import { cornerOf, isNarrow, roomBelow, typeSize } from "../kit/room.js";
 import { createPaint } from "./lines.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens } from "./pointing.js";
 import { measureRooms } from "./tokens.js";
 
 const USUAL = 560; // px of a picture that is not fitted; longer columns scroll
+const NARROW_SHARE = 0.45; // of the height of a narrow screen, on which tokens stand above it, too
 const LEAST = 360;
 const PITCHES = [1, 2.6]; // of the type's size, the least and the most from token to token
 
@@ -15,8 +16,9 @@ const PITCHES = [1, 2.6]; // of the type's size, the least and the most from tok
 export function fit(view) {
   const { nRows, nColumns } = view.map;
   const type = typeSize();
-  const room = Math.max(LEAST, roomBelow(view.box) - view.legend.offsetHeight - 8);
-  view.height = room === Infinity ? USUAL : room;
+  const room = roomBelow(view.box) - view.legend.offsetHeight - 8;
+  const usual = isNarrow() ? Math.min(USUAL, NARROW_SHARE * window.innerHeight) : USUAL;
+  view.height = Math.max(LEAST, room === Infinity ? usual : room);
   const wanted = Math.floor(view.height / Math.max(nRows, nColumns));
   const [least, most] = PITCHES.map((times) => Math.round(times * type));
   view.pitch = Math.max(least + 2, Math.min(most, wanted));

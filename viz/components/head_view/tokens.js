@@ -5,7 +5,6 @@ import { hasModifier, placeAfter, takeKey } from "../kit/roving.js";
 import { openToken, partnersOf } from "./lines.js";
 
 const N_LABELS = 6; // exact weights beside the tokens; more heads: fewer of each
-const NARROW = 520; // px, as in index.css: labels stand between the columns then
 
 // on: { point(id or null), pin(id), clear() }
 export function createTokens(on) {
@@ -142,7 +141,6 @@ export function labelTokens(tokens, found, badge) {
 
 // Widths, read once for all: of the columns, and of each piece.
 export function measureRooms(tokens) {
-  tokens.whole = tokens.rows.parentElement.clientWidth;
   tokens.column = tokens.rows.clientWidth;
   if (tokens.widths) return;
   const pieces = [...tokens.rows.children, ...tokens.columns.children].map((node) => node.firstChild);
@@ -150,8 +148,8 @@ export function measureRooms(tokens) {
 }
 
 // Pixels for the labels of a token.
-function roomBeside({ whole, column, widths }, node) {
-  return whole <= NARROW ? 0.25 * whole : column - widths.get(node) - 8;
+function roomBeside({ column, widths }, node) {
+  return column - widths.get(node) - 8;
 }
 
 function label(head, value, badge) {

@@ -3,6 +3,7 @@
 import { host } from "../kit/host.js";
 import { announceToken, applyPalette, element, onToken } from "../kit/page.js";
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { onSwipe } from "../kit/swipe.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { hear } from "../head_map/pointing.js";
@@ -37,6 +38,7 @@ function create(root, sync) {
   const silence = onToken((token) => hear(player.map, token));
   const onKeyDown = (event) => onPlayerKey(playback, root, event);
   window.addEventListener("keydown", onKeyDown);
+  onSwipe(player.map.node, (by) => move(playback, playback.step + by));
   player.redraw = () => draw(player);
   player.dispose = () => {
     pause(playback);

@@ -11,6 +11,7 @@ import {
   setPiece,
 } from "../kit/page.js";
 import { rove, takeKey } from "../kit/roving.js";
+import { showLarge } from "../kit/sight.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { followTyping } from "./typing.js";
@@ -60,6 +61,7 @@ function pin(sync, node, asKey) {
   if (!node) return;
   const { side, position } = node.dataset;
   tell(sync, "pin", { side, position: Number(position), key: asKey });
+  showLarge();
 }
 
 function row(side, tokens, title) {

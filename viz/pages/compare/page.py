@@ -7,7 +7,7 @@ from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from viz.labels import kind_title, literal
 from viz.pages.compare.parameter_changes import parameter_changes
-from viz.pages.compare.second import SUFFIX, beside, choose_second, is_locked, second
+from viz.pages.compare.second import SUFFIX, beside, choose_second, second
 from viz.ui.controls import choose_head
 from viz.ui.mending import mend_head
 from viz.ui.opened import title
@@ -59,7 +59,7 @@ def _heading(letter: str, panes: dict[str, Pane]) -> str:
 def _lacks(letter: str, panes: dict[str, Pane]) -> str:
     """Why B does not show the head of A where both are locked to one; else nothing."""
     a, b = panes["A"], panes["B"]
-    if letter == "A" or not is_locked(b) or a.selection == b.selection:
+    if letter == "A" or not b.is_locked or a.selection == b.selection:
         return ""
     return literal(f" (it has no {kind_title(a.selection.kind)} {a.selection})")
 
@@ -107,7 +107,7 @@ def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
     other = second(pane)
     is_refused = pane.screen.checkpoint_b is not None and other.answer is pane.answer
-    if pane.is_of_asked_checkpoint and not is_refused and not is_locked(other):
+    if pane.is_of_asked_checkpoint and not is_refused and not other.is_locked:
         mend_head(other.selection, SUFFIX)
     choose_head(other, title="B")
 

@@ -69,16 +69,11 @@ def second(first: Pane) -> Pane:
     name = _name(first) if shown is not first.answer else None
     of = None if name is None else Second(name)
     own = Pane(first.screen, shown.request, shown, opens_at, of, first, SUFFIX)
-    if is_locked(own):  # an address may name two heads nevertheless
+    if own.is_locked:  # an address may name two heads nevertheless
         at = first.selection
         locked = replace(own.screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
         own = replace(own, screen=locked)
     return replace(own, screen=replace(own.screen, pins=moved(first, own)))
-
-
-def is_locked(second: Pane) -> bool:
-    """Whether it shows the head of the first pane: only another checkpoint has the same head."""
-    return second.of is not None and second.screen.same_head
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,126 @@
+"""On a phone: what a tap changes is in sight, a swipe turns, and numbers leave the lines alone."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
+
+from tests.browser.server import PHONE, becomes
+from tests.browser.test_app import open_app, parameter
+
+pytestmark = pytest.mark.browser
+
+LARGE = ".head-view[data-nonce]"
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Browser) -> Iterator[Page]:
+    """One for all of this file: a page is opened by its address."""
+    page = browser.new_page(viewport=PHONE, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    page.set_default_timeout(60_000)
+    yield page
+    page.context.close()
+
+
+def box(found: Locator) -> FloatRect:
+    rectangle = found.bounding_box()
+    assert rectangle is not None
+    return rectangle
+
+
+def is_in_sight(page: Page, *found: Locator) -> bool:
+    """Between the header and the lower edge."""
+    top = box(page.get_by_test_id("stHeader"))["height"]
+    boxes = [box(each) for each in found]
+    return all(top <= each["y"] and each["y"] + each["height"] <= PHONE["height"] for each in boxes)
+
+
+def drag(page: Page, over: Locator, across: int, down: int = 0) -> None:
+    """A finger, from the middle of what it is drawn over."""
+    area = box(over)
+    x, y = area["x"] + area["width"] / 2 - across / 2, area["y"] + area["height"] / 2
+    session = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        said = {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]}
+        session.send("Input.dispatchTouchEvent", said)
+
+    touch("touchStart", (x, y))
+    for part in range(1, 6):
+        touch("touchMove", (x + across * part / 5, y + down * part / 5))
+    touch("touchEnd")
+
+
+def test_the_picture_that_a_pin_changes_is_in_sight_with_its_sentence(
+    phone: Page, address: str
+) -> None:
+    open_app(phone, address)
+    view = phone.locator(LARGE)
+    chip = phone.locator('.token-rows [data-side="target"]', has_text="Straße")
+    chip.tap()
+    expect(view).to_have_attribute("data-pins", "q4")
+    sentence = view.locator(".sentence")
+    expect(sentence).to_contain_text("While writing Straße")
+    becomes(lambda: is_in_sight(phone, chip, sentence, view.locator(".box")), True)
+
+
+def test_numbers_stand_beside_their_words_and_not_on_the_lines(phone: Page, address: str) -> None:
+    open_app(phone, f"{address}/?pins=q4&heads=2,3,5")
+    labels = phone.locator(f"{LARGE} .labels")
+    expect(labels).not_to_have_count(0)
+    wires = box(phone.locator(f"{LARGE} .wires"))
+    for label in labels.all():
+        word, number = box(label.locator("xpath=../*[1]")), box(label)
+        assert number["x"] >= word["x"] + word["width"] >= wires["x"] + wires["width"]
+        assert number["x"] + number["width"] <= PHONE["width"]
+
+
+def test_a_tap_on_a_head_leads_to_its_picture(phone: Page, address: str) -> None:
+    open_app(phone, address)
+    phone.get_by_role("gridcell", name="Encoder L2 H7:").tap()
+    becomes(lambda: (parameter(phone, "layer"), parameter(phone, "head")), ("2", "7"))
+    large = phone.locator(LARGE)
+    expect(large).to_have_attribute("data-heads", "7")
+    becomes(lambda: is_in_sight(phone, large.locator(".sentence"), large.locator(".box")), True)
+
+
+@pytest.mark.parametrize(
+    ("picture", "area"),
+    [
+        ("arrows", ".head-view .stage"),
+        ("map", ".head-map .stage"),
+        ("inside", ".cell-steps .stages > *"),
+    ],
+)
+def test_a_swipe_across_the_picture_turns_to_the_next_head(
+    phone: Page, address: str, picture: str, area: str
+) -> None:
+    open_app(phone, f"{address}/?picture={picture}&layer=1&head=6")
+    phone.locator(area).first.wait_for()
+    for across, expected in ((-150, "1 7"), (-150, "2 0"), (150, "1 7")):
+        drag(phone, phone.locator(area).first, across)
+        becomes(lambda: f"{parameter(phone, 'layer')} {parameter(phone, 'head')}", expected)
+        layer, head = expected.split()
+        expect(phone.locator(".head-grid")).to_have_attribute(
+            "data-selected", f"cross,{layer},{head}"
+        )
+
+
+def test_a_finger_still_scrolls_and_pins(phone: Page, address: str) -> None:
+    open_app(phone, f"{address}/?layer=1&head=6")
+    view = phone.locator(LARGE)
+    top = box(view)["y"]
+    drag(phone, view.locator(".wires"), 20, -200)
+    becomes(lambda: box(view)["y"] < top - 100, True)
+    view.locator("[data-token=q3]").tap()
+    expect(view).to_have_attribute("data-pins", "q3")
+    expect(view).to_have_attribute("data-heads", "6")
+
+
+def test_a_swipe_steps_through_a_decoding(phone: Page, address: str) -> None:
+    open_app(phone, f"{address}/decode?step=3")
+    player = phone.locator(".decode-player[data-nonce]")
+    for across, step in ((-150, "4"), (-150, "5"), (150, "4")):
+        drag(phone, player.locator(".panel.candidates"), across)
+        expect(player).to_have_attribute("data-step", step)
+    becomes(lambda: parameter(phone, "step"), "4")

@@ -1,0 +1,29 @@
+// On a narrow screen pictures stand below what changes them: they are brought into sight.
+
+import { isNarrow } from "./room.js";
+
+const SCROLLER = '[data-testid="stMain"]';
+const HEADER = '[data-testid="stHeader"]';
+const LARGE = ["arrows", "map", "inside"].map((key) => `.st-key-${key}`).join();
+const MARGIN = 8; // px
+
+// The large picture with the sentence above it, down to its legend: as much of it as there is room.
+export function showLarge() {
+  const large = isNarrow() && document.querySelector(LARGE);
+  if (!large) return;
+  const box = large.getBoundingClientRect();
+  const least = document.querySelector(HEADER).getBoundingClientRect().bottom;
+  const by = wayTo([box.top, bottomOf(large) ?? box.bottom], [least, window.innerHeight - MARGIN]);
+  const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+  document.querySelector(SCROLLER).scrollBy({ top: by, behavior: isCalm ? "auto" : "smooth" });
+}
+
+// How far to scroll until a picture is in a window: no further than to its top. Both [top, bottom].
+export function wayTo([top, bottom], [first, last]) {
+  return top < first ? top - first : Math.min(top - first, Math.max(0, bottom - last));
+}
+
+function bottomOf(large) {
+  const host = [...large.querySelectorAll("*")].find((node) => node.shadowRoot);
+  return host?.shadowRoot.querySelector(".legend")?.getBoundingClientRect().top;
+}
