@@ -3,7 +3,7 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
-import { isCalm, leave } from "../kit/motion.js";
+import { leave } from "../kit/motion.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
 import { onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";

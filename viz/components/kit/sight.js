@@ -1,5 +1,6 @@
 // On a narrow screen pictures stand below what changes them: they are brought into sight.
 
+import { isCalm } from "./motion.js";
 import { isNarrow } from "./room.js";
 
 const SCROLLER = '[data-testid="stMain"]';
@@ -14,8 +15,7 @@ export function showLarge() {
   const box = large.getBoundingClientRect();
   const least = document.querySelector(HEADER).getBoundingClientRect().bottom;
   const by = wayTo([box.top, bottomOf(large) ?? box.bottom], [least, window.innerHeight - MARGIN]);
-  const isCalm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-  document.querySelector(SCROLLER).scrollBy({ top: by, behavior: isCalm ? "auto" : "smooth" });
+  document.querySelector(SCROLLER).scrollBy({ top: by, behavior: isCalm() ? "auto" : "smooth" });
 }
 
 // How far to scroll until a picture is in a window: no further than to its top. Both [top, bottom].
