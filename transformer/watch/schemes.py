@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from transformer.positions.encodings import find_pairs
 from transformer.positions.rotary import Rotary
 from transformer.recording import Attention, AttentionCall, PositionalEncoding
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.seen import Seen, storage
-from transformer.watch.tables import Added, are_positions, encoding_of, is_sinusoidal
+from transformer.watch.tables import Added, encoding_of, held_by
+from transformer.watch.turning import frequencies_of, frequencies_of_angles
 from transformer.watch.watcher import Watcher
 
 _FREQUENCIES = "inv_freq"
 """What Hugging Face's modules, and most others, call the frequencies of rotary positions."""
 _FEW = 16
-"""Rows by which the frequencies of a table are measured."""
+"""Rows that a table of turns has at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +106,7 @@ def _encodings(
     roles = {kind.role for kind in kinds.values()}
     has_two = "cross" in roles or {"encoder_self", "decoder_self"} <= roles
     found: dict[str, tuple[Added, str]] = {}
-    for added in watcher.tables.added:
-        if storage(added.rows.ids) in token_inputs or not are_positions(added.rows):
-            continue
+    for added in watcher.tables.found(token_inputs):
         for call in watcher.seen[added.n_seen :]:
             kind = of.get(id(call))
             side = _side(kinds[kind].role, has_two) if kind else ""
@@ -200,27 +198,34 @@ def _merge(
     names.append(source.name)
 
 
-def _sources(watcher: Watcher, d_head: int, used: set[int]) -> Iterator[_Source]:
-    """Frequencies under their usual name, or sinusoids as wide as a head or less (GPT-J)."""
+def _sources(watcher: Watcher, d_head: int, used: set[int]) -> list[_Source]:
+    """Frequencies under their usual name; else what a module holds, or what the pass has made."""
     attending = {call.place.path for call in watcher.seen}
+    named, measured = [], []
     for module, path in watcher.modules.items():
-        weight = module.weight if isinstance(module, nn.Embedding) else None
-        for name, tensor in (*module._buffers.items(), ("weight", weight)):
-            if tensor is None:
-                continue
-            above = path if path in attending else path.rpartition(".")[0]
-            if name.endswith(_FREQUENCIES) and "original" not in name and tensor.dim() == 1:
+        above = path if path in attending else path.rpartition(".")[0]
+        for name, tensor in (*module._buffers.items(), *vars(module).items()):
+            is_named = name.endswith(_FREQUENCIES) and "original" not in name
+            if is_named and isinstance(tensor, Tensor) and tensor.dim() == 1:
                 of = name.removesuffix(_FREQUENCIES).rstrip("_")
-                yield _Source(above, module, of, tensor.detach())
-            elif _may_turn(tensor, d_head, used) and is_sinusoidal(tensor):
-                pairs = find_pairs(tensor[:_FEW].detach())
-                if pairs is not None:
-                    yield _Source(above, module, "", pairs.steps.abs(), is_measured=True)
+                named.append(_Source(above, module, of, tensor.detach()))
+        tables = [each for each in held_by(module) if _may_turn(each, d_head, used)]
+        found = (frequencies_of(each, other) for each in tables for other in (None, *tables))
+        measured += [
+            _Source(above, module, "", it, is_measured=True) for it in found if it is not None
+        ]
+    if named or measured:
+        return named or measured
+    root = next(iter(watcher.modules))
+    angles = (frequencies_of_angles(each) for each in watcher.turns.angles)
+    return [_Source("", root, "", it) for it in angles if it is not None]
 
 
 def _may_turn(table: Tensor, d_head: int, used: set[int]) -> bool:
-    is_table = table.dim() == 2 and table.is_floating_point() and table.size(0) >= _FEW
-    return is_table and table.size(1) <= d_head and storage(table) not in used
+    width = table.size(-1)
+    is_table = table.numel() == max(table.shape[:-1]) * width and table.size(-2) >= _FEW
+    is_number = table.is_floating_point() or table.is_complex()
+    return is_table and is_number and width <= d_head and storage(table) not in used
 
 
 def _layers(source: _Source, calls: Sequence[Seen], turned: set[int] | None) -> tuple[int, ...]:

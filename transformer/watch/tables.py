@@ -1,11 +1,13 @@
 """Tables of positions: rows of a table that meet a sequence, one for each place in it.
 
 What tells positions from other rows is which of them were taken: one after the other. They come
-from an embedding (GPT-2, BERT), from index_select (M2M100) or are a slice of a parameter or buffer
-(the Annotated Transformer).
+from an embedding (GPT-2, BERT), from index_select (M2M100) or are a slice of what a module holds
+(the Annotated Transformer). What else was added before the first attention is compared with all
+tables afterwards: rows may have been cloned, taken by an index or scaled, and sinusoids made in the
+pass.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +22,12 @@ from transformer.watch.seen import storage
 
 _ENOUGH = 16
 """Rows by which sinusoids are told from what was learned."""
+_FEW = 4
+"""Fewer rows could be sinusoids by chance."""
+_MOST = 16
+"""Additions that are remembered: a sequence is made of a few."""
+_CLOSE = 1e-4
+"""How far rows may be from those of a table, as a share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +55,22 @@ class Added:
         return self.sequence.size(0)
 
 
+@dataclass(frozen=True, eq=False)
+class Addition:
+    """What was added to a sequence, both copies [T, D], before it is known what it was."""
+
+    added: Tensor
+    sequence: Tensor
+    n_seen: int
+
+
 class Tables:
     """Notes down rows that are added to sequences during a pass."""
 
     def __init__(self, modules: Iterable[nn.Module]) -> None:
-        self.added: list[Added] = []
+        self._added: list[Added] = []
+        self._unknown: list[Addition] = []
+        self._looked_up: list[Rows] = []
         self._modules = modules
         self._rows: list[tuple[Tensor, Rows]] = []
         """What was looked up since the latest call of attention, and from where."""
@@ -60,14 +79,14 @@ class Tables:
 
     @cached_property
     def _held(self) -> dict[int, Tensor]:
-        """Storage -> a parameter or buffer that may be a table."""
-        groups = (group for each in self._modules for group in (each._parameters, each._buffers))
-        held = (each for group in groups for each in group.values())
-        return {storage(each): each for each in held if each is not None and each.dim() > 1}
+        """Storage -> what a module holds and may be a table."""
+        return {storage(each): each for it in self._modules for each in held_by(it)}
 
     def looked_up(self, result: Tensor, table: Any, ids: Any) -> None:
         if isinstance(table, Tensor) and isinstance(ids, Tensor) and table.dim() == 2:
-            self._rows.append((result, Rows(table, ids)))
+            rows = Rows(table, ids)
+            self._rows.append((result, rows))
+            self._looked_up.append(rows)
             self.is_open = True
 
     def forget(self) -> None:
@@ -83,10 +102,22 @@ class Tables:
         if len(operands) != 2 or "alpha" in named:
             return
         for added, sequence in (operands, operands[::-1]):
-            rows = self._rows_of(added) if _fits(added, sequence) else None
+            if not _fits(added, sequence):
+                continue
+            rows, copy = self._rows_of(added), _copy(sequence)
             if rows is not None:
-                copy = sequence.detach().reshape(-1, sequence.size(-1)).clone()
-                self.added.append(Added(rows, copy, n_seen))
+                self._added.append(Added(rows, copy, n_seen))
+            elif len(self._unknown) < _MOST:
+                self._unknown.append(Addition(_copy(added), copy, n_seen))
+
+    def found(self, token_inputs: set[int]) -> list[Added]:
+        """Rows of positions that were added. token_inputs: storages of ids that are tokens."""
+        read = [it for it in self._looked_up if _is_of_tokens(it, token_inputs)]
+        words = {storage(rows.table) for rows in read}
+        tables = [it for place, it in self._held.items() if place not in words]
+        known = [it for it in self._added if not _is_of_tokens(it.rows, token_inputs)]
+        compared = ((it, _compared(it.added, tables)) for it in self._unknown)
+        return known + [Added(rows, it.sequence, it.n_seen) for it, rows in compared if rows]
 
     def _rows_of(self, tensor: Tensor) -> Rows | None:
         place = storage(tensor)
@@ -133,6 +164,55 @@ def are_positions(rows: Rows) -> bool:
     n = int(steps.long().cumprod(0).sum())  # steps until the first that is none
     rest = ids[n + 1 :]
     return (n > 0 or ids.numel() == 1) and bool((rest == rest[:1]).all())
+
+
+def held_by(module: nn.Module) -> Iterator[Tensor]:
+    """What a module keeps that may be a table [..., P, D]: also in a plain attribute."""
+    groups = (module._parameters, module._buffers, vars(module))
+    tensors = (each for group in groups for each in group.values())
+    return (each for each in tensors if isinstance(each, Tensor) and each.dim() > 1)
+
+
+def _copy(tensor: Tensor) -> Tensor:
+    """[T, D]"""
+    return tensor.detach().reshape(-1, tensor.size(-1)).clone()
+
+
+def _is_of_tokens(rows: Rows, token_inputs: set[int]) -> bool:
+    return storage(rows.ids) in token_inputs or not are_positions(rows)
+
+
+def _compared(added: Tensor, tables: Iterable[Tensor]) -> Rows | None:
+    """Rows [T, D] as those of a table, or as sinusoids; None where they are neither."""
+    n_rows, width = added.shape
+    for held in tables:
+        is_table = held.size(-1) == width and held.numel() == max(held.shape[:-1]) * width
+        if not is_table or not held.is_floating_point() or held.numel() < added.numel():
+            continue
+        table = held.detach().reshape(-1, width)
+        found = _place_in(table.float(), added.float())
+        if found is not None:
+            first, factor = found
+            return Rows(table * factor, torch.arange(first, first + n_rows))
+    if n_rows >= _FEW and is_sinusoidal(added):
+        return Rows(added, torch.arange(n_rows))
+    return None
+
+
+def _place_in(table: Tensor, rows: Tensor) -> tuple[int, float] | None:
+    """Where rows [T, D] follow each other in a table [P, D], and how many times as large."""
+    at = int(rows.norm(dim=1).argmax())
+    row = rows[at]
+    alike = (table @ row) / (table.norm(dim=1) * row.norm()).clamp_min(1e-12)
+    for place in (alike.abs() > 1 - _CLOSE).nonzero().flatten().tolist()[:_FEW]:
+        first = place - at
+        part = table[max(first, 0) : first + len(rows)]
+        factor = float(table[place] @ row / table[place].square().sum())
+        if part.shape == rows.shape and torch.allclose(
+            factor * part, rows, rtol=_CLOSE, atol=_CLOSE * float(rows.abs().max())
+        ):
+            return first, factor
+    return None
 
 
 def is_sinusoidal(table: Tensor) -> bool:

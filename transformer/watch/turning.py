@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.positions.encodings import find_pairs
+
 _COSINES = frozenset({Tensor.cos, torch.cos, torch.polar})
 _TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
 _CHANGING = frozenset(
@@ -20,6 +22,60 @@ _CHANGING = frozenset(
 )
 """What makes cosines of cosines; views of them begin at the same place in memory."""
 TURNING = _COSINES | _TIMES | _CHANGING
+_MOST = 8
+_FEW = 16
+"""Rows by which turns are measured."""
+_CLOSE = 1e-3
+
+
+def frequencies_of_angles(angles: Tensor) -> Tensor | None:
+    """What turns by as much from each position to the next: [..., T, n] -> [n] or [n / 2].
+
+    None where that is not so. An angle may be there twice, for both dimensions of its pair.
+    """
+    rows = angles.reshape(-1, angles.size(-1)).float() if angles.dim() > 1 else angles[:0]
+    if len(rows) < 2:
+        return None
+    steps = rows[1] - rows[0]
+    places = torch.arange(len(rows), device=rows.device)[:, None]
+    if not torch.allclose(rows, rows[0] + places * steps, rtol=_CLOSE, atol=_CLOSE):
+        return None
+    return _of_pairs(steps)
+
+
+def frequencies_of(table: Tensor, sines: Tensor | None = None) -> Tensor | None:
+    """How far a table of turns [..., P, n] turns from one position to the next; None: it is none.
+
+    It holds complex numbers, sines and cosines side by side, or the cosines, with a table of sines.
+    """
+    if table.is_complex():
+        return _of_turns(table) if sines is None else None
+    if sines is None:
+        first = table.detach().reshape(-1, table.size(-1))[:_FEW]
+        pairs = find_pairs(first) if bool(first[-1].any()) else None
+        return None if pairs is None else pairs.steps.abs()
+    if sines is table or sines.is_complex() or sines.shape != table.shape:
+        return None
+    return _of_turns(torch.complex(table.float(), sines.float()))
+
+
+def _of_turns(turns: Tensor) -> Tensor | None:
+    """[..., P, n] complex -> [n] or [n / 2]; None unless each row turns as the one before it."""
+    rows = turns.detach().reshape(-1, turns.size(-1))[:_FEW]
+    steps = rows[1] * rows[0].conj()
+    is_still = torch.allclose(rows[0], torch.ones_like(rows[0]), atol=_CLOSE)
+    if not is_still or not torch.allclose(rows[1:], rows[:-1] * steps, atol=_CLOSE):
+        return None
+    return _of_pairs(steps.angle().abs())
+
+
+def _of_pairs(steps: Tensor) -> Tensor:
+    """[n], or [n / 2] where each angle is there twice: in two halves, or as neighbours."""
+    if steps.numel() % 2 == 0:
+        for first, second in (steps.chunk(2), (steps[0::2], steps[1::2])):
+            if torch.allclose(first, second):
+                return first
+    return steps
 
 
 class Turns:
@@ -28,6 +84,8 @@ class Turns:
     def __init__(self) -> None:
         self.turned: set[int] = set()
         """Calls of attention, by their number, before which something was turned."""
+        self.angles: list[Tensor] = []
+        """What the cosines are of [..., T, n], or complex turns of that angle."""
         self._cosines: dict[int, Tensor] = {}
         """Place in memory -> the tensor, so that the place stays its own."""
 
@@ -39,6 +97,8 @@ class Turns:
         """A function of TURNING was called, before attention number n_seen."""
         if func in _COSINES:
             self._cosines[result.data_ptr()] = result
+            if len(self.angles) < _MOST:
+                self.angles.append(args[-1].detach())
         elif self._cosines:
             self._after(func, result, args, n_seen)
 

@@ -8,12 +8,18 @@ from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
 from viz.views.listed import listed
 
+NONE = (
+    "No position scheme was found in this pass. Looked for: rows of a table, or sinusoids, that "
+    "are added to the tokens before the first attention; queries and keys that turn; numbers added "
+    "to the scores by distance. What is concatenated, or made by a convolution, is not found."
+)
+
 
 def draw(pane: Pane) -> None:
     """One of the views that apply."""
     views = listed("positions", pane.recording)
     if not views:
-        st.info("No positional encodings were found in this model.")
+        st.info(NONE)
         return
     st.markdown("  \n".join(schemes(pane.recording)))
     titles = {name: view.title for name, view in views.items()}

@@ -117,3 +117,99 @@ class InPlace(Stack):
         x = super().embedded(ids)
         x += self.places[: ids.size(1)]
         return x
+
+
+class Plain(Stack):
+    """A table in a plain attribute, which is no buffer, cloned."""
+
+    def __init__(self) -> None:
+        super().__init__(Layer())
+        self.table = sinusoids(MAX_LEN, D)[None]
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return super().embedded(ids) + self.table[:, : ids.size(1)].clone().detach()
+
+
+class Indexed(Plain):
+    """Rows taken by an index."""
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return Stack.embedded(self, ids) + self.table[:, torch.arange(ids.size(1))]
+
+
+class Scaled(Stack):
+    """A learned table times a learned factor, as ESPnet scales its sinusoids."""
+
+    def __init__(self) -> None:
+        super().__init__(Layer())
+        self.table, self.factor = nn.Parameter(torch.randn(MAX_LEN, D)), nn.Parameter(torch.rand(1))
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return self.factor * self.table[: ids.size(1)] + super().embedded(ids)
+
+
+class Computed(Stack):
+    """Sinusoids that are made anew in each pass."""
+
+    def __init__(self) -> None:
+        super().__init__(Layer())
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        return super().embedded(ids) + sinusoids(ids.size(1), D)
+
+
+class Beside(Stack):
+    """Positions that are concatenated: nothing is added."""
+
+    def __init__(self) -> None:
+        super().__init__(Layer())
+        self.places, self.joins = nn.Embedding(MAX_LEN, D), nn.Linear(2 * D, D)
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        places = self.places(torch.arange(ids.size(1)))[None]
+        return self.joins(torch.cat([super().embedded(ids), places], -1))  # type: ignore[no-any-return]
+
+
+FREQUENCIES = 100.0 ** -(torch.arange(2) / 2)
+
+
+class OtherName(Turning):
+    """Frequencies under a name of their own, each angle twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.theta = FREQUENCIES
+        del self.inv_freq
+
+    def turned(self, x: Tensor) -> Tensor:
+        angles = torch.arange(x.size(-2))[:, None] * self.theta.repeat(2)  # [T, 4]
+        a, b = x.chunk(2, -1)
+        return x * angles.cos() + torch.cat([-b, a], -1) * angles.sin()
+
+
+class Complex(OtherName):
+    """Complex numbers that are made beforehand, as in Llama's first code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.arange(MAX_LEN)[:, None] * FREQUENCIES
+        self.freqs_cis = torch.polar(torch.ones_like(angles), angles)
+
+    def turned(self, x: Tensor) -> Tensor:
+        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        return torch.view_as_real(pairs * self.freqs_cis[: x.size(-2)]).flatten(-2)
+
+
+class TwoTables(OtherName):
+    """Cosines and sines in buffers of their own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        angles = torch.arange(MAX_LEN)[:, None] * FREQUENCIES.repeat(2)
+        self.register_buffer("cosines", angles.cos()[None, None])
+        self.register_buffer("sines", angles.sin()[None, None])
+
+    def turned(self, x: Tensor) -> Tensor:
+        a, b = x.chunk(2, -1)
+        n = x.size(-2)
+        return x * self.cosines[:, :, :n] + torch.cat([-b, a], -1) * self.sines[:, :, :n]

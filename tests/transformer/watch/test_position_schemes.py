@@ -8,17 +8,26 @@ from torch import Tensor, nn
 
 from tests.transformer.watch.hugging_face import SOURCE, TARGET, build, inputs_of
 from tests.transformer.watch.placed import (
+    FREQUENCIES,
     HEADS,
     MAX_LEN,
     Alibi,
+    Beside,
+    Complex,
+    Computed,
     D,
+    Indexed,
     InPlace,
     Layer,
     Learned,
     Noise,
+    OtherName,
+    Plain,
+    Scaled,
     Sliced,
     Stack,
     Turning,
+    TwoTables,
     distances,
 )
 from transformer import Recording, record
@@ -290,3 +299,36 @@ def test_a_model_without_any_shows_none() -> None:
     recording = invented(Stack(Layer()))
     assert schemes(recording) == []
     assert not recording.positions and not recording.rotary and not recording.biases
+
+
+ADDED = {Plain: "sinusoidal", Indexed: "sinusoidal", Scaled: "learned", Computed: "sinusoidal"}
+
+
+@pytest.mark.parametrize(
+    ("model", "scheme"), ADDED.items(), ids=lambda it: getattr(it, "__name__", it)
+)
+def test_what_was_added_is_found_however_it_is_kept(model: type[Stack], scheme: str) -> None:
+    torch.manual_seed(1)
+    stack = model().eval()
+    ids = torch.tensor([[7, 3, 9, 9, 20, 11]])
+    found = record(stack, ids).positions["text"]
+    words = Stack.embedded(stack, ids)[0]
+    torch.testing.assert_close(found.embeddings, words)
+    torch.testing.assert_close(found.sum, stack.embedded(ids)[0])
+    assert found.scheme == scheme
+    assert len(found.table) == (6 if model is Computed else MAX_LEN)
+    torch.testing.assert_close(found.table[:6], found.encodings)
+
+
+def test_what_is_put_beside_the_tokens_is_not_found() -> None:
+    recording = record(Beside().eval(), torch.tensor([[7, 3, 9]]))
+    assert not recording.positions and not recording.rotary
+
+
+@pytest.mark.parametrize("layer", [OtherName, Complex, TwoTables], ids=lambda it: it.__name__)
+def test_frequencies_are_found_by_what_turned(layer: type[Layer]) -> None:
+    torch.manual_seed(1)
+    recording = record(Stack(layer(), layer()).eval(), torch.tensor([[7, 3, 9, 9, 20, 11]]))
+    (rotary,) = recording.rotary.values()
+    assert rotary.layers == (0, 1)
+    torch.testing.assert_close(rotary.frequencies, FREQUENCIES)
