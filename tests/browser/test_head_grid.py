@@ -164,12 +164,10 @@ def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None
     expect(page.locator(".cell:not(.dimmed)")).to_have_count(10)
 
 
-def test_a_layer_that_is_one_map_has_one_column(page: Page, grid_address: str) -> None:
+def test_a_layer_that_is_one_map_has_one_cell(page: Page, grid_address: str) -> None:
     open_grid(page, grid_address, "per_head=0&layers=12")
     assert shown(page) == [f"L{layer}, all heads" for layer in range(12)]
     expect(page.get_by_label("Show", exact=True)).to_be_disabled()
-    box = page.get_by_role("gridcell").first.bounding_box()
-    assert box is not None and box["width"] <= 60
     page.get_by_role("gridcell").nth(3).click()
     expect(page.get_by_text("told (3, 2)")).to_be_visible()
 
@@ -183,3 +181,19 @@ def test_the_toolbar_is_one_line_and_wraps_on_a_phone(page: Page, grid_address: 
     assert wide is not None and narrow is not None
     assert wide["height"] < 32 < narrow["height"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_many_layers_of_one_map_each_stay_in_the_window(page: Page, grid_address: str) -> None:
+    grid = open_grid(page, grid_address, "per_head=0&layers=24&heads=1")
+    expect(page.get_by_role("gridcell")).to_have_count(24)
+    expect(grid.locator(".below").nth(23)).to_have_text("L23")
+    for size in ((1440, 900), (720, 450), (390, 844)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        becomes(lambda: grid.evaluate("node => node.scrollWidth <= node.clientWidth"), True)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("gridcell", name="L4, all heads").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(grid).to_have_attribute("data-selected", "encoder_self,5,2")
+    bottom = page.get_by_role("gridcell").last.evaluate("it => it.getBoundingClientRect().bottom")
+    assert bottom <= 900

@@ -6,6 +6,7 @@ import { rankedColumns } from "./order.js";
 import { metricOf, nameOf, spoken } from "./words.js";
 
 const DENSE = 8; // more cells in a row stand closer, and units are left to the legend
+const COLUMN = 6; // more layers of one map each would be a column that runs off the window
 
 // The elements; kept as long as their number stays.
 export function makeCells(section) {
@@ -21,26 +22,29 @@ export function makeCells(section) {
   });
 }
 
-// Cells into rows: layers, or ranks. Only a new arrangement moves elements.
+// Cells into rows: layers, or ranks, or layers that are one map each, several in a row; these and
+// ranked ones bear their own names. Only a new arrangement moves elements.
 export function layOut(section, width) {
   const { board, shown, cells } = section;
   const [nLayers, nHeads, nRows, nColumns] = section.thumbnails.shape;
   const ranked = shown.sort !== "layer";
-  board.classList.toggle("ranked", ranked);
+  const isNamed = (section.isNamed = ranked || (nHeads === 1 && nLayers > COLUMN));
+  board.classList.toggle("ranked", isNamed);
   board.style.setProperty("--shape", Math.min(1.5, Math.max(0.6, nColumns / nRows || 1)));
   const kept = shown.top ? section.kept : section.byRank;
   section.order = ranked ? kept : cells.map((_, i) => i);
-  section.columns = ranked ? rankedColumns(kept.length, nHeads, width - 48, 6) : nHeads;
+  const n = section.order.length;
+  section.columns = isNamed ? rankedColumns(n, nHeads, width - 48, 6) : nHeads;
   board.style.setProperty("--columns", section.columns);
-  const isDense = section.columns > DENSE || (nHeads === 1 && nLayers > 6);
+  const isDense = section.columns > DENSE;
   board.classList.toggle("dense", isDense);
-  section.gap = ranked ? 6 : isDense ? 4 : 7;
-  section.between = ranked ? 38 : section.gap;
-  const arranged = `${ranked} ${section.columns} ${section.order}`;
+  section.gap = isNamed ? 6 : isDense ? 4 : 7;
+  section.between = isNamed ? 38 : section.gap;
+  const arranged = `${isNamed} ${section.columns} ${section.order}`;
   if (arranged !== section.arranged) {
     section.arranged = arranged;
     const focused = board.getRootNode().activeElement;
-    board.replaceChildren(section.canvas, ...(ranked ? rankRows(section) : layerRows(section)));
+    board.replaceChildren(section.canvas, ...(isNamed ? rowsOf(section) : layerRows(section)));
     if (focused?.isConnected && focused.index !== undefined) focused.focus(); // moving lost it
   }
 }
@@ -64,7 +68,7 @@ function layerRows({ cells, header, thumbnails }) {
   return [heads, ...rows];
 }
 
-function rankRows({ cells, order, columns }) {
+function rowsOf({ cells, order, columns }) {
   const n = Math.ceil(order.length / columns);
   return Array.from({ length: n }, (_, row) =>
     line(...order.slice(row * columns, (row + 1) * columns).map((i) => cells[i])),
@@ -96,7 +100,7 @@ export function fillCells(section) {
     cell.classList.toggle("dimmed", dimmed);
     const value = metric && numberOf(section, metric, values[cell.index], cell);
     const parts = metric ? [element("span", "value", value)] : [];
-    if (shown.sort !== "layer") parts.push(...captions(section, cell));
+    if (section.isNamed) parts.push(...captions(section, cell));
     if (parts.length || cell.firstChild) cell.replaceChildren(...parts);
     colour(cell, metric && !dimmed ? values[cell.index] / most : NaN, section.palette);
     cell.setAttribute("aria-label", spoken(cell));
@@ -117,7 +121,8 @@ function numberOf(section, metric, value, { index }) {
 }
 
 function captions(section, cell) {
-  const { show, by } = section.shown;
+  const { show, by, sort } = section.shown;
+  if (sort === "layer") return [element("span", "below", `L${cell.layer}`)];
   const above = element("span", "above");
   above.append(element("span", "", String(section.ranks[cell.index] + 1)));
   if (show !== by && section.columns <= DENSE) {

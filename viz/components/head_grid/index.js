@@ -200,9 +200,9 @@ function onKey(grid, event) {
 
 // Up from the first line of a kind and down from its last lead to the kind above and below.
 function cellAfter({ sections }, { section, index }, key) {
-  const { order, columns, cells, shown } = section;
+  const { order, columns, cells, isNamed } = section;
   const place = order.indexOf(index);
-  const to = gridPlaceAfter(key, place, order.length, columns, shown.sort !== "layer");
+  const to = gridPlaceAfter(key, place, order.length, columns, isNamed);
   if (to !== undefined) return cells[order[to]];
   const other = sections[sections.indexOf(section) + { ArrowUp: -1, ArrowDown: 1 }[key]];
   if (!other) return null;

@@ -24,10 +24,10 @@ export function ranking(values) {
   return Array.from(values, (_, i) => i).sort((a, b) => size(b) - size(a) || a - b);
 }
 
-// Of ranked heads, as many in a row as there are heads in a layer, or five large ones.
+// Of ranked heads, as many in a row as there are heads in a layer, or five large ones, if not more.
 export function rankedColumns(nShown, nHeads, width, gap) {
   const fitting = Math.floor((width + gap) / (MIN_CELL + gap));
-  return Math.max(1, Math.min(fitting, nShown, nShown <= FEW ? FEW_COLUMNS : nHeads));
+  return Math.max(1, Math.min(fitting, nShown, nShown <= FEW ? FEW_COLUMNS : Math.max(nHeads, FEW_COLUMNS)));
 }
 
 // Where a key leads from a place among n that stand `columns` in a row; undefined: nowhere.

@@ -39,6 +39,7 @@ test("few ranked heads stand five in a row, many as the heads of a layer, never 
   assert.equal(rankedColumns(24, 8, 900, 6), 8);
   assert.equal(rankedColumns(144, 12, 270, 6), 6);
   assert.equal(rankedColumns(3, 12, 900, 6), 3);
+  assert.equal(rankedColumns(24, 1, 900, 6), 5);
 });
 
 test("a layer that is one map has one place for all its heads", () => {
