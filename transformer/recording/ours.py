@@ -19,7 +19,14 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import source_ids, target_ids
 from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids
-from transformer.recording import Attention, AttentionCall, PositionalEncoding, Recording
+from transformer.recording import (
+    Attention,
+    AttentionCall,
+    PositionalEncoding,
+    Recording,
+    Sample,
+    sampled,
+)
 from transformer.recording.decisions import PooledClassification
 from transformer.recording.watched import record_watched
 from transformer.tokenizer import Token
@@ -32,6 +39,8 @@ class _Observer:
     def __init__(self) -> None:
         self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         """kind -> module and arguments of one call a layer, in the order in which layers run."""
+        self.given: dict[str, list[Tensor]] = defaultdict(list)
+        """kind -> what each of them gave, at some queries."""
         self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
 
@@ -60,7 +69,7 @@ def record(
 def calls_of(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> dict[str, list[AttentionCall]]:
     """kind -> one call per layer, in one pass over these arguments: a model of ours, a row each."""
     observer, _ = _observe(checkpoint, inputs)
-    return {kind: [_call(*each) for each in calls] for kind, calls in observer.calls.items()}
+    return {kind: _calls(observer, kind) for kind in observer.calls}
 
 
 def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, Tensor]:
@@ -76,11 +85,23 @@ def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, 
         _OBSERVER.reset(token)
 
 
+def _calls(observer: _Observer, kind: str) -> list[AttentionCall]:
+    given = zip(observer.calls[kind], observer.given[kind], strict=True)
+    return [_call(values, *arguments) for arguments, values in given]
+
+
 def _call(
-    module: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
+    values: Tensor,
+    module: Any,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    is_causal: bool,
 ) -> AttentionCall:
     """The call's arguments without the batch axis, which has one row."""
     projection = vars(module)["projection"]
+    bias = projection.bias if isinstance(projection, nn.Linear) else None
     return AttentionCall(
         q=q.squeeze(0),
         k=k.squeeze(0),
@@ -89,6 +110,7 @@ def _call(
         scale=module.scale,
         is_causal=is_causal,
         projection=projection.weight if isinstance(projection, nn.Linear) else None,
+        sample=Sample(sampled(q.size(-2)), values, bias),
     )
 
 
@@ -108,6 +130,8 @@ def _hook(model: nn.Module, family: Family) -> None:
                     beside: Any = model.get_submodule(path.rpartition(".")[0])
                     vars(module)["projection"] = beside.output  # past nn.Module: not a child
                     module.register_forward_pre_hook(_keep_call(kind))
+                    last = beside.output if isinstance(beside.output, nn.Linear) else module
+                    last.register_forward_hook(_keep_given(kind))
         vars(model)["is_hooked"] = True
 
 
@@ -116,6 +140,16 @@ def _keep_call(kind: str) -> Any:
         observer = _OBSERVER.get()
         if observer is not None:
             observer.calls[kind].append((module, *inputs))  # made sense of after the pass
+
+    return keep
+
+
+def _keep_given(kind: str) -> Any:
+    def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
+        observer = _OBSERVER.get()
+        if observer is not None:
+            queries = sampled(output.size(-2)).to(output.device)
+            observer.given[kind].append(output[0].index_select(-2, queries))
 
     return keep
 
@@ -151,7 +185,7 @@ def _write_down(
             kind=kind,
             queries=tokens(rows.queries),
             keys=tokens(rows.keys),
-            calls=tuple(_call(*arguments) for arguments in observer.calls[kind]),
+            calls=tuple(_calls(observer, kind)),
             produced=None if rows.produced is None else tokens(rows.produced),
         )
         for kind, rows in forced.rows.items()

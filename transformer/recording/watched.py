@@ -105,6 +105,7 @@ def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attent
         calls=calls,
         produced=None if rows is None or rows.produced is None else name(rows.produced),
         role=kind.role,
+        is_softmax=kind.is_softmax,
         numbers=kind.numbers,
     )
 

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from transformer.recording import AttentionCall, WeightsCall
+from transformer.recording import AttentionCall, Sample, WeightsCall
 from transformer.watch.seen import Seen
 
 
@@ -41,8 +41,19 @@ def side_by_side(calls: Sequence[Seen]) -> Seen | None:
         make=partial(_made, [call.make for call in calls]),
         is_causal=all(call.is_causal for call in calls),
         projection=torch.cat(known, dim=1) if len(known) == len(calls) else None,
+        sample=_summed([call.sample for call in calls]) if len(known) == len(calls) else None,
         parts=tuple(calls),
     )
+
+
+def _summed(samples: Sequence[Sample | None]) -> Sample | None:
+    """What heads gave together, each after a W_O of its own."""
+    known = [each for each in samples if each is not None]
+    if len(known) < len(samples):
+        return None
+    biases = [each.bias for each in known if each.bias is not None]
+    values = torch.stack([each.values for each in known]).sum(0)
+    return Sample(known[0].queries, values, torch.stack(biases).sum(0) if biases else None)
 
 
 def _made(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:

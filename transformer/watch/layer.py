@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.recording import Sample, sampled
 from transformer.watch.by_hand import tensors_in
 from transformer.watch.heads import side_by_side, wider
 from transformer.watch.seen import Seen
@@ -48,7 +49,15 @@ class Layer:
             self._read = self._met
         self._met, self._has_new, self._latest = [], False, seen
         if heads is not None:
-            self._given = [*self._given[-_MOST:], (seen, heads)]
+            self._keep([*self._given[-_MOST:], (seen, heads)])
+
+    def _keep(self, given: list[tuple[Seen, Tensor]]) -> None:
+        """Results wait for W_O. What the latest of them holds is sampled: it may be overwritten."""
+        self._given = given
+        seen, heads = given[-1]
+        queries = sampled(heads.size(1))
+        if not seen.is_random:
+            seen.sample = Sample(queries, heads[:, queries.to(heads.device)])
 
     def reads(self, *tensors: Tensor) -> None:
         """A learned matrix has met these."""
@@ -57,10 +66,16 @@ class Layer:
             if not _is_among(tensor, self._met):
                 self._met = [*self._met[-3:], tensor]  # a layer reads one thing, or two
 
-    def joins(self, operands: Any, turned: Callable[[Tensor], Tensor]) -> bool:
+    def joins(
+        self,
+        operands: Any,
+        turned: Callable[[Tensor], Tensor],
+        result: Tensor,
+        bias: Tensor | None = None,
+    ) -> bool:
         """Whether a matrix met what the latest call gave, its heads joined: then it is W_O.
 
-        turned: the matrix -> [D, H * d_value].
+        turned: the matrix -> [D, H * d_value]. result: of the product and the bias.
         """
         if not self._given:
             return False
@@ -71,6 +86,10 @@ class Layer:
             projection = turned(matrix)
             if projection.size(-1) == joined.size(-1) and _is_joined(joined, heads):
                 seen.projection = projection
+                if seen.sample is not None:
+                    queries = seen.sample.queries
+                    rows = result.reshape(-1, result.size(-1))[queries.to(result.device)]
+                    seen.sample = Sample(queries, rows, bias)
                 self._given.clear()
                 return True
         return False
@@ -99,7 +118,7 @@ class Layer:
             for seen in calls:
                 seen.whole = whole
             heads = torch.cat([heads for _, heads in given], -1 if has_heads else 0)
-            self._given = [(whole, heads)]
+            self._keep([(whole, heads)])
 
 
 _MOST = 64

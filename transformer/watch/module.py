@@ -89,10 +89,10 @@ class Calls(Sequence[AttentionCall]):
 
 def maker(seen: Seen) -> Callable[[], AttentionCall]:
     """How to make the call that was seen, with the matrix that joins its heads."""
-    make, projection = seen.make, seen.projection
+    make, projection, sample = seen.make, seen.projection, seen.sample
 
     def call() -> AttentionCall:
-        made = make()
+        made = replace(make(), sample=sample)
         if projection is None:
             return made
         return replace(made, projection=projection, has_output=True)
@@ -187,6 +187,7 @@ def _attention(name: str, kind: Kind, sides: Sides) -> Attention:
         keys=_keys(sides[of], kind.calls[0]) if is_known else numbered(n_keys),
         calls=Calls([maker(call) for call in kind.calls]),
         role=kind.role,
+        is_softmax=kind.is_softmax,
         numbers=kind.numbers,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from transformer.inputs import InputError
-from transformer.recording import AttentionCall
+from transformer.recording import AttentionCall, Sample
 from transformer.watch.place import Place
 
 
@@ -31,6 +31,10 @@ class Seen:
     """Whether it belongs to the layer of the call before."""
     is_block: bool = False
     """Whether its queries are known to be a part of a sequence."""
+    is_random: bool = False
+    """Whether dropout took part where nothing shows it."""
+    sample: Sample | None = None
+    """What it gave, at some queries."""
     projection: Tensor | None = None
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
     parts: "tuple[Seen, ...]" = ()

@@ -1,5 +1,6 @@
 """The watcher: what one thread computes in one pass goes past it, unchanged."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from transformer.recording import Sample, sampled
 from transformer.watch.addends import Addend, bias_of
 from transformer.watch.by_hand import (
     HandMade,
@@ -109,7 +111,7 @@ class Watcher:
         if func is F.multi_head_attention_forward:
             with watching(None):
                 result = func(*args, **kwargs)
-            self._multi_head(*args, **kwargs)
+            self._multi_head(result[0], *args, **kwargs)
             return result
         result = call_function(self, func, args, kwargs)
         if func in TURNING:
@@ -150,9 +152,12 @@ class Watcher:
         is_causal = others[1:2] == [True] or later_keys_are_closed(mask, *sizes[1:])
         folded = query.dim() == 3
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
+        seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         self._note(seen, heads)
 
-    def _multi_head(self, query: Tensor, key: Tensor, *args: Any, **kwargs: Any) -> None:
+    def _multi_head(
+        self, result: Tensor, query: Tensor, key: Tensor, *args: Any, **kwargs: Any
+    ) -> None:
         place = self._places.here(-1)
         if query.dim() == 3:
             one_of_batch(query.transpose(0, 1)[:, None], place.path)  # raises for a batch
@@ -160,7 +165,13 @@ class Watcher:
         is_causal = later_keys_are_closed(mask, *sizes[1:])
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self._layer.reads(query, key)
-        self._note(Seen(place, sizes, make, is_causal, not is_same), None)
+        seen = Seen(place, sizes, make, is_causal, not is_same)
+        queries = sampled(sizes[1])
+        rows = result.reshape(-1, result.size(-1))[queries.to(result.device)]
+        said = _SIGNATURE.bind(query, key, *args, **kwargs).arguments
+        if not said.get("training", True) or not said["dropout_p"]:
+            seen.sample = Sample(queries, rows, said["out_proj_bias"])
+        self._note(seen, None)
 
     def _softmax(self, result: Any, args: Any, kwargs: Any) -> None:
         scores = next(tensors_in((*args, *kwargs.values())))
@@ -235,13 +246,15 @@ class Watcher:
         if self._marks:
             mixed(self._marks, result, args)
         self._ran.add(storage(args[1]))
-        if not self._layer.joins(args, lambda matrix: matrix):
+        bias = args[2] if len(args) > 2 else None
+        if not self._layer.joins(args, lambda matrix: matrix, result, bias):
             self._layer.reads(args[0])
 
     def _matrix(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        if self._layer.joins(args, lambda matrix: matrix.mT):
-            return
         operands = list(tensors_in(args))
+        bias = operands[0] if len(operands) > 2 else None
+        if self._layer.joins(operands, lambda matrix: matrix.mT, result, bias):
+            return
         others = [each for each in operands if not self._held.is_learned(each)]
         if len(others) < len(operands):
             self._layer.reads(*others)
@@ -297,6 +310,7 @@ class _Functions(TorchFunctionMode):
         return self._watcher.function(func, args, kwargs or {})
 
 
+_SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 _SOFTMAXES = frozenset({torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax})
 _ENDING = frozenset(
     {

@@ -51,6 +51,8 @@ def test_weights_are_the_library_s_own(family: str, padded: bool) -> None:
     assert family not in REQUIRED or set(recording.attentions) == set(wanted)
     for kind in recording.attentions:
         assert furthest(recording, kind, wanted[kind]) < 1e-5
+    assert recording.checked.is_right and float(recording.checked.error or 0) < 1e-5
+    assert recording.checked.n_checked == recording.checked.n_layers
 
 
 def test_the_document_names_nothing_else() -> None:

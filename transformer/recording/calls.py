@@ -1,0 +1,184 @@
+"""One layer's call of attention: what its weights are made of, and what it really gave."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What an attention gave in the pass, at some of its queries: copies."""
+
+    queries: Tensor
+    """[N] int64"""
+    values: Tensor
+    """[N, D] after W_O; or [H, N, d_value] where nothing is known to project the heads."""
+    bias: Tensor | None = None
+    """Of W_O [D]."""
+
+
+MOST = 32
+"""Queries of a sample."""
+
+
+def sampled(n_queries: int) -> Tensor:
+    """Which queries are kept: evenly spread, first and last among them."""
+    return torch.linspace(0, n_queries - 1, min(n_queries, MOST)).round().long()
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionCall:
+    """One layer's call of scaled_dot_product_attention, after projection."""
+
+    q: Tensor
+    """[H, Q, d_head]"""
+    k: Tensor
+    """[H, K, d_head]; or fewer, [G, K, d_head], each for H / G heads that follow each other."""
+    v: Tensor
+    """[H or G, K, d_value]; d_value is 0 where the values are not known."""
+    mask: Tensor | None
+    """[1 or H, 1 or Q, K], True = may attend; None: no mask beside causality."""
+    scale: float
+    is_causal: bool
+    projection: Tensor | None = None
+    """W_O as torch keeps it [D, H * d_value], by reference; None: nothing projects the heads."""
+    bias: Tensor | None = None
+    """[1 or H, 1 or Q, K], added to the scores: a relative bias, ALiBi."""
+    has_output: bool = True
+    """False: whether and how the heads are projected is not known."""
+    sample: Sample | None = None
+    """None: what it gave is not known."""
+
+    @property
+    def n_heads(self) -> int:
+        return self.q.size(0)
+
+    @property
+    def knows_scores(self) -> bool:
+        """Whether q and k are here, or nothing but what became of them."""
+        return True
+
+    @property
+    def output(self) -> Tensor | None:
+        """The rows of W_O that each head meets: a view [H, d_value, D] in the model's dtype.
+
+        None where the joined heads are what attention gives: as if W_O were the identity.
+        """
+        if self.projection is None:
+            return None
+        return self.projection.detach().mT.unflatten(0, (self.n_heads, -1))
+
+    def only(self, head: int) -> "AttentionCall":
+        """The same call of one head, H = 1: views, so that what is asked of it costs one head."""
+        return self.heads(slice(head, head + 1))
+
+    def heads(self, part: slice) -> "AttentionCall":
+        """The same call of some heads that follow each other."""
+        first, last, _ = part.indices(self.n_heads)
+        d_value = self.v.size(-1)
+        columns = slice(first * d_value, last * d_value)
+        return replace(
+            self,
+            q=self.q[part],
+            k=_of_heads(self.k, part, self.n_heads),
+            v=_of_heads(self.v, part, self.n_heads),
+            mask=_some(self.mask, part),
+            bias=_some(self.bias, part),
+            projection=None if self.projection is None else self.projection[:, columns],
+            sample=None,
+        )
+
+    def at(self, queries: Tensor) -> "AttentionCall":
+        """The same call of some queries [N]."""
+        bias = self.bias
+        return replace(
+            self,
+            q=self.q[:, queries],
+            mask=_of_queries(self.mask, queries, self.is_causal and self.k.size(1)),
+            bias=bias if bias is None or bias.size(1) == 1 else bias[:, queries],
+            is_causal=False,
+        )
+
+    def allowed(self) -> Tensor:
+        """Which cells may be attended to: bool [H, Q, K]."""
+        shape = (*self.q.shape[:2], self.k.size(1))
+        cells = torch.ones(shape, dtype=torch.bool, device=self.q.device)
+        if self.is_causal:
+            cells = cells.tril()
+        return cells if self.mask is None else cells & self.mask
+
+    def scores(self) -> Tensor:
+        """q k^T * scale + bias, before mask and softmax: [H, Q, K] in float32."""
+        n_groups = self.k.size(0)
+        q = self.q.float().unflatten(0, (n_groups, -1)).flatten(1, 2)  # [G, H / G * Q, d_head]
+        products = (q @ self.k.float().mT).view(*self.q.shape[:2], -1).mul_(self.scale)
+        return products if self.bias is None else products + self.bias.float()
+
+    def weights(self) -> Tensor:
+        """softmax(scores + mask) over keys: [H, Q, K] in float32; masked cells are exactly 0."""
+        if self.mask is None and not self.is_causal:
+            return self.scores().softmax(-1)
+        masked = ~self.allowed()
+        weights = self.scores().masked_fill_(masked, -torch.inf).softmax(-1)
+        if self.mask is None:
+            return weights  # causality leaves a key to every row
+        return weights.masked_fill(masked, 0.0)  # a row with every cell masked is 0, as in SDPA
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightsCall(AttentionCall):
+    """One layer's attention that its model computed by hand: the weights as the softmax gave them.
+
+    q [H, Q, 0] and k [H, K, 0] have no dimensions: they are not known.
+    """
+
+    given: Tensor
+    """[H, Q, K]"""
+
+    @property
+    def knows_scores(self) -> bool:
+        return False
+
+    def heads(self, part: slice) -> "AttentionCall":
+        shorter: dict[str, Any] = {"given": self.given[part]}
+        return replace(super().heads(part), **shorter)
+
+    def at(self, queries: Tensor) -> "AttentionCall":
+        shorter: dict[str, Any] = {"given": self.given[:, queries]}
+        return replace(super().at(queries), **shorter)
+
+    def scores(self) -> Tensor:
+        """Raises ValueError."""
+        raise ValueError("Here the model computed attention by hand: only its weights are known.")
+
+    def weights(self) -> Tensor:
+        """[H, Q, K] in float32; masked cells are exactly 0, in rows with every cell masked too."""
+        weights = self.given.float()
+        return weights if self.mask is None else weights.masked_fill(~self.mask, 0.0)
+
+
+def _of_heads(tensor: Tensor, part: slice, n_heads: int) -> Tensor:
+    """Of keys or values [G, K, d], those that some of the H heads read; a view of one head."""
+    n_groups = tensor.size(0)
+    if n_groups == n_heads:
+        return tensor[part]
+    first, last, _ = part.indices(n_heads)
+    groups = [head * n_groups // n_heads for head in range(first, last)]
+    if len(set(groups)) == 1:
+        return tensor[groups[0] : groups[0] + 1]
+    return tensor[groups]
+
+
+def _of_queries(mask: Tensor | None, queries: Tensor, n_keys: int) -> Tensor | None:
+    """The rows of a mask. n_keys: of a causal call, whose later keys are closed too; else 0."""
+    rows = mask if mask is None or mask.size(1) == 1 else mask[:, queries]
+    if not n_keys:
+        return rows
+    earlier = (torch.arange(n_keys, device=queries.device) <= queries[:, None])[None]
+    return earlier if rows is None else earlier & rows
+
+
+def _some(of_heads: Tensor | None, part: slice) -> Tensor | None:
+    return of_heads if of_heads is None or of_heads.size(0) == 1 else of_heads[part]
