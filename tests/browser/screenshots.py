@@ -13,7 +13,7 @@ PICTURES = {
     "explore": ("/", DESKTOP, "light", ".head-view[data-nonce]"),
     "explore-phone": ("/", PHONE, "light", ".head-view[data-nonce]"),
     "figure3": (
-        "/?text=Doesn%27t+he+eat+the+meat%3F&kind=encoder_self&layer=2&head=7"
+        "/?text=Didn%27t+you+hear+the+music%3F&kind=encoder_self&layer=2&head=7"
         "&heads=1,2,3,4,7&pins=q0&tokens=pieces",
         DESKTOP,
         "light",
@@ -33,7 +33,7 @@ PICTURES = {
         ".head-view[data-nonce]",
     ),
     "compare": (
-        "/compare?text=I+have+never+seen+such+a+beautiful+house.&kind=encoder_self&layer=2"
+        "/compare?text=She+lives+in+a+small+house.&kind=encoder_self&layer=2"
         "&head=4&kind_b=encoder_self&layer_b=2&head_b=6",
         DESKTOP,
         "light",

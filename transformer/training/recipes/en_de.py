@@ -2,8 +2,9 @@
 
 python -m transformer train en-de --data DIR --from OLD
 
-OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
-weights are those of the steps below after three earlier runs of 46 million tokens: see their card.
+OLD is a checkpoint whose weights the run begins with; without it they are random. Two runs of it
+and a third with 12,000 steps made the shipped weights, from those of two earlier runs of 28 million
+tokens: see their card.
 """
 
 from transformer.checkpoint import About
