@@ -78,7 +78,7 @@ def test_a_card_has_one_link_of_its_own_name(theme: object) -> None:
     assert theme in (LIGHT, DARK)
     pictures = [None, *(Picture("<svg/>", 'a "b" <c>') for _ in COMPOSITIONS[1:])]
     page = cards(COMPOSITIONS, pictures, LIGHT if theme is LIGHT else DARK)
-    names = re.findall(r'<a href="\./[^"]+" aria-label="Open: ([^"]+)">', page)
+    names = re.findall(r'<a data-state href="\./[^"]+" aria-label="Open: ([^"]+)">', page)
     assert len(set(names)) == len(COMPOSITIONS)
     assert page.count("<img") == len(COMPOSITIONS) - 1
     assert 'alt="a &quot;b&quot; &lt;c&gt;"' in page
