@@ -9,7 +9,10 @@ import pytest
 ROOT = Path(__file__).parents[1]
 RANKS = (
     ("transformer",),
-    ("viz.theme", "viz.labels", "viz.sentence", "viz.map_words", "viz.position_words"),
+    (
+        *("viz.theme", "viz.labels", "viz.sentence", "viz.map_words", "viz.position_words"),
+        *("viz.formula", "viz.words", "viz.glossary"),
+    ),
     ("viz.gallery", "viz.figures", "viz.views", "viz.components", "viz.export"),
     ("viz.notebook",),
     ("viz.ui",),

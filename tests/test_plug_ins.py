@@ -89,6 +89,11 @@ def test_a_recipe_is_listed(found: dict[str, Any]) -> None:
     assert "short-copy" in found["recipe"]["help"]
 
 
+def test_a_word_is_explained_in_pictures_and_in_the_glossary(found: dict[str, Any]) -> None:
+    assert "sink" in found["word"]["cards"]
+    assert "| attention sink | A key that gets weight " in found["word"]["table"]
+
+
 @pytest.fixture(scope="module")
 def screen(tree: Path, found: dict[str, Any]) -> dict[str, Any]:
     """What is on the screen of the app that has the new files, and then of the new family."""

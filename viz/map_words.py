@@ -81,9 +81,9 @@ def _favourite(attention: Attention, weights: Tensor) -> str:
     """The place (previous, same, next, first token) that gets most, as ", with 71 % on ..."."""
     metrics = metrics_of(attention)
     shares = {
-        metrics[name]: float(metrics[name].compute(weights[None]))
+        name: float(metrics[name].compute(weights[None]))
         for name in ("previous", "same", "next", "first")
         if name in metrics
     }
-    metric, share = max(shares.items(), key=lambda item: -1 if isnan(item[1]) else item[1])
-    return f", with {metric.text(share)} on the {metric.title.lower()}"
+    name, share = max(shares.items(), key=lambda item: -1 if isnan(item[1]) else item[1])
+    return f", with {metrics[name].text(share)} on the {name} token"

@@ -118,7 +118,7 @@ def test_compare_shows_two_heads_and_their_difference(page: Page, address: str) 
     wait_for_map(page, "cross L2 H4")
     divergence = page.get_by_test_id("stMetricValue").first.inner_text()
     assert 0 < float(divergence.split()[0]) < 1
-    for title in ("Entropy", "Confidence", "Mean distance", "First token"):
+    for title in ("Entropy", "Sharpness", "Mean distance", "On first token"):
         expect(page.get_by_test_id("stTable")).to_contain_text(title)
 
 

@@ -214,7 +214,7 @@ def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str
 
 def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address: str) -> None:
     open_app(page, address)
-    lines = page.get_by_label("lines per token")
+    lines = page.get_by_label("lines per word")
     expect(lines.locator("option:checked")).to_have_text("5")
     type_letters(page, "I")
     becomes(lambda: rows(page)[0], translated("I")[0])

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from transformer.discover import discover
 from transformer.formats.headscope import read_config, save_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.tokenizer import NumberTokenizer
+from viz.components.head_view.head_view import HEAD_VIEW
+from viz.glossary import table
 
 TEXT = "3 7 2 9"
 COPY = Path("checkpoints/copy")
@@ -113,8 +116,12 @@ def recipe(checkpoint: Checkpoint) -> Any:
     return {"help": command("train", "--help")}
 
 
+def word(checkpoint: Checkpoint) -> Any:
+    return {"cards": re.findall(r'data-word="(\w+)"', HEAD_VIEW.html), "table": table()}
+
+
 if __name__ == "__main__":
     copy = load_checkpoint(COPY, "cpu")
-    kinds = (metric, lens, method, family, format, mapping, recipe)
+    kinds = (metric, lens, method, family, format, mapping, recipe, word)
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
     sys.exit(0)

@@ -86,6 +86,12 @@ METHOD = Method(
     name="beam",
     title="Beam search",
     run=beam,
+    explain=(
+        "The best few beginnings are continued at once, and of the finished texts the one of the "
+        "best score wins: its log-probability, divided by a power of its length."
+    ),
+    formula=r"\frac{\log p(y \vert x)}{((5 + \vert y \vert) / 6)^\alpha}",
+    source="Wu et al. 2016, section 7",
     options=(
         Option("beam_size", "Beam size", 4, 1, 16, "Hypotheses that are followed at once."),
         Option("length_penalty", "Length penalty", 0.6, 0.0, 2.0, "Higher favours longer ones."),

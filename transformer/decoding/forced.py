@@ -18,4 +18,11 @@ def forced(
     return [Hypothesis(tuple(target_ids), log_probs, score)]
 
 
-METHOD = Method(name="forced", title="Forced", run=forced, needs_target=True)
+METHOD = Method(
+    name="forced",
+    title="Forced",
+    run=forced,
+    explain="The target is given, and the model says how probable each of its tokens is.",
+    formula=r"\log p(y \vert x) = \sum_t \log p(y_t \vert y_1 \dots y_{t-1}, x)",
+    needs_target=True,
+)

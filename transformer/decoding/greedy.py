@@ -13,4 +13,11 @@ def greedy(
     return left_to_right(model, source, lambda row: int(row.argmax()), max_len, on_token)
 
 
-METHOD = Method(name="greedy", title="Greedy", run=greedy, streams=True)
+METHOD = Method(
+    name="greedy",
+    title="Greedy",
+    run=greedy,
+    explain="At each step the most probable token is written, and none is ever taken back.",
+    formula=r"y_t = \mathrm{argmax}_w \, p(w \vert y_1 \dots y_{t-1}, x)",
+    streams=True,
+)

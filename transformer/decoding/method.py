@@ -68,6 +68,11 @@ class Method:
     name: str
     title: str
     run: Callable[..., list[Hypothesis]]
+    explain: str
+    """How it chooses; the first sentence stands by itself on a card."""
+    formula: str = ""
+    """What it maximises, or draws from, in LaTeX as viz/formula.py reads it."""
+    source: str = ""
     options: tuple[Option, ...] = ()
     needs_target: bool = False
     """Whether the target is given, as the option `target_ids`, and only to be judged."""

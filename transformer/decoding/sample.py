@@ -57,6 +57,12 @@ METHOD = Method(
     name="sample",
     title="Sampling",
     run=sample,
+    explain=(
+        "Each token is drawn at random by its probability, after unlikely ones have been made "
+        "rarer (temperature) or left out (top-k, top-p)."
+    ),
+    formula=r"p_w = \frac{e^{z_w / T}}{\sum_{w'} e^{z_{w'} / T}}",
+    source="top-p: Holtzman et al. 2020",
     options=(
         Option(
             "temperature", "Temperature", 0.8, 0.05, 2.0, "Lower values make unlikely words rarer."

@@ -75,7 +75,7 @@ def picture(
     if height is not None and height < 1:
         raise ValueError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
     content = {
-        "className": component.class_name,
+        "html": component.html,
         "css": component.css,
         "themes": {each.name: palette(each) for each in themes},
         "first": _given(data, payload, themes),

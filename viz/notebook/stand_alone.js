@@ -1,17 +1,16 @@
 // One component in a page of its own: what stands for Streamlit there.
 
-// component: the default export of its module. content: { className, css, themes, first, answers }.
-export default function standAlone(component, { className, css, themes, first, answers }) {
+// component: the default export of its module. content: { html, css, themes, first, answers }.
+export default function standAlone(component, { html, css, themes, first, answers }) {
   const theme = chosenTheme(Object.keys(themes));
   const { background, text } = themes[theme];
   document.documentElement.style.colorScheme = theme;
   Object.assign(document.body.style, { background, color: text });
   const main = document.querySelector("main");
   const shadow = main.attachShadow({ mode: "open" }); // as in Streamlit: `:host` is meant
-  const [sheet, root] = [document.createElement("style"), document.createElement("div")];
+  const sheet = document.createElement("style");
   sheet.textContent = css;
-  root.className = className;
-  shadow.append(sheet, root);
+  shadow.append(sheet, document.createRange().createContextualFragment(html));
   const show = (given) => {
     const data = joined(bytesOf(given.heads[theme]), bytesOf(given.payload));
     component({ data, parentElement: shadow, setTriggerValue, setStateValue: setTriggerValue });

@@ -23,7 +23,8 @@ def draw(pane: Pane) -> None:
         return
     st.markdown("  \n".join(schemes(pane.recording)))
     titles = {name: view.title for name, view in views.items()}
-    panel(choose_one("View", "view", titles, pane.screen.view), pane)
+    said = pane.screen.view
+    panel(choose_one("View", "view", titles, said, label_visibility="collapsed"), pane)
 
 
 PAGE = Page("positions", "Positions", "Look", 4, draw)

@@ -27,6 +27,7 @@ from viz.ui.request import (
 )
 from viz.ui.settings import checkpoints_folder
 from viz.ui.state import bound, change, session, widget
+from viz.ui.words import help_of
 
 WIDTHS = (6, 3.8)
 """Of the two columns at the top: what is read, and what is chosen."""
@@ -132,12 +133,11 @@ def _choose_decoding(asked: Request) -> None:
     usual, look = default_method(known.family.reads), {"label_visibility": "collapsed"}
     choose_one("Decoding", "decoding", _methods(), name, usual, True, width=150, **look)
     method, told = decoding_methods()[name], has_languages(known)
-    if not method.options and not told:
-        return
-    help = f"Options of {method.title}" + (", and languages" if told else "")
+    help = f"{method.title}: how it works, and its options" + (", and languages" if told else "")
     box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
+            st.markdown(help_of(name))
             if told:
                 choose_languages(known, asked.languages)
             choose_options(method, dict(asked.options))

@@ -13,13 +13,12 @@ from viz.ui.controls import choose_one
 from viz.ui.focus import turn_to_reading
 from viz.ui.page import Pane
 from viz.ui.state import bound, widget
+from viz.ui.words import help_of
 
 ROWS = {"produced": "word being written", "read": "word just read"}
 ROWS_EXPLAINED = (
-    "A row of cross-attention is one step of the decoder, which has just read one token and is "
-    "about to write the next. *word being written* names the row by the token that the step wrote: "
-    "while writing it, it looked there. *word just read* names it by the one before. The weights "
-    "are the same, the names are off by one: alignments are read off *word being written*."
+    "The weights are the same, the names are off by one: alignments are read off *word being "
+    "written*."
 )
 TOKENS = {"words": "words", "pieces": "pieces"}
 SPECIAL = {"shown": "shown", "hidden": "hidden", "renormalised": "renormalised"}
@@ -53,7 +52,9 @@ def choose_reading(pane: Pane, shown: str) -> None:
     with box:
         _choose_lens(screen)
         if writes(pane.selection.attention(pane.recording)):
-            choose_one("Row", "rows", ROWS, screen.rows, help=ROWS_EXPLAINED)
+            choose_one(
+                "Row", "rows", ROWS, screen.rows, help=f"{help_of('row')}\n\n{ROWS_EXPLAINED}"
+            )
         _choose("Tokens as", "tokens", TOKENS, pane, pane.usual_tokens, RULE)
         _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
         own = screen.own_scale
@@ -78,9 +79,10 @@ def _choose(
 def _choose_lens(screen: Screen) -> None:
     found = lenses()
     titles = {name: each.title for name, each in found.items()}
-    lens = found[choose_one("Measure", "lens", titles, screen.lens, as_list=True)]
-    st.code(lens.formula, language=None)
-    st.caption(lens.explain)
+    look: Any = {"as_list": True, "help": help_of("measure")}
+    lens = found[choose_one("Measure", "lens", titles, screen.lens, **look)]
+    st.latex(lens.formula, width="content")
+    st.caption(lens.cited)
 
 
 def usable_reading(pane: Pane) -> Reading:

@@ -47,6 +47,7 @@ def save_head(pane: Pane) -> None:
     if not files.open:  # its contents are no burden while nobody looks at them
         return
     with files:
+        st.caption("Weights from 0 to 1, whatever *Show as* says")
         download(
             "Heat map as HTML",
             lambda: head_page(recording, theme, selection),

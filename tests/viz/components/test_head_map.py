@@ -112,7 +112,12 @@ def test_a_signed_lens_has_its_largest_value_among_negative_ones_and_its_own_bou
     low, high = header["bounds"]
     assert -low == high == map.values(0).abs().max()
     assert largest.tolist() == np.nanargmax(values, 1).tolist()
-    assert header["lens"] == {"title": "Minus", "scale": "signed", "per_head": True}
+    assert header["lens"] == {
+        "name": "minus",
+        "title": "Minus",
+        "scale": "signed",
+        "per_head": True,
+    }
 
 
 def test_a_signed_map_is_pooled_to_the_values_furthest_from_zero() -> None:

@@ -50,14 +50,18 @@ def _why_not(recording: Recording, kind: str) -> str | None:
 LENS = Lens(
     name="flow",
     title="Attention flow",
-    formula="F = rownorm(maxflow from row to column), edges of capacity B = rownorm(meanₕ A + I)",
+    formula=(
+        r"F = \mathrm{rownorm}(\text{largest flow}), \quad "
+        r"\text{capacity } B = \mathrm{rownorm}(\mathrm{mean}_h A^h + I)"
+    ),
     explain=(
         "How much could pass from each input token to a token after this layer if weights were "
-        "pipes: for each pair by itself the largest flow through all layers, half of each "
-        "layer's capacity being the residual; then each row is divided by its sum. Values, W_O, "
+        "pipes, half of each layer's capacity being the residual. It is the largest flow through "
+        "all layers, for each pair by itself; then each row is divided by its sum. Values, W_O, "
         "feed-forward and normalisation play no part. Masked cells are 0; a token that may attend "
-        f"to nothing keeps itself. Up to {MOST_TOKENS} tokens (Abnar & Zuidema 2020, section 3)."
+        f"to nothing keeps itself. Up to {MOST_TOKENS} tokens."
     ),
+    source="Abnar & Zuidema 2020, section 3",
     scale="share",
     compute=flow,
     per_head=False,

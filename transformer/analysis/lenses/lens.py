@@ -26,9 +26,10 @@ class Lens:
     title: str
     """Stands in sentences, too: "the attention rollout for animal in layer 2 is 0.672"."""
     formula: str
-    """In plain characters, with the symbols of the glossary."""
+    """In LaTeX as viz/formula.py reads it, with the symbols of the glossary."""
     explain: str
-    """What it says; how it treats residual, normalisation and masks; its source."""
+    """What it says, in a sentence that stands by itself on a card; then how it treats residual,
+    normalisation and masks."""
     scale: Literal["share", "size", "signed"]
     """Values lie in 0..1; in 0..largest; or on both sides of 0."""
     compute: Callable[[Recording, str, int], Tensor]
@@ -39,3 +40,10 @@ class Lens:
     """What the pieces of a word that is a key make together."""
     why_not: Callable[[Recording, str], str | None] = always
     """(recording, kind) -> the sentence that says why it cannot be computed; None: it can."""
+    source: str = ""
+    """Whose it is, such as "Vaswani et al. 2017, section 3.2.1"."""
+
+    @property
+    def cited(self) -> str:
+        """What it says, with its source."""
+        return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain

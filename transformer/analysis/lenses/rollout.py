@@ -48,15 +48,16 @@ def _why_not(recording: Recording, kind: str) -> str | None:
 LENS = Lens(
     name="rollout",
     title="Attention rollout",
-    formula="R = B·(R of the layer below), B = rownorm(meanₕ A + I)",
+    formula=r"R_l = B_l R_{l-1}, \quad B = \mathrm{rownorm}(\mathrm{mean}_h A^h + I)",
     explain=(
         "How much each input token contributes to a token after this layer, if layers only mixed "
         "tokens: half of each layer is the residual, half the mean of its heads. Values, W_O, "
         "feed-forward and normalisation are ignored. Masked cells are 0; a token that may not "
         "attend to anything keeps itself. For cross-attention (our extension): the mean of this "
         "layer's heads times the rollout of the whole encoder, without the decoder's residual and "
-        "lower layers, so that columns are source tokens (Abnar & Zuidema 2020, section 3)."
+        "lower layers, so that columns are source tokens."
     ),
+    source="Abnar & Zuidema 2020, section 3",
     scale="share",
     compute=rollout,
     per_head=False,

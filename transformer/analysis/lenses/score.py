@@ -21,13 +21,14 @@ def _why_not(recording: Recording, kind: str) -> str | None:
 LENS = Lens(
     name="score",
     title="Score",
-    formula="S = q·kᵀ · scale",
+    formula=r"S = q k^\top \cdot \text{scale}",
     explain=(
         "How well a key fits its query, before the softmax: positive or negative, in nats; "
         "comparable only within a row. Includes the model's own scale and position bias "
         "(relative, ALiBi). Residual and normalisation are ignored; the mask is not applied yet, "
-        "but the cells that it closes show 0 (Vaswani et al. 2017, section 3.2.1)."
+        "but the cells that it closes show 0."
     ),
+    source="Vaswani et al. 2017, section 3.2.1",
     scale="signed",
     compute=score,
     merge="max",

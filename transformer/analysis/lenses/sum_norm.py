@@ -42,12 +42,13 @@ def _products(call: AttentionCall, keys: slice) -> Tensor:
 LENS = Lens(
     name="sum_norm",
     title="Norm of the sum over heads",
-    formula="N = ‖Σₕ Aₕ · vₕ·W_O‖, one map per layer",
+    formula=r"N_{ij} = \Vert \sum_h A^h_{ij} \, v^h_j W_O \Vert",
     explain=(
         "The length of the vector that a key adds to its query through all heads of the layer: "
         "heads that add opposite vectors cancel. The bias of W_O, residual and normalisation are "
-        "ignored; masked cells add 0 (Kobayashi et al. 2020, section 3)."
+        "ignored; masked cells add 0."
     ),
+    source="Kobayashi et al. 2020, section 3",
     scale="size",
     compute=sum_norm,
     per_head=False,

@@ -20,13 +20,13 @@ def value_norm(recording: Recording, kind: str, layer: int) -> Tensor:
 LENS = Lens(
     name="value_norm",
     title="Value-weighted norm",
-    formula="N = ‖A · v·W_O‖, each head by itself",
+    formula=r"N_{ij} = \Vert A_{ij} \, v_j W_O \Vert",
     explain=(
         "The length of the vector that a key adds to its query through this head: a large weight "
-        "on a small value adds little. v includes its bias; the bias of W_O, which belongs to no "
-        "key, residual and normalisation are ignored. Masked cells add 0 "
-        "(Kobayashi et al. 2020, section 3)."
+        "on a small value adds little. The bias of v is included; that of W_O, which belongs to no "
+        "key, residual and normalisation are ignored. Masked cells add 0."
     ),
+    source="Kobayashi et al. 2020, section 3",
     scale="size",
     compute=value_norm,
     why_not=why_no_values,

@@ -14,11 +14,12 @@ def weight(recording: Recording, kind: str, layer: int) -> Tensor:
 LENS = Lens(
     name="weight",
     title="Weight",
-    formula="A = softmax(q·kᵀ · scale + mask)",
+    formula=r"A = \mathrm{softmax}(q k^\top \cdot \text{scale} + \text{mask})",
     explain=(
         "How much of its attention a query gives to a key: each row sums to 1, masked cells are 0. "
-        "Residual and normalisation are ignored (Vaswani et al. 2017, section 3.2.1)."
+        "Residual and normalisation are ignored."
     ),
+    source="Vaswani et al. 2017, section 3.2.1",
     scale="share",
     compute=weight,
     is_weights=True,

@@ -28,7 +28,9 @@ METRIC = Metric(
     explain=(
         "How far a head is one-to-one: its weight times the share of the key's total that this "
         "query gives, mean over queries. Heads that align words come first; one that only follows "
-        "the order of words is one-to-one, too (both directions agree: Liang et al. 2006)."
+        "the order of words is one-to-one, too."
     ),
+    formula=r"\frac{1}{Q} \sum_i \sum_j A_{ij} \frac{A_{ij}}{\sum_{i'} A_{i'j}}",
+    source="both directions agree: Liang et al. 2006",
     cross=True,
 )

@@ -1,4 +1,8 @@
-"""Confidence: how sure of one key a head is (Voita et al. 2019, section 4)."""
+"""Sharpness: how sure of one key a head is.
+
+Voita et al. (2019, section 4) call it confidence, and so do addresses; beside the probabilities of
+a decoder that word reads as one of these.
+"""
 
 from torch import Tensor
 
@@ -16,11 +20,13 @@ def confidence(weights: Tensor) -> Tensor:
 
 METRIC = Metric(
     name="confidence",
-    title="Confidence",
+    title="Sharpness",
     unit="share",
     compute=confidence,
     explain=(
-        "The largest weight of a query, mean over queries; the end token counts as a key and as "
-        "a query (Voita et al. 2019, who leave it out)."
+        "The largest weight of a query, mean over queries: 100 % is one key per query. The end "
+        "token counts as a key and as a query, which the paper leaves out."
     ),
+    formula=r"\frac{1}{Q} \sum_i \max_j A_{ij}",
+    source="confidence in Voita et al. 2019, section 4",
 )

@@ -24,7 +24,9 @@ METRIC = Metric(
     compute=distance,
     explain=(
         "How many positions lie between query and key, weighted by attention; across two "
-        "sequences, between their places in each (Vig & Belinkov 2019)."
+        "sequences, between their places in each."
     ),
+    formula=r"\frac{1}{Q} \sum_i \sum_j A_{ij} \vert i - j \vert",
+    source="Vig & Belinkov 2019",
     least_change=0.5,
 )

@@ -24,7 +24,9 @@ METRIC = Metric(
     compute=entropy,
     explain=(
         "How widely the head looks: 0 bits is a single key, 1 bit as if two keys shared the "
-        "weight. Mean over queries (Clark et al. 2019)."
+        "weight. Mean over queries."
     ),
+    formula=r"-\frac{1}{Q} \sum_i \sum_j A_{ij} \log_2 A_{ij}",
+    source="Clark et al. 2019, section 3",
     least_change=0.25,
 )

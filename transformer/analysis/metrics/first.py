@@ -12,11 +12,13 @@ def first(weights: Tensor) -> Tensor:
 
 METRIC = Metric(
     name="first",
-    title="First token",
+    title="On first token",
     unit="share",
     compute=first,
     explain=(
         "Weight on the first key, mean over queries: heads with nothing to say often rest there "
-        "(attention sink, Xiao et al. 2023)."
+        "(an attention sink)."
     ),
+    formula=r"\frac{1}{Q} \sum_i A_{i0}",
+    source="Xiao et al. 2023",
 )

@@ -25,7 +25,11 @@ class Metric:
     """What follows a value, such as "bits"; "share" is written in per cent."""
     compute: Callable[[Tensor], Tensor]
     explain: str
-    """One sentence: what it says, how it is averaged, where it comes from."""
+    """What it says and how it is averaged; the first sentence stands by itself on a card."""
+    formula: str
+    """Of A, the weights of Q queries, in LaTeX as viz/formula.py reads it."""
+    source: str = ""
+    """Whose it is, such as "Clark et al. 2019, section 3"."""
     same_sequence: bool = False
     """Whether it says something only where queries and keys are the same tokens."""
     cross: bool = False
@@ -42,6 +46,11 @@ class Metric:
         if math.isnan(value):
             return UNDEFINED
         return f"{100 * value:.0f} %" if self.unit == "share" else f"{value:.2f} {self.unit}"
+
+    @property
+    def cited(self) -> str:
+        """What it says, with its source."""
+        return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain
 
 
 def mean_over_queries(values: Tensor, weights: Tensor) -> Tensor:

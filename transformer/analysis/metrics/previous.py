@@ -9,12 +9,13 @@ from transformer.analysis.metrics.metric import Metric, mass_at_offset
 
 METRIC = Metric(
     name="previous",
-    title="Previous token",
+    title="On previous token",
     unit="share",
     compute=partial(mass_at_offset, offset=-1),
     explain=(
-        "Weight on the token before, mean over queries: the first token has none and is left out "
-        "(Clark et al. 2019)."
+        "Weight on the token before, mean over queries: the first token has none and is left out."
     ),
+    formula=r"\frac{1}{Q - 1} \sum_i A_{i,i-1}",
+    source="Clark et al. 2019, section 3",
     same_sequence=True,
 )

@@ -1,6 +1,7 @@
 // The softmax of one row: its equation, and each key as a button with its score and weight.
 
-import { decimals, element, setPiece } from "../kit/page.js";
+import { bars } from "../kit/illustrations.js";
+import { bare, decimals, element, setPiece } from "../kit/page.js";
 import { formula, value } from "./stages.js";
 
 export function showSoftmax(cell) {
@@ -59,6 +60,19 @@ function fillCompetitor(node, label, score, weight, size) {
   track.append(element("span", "fill"));
   track.style.setProperty("--size", `${100 * Math.min(1, size)}%`);
   node.append(piece, element("span", "score", score), element("span", "weight", weight), track);
+}
+
+// For cards: the weights of the row.
+export function illustrateRow({ header, shown, weights, allowed }) {
+  const { layer, head, cell: [, chosen], labels, query_token: query, rest: [nRest, restWeight] } = header;
+  const items = Array.from(shown, (key, i) => {
+    return { piece: labels[i], value: allowed[key] ? weights[key] : NaN, text: decimals(weights[key]), isMarked: key === chosen };
+  });
+  const rest = (n, others) => {
+    const sum = others.reduce((total, { value: each }) => total + (each || 0), restWeight);
+    return `${(n + nRest).toLocaleString("en")} others: ${decimals(sum)}`;
+  };
+  return bars(`${bare(query)} in head ${head} of layer ${layer}`, items, rest);
 }
 
 export function choose(cell, button) {

@@ -8,7 +8,7 @@ import { onSwipe } from "../kit/swipe.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { drawBars, drawLengths, drawMask, drawSteps } from "./bars.js";
-import { choose, showSoftmax } from "./competitors.js";
+import { choose, illustrateRow, showSoftmax } from "./competitors.js";
 import { createStages, showKeyNumbers, showValueNumbers, showWhole } from "./stages.js";
 
 export default host("cell_steps", create, update);
@@ -19,6 +19,7 @@ function create(root, sync) {
   cell.turn = (by) => tell(sync, "turn", by);
   cell.says = element("p", "hidden-text");
   cell.line = createSentence();
+  cell.illustrate = (what, name) => (what === "row" && name !== "value_norm" ? illustrateRow(cell) : null);
   cell.equation = element("div", "equation");
   cell.competitors = element("div", "competitors");
   cell.competitors.setAttribute("role", "group");

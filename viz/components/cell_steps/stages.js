@@ -1,6 +1,7 @@
 // The stages of a cell as elements: name and formula, drawing, numbers.
 
 import { decimals, element } from "../kit/page.js";
+import { marker, term } from "../kit/terms.js";
 
 // "q_i^{s}" as nodes: _ lowers and ^ raises what follows, one character or a group in braces.
 export function formula(text) {
@@ -12,8 +13,9 @@ export function formula(text) {
 
 export function createStages(cell) {
   let count = 0;
+  const mark = marker(cell.root, { only: ["query", "key", "scale", "mask", "softmax", "weight", "value"] });
   const add = (title, written, group, ...drawing) =>
-    createStage(++count, title, written, group, drawing);
+    createStage(++count, mark(title), written, group, drawing);
   const canvas = (name) => element("canvas", name);
   const share = "o_i = Σ_j a_{ij} v_j\nshare = a_{ij} v_j·o_i / ‖o_i‖²";
   return {
@@ -31,7 +33,13 @@ export function createStages(cell) {
     ),
     value: add("weight × value", "a_{ij} v_j, within v_j", "value", canvas("tall")),
     output: add("share of the output", share, "value", canvas("tall")),
-    projected: add("through W_O", "‖a_{ij} v_j W_O‖ in ‖o_i W_O‖", "", canvas("lengths")),
+    projected: createStage(
+      ++count,
+      [term("value_norm", "effect on the layer's output")],
+      "‖a_{ij} v_j W_O‖ in ‖o_i W_O‖",
+      "",
+      [canvas("lengths")],
+    ),
   };
 }
 
@@ -39,7 +47,7 @@ function createStage(number, title, text, group, drawing) {
   const node = element("section", "stage");
   const name = element("div", "name");
   const heading = element("div", "heading");
-  heading.append(element("span", "number dim", String(number)), ...formula(title));
+  heading.append(element("span", "number dim", String(number)), ...title);
   const written = element("div", "formula dim");
   written.append(...formula(text));
   name.append(heading, written);

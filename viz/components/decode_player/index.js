@@ -14,7 +14,9 @@ import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playbac
 import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { lawOf, shadeChip } from "../kit/shade.js";
 import { onSwipe } from "../kit/swipe.js";
+import { term } from "../kit/terms.js";
 import { unpack } from "../kit/unpack.js";
+import { illustrate } from "./illustrate.js";
 import {
   createOverview,
   drawOverview,
@@ -29,6 +31,7 @@ export default host("decode_player", create, update);
 
 function create(root, sync) {
   const player = { root, sentence: createSentence(), pointed: NOWHERE };
+  player.illustrate = (what, name) => illustrate(player, what, name);
   const playback = createPlayback((step) => show(player, step), sync, "step");
   const overview = createOverview((step) => move(playback, step));
   Object.assign(player, { playback, overview });
@@ -37,6 +40,8 @@ function create(root, sync) {
   player.read = tokenList("weighted", "Self-attention over what is written");
   player.bars = element("div", "bars");
   player.entropy = element("div", "fact");
+  player.amount = element("span");
+  player.entropy.append(dimTerm("step_entropy", "entropy"), player.amount, term("bits", "bits"));
   player.spoken = element("div", "hidden-text");
   player.spoken.setAttribute("aria-live", "polite");
   player.law = element("span");
@@ -46,7 +51,7 @@ function create(root, sync) {
     playback.bar,
     player.written,
     player.sentence.node,
-    panel("candidates", "Candidates", player.bars, player.entropy),
+    panel("candidates", term("candidate", "Candidates"), player.bars, player.entropy),
     panel("source", "Attends to in the source", player.source),
     panel("own", "Attends to in what is written", player.read, legend),
     panel("all", "All steps, one per row: attention, token written, entropy", overview.node),
@@ -73,9 +78,17 @@ function create(root, sync) {
   return player;
 }
 
+function dimTerm(name, text) {
+  const node = element("span", "dim");
+  node.append(term(name, text));
+  return node;
+}
+
 function panel(name, title, ...children) {
   const node = element("section", `panel ${name}`);
-  node.append(element("h3", "", title), ...children);
+  const heading = element("h3");
+  heading.append(...[title].flat());
+  node.append(heading, ...children);
   return node;
 }
 
@@ -165,10 +178,7 @@ function show(player, step) {
   const before = header.read.length - header.target.length + 1;
   if (player.cross) showWeights(player, player.source, player.cross, step, header.source.length);
   showWeights(player, player.read, player.own, step, before + step);
-  player.entropy.replaceChildren(
-    element("span", "dim", "entropy "),
-    `${now.entropy.toFixed(2)} bits`,
-  );
+  player.amount.textContent = ` ${now.entropy.toFixed(2)} `;
   markOverview(player.overview, step);
   speak(player);
   player.root.dataset.step = step;
@@ -225,7 +235,8 @@ function speak(player) {
     ? { row: target[step], column: header.source[at] }
     : { row: read[query], column: read[at] };
   const why = key < 0 ? "The strongest of this step" : "Pointed at";
-  const cell = { ...tokens, layer, head, value: row[at] };
+  const keys = isCross ? header.source : read.slice(0, query + 1);
+  const cell = { ...tokens, layer, head, value: row[at], at: [step, at], keys, weights: row };
   say(player.sentence, saidOf(isCross ? sentences.cross : sentences.own, cell, why, key >= 0));
 }
 

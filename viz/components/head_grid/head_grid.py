@@ -104,6 +104,7 @@ def pack_head_grid(map: AttentionMap) -> bytes:
         "sentence": asdict(wording(map)),
         "sides": sides(map),
         "lens": {
+            "name": map.lens.name,
             "title": map.lens.title,
             "scale": map.lens.scale,
             "bound": made.bound,
@@ -125,7 +126,7 @@ def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list
             "name": metric.name,
             "title": metric.title,
             "unit": metric.unit,
-            "explain": metric.explain,
+            "explain": metric.cited,
             "texts": [metric.text(value) for value in of_heads.ravel().tolist()],
         }
         for metric, of_heads in zip(metrics.values(), values, strict=True)

@@ -13,6 +13,7 @@ import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { fillCells, layOut } from "./cells.js";
 import { fit } from "./fit.js";
+import { illustrate } from "./illustrate.js";
 import { gridPlaceAfter, indexOf } from "./order.js";
 import { createSection, draw, markToken, read, show } from "./section.js";
 import { createToolbar, setToolbar } from "./toolbar.js";
@@ -25,6 +26,7 @@ function create(root, sync) {
   grid.toolbar = createToolbar((view) => change(grid, view));
   grid.boards = element("div", "boards");
   grid.sentence = createSentence();
+  grid.illustrate = (what, name) => illustrate(grid, what, name);
   grid.numbers = element("div", "telling dim");
   grid.legend = element("div", "legend dim");
   root.replaceChildren(

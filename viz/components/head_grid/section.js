@@ -3,6 +3,7 @@
 import { createImage, devicePixels, emptied } from "../kit/canvas.js";
 import { element } from "../kit/page.js";
 import { FULL, paintMap } from "../kit/shade.js";
+import { marked } from "../kit/terms.js";
 import { makeCells, named } from "./cells.js";
 import { effective, ranking } from "./order.js";
 import { sorted } from "./words.js";
@@ -22,7 +23,7 @@ export function createSection() {
 export function read(section, { header, arrays }) {
   const [thumbnails, strongest, values, metrics, telling] = arrays;
   Object.assign(section, { header, thumbnails, strongest, values, metrics, telling });
-  section.title.textContent = header.title;
+  section.title.replaceChildren(...marked(section.node, header.title, { only: [header.kind] }));
   makeCells(section);
   const n = section.cells.length;
   const rankings = {};

@@ -1,6 +1,6 @@
 // What the grid shows, how it is sorted and how many heads are kept: three native selects.
 
-import { element } from "../kit/page.js";
+import { element, within } from "../kit/page.js";
 import { effective } from "./order.js";
 
 const TOPS = [0, 5, 10, 20];
@@ -35,7 +35,7 @@ export function setToolbar(toolbar, metrics, wished) {
   const offered = metrics.map(({ name }) => name).join();
   if (offered !== toolbar.offered) {
     toolbar.offered = offered;
-    const options = (start) => metrics.map(({ name, title }) => new Option(start + title, name));
+    const options = (start) => metrics.map(({ name, title }) => new Option(start + within(title), name));
     toolbar.show.replaceChildren(new Option("maps", "maps"), ...options(""));
     toolbar.sort.replaceChildren(new Option("by layer", "layer"), ...options("ranked by "));
   }
@@ -44,6 +44,6 @@ export function setToolbar(toolbar, metrics, wished) {
   toolbar.top.value = view.by === null ? 0 : TOPS.includes(top) ? top : 0;
   toolbar.show.disabled = toolbar.sort.disabled = metrics.length === 0;
   toolbar.top.parentElement.hidden = view.by === null;
-  toolbar.node.title = metrics.length ? "" : "Metrics describe single heads; this lens has none";
+  toolbar.node.title = metrics.length ? "" : "Metrics describe single heads; this measure has none";
   return view;
 }

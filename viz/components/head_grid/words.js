@@ -1,8 +1,9 @@
 // What is said of a head and of the scale, in text.
 
 import { announceSentence, say, saidOf, textOf } from "../kit/sentence.js";
-import { element, short } from "../kit/page.js";
+import { element, short, within } from "../kit/page.js";
 import { lawOf } from "../kit/shade.js";
+import { marker, term } from "../kit/terms.js";
 import { indexOf } from "./order.js";
 
 // Of the head pointed at, else of the selected one: the sentence, and the numbers below the grid.
@@ -11,12 +12,13 @@ export function describe(grid, cell) {
   if (!shown) return;
   if (grid.speaks) say(grid.sentence, said(shown, cell !== null));
   else announceSentence(cell && said(cell, true));
-  const parts = tellingOf(shown).map(([title, text]) => {
-    const part = element("span", "", `${title} `);
-    part.append(element("strong", "", text));
+  grid.described = shown;
+  const parts = tellingOf(shown).map(({ name, title, text }, i) => {
+    const part = element("span");
+    part.append(term(name, title, i === 0), " ", element("strong", "", text));
     return [" · ", part]; // a narrow screen breaks the line between them
   });
-  if (!shown.section.header.metrics.length) parts.push(": this lens draws one map per layer, so there are no per-head metrics");
+  if (!shown.section.header.metrics.length) parts.push(": this measure draws one map per layer, so there are no per-head metrics");
   grid.numbers.replaceChildren(fullNameOf(shown), ...parts.flat());
 }
 
@@ -32,7 +34,7 @@ function said(cell, isPointed = false) {
 
 // The same for who cannot see it.
 export function spoken(cell) {
-  const telling = tellingOf(cell).map(([title, text]) => `${title} ${text}`);
+  const telling = tellingOf(cell).map(({ title, text }) => `${title} ${text}`);
   const { shown, ranks } = cell.section;
   const { by } = shown;
   const rank = by ? [`rank ${ranks[cell.index] + 1} by ${metricOf(cell.section, by).title}`] : [];
@@ -49,12 +51,12 @@ export function nameOf({ section, layer, head }) {
   return section.header.lens.per_head ? `L${layer} H${head}` : `L${layer}, all heads`;
 }
 
-// [title, text] of the metrics in which the head stands out, the most telling first.
+// { name, title, text } of the metrics in which the head stands out, the most telling first.
 function tellingOf({ section: { header, telling }, index }) {
   const n = telling.shape[2];
   return Array.from(telling.subarray(n * index, n * (index + 1)), (m) => {
-    const { title, texts } = header.metrics[m];
-    return [title, texts[index]];
+    const { name, title, texts } = header.metrics[m];
+    return { name, title, text: texts[index] };
   });
 }
 
@@ -70,13 +72,15 @@ export function explain({ section, legend }) {
   legend.replaceChildren(...sorted(section), ...parts);
 }
 
-function mapScale({ header, scale, palette, own }) {
+function mapScale(section) {
+  const { header, scale, palette, own } = section;
   const { lens, block, masked } = header;
   const ends = [lens.scale === "signed" ? -lens.bound : 0, lens.bound].map(short);
   const [low, high] = own ? [ends[0] === "0" ? "0" : "−", "each head's largest"] : ends;
   const law = lens.scale === "signed" ? "" : ` · ${lawOf(palette)}`;
-  const parts = [`${lens.title} ${low} `, ramp(scale), ` ${high}${law}`];
-  if (masked) parts.push(" · ", element("span", "masked"), " masked");
+  const mark = marker(section.node, { only: [lens.name, "mask"] });
+  const parts = [...mark(`${lens.title} ${low} `), ramp(scale), ` ${high}${law}`];
+  if (masked) parts.push(" · ", element("span", "masked"), ...mark(" masked"));
   if (Math.max(...block) > 1) {
     const which = lens.scale === "signed" ? "farthest from 0" : "largest";
     parts.push(` · a pixel shows the ${which} of ${block[0]} × ${block[1]} cells or more`);
@@ -85,17 +89,17 @@ function mapScale({ header, scale, palette, own }) {
 }
 
 function metricScale(section) {
-  const { title, texts, explain: what } = metricOf(section, section.shown.show);
+  const { name, title, texts, explain: what } = metricOf(section, section.shown.show);
   const most = texts[section.ranking(section.shown.show)[0]];
-  return [`${title} 0 `, ramp(section.palette.scale), ` ${most} · ${what}`];
+  return [term(name, title), " 0 ", ramp(section.palette.scale), ` ${most} · ${what}`];
 }
 
 export function sorted(section) {
   const { by, sort, top } = section.shown;
   if (by === null || (sort === "layer" && !top)) return [];
-  const title = metricOf(section, by).title;
+  const title = within(metricOf(section, by).title);
   const n = section.cells.length;
-  if (top && top < n) return [`Top ${top} of ${n} heads by ${title}. `];
+  if (top && top < n) return [`The best ${top} of ${n} heads by ${title}. `];
   return [`Sorted by ${title}, largest first. `];
 }
 

@@ -147,6 +147,7 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
         "titles": [row_title(map.is_produced), COLUMN_TITLE],
         "sentence": asdict(wording(map)),
         "lens": {
+            "name": map.lens.name,
             "title": map.lens.title,
             "scale": map.lens.scale,
             "per_head": map.lens.per_head,

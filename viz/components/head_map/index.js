@@ -7,7 +7,9 @@ import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { onSwipe } from "../kit/swipe.js";
 import { accepts, tell } from "../kit/sync.js";
+import { marked } from "../kit/terms.js";
 import { foldLines, leaveCells } from "./folding.js";
+import { illustrate } from "./illustrate.js";
 import { drawMarks } from "./marks.js";
 import { beforeOpening, openFromGrid } from "./opening.js";
 import { valueTable } from "./paint.js";
@@ -44,6 +46,7 @@ function create(root, sync) {
   const endRoom = onRoom(view.stage, () => view.map && draw(view));
   const silence = onToken((token) => hear(view, token));
   view.redraw = () => draw(view);
+  view.illustrate = (what) => illustrate(view, what);
   view.dispose = () => {
     clearTimeout(view.timer);
     endRoom();
@@ -127,7 +130,8 @@ function keepWindow(view, before) {
 
 function name(view) {
   const { header, nRows, nColumns } = view.map;
-  view.title.replaceChildren(element("strong", "", header.name), ` ${header.title}`);
+  const title = marked(view.root, ` ${header.title}`, { only: [header.kind] });
+  view.title.replaceChildren(element("strong", "", header.name), ...title);
   for (const note of header.notes) view.title.append(element("span", "dim", ` · ${note}`));
   view.stage.setAttribute("aria-label", header.says);
   view.stage.setAttribute("aria-rowcount", nRows);

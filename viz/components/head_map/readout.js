@@ -1,9 +1,10 @@
 // A head map in words: the sentence above it, labels that are cut, and the legend.
 
 import { ratio } from "../kit/canvas.js";
-import { element, setPiece, short } from "../kit/page.js";
-import { say, saidOf, textOf } from "../kit/sentence.js";
+import { element, setPiece, short, within } from "../kit/page.js";
+import { say, saidOf, textOf, unsaid } from "../kit/sentence.js";
 import { lawOf } from "../kit/shade.js";
+import { marker } from "../kit/terms.js";
 import { boxOf, cellSize, isCut } from "./frame.js";
 import { isLine } from "./paint.js";
 import { inMap, isExact, isSigned, isSmall, mostOf, pinsOf, strongestAlong, valueAt, wholeWindow } from "./values.js";
@@ -61,7 +62,8 @@ function ofCell(view, place, why, isPointed) {
 
 function saying({ map: { header } }, { row, column, value }, why, isPointed) {
   const { layer, head, rows, columns } = header;
-  return saidOf(header.sentence, { row: rows[row], column: columns[column], layer, head, value }, why, isPointed);
+  const cell = { row: rows[row], column: columns[column], layer, head, value, at: [row, column] };
+  return saidOf(header.sentence, cell, why, isPointed);
 }
 
 function span([first, last]) {
@@ -86,10 +88,13 @@ export function explain(view) {
   for (const value of [low, middle, high]) ticks.append(element("span", "", tick(value)));
   scale.append(element("span", "ramp"), ticks);
   const law = signed ? "" : ` · ${lawOf(view.palette)}`;
-  const parts = [scale, element("span", "", `${sentenceCase(header.lens.title)}${law}`)];
+  const mark = marker(view.legend, { only: [...unsaid(header), "mask"] });
+  const measure = element("span");
+  measure.append(...mark(`${within(header.lens.title)}${law}`));
+  const parts = [scale, measure];
   if (header.masked) {
     const masked = element("span");
-    masked.append(element("span", "masked"), " masked");
+    masked.append(element("span", "masked"), ...mark(" masked"));
     parts.push(masked);
   }
   if (view.path) {
@@ -102,10 +107,6 @@ export function explain(view) {
   view.pooled = element("span");
   parts.push(view.pooled);
   view.legend.replaceChildren(...parts, view.hint);
-}
-
-function sentenceCase(title) {
-  return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
 function tick(value) {
@@ -130,7 +131,7 @@ export function tellState(view) {
   if (view.path) {
     const shape = isLine(frame, shown) ? "line" : "dots";
     view.pathSign.className = shape;
-    view.pathName.textContent = ` ${shape}: each row's largest ${sentenceCase(map.header.lens.title)}`;
+    view.pathName.textContent = ` ${shape}: each row's largest ${within(map.header.lens.title)}`;
   }
   const { x, y, width: plotWidth, height: plotHeight } = frame.plot;
   Object.assign(root.dataset, {

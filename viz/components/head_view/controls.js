@@ -19,11 +19,12 @@ export function createControls(on) {
     controls.wished = isAll ? Infinity : Number(lines.value);
     on.lines();
   };
-  const choice = element("label", "choice dim", "lines per token ");
-  choice.append(lines);
+  const choice = element("label", "choice dim");
+  const unit = element("span");
+  choice.append(unit, lines);
   choice.dataset.control = "";
   bar.append(swatches, choice);
-  const controls = { bar, swatches, lines, on, buttons: [], heads: [], wished: FIRST };
+  const controls = { bar, swatches, lines, unit, on, buttons: [], heads: [], wished: FIRST };
   swatches.onclick = (event) => onSwatch(controls, event);
   swatches.ondblclick = ({ target }) => isolate(controls, headOf(target));
   swatches.onkeydown = (event) => rove(event, [...swatches.querySelectorAll("button")], "row");
@@ -54,6 +55,7 @@ export function arrangeControls(controls, { nHeads, width, nColumns, header }) {
   });
   if (!header.per_head) nodes[0].removeAttribute("tabindex");
   controls.swatches.replaceChildren(...nodes);
+  controls.unit.textContent = `lines per ${header.unit} `;
   offerLines(controls, width, nColumns);
 }
 

@@ -94,6 +94,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "layer": layer,
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
+        "unit": "word" if map.reading.words else "token",
         "titles": [row_title(map.is_produced), COLUMN_TITLE],
         "sentence": asdict(wording(map)),
         "rows": rows,

@@ -8,8 +8,10 @@ import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
 import { onSwipe } from "../kit/swipe.js";
 import { accepts, forget, tell, tellLater } from "../kit/sync.js";
+import { marked } from "../kit/terms.js";
 import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
+import { illustrate } from "./illustrate.js";
 import { openMap, openToken } from "./lines.js";
 import { leaveLines, unfoldCells } from "./folding.js";
 import { follow } from "./follow.js";
@@ -45,7 +47,8 @@ function create(root, sync) {
   view.stage.append(view.tokens.rows, view.wires, view.tokens.columns);
   view.box = element("div", "box");
   view.box.append(view.stage);
-  view.sentence = createSentence();
+  view.sentence = createSentence(["query", "key"]); // they stand above the columns
+  view.illustrate = (what) => illustrate(view, what);
   view.legend = element("div", "legend dim");
   view.hint = element("div");
   view.hint.dataset.control = "";
@@ -76,7 +79,7 @@ function create(root, sync) {
 function update(view, { nonce, palette, ink, colours, head, heads, pins, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
-  Object.assign(view, { head, ink, colours });
+  Object.assign(view, { head, ink, colours, palette });
   const isNew = drawn !== view.drawn;
   if (isNew) {
     Object.assign(view, { drawn, nonce, map: openMap(payload), hovered: null, linked: [] });
@@ -118,8 +121,8 @@ function toggled(list, id) {
 function arrange(view) {
   const { header } = view.map;
   arrangeTokens(view.tokens, header);
-  view.titles[0].textContent = header.titles[0];
-  view.titles[2].textContent = header.titles[1];
+  view.titles[0].replaceChildren(...marked(view.root, header.titles[0], { only: ["query"] }));
+  view.titles[2].replaceChildren(...marked(view.root, header.titles[1], { only: ["key"] }));
   view.names = { rows: namesOf(header.sides.rows), columns: namesOf(header.sides.columns) };
 }
 

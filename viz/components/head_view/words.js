@@ -1,7 +1,8 @@
 // What is said of the picture: the sentence above it, and the legend.
 
 import { element } from "../kit/page.js";
-import { saidOf, textOf } from "../kit/sentence.js";
+import { saidOf, textOf, unsaid } from "../kit/sentence.js";
+import { marked } from "../kit/terms.js";
 import { MAX_LINES, MAX_POINTED, eachOfRow, openToken, valueAt } from "./lines.js";
 import { linesShown } from "./picture.js";
 import { strongestAt } from "./tokens.js";
@@ -51,7 +52,8 @@ function whichOf({ header }, heads) {
 
 function saying({ map: { header } }, cell, why, isPointed = false) {
   if (!cell) return saidOf(null, null, "No line here.");
-  const pieces = { row: header.rows[cell.row], column: header.columns[cell.column] };
+  const { row, column } = cell;
+  const pieces = { row: header.rows[row], column: header.columns[column], at: [row, column] };
   return saidOf(header.sentence, { ...cell, ...pieces, layer: header.layer }, why, isPointed);
 }
 
@@ -91,7 +93,7 @@ export function explain(view, heads) {
   const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}; width: the ${header.lens.title.toLowerCase()}`];
   if (header.lens.scale === "signed") parts.push(" · dotted: below 0");
   if (heads.length) parts.push(` · ${drawnOf(view, heads)}`);
-  if (rest) parts.push(` · showing the ${view.map.width} strongest keys per token`);
+  if (rest) parts.push(` · showing the ${view.map.width} strongest keys per ${header.unit}`);
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   if (pointed < view.map.width) parts.push(` · hovering shows at most ${pointed} lines per head`);
   if (Math.max(view.map.nRows, view.map.nColumns) * view.pitch > view.height) {
@@ -99,21 +101,20 @@ export function explain(view, heads) {
   }
   for (const note of header.notes) parts.push(` · ${note}`);
   const keys = view.map.header.per_head ? "digits toggle heads, Shift shows only one · " : "";
-  view.legend.replaceChildren(
-    element("div", "", parts.join("")),
-    view.hint,
-  );
-  view.hint.textContent = `click pins a token, Escape releases it · ${keys}arrow keys move`;
+  const told = element("div");
+  told.append(...marked(view.root, parts.join(""), { only: unsaid(header) }));
+  view.legend.replaceChildren(told, view.hint);
+  view.hint.textContent = `click pins a ${header.unit}, Escape releases it · ${keys}arrow keys move`;
 }
 
-// "the 5 strongest of 128 keys per token: 87 % of the attention"
+// "the 5 strongest of 128 keys per word: 87 % of the attention"
 function drawnOf(view, heads) {
   const { nColumns, width, header } = view.map;
   const perRow = Number(view.controls.lines.value);
   const all = heads.map((head) => linesShown(view.map, head, perRow));
   const [lines, total] = ["shown", "total"].map((name) => all.reduce((sum, one) => sum + one[name], 0));
   const isAll = perRow >= width && width === nColumns;
-  const which = isAll ? "all lines" : `the ${perRow} strongest of ${nColumns} keys per token`;
+  const which = isAll ? "all lines" : `the ${perRow} strongest of ${nColumns} keys per ${header.unit}`;
   const capped = all.some((one) => one.capped) ? `, at most ${MAX_LINES} per head` : "";
   if (isAll && !capped) return which;
   const share = total ? (100 * lines) / total : 100;

@@ -14,6 +14,7 @@ import numpy as np
 from transformer.tokenizer import Token
 from viz.components.kit.modules import Bundle, bundle
 from viz.components.kit.pack import pack
+from viz.glossary import cards
 from viz.labels import label
 from viz.theme import Theme
 
@@ -52,7 +53,8 @@ class Component:
 
     @property
     def html(self) -> str:
-        return f'<div class="{self.class_name}"></div>'
+        """Its element, and the cards of the words in it."""
+        return f'<div class="{self.class_name}"></div>{cards(self.name)}'
 
 
 def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:

@@ -35,6 +35,11 @@ export function decimals(value) {
   return Number(text) === 0 ? "0.0000" : text.replace("-", "−");
 }
 
+// A title as it stands within a sentence.
+export function within(title) {
+  return title.charAt(0).toLowerCase() + title.slice(1);
+}
+
 // A number of a scale's end.
 export function short(value) {
   return String(Number(value.toPrecision(3))).replace("-", "−");

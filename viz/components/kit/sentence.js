@@ -2,15 +2,17 @@
 // Its words come from viz/sentence.py, and are filled in here.
 
 import { bare, element } from "./page.js";
+import { marker } from "./terms.js";
 
 const SENTENCE_EVENT = "headscope:sentence";
 const LONG = 90; // characters of a wording that may take two lines on a wide screen, too
 const LARGE = 1e6; // numbers from here on are written with an exponent
 
-// words: { seen, masked }; cell: { row, column, layer, head, value } with pieces for row and column.
+// words: { seen, masked }; cell: { row, column, layer, head, value } with pieces for row and column,
+// and where its place in the map is known, at: [row, column].
 // why: which cell this is; isPointed: whether somebody asked for it, who then also hears it.
 export function saidOf(words, cell, why, isPointed = false) {
-  return { parts: cell ? fill(words, cell) : [], why, isPointed, isLong: words?.seen.length > LONG };
+  return { parts: cell ? fill(words, cell) : [], cell, why, isPointed, isLong: words?.seen.length > LONG };
 }
 
 // Text, and pieces as they came: a piece is data, whatever it looks like.
@@ -18,6 +20,11 @@ function fill({ seen, masked }, cell) {
   const given = { ...cell, value: amount(cell.value) };
   const template = Number.isNaN(cell.value) ? masked : seen;
   return template.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? given[part] : part));
+}
+
+// The measure of a picture, by name, where its sentence does not say it: it is explained elsewhere.
+export function unsaid({ sentence, lens }) {
+  return sentence.seen.toLowerCase().includes(lens.title.toLowerCase()) ? [] : [lens.name];
 }
 
 // As viz/sentence.py writes it: what is not 0 is never shown as 0.
@@ -34,8 +41,9 @@ export function textOf({ parts }) {
 }
 
 // A line of fixed height. A picture that stands beside and has none says its sentence here, too.
-export function createSentence() {
-  const line = { node: element("div", "sentence"), text: element("p"), own: null, other: null };
+// without: words that are explained elsewhere in the picture.
+export function createSentence(without = []) {
+  const line = { node: element("div", "sentence"), text: element("p"), own: null, other: null, without };
   line.node.append(line.text);
   const heard = ({ detail }) => {
     line.other = detail;
@@ -63,10 +71,31 @@ function write(line) {
   const key = JSON.stringify([said.parts, said.why]);
   if (key === line.written) return;
   line.written = key;
+  line.cell = said.cell;
   line.text.classList.toggle("long", said.isLong);
   const isSpoken = said.isPointed && said === line.own;
   line.text.setAttribute("aria-live", isSpoken ? "polite" : "off");
+  const shape = JSON.stringify(said.parts.map((part, i) => (isGiven(i) ? Array.isArray(part) : part)));
+  if (shape !== line.shape) arrange(line, said.parts);
+  line.shape = shape;
+  said.parts.filter((_, i) => isGiven(i)).forEach((part, i) => {
+    line.given[i].textContent = Array.isArray(part) ? bare(part) : part;
+  });
+  line.why.textContent = said.why;
+}
+
+// Between two texts of a wording stands what is put into it.
+function isGiven(i) {
+  return i % 2 === 1;
+}
+
+// Elements are kept while only what is put in changes: one of them may have the focus, or a card.
+function arrange(line, parts) {
+  const mark = marker(line.node, { without: line.without, stops: true });
+  const nodes = parts.map((part, i) => (isGiven(i) ? [element(Array.isArray(part) ? "em" : "span")] : mark(part)));
+  line.given = nodes.filter((_, i) => isGiven(i)).flat();
+  line.why = element("span", "why dim");
   const words = element("span", "said");
-  words.append(...said.parts.map((part) => (Array.isArray(part) ? element("em", "", bare(part)) : part)));
-  line.text.replaceChildren(words, " ", element("span", "why dim", said.why));
+  words.append(...nodes.flat());
+  line.text.replaceChildren(words, " ", line.why);
 }

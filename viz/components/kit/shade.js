@@ -1,6 +1,6 @@
 // Weights -> colours. The shade shows the square root of a weight: small weights stay visible.
 
-const MASKED = 255; // as kit/thumbnails.py writes them
+export const MASKED = 255; // as kit/thumbnails.py writes them
 export const FULL = 254;
 
 // In words.

@@ -1,6 +1,7 @@
 // A metric of every head over the steps, and below it the loss, under one cursor.
 
 import { element } from "../kit/page.js";
+import { term } from "../kit/terms.js";
 import { PLOT, labelledSteps, linePath, stepScale, svg, valueScale } from "./axis.js";
 import { chosenHead, count, metricText } from "./words.js";
 
@@ -13,6 +14,8 @@ export function createCurves(choose) {
   curves.plots = ["metric", "loss"].map((name) => {
     const plot = { name, title: element("h3"), box: element("div", `plot ${name}`) };
     plot.box.setAttribute("role", "img");
+    plot.said = element("span");
+    if (name === "loss") plot.title.append("Loss (", term("nats", "nats"), " per token): ", plot.said);
     curves.node.append(plot.title, plot.box);
     const pressed = (event) => {
       const x = event.clientX - plot.box.getBoundingClientRect().left;
@@ -172,10 +175,14 @@ export function showCurves(curves, data, place) {
   metric.ring.setAttribute("cx", at);
   metric.ring.setAttribute("cy", Number.isNaN(value) ? -99 : metric.y(value));
   const named = element("strong", "", metricText(header, place, chosen));
-  const { title, even, even_text: evenText } = header.metric;
+  const { name, title, even, even_text: evenText } = header.metric;
+  if (metric.word?.dataset.word !== name) metric.word = term(name, title);
   const dotted = even === null ? "" : ` · dotted: evenly spread, ${evenText}`;
-  metric.title.replaceChildren(`${title} of ${header.name}: `, named, ` at step ${count(step)}${dotted}`);
-  if (!loss.box.hidden) loss.title.textContent = lossAt(loss.losses, step);
+  const rest = [` of ${header.name}: `, named, ` at step ${count(step)}${dotted}`];
+  if (metric.title.firstChild !== metric.word) metric.title.replaceChildren(metric.word);
+  while (metric.word.nextSibling) metric.word.nextSibling.remove();
+  metric.title.append(...rest);
+  if (!loss.box.hidden) loss.said.textContent = lossAt(loss.losses, step);
 }
 
 // The curve of one head, or of none (-1), stands out.
@@ -191,5 +198,5 @@ function lossAt([training, validation], step) {
     const [at, value] = training.points.reduce(nearer);
     said.unshift(`training ${value.toFixed(2)} at step ${count(at)}`);
   }
-  return `Loss (nats per token): ${said.join(" · ")}`;
+  return said.join(" · ");
 }

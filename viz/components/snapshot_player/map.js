@@ -1,6 +1,7 @@
 // The map of one head at one step: the same picture as a head map, with nothing to choose or zoom.
 
 import { element } from "../kit/page.js";
+import { marked } from "../kit/terms.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { drawMarks } from "../head_map/marks.js";
 import { drawCells, valueTable } from "../head_map/paint.js";
@@ -54,7 +55,8 @@ export function showStep(view, data, place) {
   const { header } = data;
   view.map = mapAt(data, place);
   const step = element("span", "dim", ` · step ${count(header.steps[place])}`);
-  view.title.replaceChildren(element("strong", "", header.name), ` ${header.title}`, step);
+  const title = marked(view.root, ` ${header.title}`, { only: [header.kind] });
+  view.title.replaceChildren(element("strong", "", header.name), ...title, step);
   view.stage.setAttribute("aria-label", `Step ${count(header.steps[place])}: ${header.says[place]}`);
   drawCells(view);
   drawMarks(view);

@@ -131,6 +131,7 @@ def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
     rows, columns = pieces(map.rows), pieces(map.columns)
     return {
         "id": f"{selection.kind} {selection}",
+        "kind": map.kind,
         "layer": selection.layer,
         "head": selection.head,
         "name": str(selection),
@@ -141,7 +142,12 @@ def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
         "tokens": digest(json.dumps([rows, columns]).encode()),
         "titles": [row_title(map.is_produced), COLUMN_TITLE],
         "sentence": asdict(wording(map)),
-        "lens": {"title": map.lens.title, "scale": map.lens.scale, "per_head": True},
+        "lens": {
+            "name": map.lens.name,
+            "title": map.lens.title,
+            "scale": map.lens.scale,
+            "per_head": True,
+        },
         "bounds": map.bounds,
         "region": (0, 0, 0, 0),
         "sides": sides(map),

@@ -15,6 +15,7 @@ from viz.ui.page import Page, Pane
 from viz.ui.panel import draw_figure, metric_texts
 from viz.ui.picture import choose_picture, picture
 from viz.ui.reading import choose_reading, usable_reading
+from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
 from viz.views.view import Selection
@@ -93,7 +94,7 @@ def _numbers(panes: dict[str, Pane]) -> None:
         bits.metric(
             "Jensen-Shannon divergence",
             f"{jensen_shannon(*weights):.4f} bits",
-            help="Mean over queries: 0 where two rows are the same, 1 where they share no key.",
+            help=help_of("jensen_shannon"),
         )
         largest.metric("Largest difference of a weight", f"{largest_difference(*weights):.4f}")
     columns = {

@@ -27,7 +27,7 @@ def choose_second(first: Pane) -> None:
         problem = str(error)
     names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("**B** is of", width="content")
+        st.caption("Compare **A** with **B** of", width="content")
         chosen = _name(first) or SAME
         st.selectbox(
             "Checkpoint of B",

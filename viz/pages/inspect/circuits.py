@@ -17,6 +17,7 @@ from viz.ui.mending import mend_head
 from viz.ui.page import Pane
 from viz.ui.panel import plot
 from viz.ui.state import bound, current_theme
+from viz.ui.words import help_of
 from viz.views.view import Selection
 
 MOST = 32
@@ -24,8 +25,7 @@ MOST = 32
 EXPLAIN = (
     "W_QK = W_Q W_Kᵀ and W_OV = W_V W_O of this head only, on token embeddings W_E, scaled as the "
     "model does (Elhage et al. 2021). QK: W_E W_QK W_Eᵀ times the attention's scale. OV: "
-    "W_E W_OV W_U. Copying score: Σ Re λ / Σ |λ| over the eigenvalues λ of W_E W_OV W_U over the "
-    "whole vocabulary; near 1, attending to a token raises just that token. Left out: layer norms, "
+    "W_E W_OV W_U. The copying score is computed over the whole vocabulary. Left out: layer norms, "
     "positions, biases, and every other layer and head."
 )
 NO_TOKEN_FORM = (
@@ -86,7 +86,7 @@ def _draw(key: Key, chosen: Selection, tokens: Sequence[Token]) -> None:
     with copying:
         _copying(chosen, scores)
     note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
-    st.caption(literal(note + EXPLAIN))
+    st.caption(literal(note + EXPLAIN), help=help_of("qk_circuit", "ov_circuit"))
 
 
 def _copying(chosen: Selection, scores: Tensor) -> None:
@@ -94,7 +94,8 @@ def _copying(chosen: Selection, scores: Tensor) -> None:
     figure = copying_scores.draw(scores, current_theme())
     plot(figure, copying_scores.describe(scores), key=f"copying {chosen.kind}")
     minus = f"{float(scores[chosen.layer, chosen.head]):.4f}".replace("-", "−")
-    st.markdown(f"L{chosen.layer} H{chosen.head} has the copying score **{minus}**.")
+    said = f"L{chosen.layer} H{chosen.head} has the copying score **{minus}**."
+    st.markdown(said, help=help_of("copying_score"))
 
 
 def distinct(tokenizer: Tokenizer, words: str) -> list[Token]:

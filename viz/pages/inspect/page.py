@@ -27,7 +27,9 @@ def draw(pane: Pane) -> None:
     titles = {name: name.capitalize() for name in DRAW}
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
-        part = choose_one("Inspect", "inspect", titles, pane.screen.inspect)
+        part = choose_one(
+            "Inspect", "inspect", titles, pane.screen.inspect, label_visibility="collapsed"
+        )
     key = pane.asked.checkpoint, pane.asked.version
     try:
         inspected(key)

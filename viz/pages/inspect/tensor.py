@@ -22,12 +22,13 @@ from viz.ui.controls import choose_one
 from viz.ui.page import Pane
 from viz.ui.panel import plot, show_figure
 from viz.ui.state import bound, current_theme
+from viz.ui.words import help_of
 
 POOLINGS = {"largest": "Largest", "mean": "Mean |x|"}
 EXPLAIN = (
-    "Effective rank: exp(−Σ p ln p) with p = σ / Σσ (Roy and Vetterli 2007): how many directions "
-    "carry the matrix, from 1 to its rank. The spectral norm is the largest σ. Numbers leave out "
-    "values that are not finite. Of more than two axes the first gives the rows."
+    "The spectral norm is the largest singular value σ, and the effective rank counts the "
+    "directions that carry the matrix. Numbers leave out values that are not finite. Where there "
+    "are more than two axes, the first gives the rows."
 )
 
 
@@ -53,7 +54,7 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     with curve:
         _curve(name, numbers)
     _picture(pane.screen, name, as_matrix(values))
-    st.caption(EXPLAIN)
+    st.caption(EXPLAIN, help=help_of("effective_rank"))
 
 
 def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:

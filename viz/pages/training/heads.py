@@ -103,7 +103,7 @@ def _choose_metric(pane: Pane) -> Metric:
         pane.screen.metric,
         METRIC if METRIC in metrics else None,
         as_list=True,
-        help="\n".join(f"- **{each.title}**: {each.explain}" for each in metrics.values()),
+        help="\n".join(f"- **{each.title}**: {each.cited}" for each in metrics.values()),
         width=180,
     )
     return metrics[chosen]

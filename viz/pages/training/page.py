@@ -24,7 +24,9 @@ def draw(pane: Pane) -> None:
     """The chosen topic; what is chosen for it stands beside its name."""
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
-        topic = choose_one("Topic", "topic", TITLES, pane.screen.topic)
+        topic = choose_one(
+            "Topic", "topic", TITLES, pane.screen.topic, label_visibility="collapsed"
+        )
     DRAW[topic](pane, top)
 
 

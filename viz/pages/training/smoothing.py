@@ -17,13 +17,13 @@ from viz.ui.page import Pane
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 from viz.ui.state import bound, current_theme
+from viz.ui.words import help_of
 
 DEFAULT = 0.1
 """AIAYN's, and that of most of our recipes."""
 EXPLAIN = (
-    "Label smoothing (AIAYN, section 5.4) asks for a little of every piece: ε is spread evenly "
-    "over all of the vocabulary, the target keeps the rest. This is PyTorch's convention, and "
-    "that of our training; the Annotated Transformer leaves out the target and padding. "
+    "That ε is spread over all of the vocabulary is PyTorch's convention, and that of our "
+    "training; the Annotated Transformer leaves out the target and padding. "
     "The entropy of the target is the least that the loss can be."
 )
 
@@ -55,7 +55,14 @@ def _choose_epsilon(pane: Pane) -> float:
     said = pane.screen.epsilon
     epsilon = said if said is not None and 0 <= said <= LARGEST else DEFAULT
     st.slider(
-        "Smoothing ε", 0.0, LARGEST, epsilon, STEP, width=280, **bound("epsilon", epsilon, DEFAULT)
+        "Smoothing ε",
+        0.0,
+        LARGEST,
+        epsilon,
+        STEP,
+        width=280,
+        help=help_of("label_smoothing"),
+        **bound("epsilon", epsilon, DEFAULT),
     )
     return epsilon
 
@@ -91,6 +98,7 @@ def _loss(pane: Pane, position: int, log_probs: Tensor, epsilon: float) -> None:
     target = pane.recording.target[position]
     chosen = smoothing_parts.parts(target.id, log_probs, epsilon)
     curve = smoothing_parts.all_parts(target.id, log_probs)
+    st.markdown("**The loss at this position**", help=help_of("kl_divergence", "nats", "bits"))
     st.table(_sum(chosen))
     files = show_figure(
         smoothing_parts.draw(curve, chosen, position, current_theme()),

@@ -25,6 +25,7 @@ METHOD = Method(
     name="ranked",
     title="Ranked",
     run=ranked,
+    explain="At each step the token of the same rank.",
     options=(Option("rank", "Rank", 2, 1, 10, "1 is the most probable token."),),
     first_for=("text",),
     streams=True,

@@ -17,11 +17,12 @@ def excess(recording: Recording, kind: str, layer: int) -> Tensor:
 LENS = Lens(
     name="excess",
     title="Above even",
-    formula="A - 1/n",
+    formula=r"A - \frac{1}{n}",
     explain=(
         "The weight beyond an even share of the n keys that are not masked; masked cells are 0. "
-        "Residual and normalisation play no part (after Vaswani et al. 2017, section 3.2.1)."
+        "Residual and normalisation play no part."
     ),
     scale="signed",
     compute=excess,
+    source="after Vaswani et al. 2017, section 3.2.1",
 )

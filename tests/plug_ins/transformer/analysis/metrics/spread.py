@@ -19,6 +19,7 @@ METRIC = Metric(
     title="Spread",
     unit="keys",
     compute=spread,
-    explain="2 to the power of the entropy: as if so many keys shared the weight evenly.",
+    explain="2 to the power of the entropy: as if that many keys shared the weight evenly.",
+    formula=r"\frac{1}{Q} \sum_i 2^{H(A_i)}",
     least_change=0.5,
 )

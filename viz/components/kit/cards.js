@@ -1,0 +1,160 @@
+// The card of an underlined word: it opens where somebody points at the word, comes to it by key, or
+// taps it; it goes when they leave, press Escape or touch something else.
+
+import { element } from "./page.js";
+import { hasModifier, placeAfter, takeKey } from "./roving.js";
+import { cardsAt } from "./terms.js";
+
+const SOON = 120; // ms that a pointer rests on a word before its card opens
+const LINGER = 200; // ms in which it may go from the word to the card
+const GAP = 6; // px between the two
+const MARGIN = 8; // px to the window's edge
+
+// view.illustrate(what, name): the small picture of a card as a node; null where there is none.
+export function createCards(root, view) {
+  const cards = { root, view, term: null, by: "", timer: 0 };
+  cards.node = element("div", "card");
+  Object.assign(cards.node, { id: "card", popover: "manual" });
+  cards.node.setAttribute("role", "tooltip");
+  cards.node.dataset.control = "";
+  root.append(cards.node);
+  // What is said anew while a card is open: its picture follows.
+  cards.observer = new MutationObserver((changes) => {
+    if (changes.some(({ target }) => !cards.node.contains(target))) fill(cards);
+  });
+  const silence = listen(cards);
+  const end = () => {
+    close(cards);
+    silence();
+  };
+  return { update: () => cards.term && fill(cards), end };
+}
+
+function listen(cards) {
+  const { root, node } = cards;
+  const events = [
+    [root, "pointerover", (event) => isMouse(event) && entered(cards, termOf(event.target))],
+    [root, "pointerout", (event) => isMouse(event) && left(cards, event.relatedTarget)],
+    [root, "focusin", ({ target }) => target.matches(".term:focus-visible") && open(cards, target, "key")],
+    [root, "focusout", ({ target }) => target === cards.term && close(cards)],
+    [root, "click", ({ target }) => termOf(target) && pressed(cards, termOf(target))],
+    [root, "keydown", (event) => event.target.matches(".term") && onKey(cards, event)],
+    [window, "keydown", (event) => event.key === "Escape" && cards.term && escape(cards, event)],
+    [window, "pointerdown", (event) => cards.term && touched(cards, event.composedPath())],
+    [window, "scroll", () => cards.term && place(cards)],
+    [window, "resize", () => cards.term && place(cards)],
+  ];
+  for (const [target, name, heard] of events) target.addEventListener(name, heard, target === window);
+  node.onpointerenter = () => clearTimeout(cards.timer);
+  node.onpointerleave = () => cards.by === "pointer" && close(cards);
+  return () => {
+    for (const [target, name, heard] of events) target.removeEventListener(name, heard, target === window);
+  };
+}
+
+function isMouse({ pointerType }) {
+  return pointerType !== "touch";
+}
+
+function termOf(node) {
+  return node.closest(".term");
+}
+
+function isThere(term) {
+  return term?.isConnected ?? false;
+}
+
+function entered(cards, term) {
+  if (!term) return;
+  clearTimeout(cards.timer);
+  if (term === cards.term) return;
+  if (cards.term) open(cards, term, "pointer");
+  else cards.timer = setTimeout(() => isThere(term) && open(cards, term, "pointer"), SOON);
+}
+
+function left(cards, to) {
+  if (to && cards.node.contains(to)) return;
+  clearTimeout(cards.timer);
+  if (cards.by === "pointer") cards.timer = setTimeout(() => close(cards), LINGER);
+}
+
+function pressed(cards, term) {
+  clearTimeout(cards.timer);
+  if (term === cards.term && cards.by === "press") close(cards);
+  else open(cards, term, "press");
+}
+
+function touched(cards, path) {
+  if (!path.includes(cards.term) && !path.includes(cards.node)) close(cards);
+}
+
+function escape(cards, event) {
+  close(cards);
+  takeKey(event);
+}
+
+// Enter opens and closes; arrow keys lead along the words of the picture, of which Tab finds one.
+function onKey(cards, event) {
+  if (hasModifier(event)) return;
+  const terms = [...cards.root.querySelectorAll(".term")].filter((each) => each.checkVisibility());
+  const to = placeAfter(event.key, terms.indexOf(event.target), terms.length, "both");
+  if (event.key === "Enter" || event.key === " ") pressed(cards, event.target);
+  else if (to !== undefined) terms[to].focus();
+  else return;
+  takeKey(event);
+}
+
+function open(cards, term, by) {
+  clearTimeout(cards.timer);
+  Object.assign(cards, { by });
+  if (cards.term !== term) {
+    cards.term?.removeAttribute("aria-describedby");
+    cards.term = term;
+    term.setAttribute("aria-describedby", cards.node.id);
+    cards.observer.observe(cards.root, { childList: true, characterData: true, subtree: true });
+  }
+  fill(cards);
+}
+
+function fill(cards) {
+  const { node, term, view } = cards;
+  const name = term.dataset.word;
+  const card = cardsAt(cards.root)?.querySelector(`[data-word="${name}"]`);
+  if (!card || !isThere(term)) {
+    close(cards);
+    return;
+  }
+  const picture = view.illustrate?.(card.dataset.illustration, name);
+  const copy = document.importNode(card, true);
+  if (picture) copy.append(picture);
+  node.replaceChildren(...copy.childNodes);
+  node.dataset.word = name;
+  if (!node.matches(":popover-open")) node.showPopover();
+  place(cards);
+}
+
+// Below the word, or above it where there is more room: never over it.
+function place(cards) {
+  const { node, term } = cards;
+  const at = term.getClientRects()[0];
+  if (!at || at.bottom < 0 || at.top > window.innerHeight) {
+    close(cards);
+    return;
+  }
+  const [below, above] = [window.innerHeight - at.bottom, at.top].map((room) => room - GAP - MARGIN);
+  node.style.maxHeight = `${Math.max(below, above)}px`;
+  const { offsetWidth: width, offsetHeight: height } = node;
+  const isBelow = height <= below || below >= above;
+  const start = Math.min(at.left, document.documentElement.clientWidth - width - MARGIN);
+  node.style.left = `${Math.max(MARGIN, start)}px`;
+  node.style.top = `${isBelow ? at.bottom + GAP : at.top - GAP - height}px`;
+}
+
+function close(cards) {
+  clearTimeout(cards.timer);
+  cards.observer.disconnect();
+  if (!cards.term) return;
+  cards.term.removeAttribute("aria-describedby");
+  Object.assign(cards, { term: null, by: "" });
+  if (cards.node.isConnected) cards.node.hidePopover();
+}

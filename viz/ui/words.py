@@ -1,0 +1,15 @@
+"""Words in labels and sentences of Streamlit's: the same texts as on the cards, as its help."""
+
+from viz.glossary import words
+
+
+def help_of(*names: str) -> str:
+    """What stands behind the question mark: sentence, formula and source of each, in Markdown."""
+    return "\n\n".join(_told(name, is_titled=len(names) > 1) for name in names)
+
+
+def _told(name: str, is_titled: bool) -> str:
+    word = words()[name]
+    title = f"**{word.title[:1].upper()}{word.title[1:]}**: " if is_titled else ""
+    formula = f"$\\displaystyle {word.formula}$" if word.formula else ""
+    return "\n\n".join(filter(None, (title + word.sentence, formula, word.source)))

@@ -1,0 +1,1 @@
+"""Words that screens explain, one a file, found by their constant WORD."""
