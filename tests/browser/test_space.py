@@ -1,9 +1,12 @@
 """Pictures fill their panels, nothing that matters is below the fold, and all of it can be read."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.server import painted
+from tests.browser.server import becomes, painted
+from tests.browser.test_accessibility import MENU
 from tests.browser.test_app import open_app
 
 pytestmark = pytest.mark.browser
@@ -11,25 +14,16 @@ pytestmark = pytest.mark.browser
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
 STAGE: ViewportSize = {"width": 1920, "height": 1080}
 
-SMALL = """(least) => {
-    const found = new Set();
-    const look = (root) => {
-        for (const node of root.querySelectorAll("*")) {
-            if (node.shadowRoot) look(node.shadowRoot);
-            const own = [...node.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-            const seen = { opacityProperty: true, visibilityProperty: true };
-            if (!own || !node.checkVisibility(seen)) continue;
-            const { width, height } = node.getBoundingClientRect();
-            const size = parseFloat(getComputedStyle(node).fontSize);
-            const isRaised = ["SUB", "SUP"].includes(node.tagName);
-            if (width > 1 && height > 1 && size < least && !isRaised) {
-                found.add(`${node.tagName} ${node.className} ${size} ${node.textContent}`);
-            }
-        }
-    };
-    look(document.querySelector('[data-testid="stMain"]'));
-    return [...found];
-}"""
+LEAST = 14
+"""Of type, in px."""
+MODULE = (Path(__file__).parent / "layout.js").read_text("utf-8")
+FAULTS = f"({MODULE.replace('export default ', '')})"
+WIDTHS = ((390, 844), (720, 450), (768, 1024), (960, 700), (1440, 900), (1920, 1080))
+"""A phone, a window of 1440 at 200 % zoom, tablets, a laptop, a stage."""
+STATES = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
+STATES += ["training?topic=smoothing", "masks?masks=textbook"]
+"""What else pages can show that is laid out in its own way."""
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.mark.parametrize("size", [LAPTOP, STAGE], ids=["1440", "1920"])
@@ -52,12 +46,10 @@ def test_the_first_screen_is_filled_and_nothing_is_below_it(
     assert box["width"] >= 0.5 * size["width"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["", "?picture=map", "?picture=inside", "?sort=entropy&show=entropy", "compare", "decode"],
-)
-def test_no_text_is_too_small_to_read(page: Page, address: str, path: str) -> None:
+@pytest.mark.parametrize("path", [*MENU, *STATES])
+def test_at_every_width_all_of_it_can_be_seen_and_read(page: Page, address: str, path: str) -> None:
     open_app(page, f"{address}/{path}")
-    page.locator("[data-nonce]").first.wait_for()
-    painted(page)
-    assert page.evaluate(SMALL, 14) == []
+    for width, height in WIDTHS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(DRAWN)
+        becomes(lambda: page.evaluate(FAULTS, LEAST), [])

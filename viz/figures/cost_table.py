@@ -16,7 +16,7 @@ _STYLE = """
   .costs table { border-collapse: collapse; width: 100%; font-size: 0.95rem; white-space: nowrap; }
   .costs th, .costs td { padding: 0.32rem 0.6rem; border: 0; text-align: right; }
   .costs th { font-weight: 400; }
-  .costs thead th { color: DIM; font-size: 0.85rem; }
+  .costs thead th { color: DIM; font-size: 0.875rem; }
   .costs tbody tr { border-top: 1px solid GRID; }
   .costs tbody th, .costs .formula, .costs thead th:first-child { text-align: left; }
   .costs .formula { padding-left: 1.6rem; }

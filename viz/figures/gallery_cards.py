@@ -27,7 +27,7 @@ _STYLE = f"""
   .cards .picture {{ width: 100%; aspect-ratio: {WIDTH} / {HEIGHT}; }}
   .cards .picture img {{ display: block; width: 100%; height: 100%; }}
   .cards .foot {{ display: flex; justify-content: space-between; gap: 1rem; margin-top: auto;
-                  font-size: 0.85rem; color: DIM; }}
+                  font-size: 0.875rem; color: DIM; }}
   .cards a {{ color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }}
 </style>
 """

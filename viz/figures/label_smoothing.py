@@ -16,7 +16,7 @@ from viz.theme import SERIES, Theme
 
 N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""
-ROW, FRAME = 31, 110
+ROW, FRAME = 40, 110
 """Pixels a row, and of everything around the rows."""
 NO_TARGET = "This model writes no target, so no label can be smoothed."
 
@@ -67,7 +67,7 @@ def draw(shown: Sequence[Row], position: int, target: Token, theme: Theme) -> go
     title = f"<b>Asked for and predicted</b> at position {position}: "
     title += figure_label(target, theme.dim)
     height = FRAME + ROW * len(shown)
-    groups = {"barmode": "group", "bargap": 0.3, "bargroupgap": 0.05, "hovermode": "closest"}
+    groups = {"barmode": "group", "bargap": 0.2, "bargroupgap": 0, "hovermode": "closest"}
     id = f"label_smoothing {position}"
     figure = go.Figure(layout=curve_layout(theme, id, title, height, **groups))
     figure.add_trace(_bars("smoothed target", [row.smoothed for row in shown], SERIES[1], theme))

@@ -31,6 +31,8 @@ _CSS = """
   }
   /* What is typed is shown at once: nothing has to be applied. */
   [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
+  /* A name that is too long says so. */
+  .stSelectbox input { text-overflow: ellipsis; }
   /* It draws nothing, and takes no place. */
   .st-key-address { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
@@ -51,6 +53,8 @@ _CSS = """
     [data-testid="stMain"] [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
     [data-testid="stMain"] [data-testid="stColumn"] { min-width: calc(100% - 1.5rem); }
     [data-testid="stMain"] [data-testid="stColumn"] [data-testid="stColumn"] { min-width: 9rem; }
+    /* Buttons that would scroll out of sight have another line. */
+    .stButtonGroup [role="radiogroup"] { flex-wrap: wrap; overflow: visible; }
     /* The large picture comes first: what a tap on a token or a head changes is in sight. */
     [data-testid="stColumn"]:has(.st-key-grid) { order: 1; }
   }
