@@ -1,4 +1,6 @@
-"""By keyboard: few Tabs to the picture, always a ring, and Decode hears its keys from the start."""
+"""By keyboard: few Tabs to the picture, always a ring, and Decode hears its keys from the start;
+and the navigation says where one is.
+"""
 
 import re
 
@@ -125,3 +127,18 @@ def test_decode_hears_keys_of_who_comes_by_the_navigation(page: Page, address: s
     page.keyboard.press("Space")
     expect(player.get_by_role("button", name="Pause")).to_be_visible()
     expect(page.get_by_role("menuitem", name=re.compile("Explore"))).to_have_count(0)
+
+
+def test_the_navigation_names_the_open_page_at_every_width(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode")
+    expect(page.get_by_role("button", name="Look · Decode", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Learn", exact=True)).to_be_visible()
+    go_to(page, "Learn", "Masks")
+    expect(page.get_by_role("button", name="Learn · Masks", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Look", exact=True)).to_be_visible()
+    page.set_viewport_size(PHONE)
+    opens = page.get_by_test_id("stExpandSidebarButton")
+    said = "node => getComputedStyle(node, '::after').content"
+    becomes(lambda: opens.evaluate(said), '"Masks"')
+    place = opens.bounding_box()
+    assert place is not None and place["x"] + place["width"] <= PHONE["width"]

@@ -124,3 +124,22 @@ def test_a_swipe_steps_through_a_decoding(phone: Page, address: str) -> None:
         drag(phone, player.locator(".panel.candidates"), across)
         expect(player).to_have_attribute("data-step", step)
     becomes(lambda: parameter(phone, "step"), "4")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("layer=1&head=2&layer_b=1&head_b=5", ("2", "6")),
+        ("layer=1&head=1&checkpoint_b=en-de-small&same_head=yes", ("2", "2")),
+    ],
+    ids=["each its own", "locked"],
+)
+def test_a_swipe_across_b_turns_a_with_it_where_they_are_locked(
+    phone: Page, address: str, query: str, expected: tuple[str, str]
+) -> None:
+    open_app(phone, f"{address}/compare?{query}")
+    views = phone.locator(LARGE)
+    expect(views).to_have_count(2)
+    views.last.locator(".stage").scroll_into_view_if_needed()
+    drag(phone, views.last.locator(".stage"), -150)
+    becomes(lambda: (parameter(phone, "head"), parameter(phone, "head_b")), expected)
