@@ -203,3 +203,12 @@ def test_the_copy_task_copies(page: Page, address: str) -> None:
     open_app(page, f"{address}/?checkpoint=copy")
     expect(page.get_by_label("Sentence")).to_have_value("3 7 2 9 4 11 5")
     assert row(page, "target") == row(page, "source") == ["3", "7", "2", "9", "4", "11", "5"]
+
+
+def test_the_badge_of_a_recording_opens_its_numbers(page: Page, address: str) -> None:
+    open_app(page, address)
+    page.get_by_role("button", name=re.compile("^checked: ")).click()
+    expect(page.get_by_text(re.compile("^The recorded weights times .* after W_O"))).to_be_visible()
+    for said in ("Rows sum to 1.", "Masked cells hold 0."):
+        expect(page.get_by_text(said, exact=True)).to_be_visible()
+    expect(page.get_by_text("A pass that nobody records gives the same logits.")).to_be_visible()

@@ -33,6 +33,9 @@ _CSS = """
   [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
   /* A name that is too long says so. */
   .stSelectbox input { text-overflow: ellipsis; }
+  /* In the line of the navigation: it takes no place from the pictures. */
+  .st-key-checked { position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto; }
+  .st-key-checked button { font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem; }
   /* It draws nothing, and takes no place. */
   .st-key-address { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
@@ -65,6 +68,10 @@ _CSS = """
     }
   }
   @media (max-width: 640px) {
+    .st-key-checked { right: 0.25rem; }
+    .st-key-checked button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }

@@ -1,0 +1,91 @@
+"""What is known of a recording itself: a badge that opens its numbers, and what it lacks."""
+
+import streamlit as st
+
+from transformer import InputError
+from transformer.recording import Checked, Recording
+from transformer.recording.plain import plain_difference
+from viz.labels import kind_name, literal
+from viz.ui.request import Answer
+
+
+def badge(shown: Answer) -> None:
+    """The badge; above the pictures, in red, what is wrong with the recording."""
+    checked = shown.recording.checked
+    if not checked.is_right:
+        st.error(literal(wrong(checked)), icon=":material/error:")
+    name, icon = _name(checked)
+    box = st.popover(
+        name,
+        icon=icon,
+        type="tertiary",
+        key="checked",
+        on_change="rerun",
+    )
+    if not box.open:  # its contents are no burden while nobody looks at them
+        return
+    with box:
+        st.markdown("\n".join(f"* {literal(said)}" for said in [*numbers(checked), _plain(shown)]))
+
+
+def missing(recording: Recording) -> list[str]:
+    """What ran and is in no picture, in a line; nothing where all was understood."""
+    if not recording.unseen:
+        return []
+    return [literal(f"Not in these pictures: {'; '.join(map(str, recording.unseen))}")]
+
+
+def wrong(checked: Checked) -> str:
+    """That a recording cannot be trusted."""
+    return (
+        "This recording is wrong: the recorded weights and values give something else than the "
+        f"model did, by {checked.error:.2%} of the largest value. Do not rely on these pictures."
+    )
+
+
+def numbers(checked: Checked) -> list[str]:
+    """What was compared, in sentences."""
+    said = []
+    if checked.error is not None:
+        n, n_projected = checked.n_checked, checked.n_projected
+        of_all = "all" if n == checked.n_layers else f"{n} of"
+        compared = f"{of_all} {checked.n_layers} layers"
+        after = "after W_O" if n == n_projected else f"{n_projected} of them after W_O"
+        said.append(
+            "The recorded weights times the recorded values are what the model gave, up to "
+            f"{checked} of the largest value ({compared}, {after})."
+        )
+    said += [f"Not checkable: {_named(why)}." for why in checked.unknown]
+    least, largest = checked.row_sums
+    is_one = max(abs(1 - least), abs(largest - 1)) < 1e-4
+    sums = "sum to 1" if is_one else f"sum to {least:.4g} up to {largest:.4g}"
+    return [*said, f"Rows {sums}.", f"Masked cells hold {_amount(checked.masked)}."]
+
+
+def _name(checked: Checked) -> tuple[str, str]:
+    if not checked.is_right:
+        return f"wrong by {checked}", ":material/error:"
+    if checked.error is None:
+        return "not checkable", ":material/help:"
+    return f"checked: {checked}", ":material/check:"
+
+
+def _named(why: str) -> str:
+    """A clause with the kinds under the names of the screen."""
+    for kind in ("encoder_self", "decoder_self", "cross"):
+        why = why.replace(f" of {kind},", f" of {kind_name(kind)},")
+    return why
+
+
+def _amount(value: float) -> str:
+    return "0" if value == 0 else f"up to {value:.4g}"
+
+
+def _plain(shown: Answer) -> str:
+    try:
+        difference = plain_difference(shown.checkpoint, shown.recording)
+    except InputError as error:
+        return str(error)
+    if difference == 0:
+        return "A pass that nobody records gives the same logits."
+    return f"A pass that nobody records gives logits that differ by up to {difference:.1e}."
