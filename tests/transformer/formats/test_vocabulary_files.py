@@ -272,7 +272,7 @@ def test_a_vocabulary_with_more_pieces_than_the_model(
         (
             "headscope.json",
             '{"colour": 1}',
-            r"headscope\.json may say activation, bos_id, .* nothing",
+            r"headscope\.json may say activation, attention_scale, bos_id, .* nothing",
         ),
         ("headscope.json", '{"n_heads": 3}', r"model\.chkpt has .*w_vs\.weight of \[10, 16\]"),
         ("headscope.json", '{"n_heads": "two"}', r"model\.chkpt describes no model: n_heads must"),
