@@ -5,7 +5,7 @@ import streamlit as st
 from transformer import InputError
 from transformer.recording import Checked, Recording
 from transformer.recording.plain import plain_difference
-from viz.labels import kind_name, literal
+from viz.labels import kind_name, kind_title, literal
 from viz.ui.request import Answer
 
 
@@ -33,6 +33,21 @@ def missing(recording: Recording) -> list[str]:
     if not recording.unseen:
         return []
     return [literal(f"Not in these pictures: {'; '.join(map(str, recording.unseen))}")]
+
+
+def numbering(recording: Recording) -> list[str]:
+    """What the model calls the layers of a kind, where it has others in between, as in a hybrid."""
+    return [
+        literal(f"{kind_title(kind)}: {_numbered(attention.numbers)} of the model")
+        for kind, attention in recording.attentions.items()
+        if attention.numbers != tuple(range(len(attention.numbers)))
+    ]
+
+
+def _numbered(numbers: tuple[int, ...]) -> str:
+    if len(numbers) == 1:
+        return f"L0 is layer {numbers[0]}"
+    return f"L0 to L{len(numbers) - 1} are layers {', '.join(map(str, numbers))}"
 
 
 def wrong(checked: Checked) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
-from viz.ui.checked import badge, missing
+from viz.ui.checked import badge, missing, numbering
 from viz.ui.focus import pin_token, pinned_tokens
 from viz.ui.header import WIDTHS
 from viz.ui.live_preview import preview, preview_address
@@ -52,7 +52,8 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> None:
     if previews:
         preview("tokens", rows, leads=False, address=address)
     badge(shown)
-    if remarks := [*_languages(shown), *_end(shown), *missing(shown.recording)]:
+    known = [*numbering(shown.recording), *missing(shown.recording)]
+    if remarks := [*_languages(shown), *_end(shown), *known]:
         st.caption(" · ".join(remarks))
     page.below_tokens(pane)
 

@@ -9,7 +9,7 @@ from tests.conftest import random_checkpoint
 from transformer import Recording, decode, record
 from transformer.config import ModelConfig
 from transformer.recording import Unseen
-from viz.ui.checked import missing, numbers, wrong
+from viz.ui.checked import missing, numbering, numbers, wrong
 
 CHECKPOINT = random_checkpoint(
     ModelConfig(vocab_size=31, d_model=24, d_ff=40, n_heads=3, eos_id=None)
@@ -78,3 +78,15 @@ def test_what_cannot_be_checked_is_named_as_on_screen() -> None:
     assert numbers(checked)[0] == (
         "Not checkable: 6 layers of cross-attention, what it gave was not seen."
     )
+
+
+def test_a_hybrid_s_layers_are_named_as_the_model_does() -> None:
+    recording = recorded()
+    assert numbering(recording) == []
+    decoder = replace(recording.attentions["decoder_self"], numbers=(1, 3, 5, 7, 9, 11))
+    cross = replace(recording.attentions["cross"], numbers=(4,))
+    changed = replace(recording, attentions={"decoder_self": decoder, "cross": cross})
+    assert numbering(changed) == [
+        "Decoder\\: L0 to L5 are layers 1, 3, 5, 7, 9, 11 of the model",
+        "Cross\\: L0 is layer 4 of the model",
+    ]
