@@ -222,3 +222,13 @@ def test_a_picture_in_a_page_of_its_own_has_cards_too(page: Page, recording: Rec
     word(page, "head-map", "head").hover()
     says(page, "head")
     becomes(lambda: page.locator(f"{CARD} canvas").count(), 1)
+
+
+def test_numbers_of_a_head_are_whole_or_left_out(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?kind=encoder_self")
+    line = page.locator(".head-grid .telling")
+    expect(line).to_contain_text("Encoder L2 H3")
+    for width in (1440, 1100, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        becomes(lambda: line.evaluate("node => node.scrollHeight <= node.clientHeight + 1"), True)
+        assert line.locator(".term:visible").count() >= 1

@@ -1,7 +1,7 @@
 // The softmax of one row: its equation, and each key as a button with its score and weight.
 
 import { bars } from "../kit/illustrations.js";
-import { bare, decimals, element, setPiece } from "../kit/page.js";
+import { decimals, element, setPiece } from "../kit/page.js";
 import { formula, value } from "./stages.js";
 
 export function showSoftmax(cell) {
@@ -72,7 +72,7 @@ export function illustrateRow({ header, shown, weights, allowed }) {
     const sum = others.reduce((total, { value: each }) => total + (each || 0), restWeight);
     return `${(n + nRest).toLocaleString("en")} others: ${decimals(sum)}`;
   };
-  return bars(`${bare(query)} in head ${head} of layer ${layer}`, items, rest);
+  return bars(query, `in head ${head} of layer ${layer}`, items, rest);
 }
 
 export function choose(cell, button) {

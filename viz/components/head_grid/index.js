@@ -17,7 +17,7 @@ import { illustrate } from "./illustrate.js";
 import { gridPlaceAfter, indexOf } from "./order.js";
 import { createSection, draw, markToken, read, show } from "./section.js";
 import { createToolbar, setToolbar } from "./toolbar.js";
-import { describe, explain, nameOf } from "./words.js";
+import { describe, explain, keepWhole, nameOf } from "./words.js";
 
 export default host("head_grid", create, update);
 
@@ -122,6 +122,7 @@ function showAll(grid) {
 function arrange(grid) {
   const { boards, sections, root, nonce } = grid;
   if (!boards.clientWidth || !sections.length) return; // not shown; it is told again
+  keepWhole(grid);
   for (const section of sections) layOut(section, boards.clientWidth);
   fit(grid);
   const start = performance.now();

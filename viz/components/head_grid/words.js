@@ -16,10 +16,19 @@ export function describe(grid, cell) {
   const parts = tellingOf(shown).map(({ name, title, text }, i) => {
     const part = element("span");
     part.append(term(name, title, i === 0), " ", element("strong", "", text));
-    return [" · ", part]; // a narrow screen breaks the line between them
+    return part;
   });
-  if (!shown.section.header.metrics.length) parts.push(": this measure draws one map per layer, so there are no per-head metrics");
-  grid.numbers.replaceChildren(fullNameOf(shown), ...parts.flat());
+  if (!shown.section.header.metrics.length) parts.push(element("span", "", "one map per layer, so no numbers of single heads"));
+  grid.numbers.replaceChildren(element("span", "", fullNameOf(shown)), ...parts.flatMap((part) => [" ", part]));
+  keepWhole(grid);
+}
+
+// A number that has no room is left out, not cut.
+export function keepWhole({ numbers }) {
+  const parts = [...numbers.children];
+  for (const part of parts) part.hidden = false;
+  const cut = parts.filter((part) => part.offsetTop - numbers.offsetTop >= numbers.clientHeight - 2);
+  for (const part of cut) part.hidden = true;
 }
 
 function said(cell, isPointed = false) {

@@ -1,6 +1,6 @@
 // The small pictures of cards, of what is on the screen: a row as bars, heads as thumbnails.
 
-import { element, setPiece } from "./page.js";
+import { bare, element, setPiece } from "./page.js";
 import { createImage, devicePixels, emptied } from "./canvas.js";
 import { paintMap } from "./shade.js";
 import { amount } from "./sentence.js";
@@ -10,13 +10,14 @@ const SIDE = 64; // px of a thumbnail's longer side at most
 const LEAST = 32;
 const MOST_ACROSS = 6; // thumbnails in a row
 
-// items: [{ piece, value, text, isMarked }], of which the largest are shown, and the marked one.
-// rest(n): what stands for the n others.
-export function bars(title, items, rest = null) {
+// of: the piece whose row it is, or null. items: [{ piece, value, text, isMarked }], of which the
+// largest are shown, and the marked one. rest(n, others): what stands for the n others.
+export function bars(of, title, items, rest = null) {
   const ordered = items.filter(({ value }) => !Number.isNaN(value)).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const kept = ordered.filter(({ isMarked }, i) => i < MOST_BARS - 1 || isMarked).slice(0, MOST_BARS);
   const most = Math.max(...kept.map(({ value }) => Math.abs(value))) || 1;
   const node = figure(title);
+  if (of) node.firstChild.prepend(element("em", "", bare(of)), " ");
   const list = element("div", "card-bars");
   for (const { piece, value, text, isMarked } of kept) {
     const [label, track] = [element("span", "card-piece"), element("span", "card-track")];

@@ -28,7 +28,7 @@ def draw(pane: Pane) -> None:
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
         part = choose_one(
-            "Inspect", "inspect", titles, pane.screen.inspect, label_visibility="collapsed"
+            "Inspect", "inspect", titles, pane.screen.inspect, label_visibility="hidden"
         )
     key = pane.asked.checkpoint, pane.asked.version
     try:

@@ -24,9 +24,7 @@ def draw(pane: Pane) -> None:
     """The chosen topic; what is chosen for it stands beside its name."""
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
-        topic = choose_one(
-            "Topic", "topic", TITLES, pane.screen.topic, label_visibility="collapsed"
-        )
+        topic = choose_one("Topic", "topic", TITLES, pane.screen.topic, label_visibility="hidden")
     DRAW[topic](pane, top)
 
 
