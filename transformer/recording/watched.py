@@ -22,6 +22,9 @@ from transformer.watch.watcher import Watcher
 Name = Callable[[Ids], tuple[Token, ...]]
 
 
+_NOTHING = "it is not a Transformer, or its attention runs in code that torch does not show"
+
+
 def record_watched(
     checkpoint: Checkpoint, forced: ForcedPass, sources: Ids, targets: Ids
 ) -> Recording:
@@ -33,9 +36,8 @@ def record_watched(
     missing = unseen(watcher)
     if not by_kind(watcher.seen):
         raise InputError(
-            f"No attention was seen in {checkpoint.name}: it is not a Transformer, or its "
-            "attention runs in code that torch does not show."
-            + "".join(f" {each}." for each in missing)
+            f"No attention was seen in {checkpoint.name}: "
+            f"{'; '.join(map(str, missing)) or _NOTHING}."
         )
 
     def name(ids: Ids) -> tuple[Token, ...]:
