@@ -36,6 +36,10 @@ _DEEPSEEK = {
     **{"q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4},
     **{"v_head_dim": 6},
 }
+_JAMBA = {
+    **{**_GROUPED, "attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False},
+    **{"mamba_d_state": 4, "num_experts": 2},
+}
 _LONG = {**_SMALL, "attention_window": [4, 4], "sep_token_id": 2}
 _FULL = "original_full"
 _DISTIL = {"vocab_size": 50, "dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim": 20}
@@ -101,6 +105,47 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "CodeGen": ("CodeGenForCausalLM", "CodeGenConfig", {**_GPT2, "rotary_dim": 4}),
     "Gemma-3": ("Gemma3ForCausalLM", "Gemma3TextConfig", {**_GROUPED, "sliding_window": 4}),
     "DeepSeek-V3": ("DeepseekV3ForCausalLM", "DeepseekV3Config", _DEEPSEEK),
+    "UMT5": ("UMT5ForConditionalGeneration", "UMT5Config", _T5),
+    "Switch": (
+        "SwitchTransformersForConditionalGeneration",
+        "SwitchTransformersConfig",
+        {**_T5, "num_decoder_layers": 2, "num_experts": 2},
+    ),
+    "Blenderbot": ("BlenderbotForConditionalGeneration", "BlenderbotConfig", _ENCODER_DECODER),
+    "NLLB-MoE": (
+        "NllbMoeForConditionalGeneration",
+        "NllbMoeConfig",
+        {**_ENCODER_DECODER, "num_experts": 2, "expert_capacity": 4},
+    ),
+    "T5Gemma": (
+        "T5GemmaForConditionalGeneration",
+        "T5GemmaConfig",
+        {"vocab_size": 50, "encoder": _GROUPED, "decoder": _GROUPED},
+    ),
+    "OpenAI GPT": ("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", _GPT2),
+    "CTRL": ("CTRLLMHeadModel", "CTRLConfig", {**_GPT2, "dff": 20}),
+    "Cohere": ("CohereForCausalLM", "CohereConfig", _SMALL),
+    "Persimmon": ("PersimmonForCausalLM", "PersimmonConfig", _SMALL),
+    "StableLM": ("StableLmForCausalLM", "StableLmConfig", {**_SMALL, "num_key_value_heads": 4}),
+    "OLMo": ("OlmoForCausalLM", "OlmoConfig", _SMALL),
+    "StarCoder2": ("Starcoder2ForCausalLM", "Starcoder2Config", _GROUPED),
+    "Granite": ("GraniteForCausalLM", "GraniteConfig", _GROUPED),
+    "Jamba": ("JambaForCausalLM", "JambaConfig", _JAMBA),
+    "LFM2": (
+        "Lfm2ForCausalLM",
+        "Lfm2Config",
+        {**_GROUPED, "layer_types": ["conv", "full_attention"]},
+    ),
+    "RoFormer": ("RoFormerForMaskedLM", "RoFormerConfig", {**_SMALL, "embedding_size": 16}),
+    "XLM": (
+        "XLMWithLMHeadModel",
+        "XLMConfig",
+        {"vocab_size": 50, "emb_dim": 16, "n_layers": 2, "n_heads": 4},
+    ),
+    "CamemBERT": ("CamembertForMaskedLM", "CamembertConfig", _SMALL),
+    "XLM-RoBERTa": ("XLMRobertaForMaskedLM", "XLMRobertaConfig", _SMALL),
+    "LayoutLM": ("LayoutLMForMaskedLM", "LayoutLMConfig", _SMALL),
+    "Megatron-BERT": ("MegatronBertForMaskedLM", "MegatronBertConfig", _SMALL),
     "LongT5": ("LongT5ForConditionalGeneration", "LongT5Config", {**_T5, "local_radius": 3}),
     "Longformer": ("LongformerForMaskedLM", "LongformerConfig", _LONG),
     "FNet": ("FNetForMaskedLM", "FNetConfig", _SMALL),
@@ -138,7 +183,10 @@ def build(family: str, attention: str | None = None) -> nn.Module:
         warnings.simplefilter("ignore")  # what a family says of its defaults is its own affair
         model: nn.Module = getattr(transformers, name)._from_config(config, **more).eval()
     for parameter in model.parameters():
-        if parameter.dim() > 1 and family != "T5":  # fresh ones make weights nearly even
+        if parameter.dim() > 1 and family not in (
+            "T5",
+            "UMT5",
+        ):  # fresh ones make weights nearly even
             parameter.data.mul_(6)
     return model
 
@@ -163,5 +211,5 @@ def expected(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, tuple[tor
     if model.config.is_encoder_decoder:
         return {kind: get(output) for kind, get in KINDS.items()}
     causal = ("CausalLM", "LMHeadModel")
-    is_causal = type(model).__name__.endswith(causal) and "XLNet" not in type(model).__name__
+    is_causal = type(model).__name__.endswith(causal) and "XL" not in type(model).__name__
     return {"decoder_self" if is_causal else "encoder_self": output.attentions}

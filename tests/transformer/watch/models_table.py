@@ -18,10 +18,20 @@ def recorded(family: str, padded: bool = False) -> Recording | None:
         return None
 
 
+def refused(family: str) -> str:
+    """Whether it has no attention, or some that is not understood."""
+    model = build(family)
+    try:
+        record(model, inputs_of(model))
+    except InputError as error:
+        return "no attention" if "called neither" in str(error) else "not understood"
+    return ""
+
+
 def row(family: str, recording: Recording | None) -> str:
     """What was seen of a family, kept in which form, and whether its W_O was found."""
     if recording is None:
-        return f"| {family} | no attention | | |"
+        return f"| {family} | {refused(family)} | | |"
     calls = [call for each in recording.attentions.values() for call in each.calls]
     kept = (
         "queries, keys, values" if all(call.knows_scores for call in calls) else "weights, values"
