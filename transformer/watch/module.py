@@ -103,7 +103,12 @@ def maker(seen: Seen) -> Callable[[], AttentionCall]:
 def _is_one(inputs: Sequence[Any]) -> bool:
     """Whether the inputs hold one sequence, in a batch of one or in none."""
     tensors = [each for each in inputs if isinstance(each, Tensor) and each.dim() > 1]
-    return all(1 in each.shape[:2] or each.dim() == 2 for each in tensors)
+    return all(1 in it.shape[:2] or (it.dim() == 2 and _is_features(it)) for it in tensors)
+
+
+def _is_features(tensor: Tensor) -> bool:
+    """Whether it may be [T, D] or a mask [Q, K], where ids would be a batch."""
+    return tensor.is_floating_point() or tensor.dtype == torch.bool
 
 
 def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -247,7 +247,19 @@ class FiveAxes(Projected):
         return self.out(heads.transpose(1, 2).flatten(-2))
 
 
-BLOCKS = (Chunks, FusedWindows, BlockSparse, FiveAxes)
+class MultiHeadWindows(nn.Module):
+    """torch's own attention over the two halves as a batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attend = nn.MultiheadAttention(D, HEADS, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        halves = x.unflatten(1, (2, -1))[0]
+        return self.attend(halves, halves, halves)[0].flatten(0, 1)[None]
+
+
+BLOCKS = (Chunks, FusedWindows, BlockSparse, FiveAxes, MultiHeadWindows)
 
 
 class Reading(Projected):

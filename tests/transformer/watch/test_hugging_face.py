@@ -16,7 +16,7 @@ from tests.transformer.watch.hugging_face import (
     inputs_of,
 )
 from tests.transformer.watch.models_table import DOCUMENT, HEAD, recorded, row
-from transformer import Recording, record
+from transformer import InputError, Recording, record
 from transformer.analysis.cell import inside
 from transformer.recording import AttentionCall, WeightsCall
 
@@ -105,6 +105,12 @@ def test_one_step_with_a_cache_is_a_decoder_s_own(family: str) -> None:
         past = model(ids[:, :-1], use_cache=True).past_key_values
     recording = record(model, {"input_ids": ids[:, -1:], "past_key_values": past})
     assert list(recording.attentions) == ["decoder_self"]
+
+
+def test_two_texts_are_a_batch_and_not_windows() -> None:
+    ids = torch.randint(5, 50, (2, 6))
+    with pytest.raises(InputError, match="reads 2 sequences at once"):
+        record(build("BERT"), {"input_ids": ids, "attention_mask": torch.ones_like(ids)})
 
 
 def test_threads_on_one_model_do_not_mix() -> None:
