@@ -27,7 +27,7 @@ PICTURES = {
     ),
     "inside": ("/?picture=inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
     "metrics": (
-        "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=0&head=0",
+        "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=1&head=1",
         DESKTOP,
         "light",
         ".head-view[data-nonce]",
@@ -40,7 +40,7 @@ PICTURES = {
         ".js-plotly-plot .main-svg",
     ),
     "gallery": ("/gallery", DESKTOP, "light", ".cards img, .cards svg"),
-    "decode": ("/decode?step=6", DESKTOP, "light", ".decode-player[data-nonce]"),
+    "decode": ("/decode?step=5", DESKTOP, "light", ".decode-player[data-nonce]"),
     "training": (
         "/training?checkpoint=en-de-small&topic=heads&snapshot=404",
         DESKTOP,
