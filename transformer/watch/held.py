@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -25,8 +24,8 @@ class Held:
     @cached_property
     def _lasting(self) -> set[int]:
         """Where numbers lie that a later pass may overwrite: buffers, and attributes of modules."""
-        attributes = (each for module in self._modules for each in vars(module).values())
-        return {*self._buffers, *(storage(each) for each in _tensors(attributes))}
+        own = (_own_attributes(module) for module in self._modules)
+        return {*self._buffers, *(storage(each) for values in own for each in values)}
 
     def is_learned(self, tensor: Tensor) -> bool:
         """Whether it is a parameter or a part of one."""
@@ -42,13 +41,20 @@ class Held:
         return tensor.clone() if storage(tensor) in self._lasting else tensor
 
 
-def _tensors(values: Iterable[Any]) -> Iterator[Tensor]:
-    """Tensors among values, and in lists, tuples and dicts among them."""
-    for value in values:
-        inner = value.values() if isinstance(value, dict) else value
-        for each in inner if isinstance(value, list | tuple | dict) else (value,):
-            if isinstance(each, Tensor):
-                yield each
+_USUAL = frozenset(vars(nn.Module()))
+"""What every module has: no attribute of its own."""
+
+
+def _own_attributes(module: nn.Module) -> Iterator[Tensor]:
+    """Tensors that it keeps beside parameters and buffers, also in lists, tuples and dicts."""
+    for name, value in vars(module).items():
+        if name in _USUAL:
+            continue
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, list | tuple | dict):
+            inner = value.values() if isinstance(value, dict) else value
+            yield from (each for each in inner if isinstance(each, Tensor))
 
 
 def _version(tensor: Tensor) -> int | None:
