@@ -84,6 +84,7 @@ def test_what_has_the_focus_is_in_sight_and_has_a_ring(
 def test_a_closed_sidebar_takes_no_focus_and_an_open_one_does(page: Page, address: str) -> None:
     page.set_viewport_size(PHONE)  # on which the navigation is in the sidebar
     open_app(page, address)
+    page.wait_for_selector(".head-view[data-nonce]")
     sidebar, link = page.get_by_test_id("stSidebar"), page.get_by_role("link", name="Decode")
     expect(sidebar).to_be_hidden()
     page.get_by_role("button", name="Expand sidebar").press("Enter")
