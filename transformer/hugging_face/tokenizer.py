@@ -38,7 +38,7 @@ class HuggingFaceTokenizer:
         self.target_language: str | None = inner.tgt_lang if self.languages else None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
         self._bytes = _byte_alphabet() if _is_byte_level(inner) else None
-        self._is_word_piece = any(piece.startswith(CONTINUES) for piece in inner.get_vocab())
+        self._is_word_piece = _is_word_piece(inner)
         self._tokens: dict[int, Token] = {}
 
     @property
@@ -151,6 +151,18 @@ def _is_byte_level(inner: Any) -> bool:
         return hasattr(inner, "byte_encoder")
     parts = json.loads(backend.to_str())
     return "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")])
+
+
+def _is_word_piece(inner: Any) -> bool:
+    """Whether ## in front of a piece says that it goes on with a word.
+
+    Not because there are such pieces: GPT-2 and Llama have ## for two signs of a text.
+    """
+    backend = getattr(inner, "backend_tokenizer", None)
+    if backend is None:
+        return hasattr(inner, "wordpiece_tokenizer") or hasattr(inner, "subword_tokenizer")
+    model = json.loads(backend.to_str())["model"]
+    return bool(model.get("continuing_subword_prefix") == CONTINUES)
 
 
 def _byte_alphabet() -> dict[str, int]:

@@ -142,8 +142,12 @@ def test_pieces_of_bytes_are_written_as_text(folder_of: Any, tmp_path: Path) -> 
     from tokenizers import ByteLevelBPETokenizer
     from transformers import PreTrainedTokenizerFast
 
+    from transformer.words import word_groups
+
     inner = ByteLevelBPETokenizer()
-    inner.train_from_iterator(["the cat sat on the mat"] * 3, vocab_size=300, show_progress=False)
+    texts = ["the cat sat on the mat", "## a title"] * 3
+    inner.train_from_iterator(texts, vocab_size=300, show_progress=False)
+    assert "##" in inner.get_vocab()  # as in GPT-2's, where it is no mark of WordPiece
     folder = tmp_path / "gpt"
     import transformers
 
@@ -154,6 +158,8 @@ def test_pieces_of_bytes_are_written_as_text(folder_of: Any, tmp_path: Path) -> 
     pieces = [token.piece for token in record(checkpoint, "the cat €\n").source]
     assert pieces[:2] == ["the", "▁cat"] and pieces[-1] == "\n"
     assert {"<0xE2>", "<0x82>", "<0xAC>"} <= set(pieces)
+    words = word_groups(record(checkpoint, "## the cat").source)
+    assert [len(group) for group in words] == [1, 1, 1]
     assert decode(checkpoint, "the cat", "greedy", max_len=3).text
 
 
