@@ -175,7 +175,13 @@ def _starts(given: Any, family: Family) -> bool:
 
 
 def _vocab_size(given: Any) -> int:
-    return int(given.get_text_config().vocab_size)
+    size = getattr(given.get_text_config(), "vocab_size", None)
+    if not isinstance(size, int):
+        raise CheckpointError(
+            f"{CONFIG} names no vocab_size: {given.model_type} reads something else than text, and "
+            "only models of text open here."
+        )
+    return size
 
 
 def _max_len(given: Any, tokenizer: HuggingFaceTokenizer | IdTokenizer) -> int:

@@ -38,6 +38,11 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
     stands at each position; left out, positions are numbered. Put the module in eval() first if
     dropout should rest. Raises InputError in a sentence.
     """
+    if isinstance(inputs, str):
+        raise InputError(
+            "A module of your own reads tensors, not text: give its inputs as a tensor, a tuple or "
+            "a dict, and the text's pieces as tokens."
+        )
     args, named = _arguments(inputs)
     plain = Tensor | bool | int | float | str | None
     copies = any(not isinstance(each, plain) for each in (*args, *named.values()))

@@ -434,3 +434,13 @@ def test_what_fails_only_when_it_runs_is_a_sentence(folder_of: Any, tmp_path: Pa
     checkpoint = load_checkpoint(tmp_path / "chunks", "cpu")
     with pytest.raises(InputError, match=r"^The model cannot run over this text: "):
         record(checkpoint, IDS)
+
+
+def test_a_model_of_images_says_what_it_reads(tmp_path: Path) -> None:
+    import transformers
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.ViTConfig(**sizes, intermediate_size=20, image_size=8, patch_size=4)
+    transformers.ViTModel._from_config(config).save_pretrained(tmp_path)
+    with pytest.raises(CheckpointError, match="names no vocab_size: vit reads something else than"):
+        load_checkpoint(tmp_path, "cpu")

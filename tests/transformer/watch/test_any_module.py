@@ -140,6 +140,11 @@ def test_more_than_one_sequence_is_refused(style) -> None:
         record(stack_of(style), sequence().expand(2, -1, -1))
 
 
+def test_text_is_not_what_a_module_reads() -> None:
+    with pytest.raises(InputError, match="reads tensors, not text: give its inputs as a tensor"):
+        record(stack_of(Fused), "It rains.")
+
+
 def test_tokens_of_another_number_are_refused() -> None:
     with pytest.raises(InputError, match="There are 3 tokens for the source, but the model read 7"):
         record(stack_of(Fused), sequence(), list("abc"))
