@@ -142,6 +142,8 @@ class Screen:
     """Whether the shade of each head goes up to its own largest weight."""
     heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
     """Those that are overlaid; () is none at all."""
+    lines: int = _choice(WHOLE, 5)
+    """Of each row the strongest so many; 0 is all."""
     pins: tuple[str, ...] = _choice(PINS, (), REQUEST | {"kind", "tokens", "special"})
     cell: tuple[int, int] | None = _choice(PAIR, None, REQUEST | {"kind"})
     """Positions of query and key."""

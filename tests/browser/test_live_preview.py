@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import open_app, row, show_as
+from tests.browser.test_app import open_app, parameter, row, show_as
 from transformer import decode, load_checkpoint, record
 from viz.labels import bare_label
 
@@ -221,4 +221,20 @@ def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address:
     expect(lines.locator("option:checked")).to_have_text("all")
     page.keyboard.type(" have never seen such a house.")
     becomes(lambda: rows(page)[0][-3:], ["house", ".", "</s>"])
+    expect(lines.locator("option:checked")).to_have_text("5")
+
+
+def test_the_number_of_lines_is_in_the_address(page: Page, address: str) -> None:
+    open_app(page, address)
+    lines = page.get_by_label("lines per")
+    lines.select_option("2")
+    becomes(lambda: parameter(page, "lines"), "2")
+    type_letters(page, "It rains.")
+    becomes(lambda: rows(page)[0], translated("It rains.")[0])
+    expect(lines.locator("option:checked")).to_have_text("2")
+    lines.select_option("all")
+    becomes(lambda: parameter(page, "lines"), "0")
+    page.reload()
+    expect(lines.locator("option:checked")).to_have_text("all")
+    open_app(page, f"{address}/?lines=7")  # none of the choice
     expect(lines.locator("option:checked")).to_have_text("5")

@@ -51,7 +51,7 @@ def _arrows(pane: Pane, reading: Reading) -> None:
 
     def changed(view: dict[str, Any]) -> None:
         overlaid = None if view["heads"] == [selection.head] else tuple(view["heads"])
-        pin(pane, view["pins"], **{f"heads{pane.suffix}": overlaid})
+        pin(pane, view["pins"], lines=view["lines"], **{f"heads{pane.suffix}": overlaid})
 
     view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
     data = view.data(
@@ -60,10 +60,11 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         head=selection.head,
         heads=heads,
         pins=pane.screen.pins,
+        lines=pane.screen.lines,
     )
     caption, turned = caption_of(pane.answer, view.title), _turned(pane, reading)
     head_view(data, key, caption, on_view=changed, on_turn=turned)
-    preview(key, view, of=pane.of, head=selection.head)
+    preview(key, view, of=pane.of, head=selection.head, lines=pane.screen.lines)
 
 
 def _heatmap(pane: Pane, reading: Reading) -> None:

@@ -1,6 +1,7 @@
 """A head view of random attention. In the URL: its state, and what size it is.
 
-n: tokens, default 12. heads: of the layer, default 12. kind: default cross. shown, pins: the state.
+n: tokens, default 12. heads: of the layer, default 12. kind: default cross. shown, pins,
+lines: the state.
 """
 
 from typing import Any
@@ -19,6 +20,7 @@ def keep(view: dict[str, Any]) -> None:
     """The state goes into the URL."""
     st.query_params["shown"] = ",".join(map(str, view["heads"]))
     st.query_params["pins"] = ",".join(view["pins"])
+    st.query_params["lines"] = str(view["lines"])
 
 
 @st.cache_data
@@ -41,6 +43,7 @@ data = HeadView(kind, 0).data(
     head=HEAD,
     heads=heads,
     pins=pins,
+    lines=int(asked.get("lines", 5)),
 )
 head_view(data, "view", on_view=keep)
 st.html(f'<p id="state">{list(heads)} {list(pins)}</p>')

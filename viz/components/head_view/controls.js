@@ -4,8 +4,9 @@ import { element } from "../kit/page.js";
 import { rove } from "../kit/roving.js";
 import { channels, inkOn } from "../kit/shade.js";
 
+const ALL = 0; // as the server says it
 const LINES = [1, 2, 3, 5, 8, 16, 32];
-const FIRST = 5; // lines per token until another number is chosen: a calm picture
+const FIRST = 5; // lines per token where no such number is wished: a calm picture
 
 // on: { heads(list), lines() }
 export function createControls(on) {
@@ -16,7 +17,7 @@ export function createControls(on) {
   const lines = element("select");
   lines.onchange = () => {
     const isAll = lines.selectedIndex === lines.length - 1;
-    controls.wished = isAll ? Infinity : Number(lines.value);
+    controls.wished = isAll ? ALL : Number(lines.value);
     on.lines();
   };
   const choice = element("label", "choice dim");
@@ -32,7 +33,7 @@ export function createControls(on) {
 }
 
 // One button a head, then "all" and "none"; Tab stops at the group once, arrows go on from there.
-export function arrangeControls(controls, { nHeads, width, nColumns, header }) {
+export function arrangeControls(controls, { nHeads, header }) {
   controls.nHeads = nHeads;
   controls.buttons = Array.from({ length: nHeads }, (_, head) => {
     const button = element("button", "swatch", String(head));
@@ -56,15 +57,16 @@ export function arrangeControls(controls, { nHeads, width, nColumns, header }) {
   if (!header.per_head) nodes[0].removeAttribute("tabindex");
   controls.swatches.replaceChildren(...nodes);
   controls.unit.textContent = `lines per ${header.unit} `;
-  offerLines(controls, width, nColumns);
 }
 
 // A text too short for the number that is wished shows all, and a longer one that number again.
-function offerLines({ lines, wished }, width, nColumns) {
+export function offerLines(controls, wished, { width, nColumns }) {
+  const { lines } = controls;
+  controls.wished = wished === ALL || LINES.includes(wished) ? wished : FIRST;
   const most = width < nColumns ? `${width} (all sent)` : "all";
   const counts = LINES.filter((n) => n < width);
   lines.replaceChildren(...counts.map((n) => new Option(n, n)), new Option(most, width));
-  lines.value = counts.includes(wished) ? wished : width;
+  lines.value = counts.includes(controls.wished) ? controls.wished : width;
 }
 
 export function markHeads(controls, heads, chosen, colourOf) {

@@ -31,7 +31,8 @@ _BYTES_A_KEY = 6
 
 HEAD_VIEW = Component("head_view")
 head_view = mountable(HEAD_VIEW)
-"""on_view: {"heads", "pins"}: those that are shown, none being a choice too; tokens that are held.
+"""on_view: {"heads", "pins", "lines"}: heads that are shown, none being a choice too; tokens that
+are held; of each row the strongest lines, 0 being all.
 
 A pin is "q5" for row 5, "k3" for column 3. on_turn: 1 for the next head, -1 for the one before.
 """
@@ -62,14 +63,19 @@ class HeadView:
         head: int,
         heads: tuple[int, ...] | None = None,
         pins: tuple[str, ...] = (),
+        lines: int = 5,
     ) -> bytes:
-        """head: the chosen one; heads: those shown, `head` alone when left out; pins: held."""
+        """head: the chosen one; heads: those shown, `head` alone when left out; pins: held.
+
+        lines: of each row the strongest so many, 0 being all.
+        """
         return envelope(
             payload,
             theme,
             head=head,
             heads=[head] if heads is None else list(heads),
             pins=list(pins),
+            lines=lines,
             ink=theme.ink,
             colours=theme.head_colours,
         )

@@ -9,7 +9,7 @@ import { createSentence } from "../kit/sentence.js";
 import { onSwipe } from "../kit/swipe.js";
 import { accepts, forget, tell, tellLater } from "../kit/sync.js";
 import { marked } from "../kit/terms.js";
-import { arrangeControls, createControls, markHeads, onDigit } from "./controls.js";
+import { arrangeControls, createControls, markHeads, offerLines, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
 import { illustrate } from "./illustrate.js";
 import { openMap, openToken } from "./lines.js";
@@ -31,7 +31,7 @@ function create(root, sync) {
   view.place = placeOf(root);
   view.controls = createControls({
     heads: (heads) => change(view, { heads }),
-    lines: () => redraw(view),
+    lines: () => change(view, {}),
   });
   view.tokens = createTokens({
     point: (id) => point(view, id),
@@ -76,7 +76,7 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, ink, colours, head, heads, pins, payload }) {
+function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
   Object.assign(view, { head, ink, colours, palette });
@@ -89,7 +89,10 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, payload
   const isOther = view.map.header.text !== text;
   if (isOther) arrange(view);
   if (isOther) forget(view.sync);
-  if (accepts(view.sync, "view", { heads, pins })) adopt(view, heads, pins);
+  const isTaken = accepts(view.sync, "view", { heads, pins, lines });
+  if (isTaken) adopt(view, heads, pins);
+  const wished = isTaken ? lines : view.controls.wished;
+  if (isNew || wished !== view.controls.wished) offerLines(view.controls, wished, view.map);
   resize(view);
   if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   redraw(view);
@@ -105,7 +108,8 @@ function adopt(view, heads, pins) {
 function change(view, changed) {
   Object.assign(view, changed);
   redraw(view);
-  tellLater(view.sync, "view", { heads: view.heads, pins: view.pins }, REST);
+  const { heads, pins, controls } = view;
+  tellLater(view.sync, "view", { heads, pins, lines: controls.wished }, REST);
 }
 
 // Scrolls the box, and nothing else of the page, to a token.
