@@ -1,21 +1,18 @@
 """The picture of the first screen without a script, for those who wait on a slow line."""
 
 import html
-from pathlib import Path
-from string import Template
 
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.refusal import Refusal
 from viz.labels import bare_label
 from viz.map_words import cell_sentence
 from viz.screen import Screen
-from viz.theme import DARK, LIGHT
 from viz.ui.header import first_example, request_of
 from viz.ui.opened import at_start, shipped_names
 from viz.ui.page import chosen_head, first_head
 from viz.ui.request import make_answer
+from viz.ui.waiting import filled
 
-PAGE = Template(Path(__file__).with_suffix(".html").read_text("utf-8"))
 PITCH, WIDTH, MARGIN = 28, 820, 170
 """Pixels: from token to token, of the whole, and of a column of tokens."""
 LINES = 5
@@ -39,18 +36,8 @@ def first_picture() -> str:
         return ""
     value = float(map.values(head.layer, head.head)[cell])
     written = answer.decoding.text if answer.decoding else ""
-    colours = {
-        f"{theme.name}_{name}": getattr(theme, name)
-        for theme in (LIGHT, DARK)
-        for name in ("background", "text", "dim", "ink")
-    }
-    return PAGE.substitute(
-        colours,
-        source=html.escape(answer.request.text),
-        target=html.escape(written),
-        said=html.escape(cell_sentence(map, head.layer, head.head, cell, value)),
-        svg=arrows(map, head.layer, head.head),
-    )
+    said = cell_sentence(map, head.layer, head.head, cell, value)
+    return filled(answer.request.text, written, said, arrows(map, head.layer, head.head))
 
 
 def arrows(map: AttentionMap, layer: int, head: int) -> str:

@@ -14,6 +14,7 @@ from streamlit.web.server.server_util import get_display_address, get_url
 
 from viz.ui.live_preview import preview_route
 from viz.ui.shell import Shell
+from viz.ui.waiting import waiting
 
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""
@@ -25,7 +26,7 @@ LISTENS = 0.2
 
 def middleware() -> list[Middleware]:
     """What stands around Streamlit's answers."""
-    return [Middleware(Shell, first_picture=lambda: _first.get("picture", ""))]
+    return [Middleware(Shell, first_picture=lambda: _first.get("picture", ""), waiting=waiting)]
 
 
 def routes() -> list[Route]:

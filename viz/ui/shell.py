@@ -27,7 +27,9 @@ class Shell:
 
     app: ASGIApp
     first_picture: Callable[[], str]
-    """HTML that is seen until the app draws; empty where there is none."""
+    """HTML of the first screen that is seen until the app draws; empty where there is none."""
+    waiting: Callable[[str], str]
+    """The same without a picture, for any query."""
     kept: dict[str, Message] = field(default_factory=dict)
     """The whole answer by the path of a static file."""
 
@@ -55,10 +57,11 @@ class Shell:
     async def _send_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = await _whole(self.app, scope, receive)
         if ROOT in answer["body"]:
-            has_picture = scope["path"].endswith("/") and not scope["query_string"]
-            first = self.first_picture().encode() if has_picture else b""
+            query = scope["query_string"].decode("latin-1")
+            has_picture = scope["path"].endswith("/") and not query
+            first = (has_picture and self.first_picture()) or self.waiting(query)
             body = answer["body"].replace(TITLE, b"<title>Headscope</title>")
-            answer = _with_body(answer, body.replace(ROOT, first + ROOT))
+            answer = _with_body(answer, body.replace(ROOT, first.encode() + ROOT))
             if _takes_gzip(scope):
                 answer = _compressed(answer)
         await _send(answer, send)

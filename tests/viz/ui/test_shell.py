@@ -15,6 +15,7 @@ from transformer import Recording
 from transformer.analysis.reading import Reading, read
 from viz.ui.first_picture import LINES, arrows, first_picture
 from viz.ui.shell import ROOT, TITLE, Shell
+from viz.ui.waiting import LONGEST, waiting
 
 SCRIPT = "let a = 1;" * 1000
 FOREVER = {"etag": "x", "cache-control": "public, immutable"}
@@ -45,7 +46,7 @@ def app() -> Starlette:
 @pytest.fixture
 def client() -> Iterator[TestClient]:
     asked.clear()
-    with TestClient(Shell(app(), lambda: "<i>picture</i>")) as client:
+    with TestClient(Shell(app(), lambda: "<i>picture</i>", waiting)) as client:
         yield client
 
 
@@ -88,6 +89,15 @@ def test_the_picture_is_the_one_that_the_app_begins_with(recording: Recording) -
     assert len(lines) == weights.size(0) * min(LINES, weights.size(1))
     opacities = [float(line.attrib["opacity"]) for line in lines]
     assert max(opacities) == pytest.approx(float(weights.max()) ** 0.5, abs=0.01)
+
+
+def test_another_screen_comes_with_the_sentence_that_it_is_of(client: TestClient) -> None:
+    headers = {"accept": "text/html"}
+    answer = client.get("/?text=I+see+%3Cb%3Ea+dog%3C%2Fb%3E.", headers=headers)
+    assert "<p>I see &lt;b&gt;a dog&lt;/b&gt;.</p>" in answer.text
+    assert "Loading the app" in client.get("/decode", headers=headers).text
+    assert len(waiting(f"text={'a' * 10**6}")) < len(waiting("")) + LONGEST + 1
+    assert waiting("text=%ff%00&layer=x&text") != ""
 
 
 def test_the_first_picture_is_of_the_first_example() -> None:
