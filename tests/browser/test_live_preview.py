@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import open_app, parameter, row, show_as
+from tests.browser.test_app import go_to, open_app, parameter, row, show_as
 from transformer import decode, load_checkpoint, record
 from viz.labels import bare_label
 
@@ -238,3 +238,25 @@ def test_the_number_of_lines_is_in_the_address(page: Page, address: str) -> None
     expect(lines.locator("option:checked")).to_have_text("all")
     open_app(page, f"{address}/?lines=7")  # none of the choice
     expect(lines.locator("option:checked")).to_have_text("5")
+
+
+def test_a_letter_before_back_belongs_to_the_page_that_is_left(page: Page, address: str) -> None:
+    open_app(page, f"{address}/decode")
+    go_to(page, "Look", "Explore")
+    painted(page)
+    field = page.get_by_label("Sentence")
+    before = field.input_value()
+    field.press("End")
+    page.keyboard.type(" Now")
+    page.evaluate("history.back()")
+    page.wait_for_selector(".decode-player[data-nonce]")
+    painted(page)
+    expect(field).to_have_value(before)
+    field.blur()
+    painted(page)
+    assert parameter(page, "text") is None
+    page.go_forward()
+    page.wait_for_selector(".head-view[data-nonce]")
+    painted(page)
+    expect(field).to_have_value(before)
+    assert parameter(page, "text") is None

@@ -15,6 +15,8 @@ from transformer.refusal import Refusal
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
 _DEFINED = re.compile(r"^(export )?(?:async )?(?:function|const|let|class) (\w+)", re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const \w|class )", re.M)
+_FOR_READERS = re.compile(r"^[ \t]*//.*\n|^[ \t]+", re.M)
+"""Lines of comment, and indents: a fifth of a script, of no use to a browser."""
 _OTHER = re.compile(r"^(?:import|export)\b.*", re.M)
 
 
@@ -102,7 +104,7 @@ def _function(module: _Module, numbers: dict[Path, str]) -> str:
     returned = ["$default"] if "\nconst $default = " in module.body else []
     return (
         f"// {_said(module.path)}\n"
-        f"const {numbers[module.path]} = (({given}) => {{\n{module.body}"
+        f"const {numbers[module.path]} = (({given}) => {{\n{_FOR_READERS.sub('', module.body)}"
         f"return {{ {', '.join(returned + module.exports)} }};\n}})({values});"
     )
 

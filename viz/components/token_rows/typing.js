@@ -12,9 +12,10 @@ const AGAIN = 202; // as viz/ui/live_preview.py answers; else what was entered s
 
 // Returns listen(address), to be told where previews are, and end().
 export function followTyping() {
-  const typing = { address: "", field: null, wanted: null, latest: null };
+  const typing = { address: "", field: null, before: null, wanted: null, latest: null };
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
   const events = [
+    [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
     [document, "compositionend", (event) => typed(typing, event)],
     [document, "keydown", (event) => isField(event.target) && event.key === "Enter" && entered(typing, event)],
@@ -50,8 +51,8 @@ function isField(node) {
   return node instanceof HTMLInputElement && node.getAttribute("aria-label") === "Sentence";
 }
 
-function typed(typing, { target, isComposing }) {
-  if (!isField(target) || isComposing) return;
+function typed(typing, { target, isComposing, isTrusted = true }) {
+  if (!isField(target) || isComposing || !isTrusted) return;
   Object.assign(typing, { field: target, wanted: target.value, isEntered: false });
   ask(typing);
   clearTimeout(typing.rest);
@@ -66,7 +67,7 @@ function rested({ field, wanted, isEntered }) {
 }
 
 function entered(typing, { target, isTrusted }) {
-  typing.isEntered = true;
+  Object.assign(typing, { isEntered: true, before: target.value });
   window[TYPED] = isTrusted ? null : target.value;
 }
 
@@ -75,9 +76,16 @@ function left(typing) {
   Object.assign(typing, { wanted: null, isEntered: true });
 }
 
+// What was not entered yet belongs to the page that is left, and not to the one that is gone to.
 function wentBack(typing) {
-  typing.wanted = null;
+  const { field, before, wanted, isEntered } = typing;
+  clearTimeout(typing.rest);
+  Object.assign(typing, { wanted: null, isEntered: true });
   announcePreview(typing, null);
+  if (wanted === null || isEntered || before === null || !field.isConnected) return;
+  const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value"); // as React sees it
+  set.call(field, before);
+  field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
 // What was entered is on the page, or could not be: no preview has a say any more.
