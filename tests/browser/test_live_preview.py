@@ -247,8 +247,7 @@ def test_a_letter_before_back_belongs_to_the_page_that_is_left(page: Page, addre
     field = page.get_by_label("Sentence")
     before = field.input_value()
     field.press("End")
-    page.keyboard.type(" Now")
-    page.evaluate("history.back()")
+    page.evaluate("document.execCommand('insertText', false, ' Now'), history.back()")  # at once
     page.wait_for_selector(".decode-player[data-nonce]")
     painted(page)
     expect(field).to_have_value(before)
