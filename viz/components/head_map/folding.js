@@ -1,19 +1,19 @@
 // A heat map that arrows fold into, and that unfolds into arrows.
 
 import { fold, foldName } from "../kit/fold.js";
-import { leave, takeLeft } from "../kit/motion.js";
+import { takePlace } from "../kit/place.js";
 import { colourAt } from "../kit/shade.js";
 import { boxOf } from "./frame.js";
 import { isSigned } from "./values.js";
 
-export function leaveCells(view) {
-  if (view.place && view.frame) leave(view.place, { name: foldName(view.map.header), cells: cellsInRoot(view) });
-}
-
+// To be called once, when it has been drawn; view.leave is what to call when it is gone.
 export function foldLines(view) {
-  const left = view.place && view.frame && takeLeft(view.place);
-  if (!left?.lines || left.name !== foldName(view.map.header)) return;
-  view.endFold = fold(view.root, view.stage, left.lines, cellsInRoot(view), true);
+  if (!view.place) return;
+  const name = () => foldName(view.map.header);
+  const { before, leave } = takePlace(view.place, () => ({ name: name(), cells: cellsInRoot(view) }));
+  view.leave = leave;
+  if (!before?.lines || before.name !== name()) return;
+  view.endFold = fold(view.root, view.stage, before.lines, cellsInRoot(view), true);
 }
 
 // Where a cell stands, in px from the corner of the component, and its colour.

@@ -2,13 +2,12 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
-import { placeOf } from "../kit/motion.js";
+import { placeOf } from "../kit/place.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { onSwipe } from "../kit/swipe.js";
 import { accepts, tell } from "../kit/sync.js";
 import { marked } from "../kit/terms.js";
-import { foldLines, leaveCells } from "./folding.js";
 import { illustrate } from "./illustrate.js";
 import { drawMarks } from "./marks.js";
 import { beforeOpening, openFromGrid } from "./opening.js";
@@ -53,7 +52,7 @@ function create(root, sync) {
     silence();
     view.sentence.end();
     view.endFold?.();
-    if (view.map) leaveCells(view);
+    view.leave?.();
   };
   listen(view);
   return view;
@@ -80,7 +79,6 @@ function listen(view) {
 function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, payload }) {
   const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const repaint = drawn !== view.drawn;
-  const isFirst = !view.map;
   const picture = repaint ? beforeOpening(view) : null;
   if (repaint) {
     const before = view.map;
@@ -98,8 +96,7 @@ function update(view, { nonce, palette, difference, asks, cell, pins, path, own_
   if (repaint || !view.frame) {
     draw(view);
     if (view.frame && view.cursor) moveTo(view, ...view.cursor); // its value is another now
-    if (isFirst) foldLines(view);
-    else openFromGrid(view, picture);
+    openFromGrid(view, picture);
   } else {
     tellState(view);
     drawMarks(view);

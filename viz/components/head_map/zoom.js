@@ -2,6 +2,7 @@
 
 import { cornerOf, roomBelow } from "../kit/room.js";
 import { tell } from "../kit/sync.js";
+import { foldLines } from "./folding.js";
 import { drawMarks } from "./marks.js";
 import { drawCells } from "./paint.js";
 import { read, tellState } from "./readout.js";
@@ -51,6 +52,8 @@ export function draw(view) {
   view.root.dataset.drawMs = (performance.now() - start).toFixed(1);
   view.root.dataset.nonce = view.nonce;
   redrawWithFonts(view);
+  if (!view.isSeen) foldLines(view);
+  view.isSeen = true;
 }
 
 // Canvas text does not follow when the page's font arrives.

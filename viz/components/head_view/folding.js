@@ -1,20 +1,20 @@
 // Arrows that fold into the heat map that takes their place, and unfold from it.
 
 import { fold, foldName } from "../kit/fold.js";
-import { leave, takeLeft } from "../kit/motion.js";
+import { takePlace } from "../kit/place.js";
 import { channels } from "../kit/shade.js";
 import { colourOf, shiftOf, shown } from "./heads.js";
 import { lookOf } from "./lines.js";
 import { linesShown } from "./picture.js";
 
-export function leaveLines(view) {
-  if (view.place && view.paint) leave(view.place, { name: foldName(view.map.header), lines: linesInRoot(view) });
-}
-
+// To be called once, when it has been drawn; view.leave is what to call when it is gone.
 export function unfoldCells(view) {
-  const left = view.place && view.paint && takeLeft(view.place);
-  if (!left?.cells || left.name !== foldName(view.map.header)) return;
-  view.endFold = fold(view.root, view.box, linesInRoot(view), left.cells, false);
+  if (!view.place) return;
+  const name = () => foldName(view.map.header);
+  const { before, leave } = takePlace(view.place, () => ({ name: name(), lines: linesInRoot(view) }));
+  view.leave = leave;
+  if (!before?.cells || before.name !== name()) return;
+  view.endFold = fold(view.root, view.box, linesInRoot(view), before.cells, false);
 }
 
 // The lines that are in sight, in px from the corner of the component.

@@ -2,7 +2,7 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
-import { placeOf } from "../kit/motion.js";
+import { placeOf } from "../kit/place.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
@@ -13,7 +13,6 @@ import { arrangeControls, createControls, markHeads, offerLines, onDigit } from 
 import { colourOf, shown } from "./heads.js";
 import { illustrate } from "./illustrate.js";
 import { openMap, openToken } from "./lines.js";
-import { leaveLines, unfoldCells } from "./folding.js";
 import { follow } from "./follow.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens, link, point } from "./pointing.js";
@@ -71,7 +70,7 @@ function create(root, sync) {
     cancelAnimationFrame(view.wording);
     view.endMoving?.();
     view.endFold?.();
-    if (view.map) leaveLines(view);
+    view.leave?.();
   };
   return view;
 }
@@ -96,7 +95,6 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, 
   resize(view);
   if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   redraw(view);
-  if (text === undefined) unfoldCells(view);
 }
 
 // Only what there is: a head or a token may be of another model or sentence.

@@ -2,6 +2,7 @@
 
 import { devicePixels } from "../kit/canvas.js";
 import { cornerOf, isNarrow, roomBelow, typeSize } from "../kit/room.js";
+import { unfoldCells } from "./folding.js";
 import { createPaint } from "./lines.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens } from "./pointing.js";
@@ -48,6 +49,8 @@ export function resize(view) {
   }
   drawBase(view);
   isolateTokens(view);
+  if (!view.isSeen) unfoldCells(view);
+  view.isSeen = true;
 }
 
 // While it scrolls only each token's strongest line is drawn, to keep up.

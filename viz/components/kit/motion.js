@@ -1,7 +1,7 @@
 // Motion that explains: how one picture becomes the next, in the time of a blink.
 
 export const LASTS = 300; // ms
-const FRESH = 3000; // ms after which a picture that is gone is nobody's start any more
+const FRESH = 3000; // ms after which nobody takes what was left
 
 // step(share): at once with 0, then in each frame up to 1; with 1 alone where no motion is wanted.
 // Returns what ends it early.
@@ -34,8 +34,7 @@ export function mix(a, b, share) {
   return a * (1 - share) + b * share;
 }
 
-// What a picture leaves for the one that takes its place, and what a grid says of a head that is
-// opened: in the window, as each component has its own modules. name: of the place.
+// What a grid says of a head that is opened: in the window, as each component has its own modules.
 export function leave(name, what) {
   (window.headscopeLeft ??= {})[name] = { ...what, since: performance.now() };
 }
@@ -50,11 +49,4 @@ export function takeLeft(name) {
   if (!what) return null;
   delete window.headscopeLeft[name];
   return performance.now() - what.since < FRESH ? what : null;
-}
-
-// The place of a component among those of a page: its key, without what is drawn there.
-export function placeOf(root) {
-  const host = root.getRootNode().host?.closest('[class*="st-key-"]');
-  const key = [...(host?.classList ?? [])].find((name) => name.startsWith("st-key-"));
-  return key ? `picture${key.slice("st-key-".length).replace(/^[a-z]+/, "")}` : null;
 }
