@@ -70,6 +70,8 @@ class ModelConfig:
     """Which projections of attention have a bias: all, only the output projection, or none."""
     positions: Positions = "sinusoidal"
     """"learned" ones are added; "concatenated" ones are learned and projected back."""
+    source_positions: bool = False
+    """For encoder-decoders with learned positions: whether the source has a table of its own."""
     sinusoids: Sinusoids = "interleaved"
     """Which dimensions of sinusoidal positions are sines: every other one (AIAYN, section 3.5), or
     "halves": all sines, then all cosines, wavelengths from 2 pi to 10000 * 2 pi (Marian)."""
@@ -125,6 +127,8 @@ class ModelConfig:
             raise ConfigError("sinusoids in halves need d_model to be 4 or more.")
         if self.source_vocab_size not in (None, self.vocab_size) and self.tied == "all":
             raise ConfigError("a source vocabulary of its own needs an embedding of its own.")
+        if self.source_positions and self.positions in ("sinusoidal", "none"):
+            raise ConfigError("source_positions are learned: positions must be, too.")
         if not self.projections and (self.d_key or self.d_value):
             raise ConfigError("d_key and d_value need projections: without, heads split d_model.")
 

@@ -4,6 +4,7 @@ A file (.pt, .pth, .ckpt, .chkpt, .bin, .npz, .safetensors), or a folder with on
 config.json. `transformer/formats/mappings/` has one codebase a file; docs/formats.md lists them.
 """
 
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +48,7 @@ CHOICES = {
 def fits(path: Path) -> bool:
     """A file of weights by its name, or a folder that holds one and no configuration."""
     if path.is_file():
-        return path.suffix in SUFFIXES
+        return _is_weights(path)
     return path.is_dir() and not (path / CONFIG).exists() and bool(_candidates(path))
 
 
@@ -107,9 +108,14 @@ def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
     return _about(mapping, translated, tokenizer), translated, tokenizer
 
 
+def _is_weights(file: Path) -> bool:
+    """By its name; without a suffix, by its being an archive, as torch.save writes one."""
+    return file.suffix in SUFFIXES or (not file.suffix and zipfile.is_zipfile(file))
+
+
 def _candidates(folder: Path) -> list[Path]:
     """Files of weights in a folder; those called .bin only where there is nothing else."""
-    found = sorted(each for each in folder.iterdir() if each.suffix in SUFFIXES and each.is_file())
+    found = sorted(each for each in folder.iterdir() if each.is_file() and _is_weights(each))
     return [each for each in found if each.suffix != ".bin"] or found
 
 

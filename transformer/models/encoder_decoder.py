@@ -5,6 +5,7 @@ from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.layers.masks import padding_mask
+from transformer.layers.positions import make_positions
 from transformer.layers.stacks import Decoder, DecoderState, Encoder
 from transformer.models.family import Family, ForcedPass, Ids, Rows
 from transformer.models.token_model import TokenWriter
@@ -19,6 +20,7 @@ class EncoderDecoder(TokenWriter):
         self.source_embedding = (
             None if config.tied == "all" else self.make_embedding(config.source_vocab_size)
         )
+        self.source_positions = make_positions(config)[0] if config.source_positions else None
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
         self.initialise()
@@ -27,7 +29,8 @@ class EncoderDecoder(TokenWriter):
         """Run the encoder and prepare decoding. source: [B, S], padded with pad_id."""
         mask = padding_mask(source, self.config.pad_id)
         memory_mask = None if bool(mask.all()) else mask
-        memory = self.encoder(self.embed(source, embedding=self.source_embedding), memory_mask)
+        x = self.embed(source, embedding=self.source_embedding, positions=self.source_positions)
+        memory = self.encoder(x, memory_mask)
         return DecoderState(self.decoder.start(memory), memory_mask)
 
     def first(self, source: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from transformer.config import ModelConfig
 from transformer.tokenizer import Side
 
 Ids = Sequence[int]
-EMBEDDING = MappingProxyType({"embedding": "*embedding", "positions": "positions", "join": "join"})
+EMBEDDING = MappingProxyType({"embedding": "*embedding", "positions": "*positions", "join": "join"})
 """Where a TokenModel keeps what embeds tokens, encodes their positions and joins both."""
 
 

@@ -25,11 +25,18 @@ class TokenModel(nn.Module):
         size = vocab_size or config.vocab_size
         return TokenEmbedding(size, config.d_model, config.scaled_embeddings)
 
-    def embed(self, ids: Tensor, start: int = 0, embedding: TokenEmbedding | None = None) -> Tensor:
-        """ids: [B, T] at positions start .. start+T-1 -> [B, T, D]."""
+    def embed(
+        self,
+        ids: Tensor,
+        start: int = 0,
+        embedding: TokenEmbedding | None = None,
+        positions: nn.Module | None = None,
+    ) -> Tensor:
+        """ids: [B, T] at positions start .. start+T-1 -> [B, T, D]; None: the model's own."""
         x: Tensor = (embedding or self.embedding)(ids)
-        if self.positions is not None:
-            x = self.join(x, self.positions(ids.size(1), start))
+        positions = positions or self.positions
+        if positions is not None:
+            x = self.join(x, positions(ids.size(1), start))
         dropped: Tensor = self.dropout(x)
         return dropped
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -43,6 +43,8 @@ class _Observer:
         """kind -> what each of them gave, at some queries."""
         self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
+        self.modules: dict[str, list[nn.Module]] = defaultdict(list)
+        """Role -> whose they are, call by call."""
 
 
 _OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
@@ -160,6 +162,7 @@ def _keep(role: str) -> Any:
         if observer is not None:
             observer.inputs[role].append(inputs)
             observer.outputs[role].append(output)
+            observer.modules[role].append(module)
 
     return keep
 
@@ -207,8 +210,8 @@ def _positions(
     if not observer.outputs["positions"]:
         return {}
     config: Any = checkpoint.config
-    table: Any = checkpoint.model.get_submodule(checkpoint.family.kept["positions"]).table
-    rows = zip(*(observer.outputs[role] for role in EMBEDDING), strict=True)
+    tables = (cast(Any, module).table for module in observer.modules["positions"])
+    rows = zip(*(observer.outputs[role] for role in EMBEDDING), tables, strict=True)
     return {
         side: PositionalEncoding(
             tokens(ids),
@@ -218,7 +221,7 @@ def _positions(
             joined[0].float().cpu(),
             config.positions,
         )
-        for (side, ids), (embedded, encoded, joined) in zip(
+        for (side, ids), (embedded, encoded, joined, table) in zip(
             forced.embedded.items(), rows, strict=True
         )
     }

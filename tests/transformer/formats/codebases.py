@@ -12,7 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tests.transformer.formats.reference import marian
+from tests.transformer.formats.reference import (
+    hyunwoongko,
+    marian,
+    original_transformer,
+    sam_lynn_evans,
+    seq2seq_tutorial,
+)
 from tests.transformer.formats.reference.annotated import EncoderDecoder
 from tests.transformer.formats.reference.attention_is_all_you_need import Transformer
 from tests.transformer.formats.reference.former import Former
@@ -219,6 +225,60 @@ def marian_model(folder: Path) -> Case:
     return Case(folder, folder / "model.npz", logits, weights, "cross", bos_id=TARGETS)
 
 
+def ko(folder: Path) -> Case:
+    model = randomised(hyunwoongko.Transformer(D, HEADS, SOURCES, TARGETS, 24, 2))
+    torch.save(model.state_dict(), folder / "model-3.4512.pt")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.encoder.layers[0].attention.attn
+
+    return Case(folder, folder / "model-3.4512.pt", model, weights, "encoder_self")
+
+
+def original(folder: Path) -> Case:
+    model = randomised(original_transformer.Transformer(D, HEADS, SOURCES, TARGETS, 2))
+    state = model.state_dict()
+    saved = {"dataset_name": "IWSLT", "language_direction": "E2G", "num_of_epochs": 20}
+    saved |= {"batch_size": 1500, "state_dict": state}
+    torch.save(saved, folder / "transformer_000000.pth")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.decoder.decoder_layers[0].trg_multi_headed_attention.attn
+
+    return Case(folder, folder / "transformer_000000.pth", model, weights, "decoder_self")
+
+
+def evans(folder: Path) -> Case:
+    model = randomised(sam_lynn_evans.Transformer(D, HEADS, SOURCES, TARGETS, 24, 2))
+    torch.save(model.state_dict(), folder / "model_weights")
+    (folder / "SRC.pkl").write_bytes(b"\x80\x04N.")  # a vocabulary as Python objects: not read
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.decoder.layers[0].attn_2.attn
+
+    return Case(folder, folder / "model_weights", model, weights, "cross")
+
+
+def tutorial(folder: Path, lengths: tuple[int, int] = (20, 20)) -> Case:
+    encoder = seq2seq_tutorial.Coder(SOURCES, D, 2, HEADS, 24, lengths[0])
+    decoder = seq2seq_tutorial.Decoder(TARGETS, D, 3, HEADS, 24, lengths[1])
+    model = randomised(seq2seq_tutorial.Seq2Seq(encoder, decoder))
+    torch.save(model.state_dict(), folder / "tut6-model.pt")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.encoder.layers[0].self_attention.attn
+
+    return Case(folder, folder / "tut6-model.pt", model, weights, "encoder_self")
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "torch_transformer": torch_transformer,
     "annotated": annotated,
@@ -228,5 +288,9 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "nano_gpt": nano_gpt,
     "open_nmt": open_nmt,
     "marian": marian_model,
+    "hyunwoongko": ko,
+    "original_transformer": original,
+    "sam_lynn_evans": evans,
+    "seq2seq_tutorial": tutorial,
 }
 """Name of the mapping -> how to make one."""

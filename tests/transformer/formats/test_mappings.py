@@ -44,7 +44,7 @@ def require_equal(case: Case, atol: float = 1e-5) -> Checkpoint:
     checkpoint = load_checkpoint(case.file, "cpu")
     given = inputs(case, checkpoint)
     expected, ours = case.logits(*given), checkpoint.model(*given)
-    if checkpoint.about.recipe.startswith("former"):
+    if checkpoint.about.recipe.startswith(("former", "original")):
         ours = ours.log_softmax(-1)  # it ends in one
     assert float(expected.std()) > 0.1
     torch.testing.assert_close(ours[..., :TARGETS], expected[..., :TARGETS], rtol=0, atol=atol)
@@ -147,6 +147,7 @@ def test_jadore_s_scalings_and_ties(changes: dict[str, Any], tmp_path: Path) -> 
         lambda folder: codebases.former(folder, n_classes=3, wide=True),
         lambda folder: codebases.open_nmt(folder, bias=False),
         lambda folder: codebases.open_nmt(folder, shares=True),
+        lambda folder: codebases.tutorial(folder, lengths=(30, 20)),
     ],
 )
 def test_variants_of_one_codebase(make: Callable[[Path], Case], tmp_path: Path) -> None:
@@ -167,6 +168,20 @@ def test_ties_are_found(tmp_path: Path) -> None:
     config = load_checkpoint(tmp_path, "cpu").config
     assert (config.tied, config.output_bias) == ("output", True)
     assert config.source_vocab_size == codebases.SOURCES
+
+
+def test_each_side_has_positions_of_its_own(tmp_path: Path) -> None:
+    """Of two lengths: what lies beyond the shorter one is left out."""
+    case = codebases.tutorial(tmp_path, lengths=(30, 20))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert checkpoint.config.max_len == 20
+    saved = torch.load(case.file, weights_only=True)
+    recording = recorded(checkpoint, inputs(case, checkpoint))
+    for side, coder in (("source", "encoder"), ("target", "decoder")):
+        table = saved[f"{coder}.pos_embedding.weight"][:20]
+        assert torch.equal(recording.positions[side].table, table)
+        n = len(recording.positions[side].tokens)
+        assert torch.equal(recording.positions[side].encodings, table[:n])
 
 
 def test_marian_never_writes_its_start(tmp_path: Path) -> None:

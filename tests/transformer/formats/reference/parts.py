@@ -45,6 +45,30 @@ def randomised(model: Any) -> Any:
     return model.eval().requires_grad_(False)
 
 
+class Attention(nn.Module):
+    """Attention whose four projections go by their code's names: query, key, value, output."""
+
+    def __init__(
+        self, names: str, d_model: int, n_heads: int, d_key: int = 0, d_value: int = 0
+    ) -> None:
+        """d_key, d_value: of one head; 0: d_model / n_heads."""
+        super().__init__()
+        self.names, self.n_heads = names.split(), n_heads
+        keys = (d_key or d_model // n_heads) * n_heads
+        values = (d_value or d_model // n_heads) * n_heads
+        sizes = (d_model, keys), (d_model, keys), (d_model, values), (values, d_model)
+        for name, size in zip(self.names, sizes, strict=True):
+            self.add_module(name, nn.Linear(*size))
+        self.attn = torch.empty(0)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
+        query, key, value, output = (self._modules[name] for name in self.names)
+        assert query and key and value and output
+        joined, self.attn = attend(query(x), key(memory), value(memory), self.n_heads, mask)
+        projected: Tensor = output(joined)
+        return projected
+
+
 class Stack(nn.Module):
     """A module that holds others under names of their code's choosing."""
 

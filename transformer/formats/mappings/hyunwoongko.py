@@ -1,0 +1,74 @@
+"""hyunwoongko/transformer, as its train.py saves it: a state dict, saved/model-LOSS.pt.
+
+Norms follow each sublayer, with an eps of 1e-12, and nothing closes a stack; embeddings are not
+scaled, and sinusoids are not saved. Before December 2022 (9c5515d, 2eb96c7) its mask hid nothing
+and its norm divided by the unbiased deviation: such models are not told apart.
+"""
+
+from transformer.config import ModelConfig
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Names, holds, layered
+
+SOURCE, TARGET = "encoder.emb.tok_emb.weight", "decoder.emb.tok_emb.weight"
+_ATTENTION = {"w_q": "query", "w_k": "key", "w_v": "value", "w_concat": "output"}
+
+
+def _norm(theirs: str, ours: str) -> Names:
+    return {f"{theirs}.gamma": f"{ours}.norm.weight", f"{theirs}.beta": f"{ours}.norm.bias"}
+
+
+_FEED = {"ffn.linear1": "feed_forward.inner", "ffn.linear2": "feed_forward.outer"}
+NAMES = {
+    **layered(
+        "encoder.layers.*. -> encoder.layers.*.",
+        {
+            **layered("attention. -> self_attention.", _ATTENTION),
+            **_FEED,
+            **_norm("norm1", "self_residual"),
+            **_norm("norm2", "feed_residual"),
+        },
+    ),
+    **layered(
+        "decoder.layers.*. -> decoder.layers.*.",
+        {
+            **layered("self_attention. -> self_attention.", _ATTENTION),
+            **layered("enc_dec_attention. -> cross_attention.", _ATTENTION),
+            **_FEED,
+            **_norm("norm1", "self_residual"),
+            **_norm("norm2", "cross_residual"),
+            **_norm("norm3", "feed_residual"),
+        },
+    ),
+}
+
+
+def configure(found: Found) -> ModelConfig:
+    """No shape says n_heads. Ids as torchtext orders them: unknown, padding, start, end."""
+    vocab_size, d_model = found.shape(TARGET)
+    return ModelConfig(
+        vocab_size=vocab_size,
+        source_vocab_size=found.shape(SOURCE)[0],
+        d_model=d_model,
+        d_ff=found.shape("encoder.layers.0.ffn.linear1.weight")[0],
+        n_heads=found.heads("n_heads"),
+        n_encoder_layers=found.layers("encoder.layers.*."),
+        n_decoder_layers=found.layers("decoder.layers.*."),
+        max_len=256,
+        norm_eps=1e-12,
+        tied="none",
+        scaled_embeddings=False,
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+    )
+
+
+MAPPING = CodeMapping(
+    name="hyunwoongko",
+    title="hyunwoongko/transformer",
+    tells=holds("encoder.layers.0.attention.w_concat.weight", SOURCE),
+    names=NAMES,
+    embeddings=Embeddings(SOURCE, TARGET, "decoder.linear.weight"),
+    configure=configure,
+    frames_source=(True, True),
+)

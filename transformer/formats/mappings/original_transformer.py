@@ -1,0 +1,79 @@
+"""gordicaleksa/pytorch-original-transformer, as its training_script.py saves it.
+
+{"dataset_name", "language_direction", "num_of_epochs", "batch_size", "state_dict"}. Norms before
+each sublayer, and one that closes each stack.
+"""
+
+from transformer.config import ModelConfig
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+
+SOURCE, TARGET = "src_embedding.embeddings_table.weight", "trg_embedding.embeddings_table.weight"
+_ATTENTION = {
+    "qkv_nets.0": "query",
+    "qkv_nets.1": "key",
+    "qkv_nets.2": "value",
+    "out_projection_net": "output",
+}
+_FEED = {
+    "pointwise_net.linear1": "feed_forward.inner",
+    "pointwise_net.linear2": "feed_forward.outer",
+}
+NAMES = {
+    "encoder.norm": "encoder.norm",
+    "decoder.norm": "decoder.norm",
+    **layered(
+        "encoder.encoder_layers.*. -> encoder.layers.*.",
+        {
+            **layered("multi_headed_attention. -> self_attention.", _ATTENTION),
+            **_FEED,
+            "sublayers.0.norm": "self_residual.norm",
+            "sublayers.1.norm": "feed_residual.norm",
+        },
+    ),
+    **layered(
+        "decoder.decoder_layers.*. -> decoder.layers.*.",
+        {
+            **layered("trg_multi_headed_attention. -> self_attention.", _ATTENTION),
+            **layered("src_multi_headed_attention. -> cross_attention.", _ATTENTION),
+            **_FEED,
+            "sublayers.0.norm": "self_residual.norm",
+            "sublayers.1.norm": "cross_residual.norm",
+            "sublayers.2.norm": "feed_residual.norm",
+        },
+    ),
+}
+
+
+def configure(found: Found) -> ModelConfig:
+    """No shape says the heads. Ids as torchtext orders them: unknown, padding, start, end."""
+    vocab_size, d_model = found.shape(TARGET)
+    return ModelConfig(
+        vocab_size=vocab_size,
+        source_vocab_size=found.shape(SOURCE)[0],
+        d_model=d_model,
+        d_ff=found.shape("encoder.encoder_layers.0.pointwise_net.linear1.weight")[0],
+        n_heads=found.heads("number_of_heads"),
+        n_encoder_layers=found.layers("encoder.encoder_layers.*."),
+        n_decoder_layers=found.layers("decoder.decoder_layers.*."),
+        max_len=5000,
+        norm_order="pre",
+        tied="none",
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+    )
+
+
+MAPPING = CodeMapping(
+    name="original_transformer",
+    title="gordicaleksa/pytorch-original-transformer",
+    tells=holds("encoder.encoder_layers.0.multi_headed_attention.qkv_nets.0.weight", SOURCE),
+    names=NAMES,
+    embeddings=Embeddings(SOURCE, TARGET, "decoder_generator.linear.weight"),
+    configure=configure,
+    tables=(
+        "src_pos_embedding.positional_encodings_table",
+        "trg_pos_embedding.positional_encodings_table",
+    ),
+)

@@ -1,0 +1,71 @@
+"""bentrevett/pytorch-seq2seq, tutorial 6, as the notebook saves it: a state dict, tut6-model.pt.
+
+Norms follow each sublayer; encoder and decoder each learn positions of their own.
+"""
+
+from transformer.config import ModelConfig
+from transformer.files.found import Found
+from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+
+SOURCE, TARGET = "encoder.tok_embedding.weight", "decoder.tok_embedding.weight"
+TABLES = ("encoder.pos_embedding.weight", "decoder.pos_embedding.weight")
+_ATTENTION = {"fc_q": "query", "fc_k": "key", "fc_v": "value", "fc_o": "output"}
+_LAYER = {
+    **layered("self_attention. -> self_attention.", _ATTENTION),
+    "self_attn_layer_norm": "self_residual.norm",
+    "ff_layer_norm": "feed_residual.norm",
+    "positionwise_feedforward.fc_1": "feed_forward.inner",
+    "positionwise_feedforward.fc_2": "feed_forward.outer",
+}
+NAMES = {
+    TABLES[0]: "source_positions.table",
+    TABLES[1]: "positions.table",
+    **layered("encoder.layers.*. -> encoder.layers.*.", _LAYER),
+    **layered(
+        "decoder.layers.*. -> decoder.layers.*.",
+        {
+            **_LAYER,
+            **layered("encoder_attention. -> cross_attention.", _ATTENTION),
+            "enc_attn_layer_norm": "cross_residual.norm",
+        },
+    ),
+}
+
+
+def prepare(found: Found) -> Found:
+    """Tables of one length, the shorter one's: positions beyond it have nothing to meet."""
+    n = min(found.shape(name)[0] for name in TABLES)
+    return found.having({**found.tensors, **{name: found.tensors[name][:n] for name in TABLES}})
+
+
+def configure(found: Found) -> ModelConfig:
+    """No shape says n_heads. Ids as torchtext orders them: unknown, padding, start, end."""
+    vocab_size, d_model = found.shape(TARGET)
+    return ModelConfig(
+        vocab_size=vocab_size,
+        source_vocab_size=found.shape(SOURCE)[0],
+        d_model=d_model,
+        d_ff=found.shape("encoder.layers.0.positionwise_feedforward.fc_1.weight")[0],
+        n_heads=found.heads("n_heads"),
+        n_encoder_layers=found.layers("encoder.layers.*."),
+        n_decoder_layers=found.layers("decoder.layers.*."),
+        max_len=found.shape(TABLES[1])[0],
+        positions="learned",
+        source_positions=True,
+        tied="none",
+        pad_id=1,
+        bos_id=2,
+        eos_id=3,
+    )
+
+
+MAPPING = CodeMapping(
+    name="seq2seq_tutorial",
+    title="bentrevett/pytorch-seq2seq (tutorial 6)",
+    tells=holds("encoder.layers.0.self_attention.fc_q.weight", SOURCE),
+    names=NAMES,
+    embeddings=Embeddings(SOURCE, TARGET, "decoder.fc_out.weight"),
+    configure=configure,
+    prepare=prepare,
+    frames_source=(True, True),
+)
