@@ -12,6 +12,7 @@ from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.decoding import Decoding, InputError, decode
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.languages import translating
+from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.ours import record as record_checkpoint
 from transformer.tokenizer import Token
@@ -27,6 +28,7 @@ __all__ = [
     "PositionalEncoding",
     "Recording",
     "decode",
+    "from_module",
     "load_checkpoint",
     "record",
     "translating",

@@ -13,6 +13,7 @@ from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
+from transformer.vocabulary import source_side
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
@@ -41,7 +42,8 @@ def record_watched(
         )
 
     def name(ids: Ids) -> tuple[Token, ...]:
-        return tuple(map(checkpoint.tokenizer.token, ids))
+        tokenizer = checkpoint.tokenizer
+        return tuple(map((source_side(tokenizer) if ids is sources else tokenizer).token, ids))
 
     kinds = _kinds(watcher, forced)
     attentions = {each: _attention(each, kind, forced, name) for each, kind in kinds.items()}

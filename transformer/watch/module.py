@@ -63,7 +63,7 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
         target=(),
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
-        logits=_logits(output),
+        logits=logits_of(output),
         rotary=schemes.rotary,
         unseen=missing,
     )
@@ -232,13 +232,22 @@ def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
     return tuple(
         piece
         if isinstance(piece, Token)
-        else Token(firsts.setdefault(piece, i), piece, bool(_SPECIAL.fullmatch(piece)))
+        else Token(firsts.setdefault(piece, i), piece, is_special(piece))
         for i, piece in enumerate(tokens)
     )
 
 
-def _logits(output: Any) -> Tensor:
-    """[T, V] or [C], where the output has some; else empty."""
+def is_special(piece: str) -> bool:
+    """Whether a piece is written as padding, start, end and the like are.
+
+    >>> is_special("<pad>"), is_special("[CLS]"), is_special("pad")
+    (True, True, False)
+    """
+    return bool(_SPECIAL.fullmatch(piece))
+
+
+def logits_of(output: Any) -> Tensor:
+    """[T, V] or [C], where a module's output has some; else empty."""
     found = output.get("logits") if isinstance(output, Mapping) else None
     found = getattr(output, "logits", output) if found is None else found
     if not isinstance(found, Tensor) or not found.is_floating_point():

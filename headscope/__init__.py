@@ -1,0 +1,19 @@
+"""Headscope: see what every attention head of a Transformer attends to.
+
+>>> from headscope import decode, from_module, head_view, load_checkpoint, record
+"""
+
+from typing import Any
+
+import transformer
+import viz
+from transformer import *  # noqa: F403
+
+__all__ = [*transformer.__all__, *viz.__all__]
+
+
+def __getattr__(name: str) -> Any:
+    """What a notebook shows; only then, as it takes a second to import."""
+    if name in viz.__all__:
+        return getattr(viz, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,48 @@
+"""The three scripts of docs/own_model.md: what they say of a module is enough to look at it."""
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from transformer import Checkpoint, decode, record
+
+FOLDER = Path(__file__).parents[3] / "docs" / "own_model"
+
+
+def built(name: str, steps: int = 1) -> Checkpoint:
+    """What a script builds after these steps of training."""
+    spec = importlib.util.spec_from_file_location(f"own_{name}", FOLDER / f"{name}.py")
+    assert spec and spec.loader
+    script: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script.build(steps)
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("digits", {"encoder_self": (2, 4), "decoder_self": (2, 4), "cross": (2, 4)}),
+        ("characters", {"decoder_self": (2, 4)}),
+        ("moods", {"encoder_self": (1, 1)}),
+    ],
+)
+def test_each_decodes_and_records(name: str, seen: dict[str, tuple[int, int]]) -> None:
+    checkpoint = built(name)
+    for text in checkpoint.about.examples:
+        target = decode(checkpoint, text).target if checkpoint.family.decodes else None
+        recording = record(checkpoint, text, target)
+        found = {kind: (each.n_layers, each.n_heads) for kind, each in recording.attentions.items()}
+        assert found == seen
+        assert recording.checked.is_right and not recording.unseen
+        pieces = "".join(token.piece for token in recording.source)
+        assert pieces.replace(" ", "") == text.replace(" ", "")
+        assert (recording.classification is not None) == (name == "moods")
+
+
+def test_the_classifier_learns_its_task() -> None:
+    checkpoint = built("moods", 150)
+    for text, mood in (("the film was very good", "good"), ("a dull and awful story", "bad")):
+        said = record(checkpoint, text).classification
+        assert said is not None and said.classes[int(said.logits.argmax())] == mood

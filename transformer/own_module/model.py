@@ -1,0 +1,183 @@
+"""A module of one's own, as decoding and recording ask for it.
+
+Nothing is known of what is inside: its attention is recorded by watching (`transformer/watch/`),
+and it keeps no keys and values from step to step: each step reads everything again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.inputs import InputError
+from transformer.models import decoder_only, encoder_decoder
+from transformer.models.family import Family, ForcedPass, Ids, Rows
+from transformer.own_module.failure import in_a_sentence
+from transformer.watch.module import logits_of
+
+MOST_WRITTEN = 64
+"""Tokens that a text is continued by at most: each costs a pass over all of it."""
+
+
+@dataclass(frozen=True)
+class OwnConfig:
+    """What its author says of a module, under this project's names."""
+
+    module: str
+    """The name of its class."""
+    vocab_size: int
+    """Of what it writes; of a module that only reads, of that."""
+    max_len: int
+    pad_id: int
+    """-1 where there is none."""
+    bos_id: int | None
+    """What a target starts with; None where nothing is written beside a source."""
+    eos_id: int | None
+    classes: tuple[str, ...] = ()
+    """Of a classifier: their names."""
+
+    def to_dict(self) -> dict[str, Any]:
+        said = {name: value for name, value in vars(self).items() if value is not None}
+        return {**said, "classes": list(self.classes)} if self.classes else said
+
+
+class State:
+    """What decoding has read so far."""
+
+    def __init__(self, source: tuple[Tensor, ...], read: Tensor) -> None:
+        self.source, self.read = source, read
+        """The source [1, S], where a target is written beside one; and [B, T]."""
+
+    def reorder(self, parents: Tensor) -> None:
+        """Continue with these rows [B] of the batch."""
+        self.read = self.read[parents]
+
+
+class OwnModel(nn.Module):
+    """A module with the function that runs it; its arguments are token ids of one sequence."""
+
+    def __init__(
+        self, inner: nn.Module, config: OwnConfig, writes: bool, run: Callable[..., Any] | None
+    ) -> None:
+        """run: None: the module itself."""
+        super().__init__()
+        self.inner, self.config, self.writes = inner, config, writes
+        self._run, self._lock = run, RLock()
+        self._name = config.module if run is None else "run"
+
+    def forward(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
+
+        Of a module that writes nothing, logits [1, C] or [1, T, C] where it gives any, else
+        [1, 0]. mask: of padding; the module tells padding by its id. Raises InputError.
+        """
+        return self._logits(*inputs)[None]
+
+    def start(self, source: Tensor) -> State:
+        """Read a source [1, S], or a prompt [1, S] without its last token."""
+        if self.config.bos_id is not None:
+            return State((source,), source[:, :0])
+        return State((), source[:, :-1])
+
+    def first(self, source: Tensor) -> Tensor:
+        """The token that decoding feeds first: source [1, S] -> [1, 1]."""
+        if self.config.bos_id is not None:
+            return source.new_tensor([[self.config.bos_id]])
+        return source[:, -1:]
+
+    def room(self, n_source: int) -> int:
+        """How many tokens may follow a source or a prompt of n tokens."""
+        if self.config.bos_id is None:
+            return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
+        longest = n_source if self.config.eos_id is None else 2 * n_source + 10
+        return min(self.config.max_len, longest)
+
+    def advance(self, state: State, target: Tensor) -> Tensor:
+        """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.
+
+        Rows are run one by one: a module may be written for a batch of one.
+        """
+        state.read = torch.cat([state.read, target], dim=1)
+        n = target.size(1)
+        return torch.stack([self._last(state.source, row[None], n) for row in state.read])
+
+    def _last(self, source: tuple[Tensor, ...], read: Tensor, n: int) -> Tensor:
+        """The logits after each of the last n tokens of what was read [1, T]: [n, V].
+
+        A module may give those after the very last only: then each of the n is a pass.
+        """
+        logits = self._logits(*source, read)
+        if len(logits) >= n:
+            return logits[-n:]
+        ends = range(read.size(1) - n + 1, read.size(1))
+        earlier = [self._logits(*source, read[:, :end])[-1:] for end in ends]
+        return torch.cat([*earlier, logits[-1:]])
+
+    def _logits(self, *inputs: Tensor) -> Tensor:
+        """One pass -> [T, V]; of a module that writes nothing, what is like that."""
+        with (
+            self._lock,  # it may keep something of a pass in itself
+            in_a_sentence(self._name),
+            torch.inference_mode(False),  # else what it keeps could never be trained again
+            torch.no_grad(),
+        ):
+            output = (self._run or self.inner)(*(ids.clone() for ids in inputs))
+        given = output[0] if isinstance(output, tuple | list) and output else output
+        logits = logits_of(given)
+        if not self.writes:
+            return logits
+        logits = logits[None] if logits.dim() == 1 and logits.numel() else logits
+        if logits.dim() != 2 or logits.size(1) != self.config.vocab_size:
+            raise InputError(
+                f"{self._name} must give logits [1, T, {self.config.vocab_size}], a column for "
+                f"each piece; it gave {_described(given)}."
+            )
+        return logits
+
+
+def _described(output: Any) -> str:
+    if isinstance(output, Tensor):
+        return f"a tensor {list(output.shape)} of {str(output.dtype).removeprefix('torch.')}"
+    return type(output).__name__
+
+
+def _reads(config: Any, source: Ids, target: Ids | None) -> ForcedPass:
+    """Whether a module that only reads sees later tokens is for its attention to say."""
+    rows = Rows(source, source)
+    return ForcedPass((source,), {"encoder_self": rows, "decoder_self": rows}, embedded={})
+
+
+def _unbuildable(config: Any) -> nn.Module:
+    raise TypeError("a module of one's own is built by whoever wrote it")
+
+
+READS = Family(
+    name="own_reader",
+    title="Module that reads",
+    build=_unbuildable,
+    attentions={"encoder_self": None, "decoder_self": None},
+    forced_pass=_reads,
+    target="none",
+    reads="text",
+)
+CONTINUES = Family(
+    name="own_generator",
+    title="Module that continues a text",
+    build=_unbuildable,
+    attentions={"decoder_self": None},
+    forced_pass=decoder_only.forced_pass,
+    target="optional",
+    reads="prompt",
+)
+TRANSLATES = Family(
+    name="own_encoder_decoder",
+    title="Module that writes a target for a source",
+    build=_unbuildable,
+    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
+    forced_pass=encoder_decoder.forced_pass,
+)
+FAMILIES = {"nothing": READS, "continuation": CONTINUES, "target": TRANSLATES}
+"""By what a module writes."""

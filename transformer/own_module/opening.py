@@ -1,0 +1,108 @@
+"""from_module(): a torch.nn.Module and how text becomes its inputs -> a Checkpoint."""
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from transformer.checkpoint import About, Checkpoint
+from transformer.inputs import InputError
+from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
+from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
+from transformer.tokenizer import Tokenizer
+from transformer.vocabulary import PairTokenizer
+
+Writes = Literal["nothing", "continuation", "target"]
+
+
+def from_module(
+    module: nn.Module,
+    tokenize: Callable[[str], Any],
+    pieces: Pieces,
+    examples: str | Sequence[str],
+    *,
+    writes: Writes = "nothing",
+    run: Callable[..., Any] | None = None,
+    start: int | str | None = None,
+    end: int | str | None = None,
+    pad: int | str | None = None,
+    target_pieces: Pieces | None = None,
+    detokenize: Callable[[list[int]], str] | None = None,
+    classes: Sequence[str] = (),
+    max_len: int = 256,
+    title: str = "",
+) -> Checkpoint:
+    """A module of your own as a checkpoint, for `explore`, `decode` and `record`; put into eval().
+
+    tokenize: text -> its token ids, a list or a tensor [T].
+    pieces: the name of each id: a list, or a dict either way round.
+    examples: texts to begin with.
+    writes: "nothing"; "continuation" of the text that it reads; or a "target" for a source.
+    run: (ids [1, T]), or for a target (source [1, S], target [1, T]) -> logits [1, T, V]; of what
+        writes nothing, any output. Left out: the module itself.
+    start, end, pad: ids or pieces; a target begins with `start`, which it must have.
+    target_pieces: where it writes another vocabulary than it reads. detokenize: ids -> text; left
+    out, pieces are put together. classes: names, of a classifier that gives logits [1, C].
+    max_len: of a source and of a target, in tokens.
+
+    Raises InputError where these do not go together.
+    """
+    if writes not in FAMILIES:
+        raise InputError(f"writes must be one of {', '.join(map(repr, FAMILIES))}, not {writes!r}.")
+    if (start is not None) is not (writes == "target"):
+        raise InputError(
+            "A module that writes a target needs start, the token that a target begins with; no "
+            "other module has one."
+        )
+    read, written = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
+    bos, eos, pad_id = (_id(each, written) for each in (start, end, pad))
+    special = [id for id in (bos, eos, pad_id) if id is not None]
+    tokenizer: Tokenizer = OwnTokenizer(read, special, tokenize, detokenize)
+    kind = "characters" if getattr(tokenizer, "kind", "") == "characters" else "own"
+    if target_pieces is not None:
+        source = OwnTokenizer(read, [] if pad_id is None else [pad_id], tokenize)
+        tokenizer = PairTokenizer(source, OwnTokenizer(written, special, None, detokenize))
+    name = type(module).__name__
+    config = OwnConfig(
+        module=name,
+        vocab_size=len(written),
+        max_len=max_len,
+        pad_id=-1 if pad_id is None else pad_id,
+        bos_id=bos,
+        eos_id=eos,
+        classes=tuple(classes),
+    )
+    family = FAMILIES[writes]
+    texts = (examples,) if isinstance(examples, str) else tuple(examples)
+    opens_at = (list(family.attentions)[-1], 0, 0)
+    model = OwnModel(module.eval(), config, family.decodes, run)
+    tensors = chain(module.parameters(), module.buffers())
+    return Checkpoint(
+        path=_file_of(tokenize) / (title or name),
+        about=About(title or f"{name}, a module of your own", "", kind, texts, opens_at),
+        config=config,
+        family=family,
+        model=model,
+        tokenizer=tokenizer,
+        device=next((tensor.device for tensor in tensors), torch.device("cpu")),
+    )
+
+
+def _id(token: int | str | None, names: Sequence[str]) -> int | None:
+    """The id of a token that is given by its id or its piece. Raises InputError."""
+    if isinstance(token, str):
+        if token not in names:
+            raise InputError(f"There is no piece {token!r} among the {len(names)} pieces.")
+        return names.index(token)
+    if token is not None and not 0 <= token < len(names):
+        raise InputError(f"There is no token {token}: the pieces have names from 0 on.")
+    return token
+
+
+def _file_of(function: Callable[..., Any]) -> Path:
+    """Where a function was written: a path below a file is never one that can be opened."""
+    code = getattr(function, "__code__", None)
+    return Path(code.co_filename if code else "own_module.py").absolute()

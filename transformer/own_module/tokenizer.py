@@ -1,0 +1,103 @@
+"""Somebody's own function from text to token ids, and the names of these, as a Tokenizer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from transformer.own_module.failure import in_a_sentence
+from transformer.tokenizer import Side, Token, TokenizerError
+from transformer.watch.module import is_special
+
+Pieces = Sequence[str] | Mapping[int, str] | Mapping[str, int]
+"""The name of each id: in order, or as a dict, either way round."""
+SPACE, CONTINUES = "▁", "##"
+"""Of sentencepiece, what begins a word; of WordPiece, what continues one."""
+
+
+class OwnTokenizer:
+    """What a module reads or writes. Raises TokenizerError for text that it cannot take."""
+
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        special: Sequence[int] = (),
+        tokenize: Callable[[str], Any] | None = None,
+        detokenize: Callable[[list[int]], str] | None = None,
+    ) -> None:
+        """tokenize: None where no text is read; detokenize: None: the pieces, put together."""
+        self._tokenize, self._detokenize = tokenize, detokenize
+        names = [name for id, name in enumerate(pieces) if not _is_special(id, name, special)]
+        is_spaced = any(SPACE in name for name in names)
+        self.kind = "characters" if all(len(name) == 1 for name in names) else "own"
+        is_words = self.kind == "own" and not is_spaced
+        self._between = " " if is_words else ""
+        self._tokens = tuple(
+            Token(
+                id,
+                name,
+                _is_special(id, name, special),
+                begins=not name.startswith(CONTINUES) if is_words else None,
+            )
+            for id, name in enumerate(pieces)
+        )
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self._tokens)
+
+    def encode(self, text: str, side: Side = "source") -> list[int]:
+        if self._tokenize is None or side in ("target", "continuation"):
+            raise TokenizerError("Nothing says how this module's target is split: give its tokens.")
+        with in_a_sentence("tokenize", TokenizerError):
+            ids = _whole_numbers(self._tokenize(text))
+        wrong = next((id for id in ids if not 0 <= id < self.vocab_size), None)
+        if wrong is not None:
+            raise TokenizerError(
+                f"tokenize gave the id {wrong}, and the pieces have names from 0 to "
+                f"{self.vocab_size - 1}."
+            )
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        kept = [int(id) for id in ids if not self._tokens[int(id)].special]
+        if self._detokenize is not None:
+            with in_a_sentence("detokenize", TokenizerError):
+                return str(self._detokenize(kept))
+        text = self._between.join(self._tokens[id].piece for id in kept)
+        return text.replace(f" {CONTINUES}", "").replace(SPACE, " ").strip(" " * bool(kept))
+
+    def token(self, id: int) -> Token:
+        return self._tokens[id]
+
+    def save(self, folder: Path) -> None:
+        """Nothing: a function is not data."""
+
+
+def names_of(pieces: Pieces) -> tuple[str, ...]:
+    """The name of each id from 0 on; one that a dict leaves out is called by its number."""
+    if not isinstance(pieces, Mapping):
+        return tuple(map(str, pieces))
+    pairs: list[tuple[Any, Any]] = list(pieces.items())
+    known = dict((id, name) if isinstance(id, int) else (name, id) for id, name in pairs)
+    return tuple(str(known.get(id, f"<{id}>")) for id in range(max(known, default=-1) + 1))
+
+
+def _is_special(id: int, name: str, special: Sequence[int]) -> bool:
+    return id in special or is_special(name)
+
+
+def _whole_numbers(ids: Any) -> list[int]:
+    """A list, or a tensor [T] or [1, T], as a list. Raises TokenizerError."""
+    given = type(ids).__name__
+    if isinstance(ids, Tensor):
+        is_row = ids.dim() == 1 or (ids.dim() == 2 and ids.size(0) == 1)
+        given = f"a tensor {list(ids.shape)} of {str(ids.dtype).removeprefix('torch.')}"
+        ids = ids.flatten().tolist() if is_row and not ids.is_floating_point() else None
+    try:
+        return [id.__index__() for id in ids]
+    except (TypeError, AttributeError) as error:
+        raise TokenizerError(
+            f"tokenize must give the ids of one text, as a list or a tensor [T]; it gave {given}."
+        ) from error
