@@ -31,6 +31,8 @@ class Frame:
     """After a source."""
     target_end: int | None = None
     """After a target."""
+    prompt_start: int | None = None
+    """Before a text that is to go on."""
 
 
 class VocabularyTokenizer:
@@ -53,9 +55,9 @@ class VocabularyTokenizer:
         return next((self.ids[name] for name in names if name in self.ids), None)
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        start = self.frame.start if side == "source" else None
+        starts = {"source": self.frame.start, "prompt": self.frame.prompt_start}
         ends = {"source": self.frame.end, "target": self.frame.target_end}
-        framed = (start, *self.split(text), ends.get(side))
+        framed = (starts.get(side), *self.split(text), ends.get(side))
         return [id for id in framed if id is not None]
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import reason, shown
 from transformer.files.found import Found, Misfit, Tensors
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
@@ -26,6 +27,8 @@ SMALL = 1 << 30
 UNPACKED, DECLARED = 50, 4
 """How many times its own size a small file, and any other, may unpack to: weights hardly shrink."""
 
+LARGEST_OPTIONS = 1 << 20
+"""Bytes of a file of options."""
 MOST_PARTS = 8192
 """Tensors and arrays in a file: a model of 100 layers has fewer, with its optimizer's."""
 
@@ -77,6 +80,34 @@ def _options(text: str) -> dict[str, Any]:
         name: int(value) if value.isdecimal() and len(value) < 10 else value
         for name, value in plain.items()
     }
+
+
+def read_options(file: Path) -> dict[str, Any]:
+    """What a YAML file says under each name: a number, a truth, a text, None for null.
+
+    "several values" stands for a list or a map. Raises Misfit, and CheckpointError for what cannot
+    be read.
+    """
+    try:
+        text = read_file(file, LARGEST_OPTIONS).decode("utf-8")
+        return {name: _plain(value) for name, value, _ in yaml_pairs(text)}
+    except ValueError as error:
+        raise Misfit(f"has settings in {file.name} that cannot be read: {reason(error)}") from error
+
+
+def _plain(text: str | None) -> bool | int | float | str | None:
+    """A YAML scalar as Python has it."""
+    if text is None:
+        return "several values"
+    words: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def _unwrapped(loaded: Any) -> Found:

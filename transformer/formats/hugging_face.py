@@ -22,6 +22,7 @@ from transformer.hugging_face.model import (
     HuggingFaceModel,
 )
 from transformer.hugging_face.opening import (
+    WEIGHTS,
     architecture,
     model_class,
     open_config,
@@ -34,10 +35,11 @@ from transformer.hugging_face.weights import open_weights
 from transformer.inspection.circuits import Heads, NoHeads
 from transformer.inspection.contents import Contents, Fit
 from transformer.models.family import Family
-from transformer.tokenizer import IdTokenizer
+from transformer.tokenizer import IdTokenizer, Tokenizer
 
 LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""
+LIT_MODEL = "lit_model.pth"
 GENERATION = "generation_config.json"
 WRITES = ("ForCausalLM", "LMHead")
 CLASSIFIES = "ForSequenceClassification"
@@ -49,9 +51,12 @@ MASKED = "The animal didn't cross the {} because it was too {}."
 
 
 def fits(path: Path) -> bool:
-    """A folder whose config.json names a type of model."""
+    """A folder whose config.json names a type of model, with weights in the library's form.
+
+    litgpt leaves the config.json of the model that it began with beside weights in its own.
+    """
     file = path / CONFIG
-    if not file.is_file():
+    if not file.is_file() or ((path / LIT_MODEL).is_file() and not _has_weights(path)):
         return False
     try:
         values = read_json(file)
@@ -63,14 +68,14 @@ def fits(path: Path) -> bool:
 def describe(path: Path) -> Description:
     """What its configuration and its tokenizer say. Raises CheckpointError."""
     given = open_config(path)
-    return _described(path, given, open_tokenizer(path, _vocab_size(given)))
+    return described(path, given, open_tokenizer(path, _vocab_size(given)))
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Open it with the library. Raises CheckpointError."""
     given = open_config(path)
     tokenizer = open_tokenizer(path, _vocab_size(given))
-    known = _described(path, given, tokenizer)
+    known = described(path, given, tokenizer)
     model = HuggingFaceModel(open_model(path, given, device), known.config)  # type: ignore[arg-type]
     return Checkpoint(path, known.about, known.config, known.family, model, tokenizer, device)
 
@@ -80,9 +85,9 @@ def contents(path: Path) -> Contents:
     given = open_config(path)
     read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(given)))
     try:
-        known = _described(path, given, read_tokenizer())
+        known = described(path, given, read_tokenizer())
     except CheckpointError:  # told where the vocabulary is shown
-        known = _described(path, given, IdTokenizer(_vocab_size(given)))
+        known = described(path, given, IdTokenizer(_vocab_size(given)))
     tensors = open_weights(path)
     heads: Heads
     try:
@@ -95,14 +100,17 @@ def contents(path: Path) -> Contents:
     return Contents(known, tensors, skeleton.fit, heads, read_tokenizer, skeleton.ties)
 
 
+def _has_weights(path: Path) -> bool:
+    return any(next(path.glob(pattern), None) for pattern in WEIGHTS)
+
+
 def files(path: Path) -> Sequence[Path]:
     """All files of the folder itself."""
     return [file for file in path.iterdir() if file.is_file()]
 
 
-def _described(
-    path: Path, given: Any, tokenizer: HuggingFaceTokenizer | IdTokenizer
-) -> Description:
+def described(path: Path, given: Any, tokenizer: Tokenizer) -> Description:
+    """What the library's configuration and a tokenizer say. path: of the folder."""
     said = _saying(path, given)
     name = architecture(given) or model_class(path, given).__name__
     family = _family(given, name)
@@ -138,7 +146,7 @@ def _about(
     name: str,
     family: Family,
     config: HuggingFaceConfig,
-    tokenizer: HuggingFaceTokenizer | IdTokenizer,
+    tokenizer: Tokenizer,
     mask: tuple[int, str] | None,
 ) -> About:
     examples = PROMPTS if family is DECODER else (SENTENCE,)
@@ -150,7 +158,9 @@ def _about(
             ids.append(config.eos_id)  # it decides where a text ends
         examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
-    return About(f"{name}, Hugging Face", "", tokenizer.kind, examples, (kind, 0, 0))
+    return About(
+        f"{name}, Hugging Face", "", getattr(tokenizer, "kind", ""), examples, (kind, 0, 0)
+    )
 
 
 def _family(given: Any, name: str) -> Family:
@@ -184,7 +194,7 @@ def _vocab_size(given: Any) -> int:
     return size
 
 
-def _max_len(given: Any, tokenizer: HuggingFaceTokenizer | IdTokenizer) -> int:
+def _max_len(given: Any, tokenizer: Tokenizer) -> int:
     """The least of what the configuration, the tokenizer and this project allow."""
     said = getattr(given.get_text_config(), "max_position_embeddings", None) or 0
     known = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST

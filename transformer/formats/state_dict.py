@@ -5,7 +5,8 @@ config.json. `transformer/formats/mappings/` has one codebase a file; docs/forma
 """
 
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,15 @@ from transformer.config import ModelConfig
 from transformer.device import inference_dtype
 from transformer.files.foreign_file import place
 from transformer.files.foreign_text import listed
-from transformer.files.found import SIDECAR, Misfit
+from transformer.files.found import SIDECAR, Found, Misfit
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import LoadedTensors
-from transformer.files.weights_file import SUFFIXES, read_weights
+from transformer.files.weights_file import SUFFIXES, read_options, read_weights
 from transformer.formats.format import Format
-from transformer.formats.mappings.mapping import CodeMapping
-from transformer.formats.translate import Translated, recognise, translate
+from transformer.formats.hugging_face import LIT_MODEL
+from transformer.formats.in_library import InLibrary, open_in_library
+from transformer.formats.mappings.mapping import CodeMapping, LibraryMapping, OtherCode
+from transformer.formats.translate import Translated, mappings, recognise, translate
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
 from transformer.inspection.contents import Contents, our_contents
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
@@ -49,23 +52,28 @@ def fits(path: Path) -> bool:
     """A file of weights by its name, or a folder that holds one and no configuration."""
     if path.is_file():
         return _is_weights(path)
-    return path.is_dir() and not (path / CONFIG).exists() and bool(_candidates(path))
+    is_told = (path / CONFIG).exists() and not (path / LIT_MODEL).is_file()
+    return path.is_dir() and not is_told and bool(_candidates(path))
 
 
 def describe(path: Path) -> Description:
     """Sizes and options, from the shapes of the tensors. Raises CheckpointError."""
-    about, translated, _ = open_translated(path)
+    opened = _opened(path)
+    if isinstance(opened, InLibrary):
+        return opened.description
+    about, translated, _ = opened
     return Description(about, translated.config, translated.family)
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Build the model that the tensors fit, with their values. Raises CheckpointError."""
-    about, translated, tokenizer = open_translated(path)
-    config, family = translated.config, translated.family
-    try:
+    opened = _opened(path)
+    with _in_a_sentence(_weights_file(path)):
+        if isinstance(opened, InLibrary):
+            return opened.load(path, device)
+        about, translated, tokenizer = opened
         weights = translated.weights()
-    except Misfit as error:
-        raise CheckpointError(f"{place(_weights_file(path))} {error}.") from error
+    config, family = translated.config, translated.family
     model = family.build(config)
     model.load_state_dict(weights)
     if translated.table is not None:
@@ -77,7 +85,10 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 def contents(path: Path) -> Contents:
     """Its tensors under our names, and those that its configuration asks for."""
-    about, translated, tokenizer = open_translated(path)
+    opened = _opened(path)
+    if isinstance(opened, InLibrary):
+        return opened.contents()
+    about, translated, tokenizer = opened
     known = Description(about, translated.config, translated.family)
     return our_contents(known, LoadedTensors(translated.tensors), lambda: tokenizer)
 
@@ -86,26 +97,47 @@ def files(path: Path) -> Sequence[Path]:
     """The weights, and the vocabulary and options that lie beside them."""
     weights = _candidates(path) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
-    beside = (folder / name for name in (*FILES, SIDECAR))
+    settings = sorted({each.settings for each in mappings().values() if each.settings})
+    beside = (folder / name for name in (*FILES, *settings, SIDECAR))
     return [*weights, *(file for file in beside if file.is_file())]
 
 
-def open_translated(path: Path) -> tuple[About, Translated, Tokenizer]:
+def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
     """Everything but the model: tensors are read where they are needed. Raises CheckpointError."""
     file = _weights_file(path)
     folder = file.parent
-    try:
+    with _in_a_sentence(file):
         found = read_weights(file)
         mapping = recognise(found)
+        found = replace(_with_settings(found, mapping, folder), choices=_sidecar(folder))
+        if isinstance(mapping, LibraryMapping):
+            return open_in_library(mapping, found, folder)
+        assert isinstance(mapping, CodeMapping)
         vocabulary = find_vocabulary(folder, found, mapping)
-        choices = vocabulary.special_ids(mapping.named_ids) | _sidecar(folder)
+        choices = vocabulary.special_ids(mapping.named_ids) | dict(found.choices)
         translated = translate(mapping, replace(found, choices=choices))
         config = translated.config
-        n_source = config.source_vocab_size or config.vocab_size
-        tokenizer = make_tokenizer(vocabulary, mapping, config, n_source)
+        sizes = {"source": config.source_vocab_size or config.vocab_size}
+        sizes["target"] = config.vocab_size
+        tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_id, config.eos_id)
+        return _about(mapping, translated, tokenizer), translated, tokenizer
+
+
+@contextmanager
+def _in_a_sentence(file: Path) -> Iterator[None]:
+    """What does not map, after the file's name, as a CheckpointError."""
+    try:
+        yield
     except Misfit as error:
         raise CheckpointError(f"{place(file)} {error}.") from error
-    return _about(mapping, translated, tokenizer), translated, tokenizer
+
+
+def _with_settings(found: Found, mapping: OtherCode, folder: Path) -> Found:
+    """With the options of a YAML file beside the weights, if its code writes one."""
+    if not mapping.settings or not (folder / mapping.settings).is_file():
+        return found
+    options = read_options(folder / mapping.settings)
+    return replace(found, options={**found.options, **options})
 
 
 def _is_weights(file: Path) -> bool:

@@ -1,7 +1,7 @@
 """A codebase's tensors under our names, and the ModelConfig that they fit."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -12,13 +12,12 @@ from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
 from transformer.files.foreign_text import listed, shown
 from transformer.files.found import Found, Misfit, Tensors
-from transformer.formats.mappings.mapping import CodeMapping, same
-from transformer.inspection.contents import Expected, Fit, compare, expect
+from transformer.formats.mappings.mapping import CodeMapping, OtherCode, same
+from transformer.formats.renaming import NAMED, renamed, require_all, require_shapes, their_name
+from transformer.inspection.contents import Expected, compare, expect
 from transformer.layers.positions import sinusoids, sinusoids_in_halves
 from transformer.models.family import Family
 
-NAMED = 6
-"""How many tensors a sentence names at most."""
 NEAR = 1e-2
 """How far a saved table of sinusoids may be from ours: single precision, at position 5,000."""
 
@@ -38,19 +37,19 @@ class Translated:
 
     def weights(self) -> Tensors:
         """In single precision. Raises Misfit where something is no number."""
-        return {name: _values(t, self.theirs[name]) for name, t in self.tensors.items()}
+        return {name: as_floats(t, self.theirs[name]) for name, t in self.tensors.items()}
 
 
 OURS = re.compile(r"(encoder|decoder)\.layers\.\d+\.self_attention\.query")
 """Names that say that nothing has to be translated."""
 
 
-def mappings() -> Mapping[str, CodeMapping]:
+def mappings() -> Mapping[str, OtherCode]:
     """name -> mapping, for every known codebase."""
     return discover("transformer.formats.mappings", "MAPPING")
 
 
-def recognise(found: Found) -> CodeMapping:
+def recognise(found: Found) -> OtherCode:
     """The codebase that names its tensors like this. Raises Misfit."""
     for mapping in mappings().values():
         if mapping.tells(found):
@@ -80,13 +79,13 @@ def _translated(mapping: CodeMapping, found: Found) -> Translated:
     families: dict[str, Family] = discover("transformer.models", "FAMILY")
     family = families[config.family]
     names = _names(mapping, config)
-    ours, unexpected = _renamed(found, names, mapping)
+    ours, unexpected = renamed(found, names, mapping)
     tensors = {name: tensor for name, (tensor, _) in ours.items()}
     theirs = {name: called for name, (_, called) in ours.items()}
     fit = compare(tensors, _expected(config, family, len(found.tensors)))
-    missing = [_theirs(name, names, mapping.first_layer) for name in sorted(fit.missing)]
-    _require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
-    _require_shapes(fit, tensors, theirs)
+    missing = [their_name(name, names, mapping.first_layer) for name in sorted(fit.missing)]
+    require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
+    require_shapes(fit, tensors, theirs)
     return Translated(config, family, tensors, theirs, table)
 
 
@@ -145,7 +144,7 @@ def _positions(
         raise Misfit(f"has {mapping.tables[0]} of {list(tables[0].shape)}: no table of positions")
     if not all(same(flat[0], each) for each in flat):
         raise Misfit(f"has different tables of positions in {' and '.join(mapping.tables)}")
-    table = _values(flat[0], mapping.tables[0])
+    table = as_floats(flat[0], mapping.tables[0])
     config = replace(config, max_len=table.size(0))
     layouts: tuple[tuple[Sinusoids, Callable[[int, int], Tensor]], ...] = (
         ("interleaved", sinusoids),
@@ -161,7 +160,6 @@ def _positions(
 
 
 TABLE = "positions.table"
-ENDING = r"(?P<ending>\.weight|\.bias)?"
 
 
 def _names(mapping: CodeMapping, config: ModelConfig) -> dict[str, str | tuple[str, ...]]:
@@ -177,82 +175,7 @@ def _names(mapping: CodeMapping, config: ModelConfig) -> dict[str, str | tuple[s
     return names
 
 
-def _renamed(
-    found: Found, names: Mapping[str, str | tuple[str, ...]], mapping: CodeMapping
-) -> tuple[dict[str, tuple[Tensor, str]], list[str]]:
-    """Our name -> a tensor, and what they call it; and their names that have none here."""
-    table = [(_pattern(theirs), ours) for theirs, ours in names.items()]
-    ours: dict[str, tuple[Tensor, str]] = {}
-    unexpected = []
-    for name, tensor in found.tensors.items():
-        targets = _targets(name, table, mapping.first_layer)
-        if targets:
-            parts = _parts(tensor, len(targets), name)
-            ours |= {each: (part, name) for each, part in zip(targets, parts, strict=True)}
-        elif not any(re.fullmatch(pattern, name) for pattern in mapping.ignored):
-            unexpected.append(name)
-    return ours, unexpected
-
-
-def _pattern(theirs: str) -> re.Pattern[str]:
-    return re.compile(re.escape(theirs).replace(r"\*", r"(?P<layer>\d{1,4})") + ENDING)
-
-
-def _targets(
-    name: str, table: Iterable[tuple[re.Pattern[str], str | tuple[str, ...]]], first_layer: int
-) -> list[str]:
-    """What one of their tensors is called here; nothing where no row of the table names it."""
-    for pattern, ours in table:
-        match = pattern.fullmatch(name)
-        if match is None:
-            continue
-        layer = str(int(match["layer"]) - first_layer) if "layer" in pattern.groupindex else ""
-        ending = match["ending"] or ""  # the row names the module, this is its weight or bias
-        every = (ours,) if isinstance(ours, str) else ours
-        return [each.replace("*", layer) + ending for each in every]
-    return []
-
-
-def _parts(tensor: Tensor, n: int, name: str) -> tuple[Tensor, ...]:
-    if n == 1:
-        return (tensor,)
-    if not tensor.dim() or tensor.size(0) % n:
-        raise Misfit(f"has {name} of {list(tensor.shape)}, which is not {n} equal parts")
-    return tensor.chunk(n)
-
-
-def _theirs(name: str, names: Mapping[str, str | tuple[str, ...]], first_layer: int) -> str:
-    """What they would call one of our tensors, for a sentence; ours where that is not known."""
-    for theirs, ours in names.items():
-        for each in (ours,) if isinstance(ours, str) else ours:
-            pattern = re.escape(each).replace(r"\*", r"(?P<layer>\d+)")
-            match = re.fullmatch(pattern + ENDING, name)
-            if match:
-                layer = match.groupdict().get("layer")
-                number = "" if layer is None else str(int(layer) + first_layer)
-                return theirs.replace("*", number) + (match["ending"] or "")
-    return name
-
-
-def _require_all(unexpected: list[str], missing: list[str]) -> None:
-    said = []
-    if unexpected:
-        said.append(f"has unexpected tensors: {listed(unexpected, NAMED)}")
-    if missing:
-        said.append(f"is missing tensors: {listed(dict.fromkeys(missing), NAMED)}")
-    if said:
-        raise Misfit(", and ".join(said))
-
-
-def _require_shapes(fit: Fit, tensors: Tensors, theirs: Mapping[str, str]) -> None:
-    for name, shape in fit.misfits.items():
-        raise Misfit(
-            f"has {theirs[name]} of {list(tensors[name].shape)}, where the others ask for "
-            f"{list(shape)} ({name})"
-        )
-
-
-def _values(tensor: Tensor, theirs: str) -> Tensor:
+def as_floats(tensor: Tensor, theirs: str) -> Tensor:
     """In single precision. Raises Misfit where something is no number."""
     if not tensor.is_floating_point():
         raise Misfit(f"has {theirs} of type {str(tensor.dtype).removeprefix('torch.')}: no weights")

@@ -13,7 +13,7 @@ from transformer.files.found import Found
 from transformer.files.json_file import read_json
 from transformer.files.plain_pickle import read_plain_pickle
 from transformer.files.yaml_file import yaml_pairs
-from transformer.formats.mappings.mapping import CodeMapping
+from transformer.formats.mappings.mapping import OtherCode
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import (
@@ -81,7 +81,7 @@ class Vocabulary:
         return {name: id for name, id in found.items() if id is not None}
 
 
-def find_vocabulary(folder: Path, found: Found, mapping: CodeMapping) -> Vocabulary:
+def find_vocabulary(folder: Path, found: Found, mapping: OtherCode) -> Vocabulary:
     """The one inside the file of weights, else one beside it. Raises CheckpointError."""
     if found.vocabulary:
         return Vocabulary(f"{folder.name}: the vocabulary in it", pieces=found.vocabulary)
@@ -107,16 +107,23 @@ def find_vocabulary(folder: Path, found: Found, mapping: CodeMapping) -> Vocabul
 
 
 def make_tokenizer(
-    vocabulary: Vocabulary, mapping: CodeMapping, config: Any, n_source: int
+    vocabulary: Vocabulary,
+    mapping: OtherCode,
+    sizes: Mapping[str, int],
+    bos_id: int | None,
+    eos_id: int | None,
 ) -> Tokenizer:
     """A tokenizer of just the model's sizes. Raises CheckpointError where they differ.
 
-    config: the ModelConfig; n_source: how many tokens the source's vocabulary has.
+    sizes: how many tokens the model has under "source" and "target".
     """
     start, end = mapping.frames_source
-    eos_id = config.eos_id
-    frame = Frame(config.bos_id if start else None, eos_id if end else None, eos_id)
-    sizes = {"source": n_source, "target": config.vocab_size}
+    frame = Frame(
+        bos_id if start else None,
+        eos_id if end else None,
+        eos_id,
+        bos_id if mapping.starts_prompts else None,
+    )
     made = {side: _tokenizer(vocabulary, mapping, side, sizes[side], frame) for side in SIDES}
     for side, size in sizes.items():
         if made[side].vocab_size != size:
@@ -124,7 +131,7 @@ def make_tokenizer(
                 f"{vocabulary.place} has {made[side].vocab_size:,} pieces, the model's {side} has "
                 f"{size:,}."
             )
-    is_one = n_source == config.vocab_size and all(
+    is_one = sizes["source"] == sizes["target"] and all(
         each is None or each["source"] == each["target"]
         for each in (vocabulary.pieces, vocabulary.splitters)
     )
@@ -132,7 +139,7 @@ def make_tokenizer(
 
 
 def _tokenizer(
-    vocabulary: Vocabulary, mapping: CodeMapping, side: str, size: int, frame: Frame
+    vocabulary: Vocabulary, mapping: OtherCode, side: str, size: int, frame: Frame
 ) -> Tokenizer:
     further = mapping.further_pieces
     if vocabulary.bpe is not None:

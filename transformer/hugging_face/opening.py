@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
@@ -61,20 +61,41 @@ def open_config(path: Path) -> Any:
     _check_files(path)
     with in_a_sentence(path, CONFIG):
         # Before the library does: some of its classes make lists of these lengths at once.
-        values = read_json(path / CONFIG)
-        for each in _objects(values):
-            _check_largest(path, each)
-        for each in (values, values.get("text_config")):
-            _check_least(path, each or {})
+        _check_sizes(path, read_json(path / CONFIG))
         from transformers import AutoConfig
 
         config = AutoConfig.from_pretrained(path, **_LOCAL)
-        config.return_dict = True
-        # The library's own choice: a folder may name a kernel, code that would be fetched and run.
-        config._attn_implementation = None
+    return _checked(path, config)
+
+
+def config_of(path: Path, values: dict[str, Any]) -> Any:
+    """The same from values that name their model_type. Raises CheckpointError."""
+    with in_a_sentence(path, "its settings"):
+        _check_sizes(path, values)
+        from transformers import AutoConfig
+
+        config = AutoConfig.for_model(**values)
+    return _checked(path, config)
+
+
+def _checked(path: Path, config: Any) -> Any:
+    config.return_dict = True
+    # The library's own choice: a folder may name a kernel, code that would be fetched and run.
+    config._attn_implementation = None
     inner = config.get_text_config()
     _check_largest(path, {name: getattr(inner, name, None) for name in LARGEST})
     return config
+
+
+def build_model(
+    path: Path, config: Any, tensors: Mapping[str, Tensor], device: torch.device
+) -> nn.Module:
+    """The library's class with just these tensors, which fit it. Raises CheckpointError."""
+    cls = model_class(path, config)
+    with building(path, config):
+        model: nn.Module = cls(config)
+        model.load_state_dict(tensors)
+    return model.requires_grad_(False).eval().to(device, inference_dtype(device))
 
 
 def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
@@ -165,6 +186,13 @@ def _check_files(path: Path) -> None:
                 f"{path.name}: {file.name} has {n_bytes:,} bytes, and at most {LARGEST_READ:,} are "
                 "read."
             )
+
+
+def _check_sizes(path: Path, values: Any) -> None:
+    for each in _objects(values):
+        _check_largest(path, each)
+    for each in (values, values.get("text_config")):
+        _check_least(path, each or {})
 
 
 def _objects(values: Any) -> Iterator[dict[str, Any]]:

@@ -4,16 +4,19 @@ import argparse
 import json
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+import yaml
 from torch import Tensor
 
 from tests.transformer.formats.reference import (
     hyunwoongko,
+    litgpt,
+    llama2_c,
     marian,
     original_transformer,
     sam_lynn_evans,
@@ -279,6 +282,47 @@ def tutorial(folder: Path, lengths: tuple[int, int] = (20, 20)) -> Case:
     return Case(folder, folder / "tut6-model.pt", model, weights, "encoder_self")
 
 
+def llama(folder: Path, n_kv_heads: int = 1) -> Case:
+    sizes = {"dim": D, "n_layers": 2, "n_heads": HEADS, "n_kv_heads": n_kv_heads}
+    model = randomised(llama2_c.Transformer(D, 2, HEADS, n_kv_heads, TARGETS, 24))
+    arguments = sizes | {"vocab_size": TARGETS, "multiple_of": 8, "max_seq_len": 32, "dropout": 0.0}
+    saved = {"model": model.state_dict(), "model_args": arguments, "iter_num": 100}
+    saved |= {"best_val_loss": torch.tensor(1.5), "config": {"learning_rate": 5e-4}}
+    torch.save(saved, folder / "ckpt.pt")
+
+    def weights(text: Tensor) -> Tensor:
+        model(text)
+        return model.layers[0].attention.attn
+
+    return Case(folder, folder / "ckpt.pt", model, weights, "decoder_self")
+
+
+LLAMA = {
+    "norm_class_name": "RMSNorm",
+    "mlp_class_name": "LLaMAMLP",
+    "parallel_residual": False,
+    "rotary_percentage": 1.0,
+    "bias": False,
+}
+
+
+def lit(folder: Path, **options: Any) -> Case:
+    config = litgpt.Config(**options)
+    model = randomised(litgpt.GPT(config))
+    torch.save({"model": model.state_dict()}, folder / "lit_model.pth")
+    (folder / "model_config.yaml").write_text(yaml.safe_dump(asdict(config)))
+
+    def weights(text: Tensor) -> Tensor:
+        model(text)
+        return model.transformer.h[0].attn.attn
+
+    return Case(folder, folder / "lit_model.pth", model, weights, "decoder_self")
+
+
+def lit_llama(folder: Path, **options: Any) -> Case:
+    return lit(folder, **{**LLAMA, "n_query_groups": 1, **options})
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "torch_transformer": torch_transformer,
     "annotated": annotated,
@@ -292,5 +336,8 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "original_transformer": original,
     "sam_lynn_evans": evans,
     "seq2seq_tutorial": tutorial,
+    "llama2_c": llama,
+    "litgpt_llama": lit_llama,
+    "litgpt_neox": lit,
 }
 """Name of the mapping -> how to make one."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import yaml
 from torch import Tensor
 
 from tests.transformer.formats import codebases
@@ -60,7 +61,7 @@ def test_it_computes_what_their_code_does(name: str, tmp_path: Path) -> None:
     checkpoint = require_equal(CASES[name](tmp_path), atol=1e-4 if name == "marian" else 1e-5)
     assert checkpoint.about.title.startswith(mappings()[name].title)
     assert checkpoint.config == describe_checkpoint(checkpoint.path).config
-    assert checkpoint.config.n_heads == codebases.HEADS
+    assert f" of {codebases.HEADS} heads" in checkpoint.about.title
 
 
 @each
@@ -117,7 +118,7 @@ def test_it_decodes_its_example(name: str, tmp_path: Path) -> None:
     recording = record(checkpoint, example, target)
     kind, layer, head = checkpoint.about.opens_at
     assert recording.attentions[kind].weights(layer, head).isfinite().all()
-    assert recording.positions
+    assert recording.positions or recording.rotary
     decoder = recording.attentions.get("decoder_self")
     if decoder is not None and target is not None:
         assert decoder.produced is not None and decoder.produced[-len(target) :] == target
@@ -148,6 +149,10 @@ def test_jadore_s_scalings_and_ties(changes: dict[str, Any], tmp_path: Path) -> 
         lambda folder: codebases.open_nmt(folder, bias=False),
         lambda folder: codebases.open_nmt(folder, shares=True),
         lambda folder: codebases.tutorial(folder, lengths=(30, 20)),
+        lambda folder: codebases.llama(folder, n_kv_heads=2),
+        lambda folder: codebases.lit_llama(folder, n_query_groups=2, bias=True),
+        lambda folder: codebases.lit_llama(folder, attn_bias=True, rope_base=500),  # Qwen 2.5
+        lambda folder: codebases.lit(folder, parallel_residual=False, gelu_approximate="tanh"),
     ],
 )
 def test_variants_of_one_codebase(make: Callable[[Path], Case], tmp_path: Path) -> None:
@@ -190,6 +195,68 @@ def test_marian_never_writes_its_start(tmp_path: Path) -> None:
     assert checkpoint.config.bos_id == TARGETS
     logits = checkpoint.model(torch.tensor([[4, 5, 0]]), torch.tensor([[TARGETS, 7]]))
     assert logits.softmax(-1)[..., TARGETS].tolist() == [[0.0, 0.0]]
+
+
+def test_litgpt_s_older_files_keep_groups_together(tmp_path: Path) -> None:
+    case = codebases.lit_llama(tmp_path, n_head=4, n_query_groups=2)
+    state = torch.load(case.file, weights_only=True)["model"]
+    for layer in range(2):
+        joined = state.pop(f"transformer.h.{layer}.attn.qkv.weight").unflatten(0, (8, 4))
+        rows = [joined[i] for i in (0, 1, 4, 6, 2, 3, 5, 7)]  # queries, key and value of a group
+        state[f"transformer.h.{layer}.attn.attn.weight"] = torch.cat(rows)
+    torch.save(state, case.file)
+    require_equal(case)
+
+
+def test_litgpt_beside_the_config_json_that_it_began_with(tmp_path: Path) -> None:
+    case = codebases.lit(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "gpt_neox"}')
+    (tmp_path / "generation_config.json").write_text('{"eos_token_id": 7}')
+    assert load_checkpoint(tmp_path, "cpu").config.eos_id == 7
+    (tmp_path / "model_config.yaml").unlink()
+    with pytest.raises(CheckpointError, match=r"lit_model\.pth needs model_config\.yaml beside it"):
+        load_checkpoint(case.file)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"rope_adjustments": {"factor": 8.0}}, "rope_adjustments: several values in model_config"),
+        ({"norm_class_name": "LayerNorm"}, "norm_class_name: LayerNorm .* what opens has RMSNorm"),
+        ({"name": "Gemma-2b"}, "is a Gemma"),
+        ({"n_query_groups": 5}, "has 2 heads in 5 groups"),
+        ({"n_head": 7}, r"attn\.qkv\.weight of \[32, 16\], which is not 7 queries and 1 keys"),
+        ({"n_head": "two"}, "does not say how many heads"),
+    ],
+)
+def test_litgpt_s_models_that_do_not_open(
+    options: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    case = codebases.lit_llama(tmp_path)
+    settings = tmp_path / "model_config.yaml"
+    settings.write_text(yaml.safe_dump(yaml.safe_load(settings.read_text()) | options))
+    with pytest.raises(CheckpointError, match=rf"lit_model\.pth .*{sentence}"):
+        load_checkpoint(case.file)
+
+
+def test_what_the_library_s_classes_lack_is_named_as_its_code_has_it(tmp_path: Path) -> None:
+    case = codebases.llama(tmp_path)
+    saved = torch.load(case.file, weights_only=True)
+    del saved["model"]["layers.1.ffn_norm.weight"]
+    saved["model"]["layers.0.bias"] = torch.zeros(3)
+    torch.save(saved, case.file)
+    sentence = r"unexpected tensors: layers\.0\.bias, and is missing .*layers\.1\.ffn_norm\.weight"
+    with pytest.raises(CheckpointError, match=sentence):
+        load_checkpoint(case.file)
+
+
+def test_a_story_of_llama2_c_begins_and_ends_with_its_start(tmp_path: Path) -> None:
+    codebases.llama(tmp_path)
+    pieces = ["<unk>", "<s>", "</s>", *(f"w{i}" for i in range(TARGETS - 3))]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert checkpoint.tokenizer.encode("w4 w5", "prompt") == [1, 7, 8]
+    assert checkpoint.config.eos_id == 1
 
 
 def npz(file: Path, **changes: Any) -> None:

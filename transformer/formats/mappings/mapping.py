@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,36 +35,55 @@ def holds(*names: str) -> Callable[[Found], bool]:
     return lambda found: any(found.has(name) for name in names)
 
 
-@dataclass(frozen=True)
-class CodeMapping:
-    """How to read one codebase's state dicts."""
+@dataclass(frozen=True, kw_only=True)
+class OtherCode:
+    """How one codebase's state dicts are told, and what lies beside them."""
 
     name: str
     title: str
     tells: Callable[[Found], bool]
     """Whether these are its tensors, by names that only it has."""
     names: Names
-    embeddings: Embeddings
-    configure: Callable[[Found], ModelConfig]
-    """Sizes, from shapes and saved options. Raises Misfit. Ties and tables are seen to later."""
     prepare: Callable[[Found], Found] = unchanged
     """Put into the form that `names` speaks of: transposed, scaled, zeros where it has no bias."""
-    tables: tuple[str, ...] = ()
-    """Fixed positional encodings that it saves; all the same."""
     ignored: tuple[str, ...] = ()
     """Regular expressions of tensors without a meaning of their own, such as masks."""
-    frames_source: tuple[bool, bool] = (False, False)
-    """Whether it puts a start token before a source, and an end token after it."""
     first_layer: int = 0
     """The number of the first layer in their names."""
+    settings: str = ""
+    """A YAML file beside the weights that says their options; "": there is none."""
+    frames_source: tuple[bool, bool] = (False, False)
+    """Whether it puts a start token before a source, and an end token after it."""
+    starts_prompts: bool = False
+    """Whether it puts a start token before a text that it continues."""
     named_ids: tuple[str, ...] = ("pad_id", "bos_id", "eos_id")
     """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
     reads_bpe: bool = False
     """Whether it may have been trained with GPT-2's vocabulary, or another of its kind."""
-    assumed: Callable[[ModelConfig], str] = lambda config: ""
-    """What no shape shows and was taken for granted, in a few words that end the title."""
     further_pieces: tuple[str, ...] = ()
     """Special tokens that the model has beyond its vocabulary file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodeMapping(OtherCode):
+    """Code whose models become models of ours."""
+
+    embeddings: Embeddings
+    configure: Callable[[Found], ModelConfig]
+    """Sizes, from shapes and saved options. Raises Misfit. Ties and tables are seen to later."""
+    tables: tuple[str, ...] = ()
+    """Fixed positional encodings that it saves; all the same."""
+    assumed: Callable[[ModelConfig], str] = lambda config: ""
+    """What no shape shows and was taken for granted, in a few words that end the title."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LibraryMapping(OtherCode):
+    """Code whose models Hugging Face's library has a class for; `names` are the library's."""
+
+    configure: Callable[[Found], dict[str, Any]]
+    """What a config.json of the library would say: architectures, model_type, sizes. Raises
+    Misfit."""
 
 
 def same(one: Tensor, other: Tensor) -> bool:

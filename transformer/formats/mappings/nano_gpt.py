@@ -75,7 +75,7 @@ def configure(found: Found) -> ModelConfig:
 MAPPING = CodeMapping(
     name="nano_gpt",
     title="nanoGPT",
-    tells=holds(EMBEDDING, "transformer.h.0.attn.c_attn.weight"),
+    tells=holds("transformer.wpe.weight", "transformer.h.0.attn.c_attn.weight"),
     names=NAMES,
     embeddings=Embeddings(None, EMBEDDING, OUTPUT),
     configure=configure,

@@ -22,7 +22,7 @@ EXPLAIN = (
     "positions: 1 where both point the same way. It is taken of all of them, whatever the sentence."
 )
 NAMES = re.compile(
-    r"(^|\.)(positions\.table|(\w+_)?(embed_positions|position_embeddings?|wpe|pos_emb\w*)"
+    r"(^|\.)((\w+_)?positions\.table|(\w+_)?(embed_positions|position_embeddings?|wpe|pos_emb\w*)"
     r"(\.weight)?)$"
 )
 """What models call the table of the vectors that they have learned for positions."""
@@ -75,7 +75,7 @@ def _why(found: Inspection) -> str:
 
 def _note(name: str, table: Tensor) -> str:
     """What is to be known of a table of somebody else's."""
-    if name == "positions.table":
+    if name.endswith("positions.table"):
         return ""
     first = f", the first {MOST:,} of {len(table):,}" if len(table) > MOST else ""
     fixed = " Its values are those of fixed sinusoids." if find_pairs(table) else ""

@@ -1,0 +1,85 @@
+"""State dicts of code whose models Hugging Face's library has a class for: Llama's, GPT-NeoX's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.checkpoint import About, Checkpoint, Description
+from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.tensor_files import LoadedTensors
+from transformer.formats.hugging_face import described
+from transformer.formats.mappings.mapping import LibraryMapping
+from transformer.formats.renaming import renamed, require_all, require_shapes, their_name
+from transformer.formats.translate import as_floats
+from transformer.formats.vocabulary_files import find_vocabulary, make_tokenizer
+from transformer.hugging_face.heads import HuggingFaceHeads
+from transformer.hugging_face.model import HuggingFaceModel
+from transformer.hugging_face.opening import build_model, config_of
+from transformer.hugging_face.skeleton import Skeleton, build_skeleton
+from transformer.inspection.contents import Contents
+from transformer.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, eq=False)
+class InLibrary:
+    """A model of the library's that computes what theirs did."""
+
+    description: Description
+    given: Any
+    """The library's configuration."""
+    tensors: Tensors
+    theirs: Mapping[str, str]
+    """The library's name of a tensor -> theirs."""
+    skeleton: Skeleton
+    tokenizer: Tokenizer
+
+    def load(self, path: Path, device: torch.device) -> Checkpoint:
+        """Ready to run. path: of the checkpoint. Raises CheckpointError and Misfit."""
+        known, config = self.description, self.description.config
+        weights = {name: as_floats(t, self.theirs[name]) for name, t in self.tensors.items()}
+        inner = build_model(path, self.given, weights, device)
+        model = HuggingFaceModel(inner, config)  # type: ignore[arg-type]
+        return Checkpoint(path, known.about, config, known.family, model, self.tokenizer, device)
+
+    def contents(self) -> Contents:
+        """Its tensors under the library's names."""
+        tensors, skeleton = LoadedTensors(self.tensors), self.skeleton
+        heads = HuggingFaceHeads(tensors, skeleton, list(self.description.family.attentions))
+        known, tokenizer = self.description, self.tokenizer
+        return Contents(known, tensors, skeleton.fit, heads, lambda: tokenizer, skeleton.ties)
+
+
+def open_in_library(mapping: LibraryMapping, found: Found, folder: Path) -> InLibrary:
+    """The tensors under the library's names. Raises CheckpointError and Misfit."""
+    unread = sorted(set(found.choices) - {"n_heads", "pad_id", "bos_id", "eos_id"})
+    if unread:
+        raise Misfit(f"needs no {unread[0]} beside it: its own settings say it")
+    vocabulary = find_vocabulary(folder, found, mapping)
+    named = vocabulary.special_ids(mapping.named_ids)
+    found = mapping.prepare(replace(found, choices=named | dict(found.choices)))
+    values = mapping.configure(found)
+    given = config_of(folder, values)
+    ours, unexpected = renamed(found, mapping.names, mapping)
+    tensors = {name: tensor for name, (tensor, _) in ours.items()}
+    theirs = {name: called for name, (_, called) in ours.items()}
+    skeleton = build_skeleton(folder, given, LoadedTensors(tensors).stored)
+    fit = skeleton.fit
+    missing = [their_name(name, mapping.names, mapping.first_layer) for name in fit.missing]
+    require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
+    require_shapes(fit, tensors, theirs)
+    size = given.vocab_size
+    sizes = {"source": size, "target": size}
+    tokenizer = make_tokenizer(vocabulary, mapping, sizes, given.bos_token_id, given.eos_token_id)
+    known = described(folder, given, tokenizer)
+    about = _about(mapping, given, known.about)
+    return InLibrary(replace(known, about=about), given, tensors, theirs, skeleton, tokenizer)
+
+
+def _about(mapping: LibraryMapping, given: Any, about: About) -> About:
+    n_layers, n_heads = given.num_hidden_layers, given.num_attention_heads
+    plural = "s" if n_layers > 1 else ""
+    title = f"{mapping.title}, {n_layers} layer{plural} of {n_heads} heads"
+    return replace(about, title=title, recipe=mapping.name)

@@ -1,0 +1,153 @@
+"""Lightning-AI/litgpt: lit_model.pth, and its options in model_config.yaml beside it.
+
+Here models with Llama's layers (RMSNorm, LLaMAMLP): Llama, TinyLlama, Mistral, Qwen 2.5. Queries,
+keys and values are one matrix, in this order; older files keep them group by group.
+"""
+
+from typing import Any
+
+from torch import Tensor
+
+from transformer.files.foreign_text import shown
+from transformer.files.found import Found, Misfit
+from transformer.formats.mappings.mapping import LibraryMapping, holds, layered, same
+
+SETTINGS = "model_config.yaml"
+EMBEDDING, OUTPUT = "transformer.wte.weight", "lm_head.weight"
+PARTS = ("query", "key", "value")
+JOINED, GROUPED = "attn.qkv.", "attn.attn."
+ASSUMED: dict[str, Any] = {
+    **dict.fromkeys(("norm_qk", "post_attention_norm", "post_mlp_norm"), False),
+    **dict.fromkeys(("shared_attention_norm", "rope_interleave"), False),
+    **dict.fromkeys(("scale_embeddings", "lm_head_bias"), False),
+    **dict.fromkeys(("norm_1", "norm_2"), True),
+    **dict.fromkeys(("attention_scores_scalar", "sliding_window_size"), None),
+    **dict.fromkeys(("attention_logit_softcapping", "final_logit_softcapping"), None),
+    **dict.fromkeys(("rope_adjustments", "rope_local_base_freq", "latent_attention"), None),
+    "rope_condense_ratio": 1,
+    "n_expert": 0,
+}
+"""Choices in which the models that open are alike."""
+LIKE_LLAMA = {"norm_class_name": "RMSNorm", "parallel_residual": False, "rotary_percentage": 1.0}
+NAMES = {
+    "transformer.wte": "model.embed_tokens",
+    "transformer.ln_f": "model.norm",
+    "lm_head": "lm_head",
+    **layered(
+        "transformer.h.*. -> model.layers.*.",
+        {
+            "norm_1": "input_layernorm",
+            "attn.query": "self_attn.q_proj",
+            "attn.key": "self_attn.k_proj",
+            "attn.value": "self_attn.v_proj",
+            "attn.proj": "self_attn.o_proj",
+            "norm_2": "post_attention_layernorm",
+            "mlp.fc_1": "mlp.gate_proj",
+            "mlp.fc_2": "mlp.up_proj",
+            "mlp.proj": "mlp.down_proj",
+        },
+    ),
+}
+
+
+def apart(found: Found) -> Found:
+    """With queries, keys and values under names of their own."""
+    heads, groups = sizes(found)
+    tensors: dict[str, Tensor] = {}
+    for name, tensor in found.tensors.items():
+        joined = next((each for each in (JOINED, GROUPED) if each in name), None)
+        if joined is None:
+            tensors[name] = tensor
+            continue
+        n_rows = tensor.size(0) if tensor.dim() else 0
+        if not n_rows or n_rows % (heads + 2 * groups):
+            raise Misfit(
+                f"has {name} of {list(tensor.shape)}, which is not {heads} queries and {groups} "
+                "keys and values"
+            )
+        parts = (heads, groups, groups)
+        if joined == JOINED:
+            d_head = n_rows // sum(parts)
+            cut = tensor.split([n * d_head for n in parts])
+        else:
+            each_group = tensor.unflatten(0, (groups, heads // groups + 2, -1))
+            cut = each_group.split([heads // groups, 1, 1], dim=1)
+            cut = tuple(part.flatten(0, 2) for part in cut)
+        for part, rows in zip(PARTS, cut, strict=True):
+            tensors[name.replace(joined, f"attn.{part}.")] = rows
+    return found.having(tensors)
+
+
+def sizes(found: Found) -> tuple[int, int]:
+    """How many heads, and how many groups of them share keys and values. Raises Misfit."""
+    if "n_head" not in found.options:
+        raise Misfit(f"needs {SETTINGS} beside it, which its code writes: it says the heads")
+    heads = found.heads("n_head")
+    groups = found.options.get("n_query_groups") or heads
+    if not isinstance(groups, int) or groups < 1 or heads % groups:
+        raise Misfit(f"has {heads} heads in {shown(groups)} groups")
+    return heads, groups
+
+
+def require(found: Found, **further: Any) -> None:
+    """Its options must be what opens. Raises Misfit, which names one that is not."""
+    for name, known in {**ASSUMED, **further}.items():
+        given = found.options.get(name, known)
+        if given != known:
+            raise Misfit(
+                f"has {name}: {shown(given)} in {SETTINGS}, which is not known here; what opens "
+                f"has {shown(known)}"
+            )
+    if "Gemma" in str(found.options.get("name")):  # its norms multiply by 1 + weight
+        raise Misfit("is a Gemma in litgpt's form, which is not known here")
+
+
+def common(found: Found) -> dict[str, Any]:
+    """Fields that the library has for any of its models."""
+    vocab_size, d_model = found.shape(EMBEDDING)
+    option, choice = found.options.get, found.choices.get
+    return {
+        "vocab_size": vocab_size,
+        "hidden_size": d_model,
+        "num_hidden_layers": found.layers("transformer.h.*."),
+        "num_attention_heads": sizes(found)[0],
+        "max_position_embeddings": option("block_size", 4096),
+        "tie_word_embeddings": found.has(EMBEDDING, OUTPUT)
+        and same(found.tensors[EMBEDDING], found.tensors[OUTPUT]),
+        "bos_token_id": choice("bos_id"),
+        "eos_token_id": choice("eos_id"),
+        "pad_token_id": choice("pad_id"),
+    }
+
+
+def configure(found: Found) -> dict[str, Any]:
+    """A Qwen 2 has biases of queries, keys and values; a Llama all of them or none."""
+    require(found, **LIKE_LLAMA)
+    option = found.options.get
+    heads, groups = sizes(found)
+    is_qwen = option("attn_bias") is True and option("bias") is not True
+    has_bias = {} if is_qwen else dict.fromkeys(("attention_bias", "mlp_bias"), option("bias"))
+    return common(found) | {
+        "architectures": ["Qwen2ForCausalLM" if is_qwen else "LlamaForCausalLM"],
+        "model_type": "qwen2" if is_qwen else "llama",
+        "num_key_value_heads": groups,
+        "head_dim": found.shape("transformer.h.0.attn.proj.weight")[1] // heads,
+        "intermediate_size": found.shape("transformer.h.0.mlp.fc_1.weight")[0],
+        "rms_norm_eps": float(option("norm_eps", 1e-5)),
+        "rope_parameters": {"rope_type": "default", "rope_theta": option("rope_base", 10000)},
+        **has_bias,
+    }
+
+
+MAPPING = LibraryMapping(
+    name="litgpt_llama",
+    title="Lightning-AI/litgpt (Llama)",
+    tells=holds("transformer.h.0.mlp.fc_1.weight"),
+    names=NAMES,
+    configure=configure,
+    prepare=apart,
+    settings=SETTINGS,
+    named_ids=("bos_id", "eos_id"),
+    reads_bpe=True,
+    starts_prompts=True,
+)
