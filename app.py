@@ -8,9 +8,10 @@ import streamlit as st
 IMAGES = Path(__file__).parent / "viz" / "ui"
 
 if __name__ != "__main__":  # the server loads it, once
-    from viz.ui.serving import lifespan, middleware, routes
+    from viz.ui.serving import lifespan, middleware, routes, said
 
-    app = st.App(__file__, lifespan=lifespan, routes=routes(), middleware=middleware())
+    around: dict[str, Any] = {"routes": routes(), "middleware": middleware()}
+    app = st.App(__file__, lifespan=lifespan, on_script_error=said, **around)
 else:  # each run of a session
     if "session" not in st.session_state:  # the browser keeps it, and takes long to change it
         st.set_page_config(

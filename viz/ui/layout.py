@@ -8,12 +8,14 @@ import streamlit as st
 from transformer import CheckpointError
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
+from viz.ui.failures import report, say_failed_choice, say_failure
 from viz.ui.garbage import freeze_modules
 from viz.ui.header import header, turn_to
 from viz.ui.live_preview import previewed
 from viz.ui.mending import mend, mend_head
 from viz.ui.opened import at_start, checkpoint_names, open_linked
 from viz.ui.page import Page, Pane
+from viz.ui.request import Request
 from viz.ui.sidebar import sidebar
 from viz.ui.state import session
 from viz.ui.story import tell_story
@@ -25,7 +27,10 @@ def show(page: Page, pages: Mapping[str, Page]) -> None:
     """Draw one of the pages."""
     style(page, pages.values())
     open_page(page.name)
-    _open_checkpoint()
+    try:
+        _open_checkpoint()
+    except Exception as error:
+        say_failure(report(error, "What was asked for could not be opened"))
     _draw(page, list(pages))
     freeze_modules()
 
@@ -46,9 +51,33 @@ def _open_checkpoint() -> None:
 
 @st.fragment
 def _draw(page: Page, pages: list[str]) -> None:
-    """All but the navigation and the sidebar, which nothing on a page changes."""
+    """All but the navigation and the sidebar, which nothing on a page changes.
+
+    A page that fails is left out of the run that follows, which says why below the header:
+    nothing that was drawn in part stays.
+    """
     write_address(pages)
-    asked = header(page.shows)
+    state, failed = session(), f"{page.title} could not be drawn"
+    said, state.failed = state.failed, None
+    try:
+        asked = header(page.shows)
+        say_failed_choice()
+    except Exception as error:
+        said = report(error, failed)
+    if said is not None:
+        say_failure(said)
+        return
+    try:
+        _draw_page(page, asked)
+    except Exception as error:
+        state.failed = report(error, failed)
+        st.rerun()
+    if state.shown is None or state.shown.request == asked:
+        state.good = page.title, state.screen
+
+
+def _draw_page(page: Page, asked: Request) -> None:
+    """The tokens and the page."""
     pane = Pane(session().screen, asked, session().shown)
     shown = page.shown(pane)
     if shown.is_of_asked_checkpoint:

@@ -20,7 +20,6 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from transformer.refusal import Refusal
 from viz.components.kit.picture import Picture
 from viz.ui.payloads import keep_payload
 from viz.ui.preview_work import is_small
@@ -130,7 +129,7 @@ async def _answer(asked: HttpRequest) -> Response:
         if not (turn.cancelled() or turn.done()):
             raise  # the server ends
         return Response(status_code=AGAIN)
-    except (Refusal, ValueError):  # once it is entered, the header says why
+    except Exception:  # once it is entered, the header says why
         content = None
     return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
+from viz.ui.failures import report, say_failure
 from viz.ui.live_preview import preview_route
 from viz.ui.shell import Shell
 from viz.ui.waiting import waiting
@@ -32,6 +33,12 @@ def middleware() -> list[Middleware]:
 def routes() -> list[Route]:
     """Addresses beside Streamlit's own."""
     return [preview_route()]
+
+
+def said(error: Exception) -> bool:
+    """Say what fails beside the pages, too: otherwise Streamlit draws its box."""
+    say_failure(report(error, "The app could not be drawn"))
+    return True
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer.complexity import Measured, Sizes
 from viz.components.head_map.head_map import Region
+from viz.components.kit.guarded import guarded
 from viz.screen import Screen, choose, default, with_entry
 from viz.theme import Theme, theme
 from viz.ui.previews import LivePreview
@@ -36,6 +37,10 @@ class Session:
 
     screen: Screen = field(default_factory=Screen)
     shown: Answer | None = None
+    good: tuple[str, Screen] | None = None
+    """The last screen that was drawn whole, after the title of its page."""
+    failed: str | None = None
+    """Why the last run could not draw its page; the run that follows says so."""
     opened: list[str] = field(default_factory=list)
     """The paths of checkpoints that were opened beside the shipped ones."""
     tried: tuple[str, str | None] = ("", None)
@@ -107,7 +112,7 @@ def widget(name: str, value: Any, choose: Callable[[Any], None]) -> dict[str, An
         if key == _key(name):  # Streamlit calls back for the old one, too
             choose(st.session_state[key])
 
-    return {"key": key, "on_change": told}
+    return {"key": key, "on_change": guarded(told)}
 
 
 def _key(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from viz.components.kit.browser import Component
+from viz.components.kit.guarded import guarded
 from viz.components.kit.pack import pack, unpack
 
 News = dict[str, Any]
@@ -56,7 +57,7 @@ def show(
     header, (payload,) = unpack(data)
     more = {"key": key, "heard": heard(key), "caption": caption}
     whole = pack({**header, **more, **_version(key, data)}, payload)
-    mounted(key=key, data=whole, on_news_change=lambda: on_news(told(key)))
+    mounted(key=key, data=whole, on_news_change=guarded(lambda: on_news(told(key))))
 
 
 def told(key: str) -> News:

@@ -1,0 +1,26 @@
+"""A callback that fails does not end the run: the page that is drawn after it says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+_FAILED = "failed callback"
+
+
+def guarded(callback: Callable[[], Any]) -> Callable[[], None]:
+    """The same callback, for Streamlit; the session keeps what it raises."""
+
+    def call() -> None:
+        try:
+            callback()
+        except Exception as error:
+            st.session_state[_FAILED] = error
+
+    return call
+
+
+def take_failure() -> Exception | None:
+    """What a callback of this session raised since it was last asked for."""
+    error: Exception | None = st.session_state.pop(_FAILED, None)
+    return error
