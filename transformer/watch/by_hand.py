@@ -37,6 +37,10 @@ class Origin:
 
     path: str = ""
     """Of the module."""
+    sizes: tuple[int, int] = (0, 0)
+    """Its last two: queries and keys, in most code."""
+    is_picked: bool = False
+    """Whether queries or keys were picked out of a sequence."""
     is_used: bool = False
     """Whether it has met its values."""
     is_of_blocks: bool = False
@@ -50,6 +54,8 @@ class Product:
     n_keys: int
     addends: tuple[Addend, ...] = ()
     """What was added on the way from there."""
+    is_picked: bool = False
+    """Whether queries or keys were picked out of a sequence."""
 
 
 class Marks:
@@ -88,7 +94,9 @@ def inherited(
         if mark is None:
             continue
         if isinstance(mark, Product):
-            marks.put(result, _after(mark, tensor, marks, func, (*args, *kwargs.values())))
+            given = (*args, *kwargs.values())
+            together = func in _JOINING and _together(marks, given, result)
+            marks.put(result, together or _after(mark, tensor, marks, func, given))
             return
         if func in _ARRANGING and tensor is args[0] and tensor.shape == mark.weights.shape:
             rest = args[1:]
@@ -102,6 +110,20 @@ def inherited(
         if result.numel() == tensor.numel() or result.shape[-2:] == mark.weights.shape[-2:]:
             marks.put(result, mark)
             return
+
+
+_JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
+
+
+def _together(marks: Marks, given: Sequence[Any], result: Tensor) -> Product | None:
+    """Products with keys of several sorts that were put side by side; None where they were not."""
+    found = [marks.get(tensor) for tensor in tensors_in(given)]
+    widths = [each.n_keys for each in found if isinstance(each, Product)]
+    return (
+        Product(sum(widths))
+        if len(widths) == len(found) and sum(widths) == result.size(-1)
+        else None
+    )
 
 
 _ARRANGING = frozenset(

@@ -116,7 +116,7 @@ def _layers(seen: Sequence[Seen]) -> list[list[Seen]]:
 
 def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
     """Whether it is one of several of its module that cover a part each of what that read."""
-    if call.is_block:
+    if call.is_block or call.is_picked:
         return True
     alike = [
         each
@@ -152,7 +152,7 @@ def _stacked(kinds: Iterable[Kind]) -> list[Kind]:
 
 def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
     """The role of one of the calls that were seen in a pass; None where nothing tells."""
-    if _is_partial(call):
+    if _is_partial(call) or _reads_both(call) or _pools(call, seen):
         return None
     if _is_cross(call, seen):
         return "cross"
@@ -170,6 +170,20 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     if any(_CROSS.search(part) for part in call.place.path.split(".")):
         return True
     return not _same_length(call) and not call.place.is_causal and _is_beside_another(call, seen)
+
+
+def _reads_both(call: Seen) -> bool:
+    """Whether its keys are those of two sequences, one after the other."""
+    lengths, n_keys = call.place.lengths, call.sizes[2]
+    return bool(call.reads_another) and len(lengths) == 2 and n_keys == sum(lengths)
+
+
+def _pools(call: Seen, seen: Sequence[Seen]) -> bool:
+    """Whether one query of its own reads a sequence, and nothing says that it is a decoder's."""
+    if not call.reads_another or call.sizes[1] != 1:
+        return False
+    is_named = _DECODER.search(call.place.path) or _CROSS.search(call.place.path)
+    return not is_named and not any(it.sizes[1] == 1 and not it.reads_another for it in seen)
 
 
 def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:

@@ -80,6 +80,8 @@ class Layer:
         if not self._given:
             return False
         seen, heads = self._given[-1]
+        if _is_changed(seen, heads):
+            return False
         for joined, matrix in pairwise(tensors_in(operands)):
             if matrix.dim() != 2 or joined.dim() < 2:
                 continue
@@ -131,6 +133,14 @@ def _place(tensor: Tensor) -> tuple[int, int]:
 
 def _is_among(tensor: Tensor, others: Sequence[Tensor]) -> bool:
     return any(_place(each) == _place(tensor) for each in others)
+
+
+def _is_changed(seen: Seen, heads: Tensor) -> bool:
+    """Whether something was added in place to what a call gave."""
+    sample = seen.sample
+    if sample is None:
+        return False
+    return not torch.equal(heads[:, sample.queries.to(heads.device)], sample.values)
 
 
 def _is_same(part: Tensor, given: tuple[Seen, Tensor]) -> bool:

@@ -29,6 +29,10 @@ try:
     HAS_KEYS = True  # False: a TorchFunctionMode watches
     for _key in KEYS:
         _LIBRARIES[0].fallback(library.fallthrough_kernel, _key)
+    for _known in (_ALWAYS, _AT_TIMES):  # operators made of Python know nothing of that fallback
+        torch._ops._HIGHER_ORDER_OP_DEFAULT_FALLTHROUGH_DISPATCH_KEYS.append(_known)
+        for _operator in torch._ops._higher_order_ops.values():
+            _operator.fallthrough(_known)
 except (AttributeError, RuntimeError):  # what a torch says that has no such key
     HAS_KEYS = False
 

@@ -67,7 +67,7 @@ class Places:
             reads_another = _reads_another(outer_forward, d_head)
         is_causal = getattr(module, "is_causal", None)
         sizes = _sizes_read(frame.f_locals, d_head)
-        first = next(iter(sizes), ())
+        first = _grids(frame.f_locals, d_head) or next(iter(sizes), ())
         return Place(
             path=self._path(module, outer),
             is_causal=is_causal if isinstance(is_causal, bool) else None,
@@ -120,6 +120,13 @@ def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:
         if len(sizes) < 3 and not (is_split and len(sizes) == 2):
             found.append(sizes)
     return found
+
+
+def _grids(call: Mapping[str, Any], d_head: int) -> tuple[int, ...]:
+    """Sizes of a first argument [B, height, width, D] as those of B sequences; else empty."""
+    first = next((it for it in call["args"] if isinstance(it, Tensor)), None)
+    is_grid = first is not None and first.dim() == 4 and first.size(-1) != d_head
+    return (first.size(0), first[0, ..., 0].numel()) if first is not None and is_grid else ()
 
 
 def _reads_another(frame: FrameType | None, d_head: int) -> bool | None:

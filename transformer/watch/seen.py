@@ -31,6 +31,8 @@ class Seen:
     """Whether it belongs to the layer of the call before."""
     is_block: bool = False
     """Whether its queries are known to be a part of a sequence."""
+    is_picked: bool = False
+    """Whether its queries or keys were picked out of a sequence."""
     is_random: bool = False
     """Whether dropout took part where nothing shows it."""
     sample: Sample | None = None
@@ -71,9 +73,9 @@ def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> b
     """
     if mask is None or n_queries < 2 or n_keys < n_queries:
         return False
-    if mask.size(1) == 1:
-        return False
     is_open = mask.any(0)
+    if bool((is_open == is_open[:1]).all()):  # padding
+        return False
     if n_keys == n_queries + 1 and bool(is_open[:, -1].all()):
         is_open, n_keys = is_open[:, :-1], n_queries
     return not bool(is_open.triu(n_keys - n_queries + 1).any())

@@ -9,6 +9,7 @@ from transformer.recording import Unseen
 from transformer.watch.kinds import blocks, pattern_of
 from transformer.watch.watcher import Watcher
 
+PICKED = "it picks queries or keys, so which positions they stand for is not known"
 BLOCKS = "its attention runs over blocks of the sequence"
 SOFTMAX = "a softmax over products of activations met no values that are understood"
 NAMES = "it has queries, keys and values by name, and no attention of it was seen"
@@ -28,12 +29,15 @@ def unseen(watcher: Watcher) -> tuple[Unseen, ...]:
 
 
 def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
-    partial = [call.place.path for call in blocks(watcher.seen)]
-    named = {*partial, *watcher.windows}
-    yield from ((path, BLOCKS) for path in (*partial, *watcher.windows))
+    partial = [(call.place.path, call.is_picked) for call in blocks(watcher.seen)]
+    named = {*(path for path, _ in partial), *watcher.windows}
+    yield from ((path, PICKED if is_picked else BLOCKS) for path, is_picked in partial)
+    yield from ((path, BLOCKS) for path in watcher.windows)
     called = {call.place.path for call in watcher.seen}
+    maps = {(call.place.path, *call.sizes[1:]) for call in watcher.seen}
     for origin in watcher.softmaxes:
-        if not origin.is_used and origin.path not in called:
+        is_copy = (origin.path, *origin.sizes) in maps  # computed once more, to be shown
+        if not origin.is_used and not is_copy:
             named.add(origin.path)
             yield origin.path, BLOCKS if origin.is_of_blocks else SOFTMAX
     known = named | called

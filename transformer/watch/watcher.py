@@ -36,6 +36,7 @@ from transformer.watch.operators import (
     register,
     watching,
 )
+from transformer.watch.picked import Picked
 from transformer.watch.place import Place, Places
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
 from transformer.watch.tables import Tables
@@ -63,6 +64,7 @@ class Watcher:
         """Rows of tables that met a sequence: positions may be among them."""
         self.turns = Turns()
         self._marks = Marks()
+        self._picked = Picked()
         self._splits: Splits = {}
         self._is_one = is_one
         self.windows: list[str] = []
@@ -114,6 +116,8 @@ class Watcher:
             self._multi_head(result[0], *args, **kwargs)
             return result
         result = call_function(self, func, args, kwargs)
+        if func is Tensor.__getitem__ and needs_functions():
+            self._indexed(_as_indices(*args), kwargs, result)
         if func in TURNING:
             self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
         if func in _SOFTMAXES:
@@ -135,6 +139,9 @@ class Watcher:
         if axis == 0:
             self.tables.looked_up(result, table, ids)
 
+    def _indexed(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._picked.indexed(args, kwargs, result)
+
     def _cosines(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self.turns.called(torch.cos, result, args, len(self.seen))
         self._watch_functions()
@@ -153,6 +160,7 @@ class Watcher:
         folded = query.dim() == 3
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
+        seen.is_picked = query in self._picked or args[1] in self._picked
         self._note(seen, heads)
 
     def _multi_head(
@@ -183,7 +191,8 @@ class Watcher:
         if not isinstance(mark, Product) or axis not in (-1, scores.dim() - 1):
             return
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
-            origin = Origin(self._places.here(-1).path)
+            sizes = scores.size(-2), scores.size(-1)
+            origin = Origin(self._places.here(-1).path, sizes, mark.is_picked)
             self.softmaxes.append(origin)
             self._marks.put(result, Softmax(result, scores, mark.addends, origin))
 
@@ -197,7 +206,8 @@ class Watcher:
         if made is not None:
             self._by_hand(made)
         elif self._is_of_activations(args, result):
-            self._marks.put(result, Product(result.size(-1), _added_by(args, kwargs)))
+            is_picked = any(each in self._picked for each in tensors_in(args))
+            self._marks.put(result, Product(result.size(-1), _added_by(args, kwargs), is_picked))
             self._watch_functions()
         else:
             self._matrix(args, kwargs, result)
@@ -217,6 +227,7 @@ class Watcher:
         addends = made.addends  # not made itself, which holds the scores too
         make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
+        seen.is_picked = made.softmax.origin.is_picked
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
             before = len(softmax.given), n_queries, n_keys
@@ -280,6 +291,17 @@ def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Adden
     return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
 
 
+def _as_indices(tensor: Tensor, indices: Any) -> tuple[Tensor, list[Any]]:
+    """What stands in brackets, an entry for each axis, as torch's operator is given it."""
+    given = indices if isinstance(indices, tuple) else (indices,)
+    rest = tensor.dim() - sum(each is not None and each is not ... for each in given)
+    whole: list[Any] = []
+    for each in given:
+        if each is not None:
+            whole += [None] * rest if each is ... else [each]
+    return tensor, whole
+
+
 def _paths(model: nn.Module) -> dict[nn.Module, str]:
     """Every module with its path, a shared one with its last: five times as fast as torch's."""
     paths, waiting = {}, [(model, "")]
@@ -330,6 +352,7 @@ for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
 register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
 register(aten.embedding.default, ALWAYS, Watcher._lookup)
 register(aten.index_select.default, ALWAYS, Watcher._select)
+register(aten.index.Tensor, ALWAYS, Watcher._indexed)
 register(aten.cos.default, ALWAYS, Watcher._cosines)
 register(aten.polar.default, ALWAYS, Watcher._cosines)
 register(aten.addmm.default, AT_TIMES, Watcher._matrix)
