@@ -125,6 +125,8 @@ class Screen:
     """Of the decoding methods, by their names, in order."""
     source_language: str | None = _choice(NAME)
     target_language: str | None = _choice(NAME)
+    stopped: int | None = _choice(WHOLE, None, REQUEST)
+    """The tokens after which the writing of this text was stopped."""
 
     lens: str = _choice(NAME, "weight")
     rows: str = _choice(_one_of("produced", "read"), "produced")

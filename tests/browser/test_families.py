@@ -35,8 +35,7 @@ def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> No
 def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: str) -> None:
     open_app(page, f"{address}/decode?checkpoint=shakespeare&options.seed=3&options.max_len=120")
     page.wait_for_selector(".decode-player[data-nonce]")
-    first = row(page, "target")
-    assert len(first) == 120
+    expect(page.locator('.token-rows .chip[data-side="target"]')).to_have_count(120)
     page.evaluate(
         """() => { window.seen = new Set(); new MutationObserver(() => {
             const text = document.querySelector('[data-testid="stText"]')?.textContent;

@@ -1,13 +1,14 @@
 """decode(): text in, the chosen target and how it came about out."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.left_to_right import OnToken
-from transformer.decoding.method import Method
+from transformer.decoding.method import Hypothesis, Method
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.discover import discover
 from transformer.inputs import InputError, source_ids, target_ids
@@ -34,16 +35,17 @@ def decode(
     checkpoint: Checkpoint,
     source: str,
     method: str = "greedy",
-    on_token: Callable[[str], None] | None = None,
+    on_token: Callable[["Written"], object] | None = None,
     **options: Any,
 ) -> Decoding:
     """Decode a source text, or continue a prompt.
 
     method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
-    that it declares, and max_len, in tokens. on_token: told the text so far after each token, by
-    methods that write one after the other. Raises InputError when the text cannot be read or the
-    model writes nothing, ValueError for an unknown method.
+    that it declares, and max_len, in tokens. on_token: told after each token what was written so
+    far, by methods that write one after the other; what it raises ends the writing. Raises
+    InputError when the text cannot be read or the model writes nothing, ValueError for an unknown
+    method.
     """
     methods = decoding_methods()
     if method not in methods:
@@ -62,6 +64,21 @@ def decode(
         hypotheses = methods[method].run(
             checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
         )
+    return _decoding(checkpoint, sources, hypotheses)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a model that goes on writing had written after one of its tokens."""
+
+    text: str
+    decoding: Callable[[], Decoding]
+    """Makes what `decode` would return with so many tokens as max_len."""
+
+
+def _decoding(
+    checkpoint: Checkpoint, sources: Sequence[int], hypotheses: Sequence[Hypothesis]
+) -> Decoding:
     best = hypotheses[0]
     token = checkpoint.tokenizer.token
     return Decoding(
@@ -84,12 +101,13 @@ def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[i
 
 
 def _tell(
-    checkpoint: Checkpoint, sources: Sequence[int], on_token: Callable[[str], None]
+    checkpoint: Checkpoint, sources: Sequence[int], on_token: Callable[[Written], object]
 ) -> OnToken:
     ids: list[int] = []
 
-    def written(id: int) -> None:
+    def tell(id: int, hypothesis: Callable[[], Hypothesis]) -> None:
         ids.append(id)
-        on_token(written_text(checkpoint, sources, ids))
+        text = written_text(checkpoint, sources, ids)
+        on_token(Written(text, lambda: _decoding(checkpoint, sources, [hypothesis()])))
 
-    return written
+    return tell

@@ -1,13 +1,15 @@
 """Decoding that never looks back: each step one token, from the step's own distribution."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis, Model, length_limit
 
-OnToken = Callable[[int], None]
+OnToken = Callable[[int, Callable[[], Hypothesis]], object]
+"""Told each id as soon as it is written, and how to get the hypothesis up to it, at any time."""
 
 
 def left_to_right(
@@ -21,14 +23,17 @@ def left_to_right(
     state, last = model.start(source), model.first(source)
     ids: list[int] = []
     rows: list[Tensor] = []
+
+    def up_to(n: int) -> Hypothesis:
+        log_probs = torch.stack(rows[:n]).cpu()
+        return Hypothesis(tuple(ids[:n]), log_probs, float(log_probs[range(n), ids[:n]].sum()))
+
     for _ in range(length_limit(model, source, max_len)):
         rows.append(model.advance(state, last)[0, -1].float().log_softmax(-1))
         ids.append(choose(rows[-1]))
         if on_token is not None:
-            on_token(ids[-1])
+            on_token(ids[-1], partial(up_to, len(ids)))
         if ids[-1] == model.config.eos_id:
             break
         last = source.new_tensor([[ids[-1]]])
-    log_probs = torch.stack(rows).cpu()
-    score = float(log_probs[range(len(ids)), ids].sum())
-    return [Hypothesis(tuple(ids), log_probs, score)]
+    return [up_to(len(ids))]

@@ -79,7 +79,7 @@ class Method:
     first_for: tuple[Side, ...] = ()
     """Models that read so decode like this unless told otherwise: see `default_method`."""
     streams: bool = False
-    """Whether it takes `on_token`, which is called with each id as soon as it is written."""
+    """Whether it takes `on_token`: see `left_to_right`."""
 
 
 def length_limit(model: Model, source: Tensor, max_len: int | None) -> int:

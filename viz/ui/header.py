@@ -12,6 +12,7 @@ from transformer.decoding import decoding_methods, default_method
 from viz.labels import literal
 from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
+from viz.ui.growing import as_stopped, end_reading, streams, written_answer
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, title
@@ -23,7 +24,6 @@ from viz.ui.request import (
     about,
     answer,
     make_request,
-    streamed_answer,
 )
 from viz.ui.settings import checkpoints_folder
 from viz.ui.state import bound, change, session, widget
@@ -117,7 +117,8 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     method = screen.decoding if screen.decoding in _methods() else usual
     options = chosen_options(decoding_methods()[method], screen)
     languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
-    return make_request(checkpoint, text, method, tuple(options.items()), languages)
+    request = make_request(checkpoint, text, method, tuple(options.items()), languages)
+    return as_stopped(request, screen.stopped)
 
 
 def _methods() -> dict[str, str]:
@@ -172,16 +173,12 @@ def _settle(request: Request) -> None:
 
 
 def _answer(request: Request) -> Answer:
-    """Compute what is asked; a text that grows token by token is shown while it does."""
+    """What is asked; of a text that is still being written, as much as there is."""
     take_preview(request)
-    known = about(request.checkpoint)
-    is_streamed = known and known.family.continues and decoding_methods()[request.method].streams
-    if not is_streamed:
-        return answer(request)
-    place = st.empty()
-    answered = streamed_answer(request, lambda text: place.text(f"{request.text}{text}"))
-    place.empty()
-    return answered
+    if streams(request):
+        return written_answer(request)
+    end_reading()
+    return answer(request)
 
 
 def _fall_back(request: Request) -> Answer | None:

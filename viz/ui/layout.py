@@ -10,6 +10,7 @@ from viz.labels import literal
 from viz.ui.address import open_page, write_address
 from viz.ui.failures import report, say_failed_choice, say_failure
 from viz.ui.garbage import freeze_modules
+from viz.ui.growing import drawn
 from viz.ui.header import header, turn_to
 from viz.ui.live_preview import previewed
 from viz.ui.mending import mend, mend_head
@@ -87,3 +88,4 @@ def _draw_page(page: Page, asked: Request) -> None:
             token_row(page, shown, previews=shown is pane)
             tell_story()
         page.draw(shown)
+    drawn()

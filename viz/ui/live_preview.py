@@ -24,7 +24,7 @@ from viz.components.kit.picture import Picture
 from viz.ui.payloads import keep_payload
 from viz.ui.preview_work import is_small
 from viz.ui.previews import Derive, Drawn, LivePreview, Replaced
-from viz.ui.request import Answer, Request, answer
+from viz.ui.request import Answer, Request, keep_answer
 from viz.ui.state import current_theme, session
 from viz.ui.turns import Turns
 
@@ -61,6 +61,8 @@ def previewed(asked: Request, shown: Answer | None) -> Iterator[None]:
     """
     live = _live()
     follows = _is_served and shown is not None and is_small(shown, shown.request)
+    if session().screen.stopped is not None:
+        follows = False  # another text is written to its end
     if shown is None or replace(asked, text="") != replace(shown.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
     live.is_drawing, live.drawn = True, [] if follows else None
@@ -99,7 +101,7 @@ def take_preview(request: Request) -> None:
     if last is None or last.request != request:
         return
     for made in last.answers:
-        answer(made.request, _made=made)
+        keep_answer(made)
     for (of, picture), payload in last.payloads.items():
         keep_payload(of, picture, payload)
 

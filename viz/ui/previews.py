@@ -74,7 +74,7 @@ class LivePreview:
         if request == shown.request or not is_small(shown, request):
             return None
 
-        def on_token(_: str) -> None:
+        def on_token(_: object) -> None:
             if not is_wanted():
                 raise Replaced("Something newer was asked for.")
 

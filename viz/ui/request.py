@@ -3,11 +3,9 @@
 import gc
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from queue import SimpleQueue
 
 import streamlit as st
 import torch
@@ -23,6 +21,7 @@ from transformer import (
     translating,
 )
 from transformer.checkpoint import CONFIG, Description
+from transformer.decoding.decode import Written
 from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
 from viz.ui.settings import checkpoints_folder, threads
@@ -117,23 +116,36 @@ def open_checkpoint(request: Request) -> Checkpoint:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Request: repr})
-def answer(
-    request: Request,
-    _on_token: Callable[[str], None] | None = None,
-    _made: Answer | None = None,
-) -> Answer:
-    """The cached result of `make_answer`; `_made`, where the answer was made already."""
-    return _made or make_answer(request, _on_token)
+def answer(request: Request, _make: "Callable[[Request], Answer] | None" = None) -> Answer:
+    """The cached result of `make_answer`, or of `_make` in its place."""
+    return (_make or make_answer)(request)
+
+
+def answer_at_hand(request: Request) -> Answer | None:
+    """The cached answer; None where there is none."""
+    try:
+        return answer(request, _missing)
+    except LookupError:
+        return None
+
+
+def keep_answer(made: Answer) -> None:
+    """Put an answer that was made elsewhere into the cache."""
+    answer(made.request, lambda _: made)
+
+
+def _missing(request: Request) -> Answer:
+    raise LookupError(request)
 
 
 def make_answer(
     request: Request,
-    on_token: Callable[[str], None] | None = None,
+    on_token: Callable[[Written], object] | None = None,
     followed: Answer | None = None,
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError or InputError.
 
-    on_token: told the text so far, as `decode` says. followed: what the request follows, where it
+    on_token: as `decode` takes it. followed: what the request follows, where it
     is at hand.
     """
     checkpoint = open_checkpoint(request)
@@ -147,17 +159,6 @@ def make_answer(
         target = decoding.target
     recording = record(checkpoint, request.text, target)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
-
-
-def streamed_answer(request: Request, show: Callable[[str], object]) -> Answer:
-    """As `answer`, computed in another thread; this one meanwhile shows the text so far."""
-    texts: SimpleQueue[str | None] = SimpleQueue()
-    with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(answer, request, texts.put)
-        future.add_done_callback(lambda _: texts.put(None))
-        for text in iter(texts.get, None):
-            show(text)
-        return future.result()
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -13,6 +13,7 @@ from viz.screen import Screen, choose, default, with_entry
 from viz.theme import Theme, theme
 from viz.ui.previews import LivePreview
 from viz.ui.request import Answer
+from viz.ui.writing import Reader
 
 _SESSION = "session"
 
@@ -50,6 +51,8 @@ class Session:
     """By pane, the region of a large heat map whose exact values are shown, and of which one."""
     measured: dict[Sizes, Measured] = field(default_factory=dict)
     """Times of real layers, as far as they were asked for."""
+    reader: Reader | None = None
+    """Of the text that is being written; None: nothing is waited for."""
     preview: LivePreview = field(default_factory=LivePreview)
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, InputError, decode, record
-from transformer.decoding.decode import written_text
+from transformer.decoding.decode import Written, written_text
 from transformer.decoding.forced import forced
 from transformer.discover import discover
 from transformer.inputs import source_ids
@@ -152,6 +152,18 @@ def test_prompt_and_continuation_are_one_text(text_tokenizer: SentencePieceToken
     for whole in ("the cat sees the sea.", "the catsees"):
         ids = text_tokenizer.encode(whole)[len(prompt) - 1 :]
         assert "the cat" + written_text(generator, prompt, ids) == whole
-    heard: list[str] = []
-    decoding = decode(generator, "the cat", max_len=3, on_token=heard.append)
-    assert heard[-1] == decoding.text
+
+
+def test_what_is_written_so_far_is_the_shorter_continuation(
+    text_tokenizer: SentencePieceTokenizer,
+) -> None:
+    config = tiny(PRESETS["former-generator"].config, vocab_size=text_tokenizer.vocab_size)
+    generator = replace(random_checkpoint(config), tokenizer=text_tokenizer)
+    heard: list[Written] = []
+    decode(generator, "the cat", max_len=4, on_token=heard.append)
+    assert len(heard) == 4
+    for n, written in enumerate(heard, 1):
+        shorter, so_far = decode(generator, "the cat", max_len=n), written.decoding()
+        assert written.text == so_far.text == shorter.text
+        assert so_far.target == shorter.target
+        assert so_far.steps == shorter.steps

@@ -41,8 +41,6 @@ function listen(cards) {
     [root, "keydown", (event) => event.target.matches(".term") && onKey(cards, event)],
     [window, "keydown", (event) => event.key === "Escape" && cards.term && escape(cards, event)],
     [window, "pointerdown", (event) => cards.term && touched(cards, event.composedPath())],
-    [window, "scroll", () => cards.term && place(cards)],
-    [window, "resize", () => cards.term && place(cards)],
   ];
   for (const [target, name, heard] of events) target.addEventListener(name, heard, target === window);
   node.onpointerenter = () => clearTimeout(cards.timer);
@@ -130,7 +128,15 @@ function fill(cards) {
   node.replaceChildren(...copy.childNodes);
   node.dataset.word = name;
   if (!node.matches(":popover-open")) node.showPopover();
+  cancelAnimationFrame(cards.frame);
+  stay(cards);
+}
+
+// The card stays with its word, whatever moves that: scrolling, or what the page draws above it.
+function stay(cards) {
+  if (!cards.term) return;
   place(cards);
+  cards.frame = requestAnimationFrame(() => stay(cards));
 }
 
 // Below the word, or above it where there is more room: never over it.

@@ -1,0 +1,132 @@
+"""Texts that models write, each in a thread of its own, for all who wait for the same one."""
+
+import time
+from dataclasses import dataclass, replace
+from threading import Event, Lock, Thread
+
+from transformer import record
+from transformer.decoding.decode import Written
+from transformer.refusal import Refusal
+from viz.ui.request import (
+    Answer,
+    Request,
+    answer,
+    answer_at_hand,
+    keep_answer,
+    make_answer,
+    open_checkpoint,
+)
+
+PATIENCE = 0.5
+"""Seconds in which most texts are finished."""
+
+_lock = Lock()
+_going_on: dict[Request, "Writing"] = {}
+
+
+class _Unread(Refusal):
+    """Nobody waits for the text any more."""
+
+
+class Writing:
+    """The answer to a request, while the model writes its text."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.n_readers = 0
+        """Once it is 0 the writing ends with the next token."""
+        self.so_far: Written | None = None
+        """After the last token; None before the first one."""
+        self.done = Event()
+        self.error: Exception | None = None
+        self.began = time.perf_counter()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it takes so long that pictures are drawn of a part of it."""
+        return time.perf_counter() - self.began > PATIENCE
+
+    def result(self) -> Answer:
+        """The answer, once it is done. Raises what `make_answer` raised."""
+        if self.error is not None:
+            raise self.error
+        return answer(self.request)
+
+    def write(self) -> None:
+        """Make the answer, and put it into the cache."""
+        try:
+            keep_answer(make_answer(self.request, self._hear))
+        except _Unread:
+            pass
+        except Exception as error:  # whoever waits for it is told
+            self.error = error
+        finally:
+            with _lock:
+                self._leave()
+            self.done.set()
+
+    def _hear(self, written: Written) -> None:
+        self.so_far = written
+        with _lock:
+            if self.n_readers == 0:
+                self._leave()
+                raise _Unread("Nobody waits for this text.")
+
+    def _leave(self) -> None:
+        if _going_on.get(self.request) is self:
+            del _going_on[self.request]
+
+
+@dataclass
+class Reader:
+    """A session that waits for a text, and draws pictures of what there is of it."""
+
+    writing: Writing
+    drawing_since: float = 0.0
+    """When the last pictures were begun; by `time.perf_counter`, in s."""
+    took: float | None = None
+    """How long they took, in s; None until they are drawn."""
+
+    def end(self) -> None:
+        """Wait no longer."""
+        with _lock:
+            self.writing.n_readers -= 1
+
+
+def read(request: Request) -> Reader | None:
+    """Wait for its text, together with whoever does already; None where its answer is at hand."""
+    with _lock:
+        writing = _going_on.get(request)
+        if writing is not None:
+            writing.n_readers += 1
+            return Reader(writing)
+    if answer_at_hand(request) is not None:
+        return None
+    with _lock:
+        writing = _going_on.get(request) or Writing(request)
+        writing.n_readers += 1
+        if request not in _going_on:
+            _going_on[request] = writing
+            Thread(target=writing.write, name="writing", daemon=True).start()
+    return Reader(writing)
+
+
+def part_of(writing: Writing) -> Answer:
+    """The answer as far as it is written: that to a request with so many tokens as its length.
+
+    There is one after the first token.
+    """
+    assert writing.so_far is not None
+    decoding, request = writing.so_far.decoding(), writing.request
+    checkpoint = open_checkpoint(request)
+    recording = record(checkpoint, request.text, decoding.target)
+    seconds = time.perf_counter() - writing.began
+    shorter = with_length(request, len(decoding.hypotheses[0].ids))
+    return Answer(shorter, checkpoint, decoding, recording, seconds)
+
+
+def with_length(request: Request, n: int) -> Request:
+    """The request for at most n tokens."""
+    options = dict(request.options)
+    options["max_len"] = max(1, min(n, int(options.get("max_len", n))))
+    return replace(request, options=tuple(options.items()))
