@@ -34,6 +34,8 @@ SENTENCEPIECE = ("tokenizer.model", "vocab.spm")
 SPLITTERS = {"source": "source.spm", "target": "target.spm"}
 """Sentencepiece models that split text into the pieces of a list, each with ids of its own."""
 LISTS = ("vocab.txt", "vocab.json", "vocab.yml")
+JOEY = {"source": "src_vocab.txt", "target": "trg_vocab.txt"}
+"""The same as joeynmt calls them."""
 CHARACTERS = "meta.pkl"
 BPE = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 """Files of a byte-level vocabulary, for code that may have been trained with one."""
@@ -48,6 +50,7 @@ FILES = (
     *("tokenizer.json", "merges.txt"),
     *(name.replace(".", f".{side}.") for side in SIDES for name in LISTS),
     *LISTS,
+    *JOEY.values(),
     CHARACTERS,
 )
 """Whatever may lie beside a file of weights, first come first served."""
@@ -93,6 +96,8 @@ def find_vocabulary(folder: Path, found: Found, mapping: OtherCode) -> Vocabular
             return _sentencepiece(folder / name)
     for name in LISTS:
         paths = {side: folder / name.replace(".", f".{side}.") for side in SIDES}
+        if name == LISTS[0] and all((folder / other).is_file() for other in JOEY.values()):
+            paths = {side: folder / other for side, other in JOEY.items()}
         if all(path.is_file() for path in paths.values()):
             pieces = {side: _pieces(path) for side, path in paths.items()}
             both = " and ".join(path.name for path in paths.values())

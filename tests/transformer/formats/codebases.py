@@ -15,11 +15,14 @@ from torch import Tensor
 
 from tests.transformer.formats.reference import (
     hyunwoongko,
+    joey_nmt,
     litgpt,
     llama2_c,
     marian,
     original_transformer,
     sam_lynn_evans,
+    scalar_norm,
+    separate_sizes,
     seq2seq_tutorial,
 )
 from tests.transformer.formats.reference.annotated import EncoderDecoder
@@ -103,8 +106,14 @@ def jadore(folder: Path, **changes: Any) -> Case:
     return Case(folder, folder / "model.chkpt", model, weights, "decoder_self")
 
 
-def former(folder: Path, n_classes: int = 0, wide: bool = False, old: bool = False) -> Case:
-    model = randomised(Former(D, HEADS, 2, TARGETS, n_classes, wide, old))
+def former(
+    folder: Path,
+    n_classes: int = 0,
+    wide: bool = False,
+    old: bool = False,
+    concatenated: bool = False,
+) -> Case:
+    model = randomised(Former(D, HEADS, 2, TARGETS, n_classes, wide, old, concatenated))
     torch.save(model.state_dict(), folder / "former.pt")
     if not wide:
         sidecar(folder, **({"attention_scale": "d_model"} if old else {}))
@@ -323,6 +332,53 @@ def lit_llama(folder: Path, **options: Any) -> Case:
     return lit(folder, **{**LLAMA, "n_query_groups": 1, **options})
 
 
+def joey(folder: Path, norm_order: str = "pre") -> Case:
+    model = randomised(joey_nmt.Model(D, HEADS, SOURCES, TARGETS, 24, 2, norm_order == "pre"))
+    saved = {
+        "model_state": model.state_dict(),
+        "optimizer_state": {"state": {}, "param_groups": []},
+    }
+    saved |= {"stats": {"steps": 100, "best_ckpt_score": 30.1}, "train_iter_state": torch.zeros(5)}
+    torch.save(saved, folder / "best.ckpt")
+    special = ["<unk>", "<pad>", "<s>", "</s>"]
+    for side, size in (("src", SOURCES), ("trg", TARGETS)):
+        pieces = [*special, *(f"{side}{i}" for i in range(size - 4))]
+        (folder / f"{side}_vocab.txt").write_text("\n".join(pieces))
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.decoder.layers[0].src_trg_att.attn
+
+    return Case(folder, folder / "best.ckpt", model, weights, "cross")
+
+
+def separate(folder: Path) -> Case:
+    sizes = {"n_head": HEADS, "d_k": 6, "d_v": 5}
+    model = randomised(separate_sizes.Transformer(D, SOURCES, TARGETS, 24, 2, **sizes))
+    for layer in model.decoder.layers:
+        layer.FFN.W_2.weight.mul_(0.2)  # no norm follows: logits of 20 would round by 1e-5
+    torch.save(model.state_dict(), folder / "transformer.pt")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        return model.attentions(source, target)[0]
+
+    return Case(folder, folder / "transformer.pt", model, weights, "cross")
+
+
+def scalar(folder: Path, names: str = "") -> Case:
+    model = randomised(scalar_norm.Transformer(D, HEADS, SOURCES, TARGETS, 24, 2, bool(names)))
+    torch.save(model.state_dict(), folder / "model.pt")
+    sidecar(folder)
+
+    def weights(source: Tensor, target: Tensor) -> Tensor:
+        model(source, target)
+        return model.decoder.layers[0].cross.attn
+
+    return Case(folder, folder / "model.pt", model, weights, "cross", bos_id=1)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "torch_transformer": torch_transformer,
     "annotated": annotated,
@@ -337,6 +393,9 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "sam_lynn_evans": evans,
     "seq2seq_tutorial": tutorial,
     "llama2_c": llama,
+    "joey_nmt": joey,
+    "separate_sizes": separate,
+    "scalar_norm": scalar,
     "litgpt_llama": lit_llama,
     "litgpt_neox": lit,
 }

@@ -149,6 +149,10 @@ def test_jadore_s_scalings_and_ties(changes: dict[str, Any], tmp_path: Path) -> 
         lambda folder: codebases.open_nmt(folder, bias=False),
         lambda folder: codebases.open_nmt(folder, shares=True),
         lambda folder: codebases.tutorial(folder, lengths=(30, 20)),
+        lambda folder: codebases.former(folder, wide=True, concatenated=True),
+        lambda folder: codebases.former(folder, n_classes=3, wide=True, concatenated=True),
+        lambda folder: codebases.joey(folder, norm_order="post"),
+        lambda folder: codebases.scalar(folder, names="others"),
         lambda folder: codebases.llama(folder, n_kv_heads=2),
         lambda folder: codebases.lit_llama(folder, n_query_groups=2, bias=True),
         lambda folder: codebases.lit_llama(folder, attn_bias=True, rope_base=500),  # Qwen 2.5

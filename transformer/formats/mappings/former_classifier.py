@@ -9,6 +9,7 @@ from transformer.formats.mappings.former_generator import (
     EMBEDDING,
     IGNORED,
     OUTPUT,
+    SHARED,
     is_former,
     is_generator,
     scale,
@@ -36,7 +37,7 @@ MAPPING = CodeMapping(
     title="pbloem/former (CTransformer)",
     tells=lambda found: is_former(found) and not is_generator(found),
     names={
-        "pos_embedding.weight": "positions.table",
+        **SHARED,
         "toprobs": "classify",
         **layered("tblocks.*. -> encoder.layers.*.", BLOCK),
     },

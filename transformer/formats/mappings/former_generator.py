@@ -3,7 +3,8 @@
 Norms follow each sublayer; keys, queries and values have no bias. Its heads come "wide", each as
 large as the model, which shapes show, or narrow, which they do not. Scores are divided by the root
 of a head's size; before May 2024 (e3125a4) by that of the whole embedding, which differs where
-heads are narrow.
+heads are narrow. Its first version concatenates the embeddings of tokens and positions and
+projects them back (`unify_embeddings`); its heads are all wide.
 """
 
 from transformer.config import ModelConfig
@@ -11,6 +12,9 @@ from transformer.files.found import Found
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
 
 EMBEDDING, OUTPUT = "token_embedding.weight", "toprobs.weight"
+JOIN = "unify_embeddings.weight"
+SHARED = {"pos_embedding.weight": "positions.table", "unify_embeddings": "join.project"}
+"""What generator and classifier name alike, beside their blocks."""
 BLOCK = {
     "attention.toqueries": "self_attention.query",
     "attention.tokeys": "self_attention.key",
@@ -40,20 +44,22 @@ def sizes(found: Found) -> ModelConfig:
     """The configuration, as far as generator and classifier have it in common."""
     vocab_size, d_model = found.shape(EMBEDDING)
     wide = found.shape("tblocks.0.attention.toqueries.weight")[0]
-    n_heads = wide // d_model if wide > d_model else found.heads("heads", "num_heads")
+    is_joined = found.has(JOIN)
+    is_wide = wide > d_model or is_joined
+    n_heads = wide // d_model if is_wide else found.heads("heads", "num_heads")
     return ModelConfig(
         family="decoder_only",
         vocab_size=vocab_size,
         d_model=d_model,
         d_ff=found.shape("tblocks.0.ff.0.weight")[0],
         n_heads=n_heads,
-        d_key=d_model if wide > d_model else None,
-        d_value=d_model if wide > d_model else None,
+        d_key=d_model if is_wide else None,
+        d_value=d_model if is_wide else None,
         n_encoder_layers=0,
         n_decoder_layers=found.layers("tblocks.*."),
         max_len=found.shape("pos_embedding.weight")[0],
         attention_bias="output",
-        positions="learned",
+        positions="concatenated" if is_joined else "learned",
         tied="none",
         scaled_embeddings=False,
         pad_id=0,
@@ -74,7 +80,7 @@ MAPPING = CodeMapping(
     title="pbloem/former (GTransformer)",
     tells=is_generator,
     names={
-        "pos_embedding.weight": "positions.table",
+        **SHARED,
         **layered("tblocks.*. -> decoder.layers.*.", BLOCK),
     },
     embeddings=Embeddings(None, EMBEDDING, OUTPUT),

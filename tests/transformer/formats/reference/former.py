@@ -53,9 +53,13 @@ class Former(nn.Module):
         n_classes: int = 0,
         wide: bool = False,
         old: bool = False,
+        concatenated: bool = False,
     ) -> None:
         """old: from before May 2024, when the scale was that of the whole embedding."""
         super().__init__()
+        if concatenated:
+            self.unify_embeddings = nn.Linear(2 * emb, emb)
+        self.concatenated = concatenated
         self.n_classes = n_classes
         self.token_embedding = nn.Embedding(n_tokens, emb)
         self.pos_embedding = nn.Embedding(12, emb)
@@ -65,7 +69,11 @@ class Former(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """ids: [B, T] -> log probabilities [B, T, V], or [B, C]."""
-        x = self.token_embedding(ids) + self.pos_embedding(torch.arange(ids.size(1)))
+        x, places = self.token_embedding(ids), self.pos_embedding(torch.arange(ids.size(1)))
+        if self.concatenated:
+            x = self.unify_embeddings(torch.cat([x, places.expand_as(x)], dim=-1))
+        else:
+            x = x + places
         x = self.tblocks(x)
         if self.n_classes:
             x = x.max(dim=1)[0]
