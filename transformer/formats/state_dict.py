@@ -27,6 +27,7 @@ from transformer.formats.hugging_face import LIT_MODEL
 from transformer.formats.in_library import InLibrary, open_in_library
 from transformer.formats.mappings.mapping import CodeMapping, LibraryMapping, OtherCode
 from transformer.formats.translate import Translated, mappings, recognise, translate
+from transformer.formats.unmapped import unmapped_contents
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
 from transformer.inspection.contents import Contents, our_contents
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
@@ -84,8 +85,15 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 
 def contents(path: Path) -> Contents:
-    """Its tensors under our names, and those that its configuration asks for."""
-    opened = _opened(path)
+    """Its tensors under the model's names; under their own where it cannot be opened."""
+    try:
+        opened = _opened(path)
+    except CheckpointError as error:
+        file = _weights_file(path)
+        with _in_a_sentence(file):
+            found = read_weights(file)
+        why = str(error).removeprefix(place(file)).strip().removesuffix(".")
+        return unmapped_contents(file, found, why)
     if isinstance(opened, InLibrary):
         return opened.contents()
     about, translated, tokenizer = opened

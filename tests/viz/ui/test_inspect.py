@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
 from tests.transformer.damaged import damaged
+from tests.transformer.formats import codebases
 from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import screen, start, widget
 from transformer.inspection.circuits import copying_scores
@@ -175,3 +176,41 @@ def test_positions_only_where_they_are_learned(
     (other / "sentiment").symlink_to(SHIPPED / "sentiment")
     use(other, monkeypatch)
     assert len(inspect("positions").get("plotly_chart")) == 1
+
+
+def test_tensors_of_unknown_code_are_inspected_and_what_is_missing_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A network of nobody's: its tensors, their health, its table of positions; no circuits."""
+    state = {
+        "stem.weight": torch.randn(6, 4),
+        "stem.position_embedding.weight": torch.randn(5, 4),
+        "head.weight": torch.full((3, 6), torch.nan),
+    }
+    (tmp_path / "own").mkdir()
+    torch.save({"state_dict": state, "config": {"width": 6}}, tmp_path / "own" / "net.pth")
+    use(tmp_path, monkeypatch)
+    app = inspect(checkpoint="own")
+    said = texts(app).replace("\\", "")
+    assert list(app.dataframe[0].value["Parameters"])[0] == 44
+    assert "net.pth: cannot run here: no mapping says which of its tensors is what" in said
+    assert "head.weight: 18 of 18 values are NaN." in said
+    for part in ("tensor", "circuits", "vocabulary"):
+        widget(app.segmented_control, "inspect").set_value(part).run()
+        assert not app.exception
+    assert "how a text is split is not known" in app.error[-1].value
+    widget(app.segmented_control, "inspect").set_value("positions").run()
+    assert "stem.position_embedding.weight" in texts(app).replace("\\", "")
+
+
+def test_a_known_codebase_that_lacks_a_number_is_inspected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    case = codebases.annotated(tmp_path / "own")
+    (tmp_path / "own" / "headscope.json").unlink()
+    found = survey(case.folder)
+    assert found.about.title == "The Annotated Transformer, which does not open"
+    assert found.n_parameters == 11_175
+    (finding,) = found.findings
+    assert finding.problem.startswith("cannot run here: does not say how many heads")

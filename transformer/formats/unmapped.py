@@ -1,0 +1,67 @@
+"""A file of weights that cannot run here: its tensors are read all the same, for inspecting."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from transformer.checkpoint import About, CheckpointError, Description
+from transformer.files.found import Found, Misfit
+from transformer.files.tensor_files import LoadedTensors
+from transformer.formats.translate import recognise
+from transformer.inspection.circuits import NoHeads
+from transformer.inspection.contents import Contents, Fit
+from transformer.models.family import Family
+from transformer.tokenizer import Tokenizer
+
+MISSING = (
+    "no mapping says which of its tensors is what and how many heads there are "
+    "(docs/extending.md); its module may be recorded from Python (docs/models.md)"
+)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """In place of a configuration: nothing but the options that were saved with the tensors."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    vocab_size: int = 0
+    max_len: int = 0
+    pad_id: int = 0
+    eos_id: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.options)
+
+
+def unmapped_contents(file: Path, found: Found, why: str) -> Contents:
+    """The tensors by their own names, in the order in which they were saved.
+
+    why: what keeps the file from being opened, as the rest of a sentence after its name.
+    """
+    uncounted: frozenset[str] = frozenset()
+    try:
+        mapping = recognise(found)
+        title, missing = f"{mapping.title}, which does not open", why
+        uncounted = frozenset(getattr(mapping, "tables", ()))
+    except Misfit:
+        title, missing = "Tensors of code that is not known here", MISSING
+
+    def no_tokenizer() -> Tokenizer:
+        raise CheckpointError(f"{file.name}: how a text is split is not known: it cannot run.")
+
+    return Contents(
+        Description(About(title, "", ""), Unknown(found.options), _FAMILY),
+        LoadedTensors(found.tensors),
+        Fit(list(found.tensors), uncounted=uncounted),
+        NoHeads(f"No circuits: {file.name} cannot run here, and which tensors are heads is open."),
+        no_tokenizer,
+        faults={file.name: f"cannot run here: {missing}"},
+    )
+
+
+def _nothing(*_: Any) -> NoReturn:
+    raise TypeError("these tensors make no model")
+
+
+_FAMILY = Family("unknown", "Unknown", _nothing, {}, _nothing, target="none", reads="text")
