@@ -192,7 +192,7 @@ def test_tensors_of_unknown_code_are_inspected_and_what_is_missing_is_said(
     use(tmp_path, monkeypatch)
     app = inspect(checkpoint="own")
     said = texts(app).replace("\\", "")
-    assert list(app.dataframe[0].value["Parameters"])[0] == 44
+    assert app.dataframe[0].value["Parameters"].iloc[0] == 44
     assert "net.pth: cannot run here: no mapping says which of its tensors is what" in said
     assert "head.weight: 18 of 18 values are NaN." in said
     for part in ("tensor", "circuits", "vocabulary"):
