@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
+from transformer.watch.given import arguments, running, said_why
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.schemes import position_schemes
 from transformer.watch.seen import Seen
@@ -38,16 +39,11 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
     stands at each position; left out, positions are numbered. Put the module in eval() first if
     dropout should rest. Raises InputError in a sentence.
     """
-    if isinstance(inputs, str):
-        raise InputError(
-            "A module of your own reads tensors, not text: give its inputs as a tensor, a tuple or "
-            "a dict, and the text's pieces as tokens."
-        )
-    args, named = _arguments(inputs)
+    args, named = arguments(inputs)
     plain = Tensor | bool | int | float | str | None
     copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
     watcher = Watcher(module, copies, _is_one([*args, *named.values()]))
-    with torch.no_grad(), watcher:
+    with said_why(module, args, named), running(module), torch.no_grad(), watcher:
         output = module(*args, **named)
     for call in watcher.seen:
         _check_batch(call, [*args, *named.values()])
@@ -114,14 +110,6 @@ def _is_one(inputs: Sequence[Any]) -> bool:
 def _is_features(tensor: Tensor) -> bool:
     """Whether it may be [T, D] or a mask [Q, K], where ids would be a batch."""
     return tensor.is_floating_point() or tensor.dtype == torch.bool
-
-
-def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if isinstance(inputs, Mapping):
-        return (), dict(inputs)
-    if isinstance(inputs, tuple | list):
-        return tuple(inputs), {}
-    return (inputs,), {}
 
 
 def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:

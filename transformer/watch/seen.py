@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from transformer.inputs import InputError
@@ -63,7 +64,11 @@ def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:
 
 def storage(tensor: Tensor | None) -> int:
     """Where a tensor's numbers lie: views of one another say the same."""
-    return -1 if tensor is None else tensor.untyped_storage().data_ptr()
+    if tensor is None:
+        return -1
+    if tensor.layout != torch.strided:  # sparse: its numbers lie in several places
+        return -id(tensor)
+    return tensor.untyped_storage().data_ptr()
 
 
 def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:

@@ -32,7 +32,8 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
     partial = [(call.place.path, call.is_picked) for call in blocks(watcher.seen)]
     named = {*(path for path, _ in partial), *watcher.windows}
     yield from ((path, PICKED if is_picked else BLOCKS) for path, is_picked in partial)
-    yield from ((path, BLOCKS) for path in watcher.windows)
+    for path, (n, n_queries) in watcher.windows.items():
+        yield path, f"{BLOCKS}: it reads one input as {n} of {n_queries} positions"
     called = {call.place.path for call in watcher.seen}
     maps = {(call.place.path, *call.sizes[1:]) for call in watcher.seen}
     for origin in watcher.softmaxes:

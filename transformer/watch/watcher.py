@@ -67,8 +67,8 @@ class Watcher:
         self._picked = Picked()
         self._splits: Splits = {}
         self._is_one = is_one
-        self.windows: list[str] = []
-        """Paths of modules that read one sequence as several."""
+        self.windows: dict[str, tuple[int, int]] = {}
+        """Path of a module that reads one sequence as several -> how many, of how many queries."""
         self.softmaxes: list[Origin] = []
         """Those over products of activations."""
         self._ran: set[int] = set()
@@ -237,7 +237,7 @@ class Watcher:
         """Whether a call reads several sequences where the model was given one."""
         is_batch = tensor.size(0) > 1 and (tensor.dim() > 3 or place.reads_batch)
         if is_batch and self._is_one:
-            self.windows.append(place.path)
+            self.windows[place.path] = (tensor.size(0), tensor.size(-2))
         return is_batch and self._is_one
 
     def _lasting(self, tensor: Tensor) -> Tensor:

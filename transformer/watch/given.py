@@ -1,0 +1,133 @@
+"""What a module is given to read; where it cannot run over that, a sentence that says why."""
+
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.inputs import InputError
+from transformer.refusal import Refusal
+
+OTHERS = ("pixel_values", "input_features", "input_values", "decoder_input_ids")
+"""What models of the library read beside text or instead of it."""
+ABSENT = ("NoneType", "is None", "missing", "must specify", "have to specify", "must provide")
+"""Of what an error speaks where an input was left out."""
+_PLAIN = str | bytes | int | float | bool | None
+_NO_TENSORS = (
+    "A module of your own reads tensors, not {what}: give its inputs as a tensor, a tuple or a "
+    "dict, and the text's pieces as tokens."
+)
+
+
+def arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a module is called with. Raises InputError where there is no tensor among it."""
+    if (what := _instead(inputs)) is not None:
+        raise InputError(_NO_TENSORS.format(what=what))
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    if isinstance(inputs, tuple | list):
+        return tuple(inputs), {}
+    return (inputs,), {}
+
+
+def _instead(inputs: Any) -> str | None:
+    """What is given instead of tensors; None where there are some, or what nobody knows."""
+    found = list(_leaves(inputs))
+    array = next((it for it in found if type(it).__module__ == "numpy"), None)
+    if any(not isinstance(each, _PLAIN) and each is not array for each in found):
+        return None
+    if array is not None:
+        return "arrays of numpy"
+    if any(isinstance(each, str) for each in found):
+        return "text"
+    if not found:
+        return None
+    return "plain numbers" if any(each is not None for each in found) else "None"
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping | list | tuple):
+        inner: Iterable[Any] = value.values() if isinstance(value, Mapping) else value
+        for each in inner:
+            yield from _leaves(each)
+    else:
+        yield value
+
+
+def running(module: nn.Module) -> AbstractContextManager[object]:
+    """Compiled modules run as they were written. Raises InputError for scripted ones."""
+    for path, each in module.named_modules():
+        if isinstance(each, torch.jit.ScriptModule):
+            what = f"{path} in it" if path else "it"
+            raise InputError(
+                f"{_name(module)} cannot be recorded: {what} is scripted or traced (torch.jit), "
+                "and what runs inside is not seen. Record the module that it was made from."
+            )
+    is_compiled = "torch._dynamo" in sys.modules and any(map(_is_compiled, module.modules()))
+    return torch.compiler.set_stance("force_eager") if is_compiled else nullcontext()
+
+
+def _is_compiled(module: nn.Module) -> bool:
+    is_wrapper = isinstance(module, torch._dynamo.OptimizedModule)
+    return is_wrapper or module._compiled_call_impl is not None
+
+
+@contextmanager
+def said_why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[None]:
+    """What a module raises over these arguments becomes an InputError that says what it lacks."""
+    try:
+        yield
+    except Refusal:
+        raise
+    except Exception as error:
+        raise InputError(_why(module, args, named, error)) from error
+
+
+def _why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], error: Exception) -> str:
+    name, lacking = _name(module), _lacking(module, args, named, str(error))
+    if lacking:
+        given = " and ".join(lacking)
+        return f"{name} was not given {given}, which it also reads: give all inputs, in a dict."
+    known = ", ".join(_parameters(module))
+    first = next(iter(str(error).splitlines()), "").rstrip(". ")[:300]
+    shapes = ", ".join(map(_described, (*args, *named.values())))
+    return (
+        f"{name} cannot run over {shapes}: {first or type(error).__name__}. Its forward takes "
+        f"{known or 'nothing'}."
+    )
+
+
+def _lacking(
+    module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], said: str
+) -> list[str]:
+    """Inputs that the error may be about: those that must be given, else those that may be."""
+    parameters = _parameters(module)
+    left = [name for name in list(parameters)[len(args) :] if named.get(name) is None]
+    required = [name for name in left if parameters[name].default is inspect.Parameter.empty]
+    unknown = set(named) - set(parameters)
+    if required or not any(word in said for word in ABSENT):
+        return required if not unknown else []
+    return [name for name in left if name in OTHERS] or left[:3]
+
+
+def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
+    """What its forward takes by name."""
+    plain = getattr(module, "_orig_mod", module)
+    found = inspect.signature(plain.forward).parameters
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {name: each for name, each in found.items() if each.kind not in kinds}
+
+
+def _name(module: nn.Module) -> str:
+    """The class; of a compiled module that of what was compiled."""
+    return type(getattr(module, "_orig_mod", module)).__name__
+
+
+def _described(value: Any) -> str:
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return f"{list(value.shape)} of {str(value.dtype).removeprefix('torch.')}"
