@@ -52,7 +52,9 @@ def fault_of(value: Any) -> str | None:
     """
     if not isinstance(value, Tensor):
         return "is not a tensor"
-    if value.layout != torch.strided or value.is_quantized or value.device.type != "cpu":
+    if value.layout != torch.strided:
+        return "is sparse, which is not read: save it as value.to_dense()"
+    if value.is_quantized or value.device.type != "cpu":
         return "is in a form that is not read: save it dense"
     if value.numel() * value.element_size() > value.untyped_storage().nbytes():
         return "claims more values than there are"
@@ -85,6 +87,11 @@ def _require_stored(file: Path) -> None:
     """torch.save stores its parts as they are; what swells when it is read is a trap."""
     with zipfile.ZipFile(file) as archive:
         parts = archive.infolist()
+    inside = {part.filename.partition("/")[2] for part in parts}
+    if "constants.pkl" in inside:
+        raise Misfit(f"is a scripted or traced module (torch.jit), which holds code: {ADVICE}")
+    if "archive_format" in inside:
+        raise Misfit(f"is a program of torch.export, which holds code: {ADVICE}")
     is_packed = any(part.compress_type != zipfile.ZIP_STORED for part in parts)
     if is_packed or sum(part.file_size for part in parts) > file.stat().st_size:
         raise Misfit("is packed, which torch.save does not do; save it again")

@@ -115,7 +115,7 @@ def _unwrapped(loaded: Any) -> Found:
     if not isinstance(loaded, dict):
         raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
     wrapped = next((loaded[key] for key in WEIGHTS if _is_state(loaded.get(key))), loaded)
-    tensors = {str(name): value for name, value in wrapped.items() if isinstance(value, Tensor)}
+    tensors = {str(name): value for name, value in wrapped.items() if _may_be_weights(value)}
     for prefix in PREFIXES:
         if tensors and all(name.startswith(prefix) for name in tensors):
             tensors = {name.removeprefix(prefix): value for name, value in tensors.items()}
@@ -132,6 +132,13 @@ def _unwrapped(loaded: Any) -> Found:
 
 
 _PLAIN = (bool, int, float, str)
+
+
+def _may_be_weights(value: Any) -> bool:
+    """A sparse tensor of other than floats is a buffer, as openai/whisper's code saves one."""
+    if not isinstance(value, Tensor):
+        return False
+    return value.layout == torch.strided or value.is_floating_point()
 
 
 def _is_state(value: Any) -> bool:

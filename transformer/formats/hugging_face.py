@@ -189,7 +189,8 @@ def _vocab_size(given: Any) -> int:
     if not isinstance(size, int):
         raise CheckpointError(
             f"{CONFIG} names no vocab_size: {given.model_type} reads something else than text, and "
-            "only models of text open here."
+            "only models of text open here. It is recorded from Python, with record(module, "
+            "inputs): docs/models.md."
         )
     return size
 

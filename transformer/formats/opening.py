@@ -34,6 +34,17 @@ def format_of(path: Path) -> Format:
     found = next(fitting, None)
     if found is None:
         known = "; ".join(each.title for each in formats.values())
-        what = "is not a checkpoint" if path.exists() else "is not there"
-        raise CheckpointError(f"{path.name} {what}. What opens: {known}.")
+        raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {known}.")
     return found
+
+
+def _fault(path: Path) -> str:
+    """Why no format fits, after the path's name."""
+    if not path.exists():
+        return "is not there"
+    if path.suffix or not path.is_file():
+        return "is not a checkpoint"
+    return (
+        "is not a checkpoint: without an ending to its name only what torch.save wrote is known, "
+        "and other weights end in .safetensors or .npz"
+    )

@@ -56,10 +56,10 @@ def recognise(found: Found) -> OtherCode:
             return mapping
     if any(OURS.match(name) for name in found.tensors):
         raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
-    known = "; ".join(mapping.title for mapping in mappings().values())
     raise Misfit(
-        f"has tensors of a model that is not known here, such as {listed(found.tensors, NAMED)}. "
-        f"State dicts that open are those of {known}"
+        f"has tensors of a model that is not known here, such as {listed(found.tensors, NAMED)}: "
+        "docs/formats.md lists the code whose state dicts open. Any other model is recorded from "
+        "Python, with record(module, inputs): docs/models.md"
     )
 
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_classifier
 from transformer.models.family import Family, ForcedPass, Ids, Rows
+from transformer.watch.given import BESIDE_TEXT, lacking
 
 MOST_WRITTEN = 128
 """Tokens that a decoder-only model writes at most: few of them stop by themselves."""
@@ -91,7 +92,7 @@ class HuggingFaceModel(nn.Module):
         if self.config.start_ids:
             mask = torch.ones_like(source)
             encoder: Any = self.inner
-            with _in_a_sentence():
+            with _in_a_sentence(self.inner):
                 read = encoder.get_encoder()(input_ids=source, attention_mask=mask)
             return State(source[:, :0], {"encoder_outputs": read, "attention_mask": mask})
         state = State(source[:, :0])
@@ -131,18 +132,24 @@ class HuggingFaceModel(nn.Module):
     def _run(self, **named: Any) -> Any:
         """Not every model keeps a cache or reads a mask."""
         known = inspect.signature(type(self.inner).forward).parameters
-        with _in_a_sentence():
+        with _in_a_sentence(self.inner):
             return self.inner(**{name: value for name, value in named.items() if name in known})
 
 
 @contextmanager
-def _in_a_sentence() -> Iterator[None]:
+def _in_a_sentence(model: nn.Module) -> Iterator[None]:
     """A configuration may ask for what only fails once the model runs, with errors of any kind."""
     try:
         yield
     except InputError:
         raise
     except Exception as error:
+        absent = [name for name in lacking(model, (), {}, str(error)) if name in BESIDE_TEXT]
+        if absent:
+            raise InputError(
+                f"The model cannot run over a text only: it also reads {' and '.join(absent)}. It "
+                "is recorded from Python, with record(module, inputs): docs/models.md."
+            ) from error
         first = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise InputError(f"The model cannot run over this text: {first[:300]}") from error
 

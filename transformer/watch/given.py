@@ -12,8 +12,10 @@ from torch import Tensor, nn
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
 
-OTHERS = ("pixel_values", "input_features", "input_values", "decoder_input_ids")
-"""What models of the library read beside text or instead of it."""
+BESIDE_TEXT = ("pixel_values", "input_features", "input_values")
+"""What models of the library call images and sounds."""
+OTHERS = (*BESIDE_TEXT, "decoder_input_ids")
+"""What they ask for though it may be left out."""
 ABSENT = ("NoneType", "is None", "missing", "must specify", "have to specify", "must provide")
 """Of what an error speaks where an input was left out."""
 _PLAIN = str | bytes | int | float | bool | None
@@ -88,9 +90,9 @@ def said_why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any]) -
 
 
 def _why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], error: Exception) -> str:
-    name, lacking = _name(module), _lacking(module, args, named, str(error))
-    if lacking:
-        given = " and ".join(lacking)
+    name, left = _name(module), lacking(module, args, named, str(error))
+    if left:
+        given = " and ".join(left)
         return f"{name} was not given {given}, which it also reads: give all inputs, in a dict."
     known = ", ".join(_parameters(module))
     first = next(iter(str(error).splitlines()), "").rstrip(". ")[:300]
@@ -101,10 +103,13 @@ def _why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], error
     )
 
 
-def _lacking(
+def lacking(
     module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], said: str
 ) -> list[str]:
-    """Inputs that the error may be about: those that must be given, else those that may be."""
+    """Inputs that an error may be about: those that must be given, else those that may be.
+
+    said: by the error.
+    """
     parameters = _parameters(module)
     left = [name for name in list(parameters)[len(args) :] if named.get(name) is None]
     required = [name for name in left if parameters[name].default is inspect.Parameter.empty]

@@ -243,7 +243,20 @@ def test_a_safetensors_header_of_absurd_size(tmp_path: Path) -> None:
 
 def test_a_sparse_tensor(tmp_path: Path) -> None:
     torch.save({"a": torch.eye(3).to_sparse()}, tmp_path / "a.pt")
-    refused(tmp_path / "a.pt", "in a form that is not read: save it dense|holds Python objects")
+    refused(tmp_path / "a.pt", r"a\.pt holds a, which is sparse, .* save it as value\.to_dense\(\)")
+    heads = (torch.eye(3) > 0).to_sparse()  # openai/whisper's code saves such a buffer
+    torch.save({"a": torch.ones(3), "alignment_heads": heads}, tmp_path / "a.pt")
+    assert set(read_weights(tmp_path / "a.pt").tensors) == {"a"}
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit")
+def test_a_scripted_module_and_a_program_are_named(tmp_path: Path) -> None:
+    model, given = torch.nn.Linear(2, 2), torch.zeros(1, 2)
+    torch.jit.trace(model, given).save(tmp_path / "scripted.pt")
+    refused(tmp_path / "scripted.pt", r"is a scripted or traced module \(torch\.jit\), which holds")
+    with zipfile.ZipFile(tmp_path / "program.pt", "w") as archive:  # as torch.export.save
+        archive.writestr("program/archive_format", "pt2")
+    refused(tmp_path / "program.pt", r"is a program of torch\.export, which holds code: save only")
 
 
 @pytest.mark.parametrize("content", [[1, 2], {}, {"a": 1}, torch.zeros(2), "text"])

@@ -444,3 +444,16 @@ def test_a_model_of_images_says_what_it_reads(tmp_path: Path) -> None:
     transformers.ViTModel._from_config(config).save_pretrained(tmp_path)
     with pytest.raises(CheckpointError, match="names no vocab_size: vit reads something else than"):
         load_checkpoint(tmp_path, "cpu")
+
+
+def test_a_model_that_also_reads_sounds_says_so(tmp_path: Path) -> None:
+    import transformers
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    more = {"conv_dim": (8,), "conv_stride": (5,), "conv_kernel": (10,), "intermediate_size": 16}
+    positions = {"num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2}
+    config = transformers.Wav2Vec2Config(**sizes, **more, **positions)
+    transformers.Wav2Vec2Model._from_config(config).save_pretrained(tmp_path)
+    said = r"cannot run over a text only: it also reads input_values\. It is recorded from Python"
+    with pytest.raises(InputError, match=said):
+        record(load_checkpoint(tmp_path, "cpu"), "3 4 5")

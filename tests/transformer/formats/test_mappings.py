@@ -374,9 +374,25 @@ def test_a_sidecar_that_is_no_small_file(tmp_path: Path) -> None:
 def test_a_model_that_is_not_known(tmp_path: Path) -> None:
     torch.save({"conv1.weight": torch.zeros(3, 3)}, tmp_path / "resnet.pth")
     with pytest.raises(
-        CheckpointError, match=r"such as conv1\.weight\. State dicts that open .*nanoGPT"
+        CheckpointError, match=r"such as conv1\.weight: docs/formats\.md lists .* record\(module, "
     ):
         load_checkpoint(tmp_path / "resnet.pth")
+
+
+def test_names_that_others_share_do_not_make_it_nano_gpt(tmp_path: Path) -> None:
+    """lit-llama's attention is called as nanoGPT's, and litgpt's embedding."""
+    names = "wte.weight", "ln_f.scale", "h.0.rms_1.scale", "h.0.attn.c_attn.weight"
+    torch.save({f"transformer.{name}": torch.zeros(2, 2) for name in names}, tmp_path / "lit.pth")
+    with pytest.raises(CheckpointError, match="of a model that is not known here"):
+        load_checkpoint(tmp_path / "lit.pth")
+
+
+def test_weights_without_an_ending_that_torch_did_not_save(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"\x08\0\0\0\0\0\0\0{}      ")
+    with pytest.raises(
+        CheckpointError, match=r"^weights is not a .* end in \.safetensors or \.npz"
+    ):
+        load_checkpoint(tmp_path / "weights")
 
 
 def test_a_folder_with_several(tmp_path: Path) -> None:

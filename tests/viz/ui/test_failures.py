@@ -119,6 +119,19 @@ def test_at_the_start_the_way_back_is_the_start(monkeypatch: Any) -> None:
     assert offer(at("./")) == ("Try again", "./?")
 
 
+def test_a_folder_of_a_model_of_images_leaves_the_header(app: AppTest, tmp_path: Path) -> None:
+    """Its config.json names no vocab_size."""
+    import transformers
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.ViTConfig(**sizes, intermediate_size=20, image_size=8, patch_size=4)
+    transformers.ViTModel._from_config(config).save_pretrained(tmp_path / "vit")
+    for page in ("inspect", "compare", ""):
+        opened = at(f"./{page}?checkpoint={tmp_path / 'vit'}")
+        assert "names no vocab_size" in said(opened)
+        assert "Checkpoint" in [box.label for box in opened.selectbox]
+
+
 def test_a_choice_that_fails_leaves_the_page(app: AppTest, monkeypatch: Any, caplog: Any) -> None:
     (field,) = (each for each in app.text_input if each.label == "Sentence")
     monkeypatch.setattr("viz.ui.state.choose", failing(ZeroDivisionError()))

@@ -75,7 +75,7 @@ def configure(found: Found) -> ModelConfig:
 MAPPING = CodeMapping(
     name="nano_gpt",
     title="nanoGPT",
-    tells=holds("transformer.wpe.weight", "transformer.h.0.attn.c_attn.weight"),
+    tells=holds("transformer.wpe.weight", "transformer.h.0.mlp.c_fc.weight"),  # not lit-llama's
     names=NAMES,
     embeddings=Embeddings(None, EMBEDDING, OUTPUT),
     configure=configure,
