@@ -15,7 +15,7 @@ from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.growing import as_stopped, end_reading, streams, written_answer
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.live_preview import take_preview
-from viz.ui.opened import checkpoint_names, title
+from viz.ui.opened import checkpoint_names, load, title
 from viz.ui.page import Shows
 from viz.ui.request import (
     NEITHER,
@@ -175,6 +175,7 @@ def _settle(request: Request) -> None:
 def _answer(request: Request) -> Answer:
     """What is asked; of a text that is still being written, as much as there is."""
     take_preview(request)
+    load(request)
     if streams(request):
         return written_answer(request)
     end_reading()

@@ -8,9 +8,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import streamlit as st
+
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS
+from viz.labels import literal
 from viz.ui.opening import find, find_at_start, is_checkpoint
+from viz.ui.request import Request, open_checkpoint, size_of
 from viz.ui.settings import checkpoints_folder, opened_at_start
 from viz.ui.state import session
 
@@ -62,6 +66,17 @@ def open_linked(name: str | None) -> str | None:
     if name is None or name in checkpoint_names() or not Path(name).is_absolute():
         return name
     return keep_opened(find(name, may_fetch=False))
+
+
+def load(request: Request) -> None:
+    """Load the checkpoint, with a word about it where that takes long.
+
+    Raises as `open_checkpoint`.
+    """
+    name = request.checkpoint
+    size = f"{size_of(checkpoints_folder() / name) / 1e6:,.0f} MB"
+    with st.spinner(f"Loading {literal(title(name))}, {size}"):
+        open_checkpoint(request)
 
 
 @lru_cache(maxsize=1)

@@ -82,10 +82,18 @@ def _described(path: Path, version: int) -> Description | None:
 
 def version_of(path: Path) -> int:
     """When the files of a checkpoint were written last, in ns; 0 where there are none."""
+    return max((file.stat().st_mtime_ns for file in _files(path)), default=0)
+
+
+def size_of(path: Path) -> int:
+    """Of the files of a checkpoint, in bytes."""
+    return sum(file.stat().st_size for file in _files(path))
+
+
+def _files(path: Path) -> list[Path]:
     file = path / CONFIG
     format = _format(path, file.stat().st_mtime_ns if file.is_file() else 0)
-    files = format.files(path) if format else ()
-    return max((file.stat().st_mtime_ns for file in files if file.exists()), default=0)
+    return [file for file in (format.files(path) if format else ()) if file.exists()]
 
 
 @lru_cache(maxsize=256)
@@ -170,7 +178,7 @@ def recording_of_text(request: Request) -> Recording:
     return answer(request).recording
 
 
-@st.cache_resource(max_entries=6, show_spinner="Loading the checkpoint")
+@st.cache_resource(max_entries=6, show_spinner=False)
 def _load(path: str, version: int) -> Checkpoint:
     torch.set_num_threads(threads())
     checkpoint = load_checkpoint(Path(path))

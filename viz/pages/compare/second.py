@@ -9,7 +9,7 @@ from transformer.decoding import default_method
 from transformer.refusal import Refusal
 from viz.labels import literal
 from viz.ui.focus import moved
-from viz.ui.opened import checkpoint_names, open_linked, title
+from viz.ui.opened import checkpoint_names, load, open_linked, title
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, answer, make_answer, make_request, open_checkpoint
 from viz.ui.state import bound, change, widget
@@ -115,7 +115,11 @@ def _name(first: Pane) -> str | None:
 def _answer(first: Pane) -> Answer | None:
     """Of B, where it is of another checkpoint. Raises Refusal."""
     name = _name(first)
-    return answer(Second(name).request(first.answer)) if name else None
+    if name is None:
+        return None
+    load(make_request(name, first.answer.request.text, "none"))
+    second = Second(name)
+    return answer(second.request(first.answer), lambda _: second(first.answer))
 
 
 def _own_request(first: Answer, name: str) -> Request:
