@@ -22,6 +22,20 @@ _LOADING = threading.Lock()
 """torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
 
 
+_OLD = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+"""What torch.save wrote first before version 1.6."""
+
+
+def is_saved_by_torch(file: Path) -> bool:
+    """Whether it begins as torch.save's files do: an archive, or its older form."""
+    try:
+        with file.open("rb") as opened:
+            first = opened.read(len(_OLD))
+    except OSError:
+        return False
+    return first == _OLD or (first.startswith(b"PK") and zipfile.is_zipfile(file))
+
+
 def read_torch(file: Path) -> Any:
     """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit."""
     with refusing():

@@ -18,7 +18,7 @@ from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import reason, shown
 from transformer.files.found import Found, Misfit, Tensors
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
-from transformer.files.yaml_file import yaml_pairs
+from transformer.files.yaml_file import yaml_leaves, yaml_pairs
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -83,22 +83,19 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def read_options(file: Path) -> dict[str, Any]:
-    """What a YAML file says under each name: a number, a truth, a text, None for null.
+    """What a YAML file says under each path: a number, a truth, a text, None for null.
 
-    "several values" stands for a list or a map. Raises Misfit, and CheckpointError for what cannot
-    be read.
+    Raises Misfit, and CheckpointError for what cannot be read.
     """
     try:
         text = read_file(file, LARGEST_OPTIONS).decode("utf-8")
-        return {name: _plain(value) for name, value, _ in yaml_pairs(text)}
+        return {path: _plain(value) for path, value in yaml_leaves(text)}
     except ValueError as error:
         raise Misfit(f"has settings in {file.name} that cannot be read: {reason(error)}") from error
 
 
-def _plain(text: str | None) -> bool | int | float | str | None:
+def _plain(text: str) -> bool | int | float | str | None:
     """A YAML scalar as Python has it."""
-    if text is None:
-        return "several values"
     words: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None}
     if text.lower() in words:
         return words[text.lower()]

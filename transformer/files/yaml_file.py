@@ -1,4 +1,4 @@
-"""A stranger's YAML: the one map of names and values that such files are, read by PyYAML.
+"""A stranger's YAML, read by PyYAML: one map of names and values, or maps within maps.
 
 Its events are read, as `BaseLoader` resolves none of them to anything but text. Nothing is
 composed of them: libyaml's composer follows every bracket down the stack, and a file of 100,000
@@ -6,6 +6,8 @@ brackets ends the process.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import yaml
 
@@ -13,6 +15,22 @@ from transformer.files.foreign_text import shown
 
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's where it is there: 18 times as fast."""
+
+
+DEEPEST = 20
+"""Maps and lists within each other that are read."""
+
+
+def yaml_leaves(text: str) -> Iterator[tuple[str, str]]:
+    """Path and text of each plain value, in order, at any depth; items of a list by their number.
+
+    Raises ValueError, which says the line, for what is not YAML, or too deep.
+
+    >>> list(yaml_leaves("model: {layers: 6, heads: [4, 8]}"))
+    [('model.layers', '6'), ('model.heads.0', '4'), ('model.heads.1', '8')]
+    """
+    with _in_a_sentence(text):
+        yield from _leaves(text)
 
 
 def yaml_pairs(text: str) -> Iterator[tuple[str, str | None, int]]:
@@ -23,8 +41,14 @@ def yaml_pairs(text: str) -> Iterator[tuple[str, str | None, int]]:
     >>> list(yaml_pairs("</s>: 0\\n'it''s': [1, 2]"))
     [('</s>', '0', 1), ("it's", None, 2)]
     """
-    try:
+    with _in_a_sentence(text):
         yield from _entries(text)
+
+
+@contextmanager
+def _in_a_sentence(text: str) -> Iterator[None]:
+    try:
+        yield
     except yaml.MarkedYAMLError as error:
         line = 1 + error.problem_mark.line if error.problem_mark else 1
         raise ValueError(f"line {line} is not YAML: {shown(error.problem)}") from error
@@ -32,6 +56,46 @@ def yaml_pairs(text: str) -> Iterator[tuple[str, str | None, int]]:
         line = 1 + text.count("\n", 0, error.position)
         said = f"line {line} holds the character U+{error.character:04X}"
         raise ValueError(f"{said}, which YAML does not allow") from error
+
+
+@dataclass
+class _Open:
+    """A map or a list that is being read."""
+
+    path: str
+    is_map: bool
+    name: str | None = None
+    n_items: int = 0
+
+    def next_path(self) -> str:
+        """Of the value that comes now."""
+        name = self.name if self.is_map else str(self.n_items)
+        self.name, self.n_items = None, self.n_items + 1
+        return f"{self.path}.{name}".removeprefix(".")
+
+
+def _leaves(text: str) -> Iterator[tuple[str, str]]:
+    stack: list[_Open] = []
+    for event in yaml.parse(text, Loader=LOADER):
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml.CollectionEndEvent):
+            stack.pop()
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        value = event.value if isinstance(event, yaml.ScalarEvent) else None
+        top = stack[-1] if stack else None
+        if top is not None and top.is_map and top.name is None:
+            if value is None:
+                raise ValueError(f"line {line} has a name that is not a text")
+            top.name = value
+            continue
+        path = top.next_path() if top is not None else ""
+        if value is not None:
+            yield path, value
+        elif isinstance(event, yaml.CollectionStartEvent):
+            if len(stack) == DEEPEST:
+                raise ValueError(f"line {line} is more than {DEEPEST} maps and lists deep")
+            stack.append(_Open(path, isinstance(event, yaml.MappingStartEvent)))
 
 
 def _entries(text: str) -> Iterator[tuple[str, str | None, int]]:

@@ -4,7 +4,6 @@ A file (.pt, .pth, .ckpt, .chkpt, .bin, .npz, .safetensors), or a folder with on
 config.json. `transformer/formats/mappings/` has one codebase a file; docs/formats.md lists them.
 """
 
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,6 +20,7 @@ from transformer.files.foreign_text import listed
 from transformer.files.found import SIDECAR, Found, Misfit
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import LoadedTensors
+from transformer.files.torch_file import is_saved_by_torch
 from transformer.files.weights_file import SUFFIXES, read_options, read_weights
 from transformer.formats.format import Format
 from transformer.formats.hugging_face import LIT_MODEL
@@ -149,8 +149,8 @@ def _with_settings(found: Found, mapping: OtherCode, folder: Path) -> Found:
 
 
 def _is_weights(file: Path) -> bool:
-    """By its name; without a suffix, by its being an archive, as torch.save writes one."""
-    return file.suffix in SUFFIXES or (not file.suffix and zipfile.is_zipfile(file))
+    """By its name; without a suffix, by its first bytes."""
+    return file.suffix in SUFFIXES or (not file.suffix and is_saved_by_torch(file))
 
 
 def _candidates(folder: Path) -> list[Path]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer.files.yaml_file import yaml_pairs
+from transformer.files.yaml_file import yaml_leaves, yaml_pairs
 
 
 def pairs(text: str) -> dict[str, str | None]:
@@ -43,3 +43,23 @@ def test_a_long_name_stands_after_a_question_mark() -> None:
 def test_what_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         pairs(text)
+
+
+def test_values_at_any_depth_by_their_paths() -> None:
+    text = "model:\n  layers: 6\n  sides: [{heads: 4}, {heads: 8}]\nname: a\nempty: {}\n"
+    paths = {"model.layers": "6", "model.sides.0.heads": "4", "model.sides.1.heads": "8"}
+    assert dict(yaml_leaves(text)) == {**paths, "name": "a"}
+    assert dict(yaml_leaves("")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a: " + "[" * 100_000, "line 1 is more than 20 maps and lists deep"),
+        ("? " * 100_000 + "a", "line 1 has a name that is not a text"),
+        ("a: {b: 1", "line . is not YAML: "),
+    ],
+)
+def test_depth_that_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        dict(yaml_leaves(text))

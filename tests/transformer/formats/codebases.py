@@ -332,7 +332,7 @@ def lit_llama(folder: Path, **options: Any) -> Case:
     return lit(folder, **{**LLAMA, "n_query_groups": 1, **options})
 
 
-def joey(folder: Path, norm_order: str = "pre") -> Case:
+def joey(folder: Path, norm_order: str = "pre", has_config: bool = True) -> Case:
     model = randomised(joey_nmt.Model(D, HEADS, SOURCES, TARGETS, 24, 2, norm_order == "pre"))
     saved = {
         "model_state": model.state_dict(),
@@ -344,7 +344,13 @@ def joey(folder: Path, norm_order: str = "pre") -> Case:
     for side, size in (("src", SOURCES), ("trg", TARGETS)):
         pieces = [*special, *(f"{side}{i}" for i in range(size - 4))]
         (folder / f"{side}_vocab.txt").write_text("\n".join(pieces))
-    sidecar(folder)
+    if has_config:
+        stack = {"num_heads": HEADS, "layer_norm": norm_order, "embeddings": {"scale": True}}
+        stacks = {name: json.loads(json.dumps(stack)) for name in ("encoder", "decoder")}
+        settings = {"name": "small", "model": stacks}
+        (folder / "config.yaml").write_text(yaml.safe_dump(settings))
+    else:
+        sidecar(folder)
 
     def weights(source: Tensor, target: Tensor) -> Tensor:
         model(source, target)

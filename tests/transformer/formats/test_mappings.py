@@ -152,6 +152,8 @@ def test_jadore_s_scalings_and_ties(changes: dict[str, Any], tmp_path: Path) -> 
         lambda folder: codebases.former(folder, wide=True, concatenated=True),
         lambda folder: codebases.former(folder, n_classes=3, wide=True, concatenated=True),
         lambda folder: codebases.joey(folder, norm_order="post"),
+        lambda folder: codebases.joey(folder, norm_order="post", has_config=False),
+        lambda folder: codebases.joey(folder, has_config=False),
         lambda folder: codebases.scalar(folder, names="others"),
         lambda folder: codebases.llama(folder, n_kv_heads=2),
         lambda folder: codebases.lit_llama(folder, n_query_groups=2, bias=True),
@@ -225,7 +227,8 @@ def test_litgpt_beside_the_config_json_that_it_began_with(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"rope_adjustments": {"factor": 8.0}}, "rope_adjustments: several values in model_config"),
+        ({"rope_adjustments": {"beta_fast": 8.0}}, "rope_adjustments of beta_fast, which is not"),
+        ({"latent_attention": {"q_lora_rank": 8}}, "latent_attention"),
         ({"norm_class_name": "LayerNorm"}, "norm_class_name: LayerNorm .* what opens has RMSNorm"),
         ({"name": "Gemma-2b"}, "is a Gemma"),
         ({"n_query_groups": 5}, "has 2 heads in 5 groups"),
@@ -240,6 +243,48 @@ def test_litgpt_s_models_that_do_not_open(
     settings = tmp_path / "model_config.yaml"
     settings.write_text(yaml.safe_dump(yaml.safe_load(settings.read_text()) | options))
     with pytest.raises(CheckpointError, match=rf"lit_model\.pth .*{sentence}"):
+        load_checkpoint(case.file)
+
+
+@pytest.mark.parametrize(
+    ("side", "change", "sentence"),
+    [
+        ("encoder", {"num_heads": 4}, "has num_heads 4 in its encoder and 2 in its decoder"),
+        ("decoder", {"layer_norm": "post"}, "has layer_norm pre in its encoder and post"),
+        ("both", {"alpha": 0.5}, "an alpha other than 1"),
+        ("both", {"activation": "relu6"}, "activation must be one of"),
+    ],
+)
+def test_joeynmt_s_models_that_do_not_open(
+    side: str, change: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    case = codebases.joey(tmp_path)
+    file = tmp_path / "config.yaml"
+    settings = yaml.safe_load(file.read_text())
+    for name in ("encoder", "decoder"):
+        if side in (name, "both"):
+            settings["model"][name] |= change
+    file.write_text(yaml.safe_dump(settings))
+    with pytest.raises(CheckpointError, match=rf"best\.ckpt .*{sentence}"):
+        load_checkpoint(case.file)
+
+
+def test_joeynmt_without_scaled_embeddings(tmp_path: Path) -> None:
+    case = codebases.joey(tmp_path)
+    text = (tmp_path / "config.yaml").read_text().replace("scale: true", "scale: false")
+    (tmp_path / "config.yaml").write_text(text)
+    checkpoint = load_checkpoint(case.file, "cpu")
+    assert not checkpoint.config.scaled_embeddings
+    assert checkpoint.about.title.endswith("embeddings not scaled")
+
+
+def test_files_from_before_torch_1_6_have_no_suffix_either(tmp_path: Path) -> None:
+    case = codebases.evans(tmp_path)
+    state = torch.load(case.file, weights_only=True)
+    torch.save(state, case.file, _use_new_zipfile_serialization=False)
+    require_equal(case)
+    case.file.write_bytes(b"A story")
+    with pytest.raises(CheckpointError, match="model_weights is not a checkpoint"):
         load_checkpoint(case.file)
 
 

@@ -1,10 +1,13 @@
 """joeynmt, as its training saves it: best.ckpt or N.ckpt, {"model_state", "optimizer_state", ...}.
 
 Norms before each sublayer, with one that closes each stack, or after each; no bias at the output.
-Residual sums are those of its default, an alpha of 1.
+What no shape shows stands in the config.yaml that it leaves beside the weights.
 """
 
+from typing import Any
+
 from transformer.config import ModelConfig
+from transformer.files.foreign_text import shown
 from transformer.files.found import Found, Misfit
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
@@ -45,26 +48,46 @@ NAMES = {
 }
 
 
+def setting(found: Found, name: str, encoder: Any, decoder: Any) -> Any:
+    """What config.yaml says of both stacks, or its defaults. Raises Misfit where they differ."""
+    sides = {"encoder": encoder, "decoder": decoder}
+    said = [found.options.get(f"model.{side}.{name}", usual) for side, usual in sides.items()]
+    if said[0] != said[1]:
+        raise Misfit(
+            f"has {name} {shown(said[0])} in its encoder and {shown(said[1])} in its decoder, "
+            "which are one here"
+        )
+    return said[0]
+
+
 def configure(found: Found) -> ModelConfig:
-    """No shape says num_heads, nor that embeddings are scaled, as in all its configurations."""
+    """Without a config.yaml: embeddings are scaled, as in all those that it comes with."""
     closing = [found.has(name) for name in CLOSING]
-    if len(set(closing)) > 1:
-        raise Misfit("closes one of its stacks with a norm and not the other: layer_norm differs")
+    is_told = "model.encoder.num_heads" in found.options
+    usual = (
+        ("pre", "post") if is_told else (("post", "pre")[closing[0]], ("post", "pre")[closing[1]])
+    )
+    order = setting(found, "layer_norm", *usual)
+    if setting(found, "alpha", 1.0, 1.0) != 1:
+        raise Misfit("has residual sums with an alpha other than 1, which is not known here")
+    setting(found, "num_heads", None, None)
     vocab_size, d_model = found.shape(TARGET)
     return ModelConfig(
         vocab_size=vocab_size,
         source_vocab_size=found.shape(SOURCE)[0],
         d_model=d_model,
         d_ff=found.shape("encoder.layers.0.feed_forward.pwff_layer.0.weight")[0],
-        n_heads=found.heads("num_heads"),
+        n_heads=found.heads("model.encoder.num_heads"),
         n_encoder_layers=found.layers("encoder.layers.*."),
         n_decoder_layers=found.layers("decoder.layers.*."),
         max_len=5000,
-        norm_order="pre" if all(closing) else "post",
+        norm_order=order,
         norm_eps=1e-6,
-        encoder_norm=all(closing),
-        decoder_norm=all(closing),
+        encoder_norm=closing[0],
+        decoder_norm=closing[1],
+        activation=setting(found, "activation", "relu", "relu"),
         tied="none",
+        scaled_embeddings=setting(found, "embeddings.scale", *[not is_told] * 2),
         pad_id=1,
         bos_id=2,
         eos_id=3,
@@ -84,6 +107,7 @@ MAPPING = CodeMapping(
     embeddings=Embeddings(SOURCE, TARGET, "decoder.output_layer.weight"),
     configure=configure,
     tables=("encoder.pe.pe", "decoder.pe.pe"),
+    settings="config.yaml",
     frames_source=(False, True),
     assumed=scale,
 )

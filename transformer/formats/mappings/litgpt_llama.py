@@ -23,7 +23,7 @@ ASSUMED: dict[str, Any] = {
     **dict.fromkeys(("norm_1", "norm_2"), True),
     **dict.fromkeys(("attention_scores_scalar", "sliding_window_size"), None),
     **dict.fromkeys(("attention_logit_softcapping", "final_logit_softcapping"), None),
-    **dict.fromkeys(("rope_adjustments", "rope_local_base_freq", "latent_attention"), None),
+    **dict.fromkeys(("rope_local_base_freq", "latent_attention"), None),
     "rope_condense_ratio": 1,
     "n_expert": 0,
 }
@@ -93,7 +93,7 @@ def require(found: Found, **further: Any) -> None:
     """Its options must be what opens. Raises Misfit, which names one that is not."""
     for name, known in {**ASSUMED, **further}.items():
         given = found.options.get(name, known)
-        if given != known:
+        if given != known or any(each.startswith(f"{name}.") for each in found.options):
             raise Misfit(
                 f"has {name}: {shown(given)} in {SETTINGS}, which is not known here; what opens "
                 f"has {shown(known)}"
@@ -120,6 +120,28 @@ def common(found: Found) -> dict[str, Any]:
     }
 
 
+STRETCHED = {
+    "factor": "factor",
+    "low_freq_factor": "low_freq_factor",
+    "high_freq_factor": "high_freq_factor",
+    "original_max_seq_len": "original_max_position_embeddings",
+}
+"""How Llama 3.1 turns slow pairs more slowly: their name of a number -> the library's."""
+
+
+def rotation(found: Found) -> dict[str, Any]:
+    """The library's rope_parameters. Raises Misfit for what Llama 3 does not do."""
+    prefix = "rope_adjustments."
+    given = {n.removeprefix(prefix): v for n, v in found.options.items() if n.startswith(prefix)}
+    base = {"rope_theta": found.options.get("rope_base", 10000)}
+    if not given:
+        return base | {"rope_type": "default"}
+    if set(given) != set(STRETCHED):
+        said = ", ".join(sorted(given))
+        raise Misfit(f"has rope_adjustments of {shown(said)}, which is not known here")
+    return base | {"rope_type": "llama3"} | {STRETCHED[n]: given[n] for n in STRETCHED}
+
+
 def configure(found: Found) -> dict[str, Any]:
     """A Qwen 2 has biases of queries, keys and values; a Llama all of them or none."""
     require(found, **LIKE_LLAMA)
@@ -134,7 +156,7 @@ def configure(found: Found) -> dict[str, Any]:
         "head_dim": found.shape("transformer.h.0.attn.proj.weight")[1] // heads,
         "intermediate_size": found.shape("transformer.h.0.mlp.fc_1.weight")[0],
         "rms_norm_eps": float(option("norm_eps", 1e-5)),
-        "rope_parameters": {"rope_type": "default", "rope_theta": option("rope_base", 10000)},
+        "rope_parameters": rotation(found),
         **has_bias,
     }
 

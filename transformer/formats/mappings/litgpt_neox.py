@@ -54,7 +54,7 @@ def prepare(found: Found) -> Found:
 
 def configure(found: Found) -> dict[str, Any]:
     """Its residual sums stand beside each other or follow each other, as an option says."""
-    require(found, norm_class_name="LayerNorm", bias=True)
+    require(found, norm_class_name="LayerNorm", bias=True, rope_adjustments=None)
     option = found.options.get
     activation = option("gelu_approximate", "none")
     if activation not in ACTIVATIONS:
