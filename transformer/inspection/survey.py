@@ -16,20 +16,12 @@ from transformer.files.tensors import Health, Stored, health
 from transformer.formats.opening import format_of
 from transformer.inspection.circuits import Heads
 from transformer.inspection.contents import Contents, our_contents
+from transformer.inspection.findings import Finding
 from transformer.inspection.module_tree import Branch, module_tree
 from transformer.models.family import Family
 
 NAMED = 6
 """The most rows that a sentence names."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that should not be, or that a person should know."""
-
-    tensor: str
-    problem: str
-    """In a few words, such as "3 of 12 values are NaN"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +85,13 @@ class Inspection:
         return [
             *(Finding(name, problem) for name, problem in faults.items()),
             *(
-                Finding(name, f"missing; {CONFIG} asks for {_shape(shape)}")
+                Finding(name, f"missing; {CONFIG} asks for {_shape(shape)}", "are missing")
                 for name, shape in contents.fit.missing.items()
             ),
             *(
-                Finding(each.name, problem)
+                Finding(each.name, *found)
                 for each in self.tensors
-                for problem in (*self._misfit(each), *_illness(each, self.healths[each.name]))
+                for found in (*self._misfit(each), *_illness(each, self.healths[each.name]))
             ),
         ]
 
@@ -109,13 +101,15 @@ class Inspection:
         same = [f"{' and '.join(group)} hold the same values." for group in self.identical]
         return [*self.contents.ties, *same]
 
-    def _misfit(self, found: Stored) -> list[str]:
+    def _misfit(self, found: Stored) -> list[tuple[str, str]]:
         fit = self.contents.fit
         if found.name in fit.unexpected:
-            return [f"unexpected; no part of the model that {CONFIG} describes"]
+            problem = f"unexpected; no part of the model that {CONFIG} describes"
+            return [(problem, "are unexpected")]
         if found.name in fit.misfits:
             wanted = _shape(fit.misfits[found.name])
-            return [f"is {_shape(found.shape)}; {CONFIG} says {wanted}"]
+            problem = f"is {_shape(found.shape)}; {CONFIG} says {wanted}"
+            return [(problem, f"have other shapes than {CONFIG} says")]
         return []
 
 
@@ -159,7 +153,7 @@ def inspect(path: Path) -> dict[str, Any]:
         **said,
         **{name: value for name, value in found.config.to_dict().items() if name not in said},
         "tied tensors": found.ties,
-        "suspicious": [f"{each.tensor}: {each.problem}." for each in found.findings],
+        "suspicious": list(map(str, found.findings)),
         "modules": [_branch(branch, found) for branch in found.tree],
     }
 
@@ -183,16 +177,19 @@ def _branch(branch: Branch, found: Inspection) -> dict[str, Any]:
     }
 
 
-def _illness(found: Stored, state: Health) -> list[str]:
+def _illness(found: Stored, state: Health) -> list[tuple[str, str]]:
+    """What is wrong with a tensor's values, and with those of several."""
     said = []
     for n, what in ((state.n_nan, "NaN"), (state.n_infinite, "infinite")):
         if n:
-            said.append(f"{n:,} of {found.n_values:,} values {'are' if n > 1 else 'is'} {what}")
+            problem = f"{n:,} of {found.n_values:,} values {'are' if n > 1 else 'is'} {what}"
+            said.append((problem, f"hold {what} values"))
     if state.is_zero:
-        said.append("every value is 0")
+        said.append(("every value is 0", "are 0"))
     if n := len(state.dead_rows):
         rows = listed(state.dead_rows, NAMED)
-        said.append(f"{n:,} of {found.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}")
+        problem = f"{n:,} of {found.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}"
+        said.append((problem, "have rows that are all 0"))
     return said
 
 

@@ -52,7 +52,7 @@ def draw(recording: Recording, theme: Theme, first: Selection, second: Selection
         hover = f"from %{{y}} and %{{x}} on, {what}: %{{z:+.4f}}"
     largest = float(values.abs().max())
     scale = (
-        signed_scale(theme, f"A − B · scale fits: ±{largest:.2g}", largest)
+        signed_scale(theme, f"A − B · up to the largest: ±{largest:.2g}", largest)
         if largest
         else signed_scale(theme, "A − B · no difference")
     )

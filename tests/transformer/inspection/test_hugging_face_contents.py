@@ -11,7 +11,8 @@ from safetensors.torch import load_file, save_file
 
 from tests.transformer.watch.hugging_face import FAMILIES, build
 from transformer.checkpoint import CheckpointError
-from transformer.inspection.survey import Finding, inspect, survey
+from transformer.inspection.findings import Finding
+from transformer.inspection.survey import inspect, survey
 
 WHOLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"

@@ -62,6 +62,22 @@ def test_modules_with_their_shares(folder: Path) -> None:
     assert "is one matrix for source and target embeddings" in texts(app)
 
 
+def test_what_many_tensors_share_is_one_line_that_opens(folder: Path) -> None:
+    def clear(weights: dict[str, torch.Tensor]) -> None:
+        for name in weights:
+            if name.endswith("bias"):
+                weights[name].zero_()
+
+    cleared = damaged(SHIPPED / "copy", folder / "work" / "again", clear).rename(folder / "cleared")
+    app = inspect()
+    widget(app.selectbox, "checkpoint").set_value("cleared").run()
+    (opens,) = app.expander
+    names = [each.tensor for each in survey(cleared).findings]
+    title = opens.label.replace("\\", "")
+    assert title.startswith(f"{len(names)} biases are 0: {names[0]}, {names[1]} and ")
+    assert opens.markdown[0].value.count("every value is 0") == len(names) > 40
+
+
 def test_a_damaged_checkpoint_is_inspected_though_it_cannot_run(folder: Path) -> None:
     app = inspect()
     widget(app.selectbox, "checkpoint").set_value("damaged").run()

@@ -95,7 +95,7 @@ def test_the_difference_is_exact_and_its_scale_fits_and_says_so(recording: Recor
     b = recording.attentions["encoder_self"].weights(1, 1)
     largest = float((a - b).abs().max())
     assert (shown.zmin, shown.zmax) == (-largest, largest)
-    assert shown.colorbar.title.text == f"A − B · scale fits: ±{largest:.2g}"
+    assert shown.colorbar.title.text == f"A − B · up to the largest: ±{largest:.2g}"
     assert torch.equal(torch.from_numpy(shown.z), a - b)
     assert f"{largest_difference(a, b):.2f}" in head_difference.describe(recording, first, second)
 

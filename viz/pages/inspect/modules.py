@@ -1,9 +1,12 @@
 """The modules of a checkpoint in a table, and whatever is suspicious."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer.inspection.findings import Group, grouped
 from transformer.inspection.module_tree import Branch
 from transformer.inspection.survey import Inspection
 from viz.export import rows_csv
@@ -14,6 +17,8 @@ from viz.ui.saving import download
 
 INDENT = "\u2003"
 HEIGHT = 520
+LONG, LIST = 8, 280
+"""From so many findings on, the list that a line opens is so many pixels high, and scrolls."""
 
 
 def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
@@ -35,8 +40,7 @@ def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     with said:
         st.markdown(f"**{found.n_parameters:,}** parameters in {len(found.tensors):,} tensors")
         _list("Tied", found.ties, "No tensor has two roles, and no two are equal.")
-        suspicious = [f"{each.tensor}: {each.problem}." for each in found.findings]
-        _list("Suspicious", suspicious, "Nothing suspicious.")
+        _suspicious(grouped(found.findings))
         st.caption(
             "Looked for: tensors that are missing, unexpected or of another shape than config.json "
             "asks for; NaN and infinite values; tensors, and rows of matrices, that are all 0."
@@ -62,6 +66,17 @@ def _row(branch: Branch, found: Inspection) -> dict[str, object]:
 def _list(title: str, lines: list[str], nothing: str) -> None:
     st.markdown(f"**{title}**")
     st.markdown("\n".join(f"* {literal(line)}" for line in lines) or nothing)
+
+
+def _suspicious(groups: list[Group]) -> None:
+    """What many tensors share is one line, which opens."""
+    single = [group.title for group in groups if len(group.findings) == 1]
+    _list("Suspicious", single, "" if groups else "Nothing suspicious.")
+    for group in groups:
+        if len(group.findings) > 1:
+            height: Any = LIST if len(group.findings) >= LONG else "content"
+            with st.expander(literal(group.title)), st.container(height=height, border=False):
+                st.markdown("\n".join(f"* {literal(str(each))}" for each in group.findings))
 
 
 def _files(found: Inspection) -> None:
