@@ -5,12 +5,18 @@ DATA ?= data
 RECIPE ?= en-de
 # Of the app: what it opens, and where it listens; 0.0.0.0 lets others in.
 CHECKPOINT ?=
+# A torch module of your own, as script.py:build, where build() returns from_module(...).
+MODULE ?=
 ADDRESS ?= localhost
 
 .PHONY: run test lint bench train screenshots venv
 
 run: .venv/ready
+ifneq ($(MODULE),)
+	$(BIN)/python -m viz explore "$(MODULE)" --address $(ADDRESS)
+else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
+endif
 
 # One browser at a time: on two cores, two take longer than twice as long.
 test: .venv/ready-for-tests

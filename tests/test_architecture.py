@@ -17,11 +17,11 @@ RANKS = (
     ("viz.notebook",),
     ("viz.ui",),
     ("viz.pages",),
-    ("app",),
+    ("app", "viz.__main__", "headscope"),
 )
 """Lowest first; a module may import its own rank and those below."""
 ABOVE = ("plotly", "streamlit", "pandas")
-FOLDERS = (ROOT / "transformer", ROOT / "viz")
+FOLDERS = (ROOT / "transformer", ROOT / "viz", ROOT / "headscope")
 FILES = [*sorted(file for folder in FOLDERS for file in folder.rglob("*.py")), ROOT / "app.py"]
 
 
@@ -95,8 +95,9 @@ files = pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_imports_point_downwards(file: Path) -> None:
     own = rank(name_of(file))
     ours = [name for name in imports(ast.parse(file.read_text())) if rank(name) is not None]
-    if own is None:  # viz itself names what notebooks import
-        assert [name for name in ours if not within(name, "viz.notebook")] == []
+    if own is None:  # viz itself names what notebooks import, and imports it when it is asked for
+        named = ("viz.notebook", "viz.ui.exploring")
+        assert not [name for name in ours if not any(within(name, each) for each in named)]
     else:
         assert [name for name in ours if rank(name) > own] == []
 

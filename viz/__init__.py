@@ -20,11 +20,13 @@ if TYPE_CHECKING:
         head_map,
         head_view,
     )
+    from viz.ui.exploring import explore
 
 __all__ = [
     "Picture",
     "cell_steps",
     "decode_player",
+    "explore",
     "figure",
     "head_grid",
     "head_map",
@@ -34,6 +36,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What a notebook imports from here; only then, as the app's own modules need none of it."""
+    if name == "explore":
+        return import_module("viz.ui.exploring").explore
     if name in __all__:
         return getattr(import_module("viz.notebook"), name)
     raise AttributeError(f"module 'viz' has no attribute {name!r}")

@@ -8,7 +8,7 @@ from headscope import from_module
 TEXT = (
     "the cat sat on the mat. the dog sat on the log. the cat saw the dog, and the dog saw the cat. "
 )
-CHARACTERS = sorted(set(TEXT))
+CHARACTERS, EXAMPLES = sorted(set(TEXT)), ["the cat sat", "the dog saw"]
 
 
 class Head(nn.Module):
@@ -53,7 +53,7 @@ class CharacterModel(nn.Module):
     def __init__(self, d_model: int = 48, n_heads: int = 4, n_layers: int = 2) -> None:
         super().__init__()
         self.tokens = nn.Embedding(len(CHARACTERS), d_model)
-        self.positions = nn.Embedding(128, d_model)
+        self.positions = nn.Embedding(256, d_model)
         self.blocks = nn.Sequential(*(Block(d_model, n_heads) for _ in range(n_layers)))
         self.output = nn.Linear(d_model, len(CHARACTERS))
 
@@ -89,7 +89,4 @@ def build(steps: int = 200):
     def tokenize(text: str) -> list[int]:
         return [CHARACTERS.index(character) for character in text]
 
-    return from_module(
-        model, tokenize, CHARACTERS, ["the cat sat", "the dog saw"],
-        writes="continuation", max_len=128,
-    )  # fmt: skip
+    return from_module(model, tokenize, CHARACTERS, EXAMPLES, writes="continuation")

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from headscope import from_module
 
+DIGITS, EXAMPLES = "0123456789", ["3729", "1 2 3 4 5"]
 NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 NAMES += ["<s>", "</s>"]
 
@@ -57,13 +58,13 @@ class Layer(nn.Module):
         return self.norms[2](x + self.feed_forward(x))
 
 
-class Names(nn.Module):
+class DigitNames(nn.Module):
     """Digits [B, S] and what was written so far [B, T] -> logits [B, T, 12]."""
 
     def __init__(self, d_model: int = 32, n_heads: int = 4, n_layers: int = 2) -> None:
         super().__init__()
         self.digits, self.names = nn.Embedding(10, d_model), nn.Embedding(12, d_model)
-        self.positions = nn.Parameter(0.1 * torch.randn(32, d_model))
+        self.positions = nn.Parameter(0.1 * torch.randn(256, d_model))
         self.encoder = nn.ModuleList(Layer(d_model, n_heads, False) for _ in range(n_layers))
         self.decoder = nn.ModuleList(Layer(d_model, n_heads, True) for _ in range(n_layers))
         self.output = nn.Linear(d_model, 12)
@@ -80,7 +81,7 @@ class Names(nn.Module):
         return self.output(x)
 
 
-def train(model: Names, steps: int) -> None:
+def train(model: DigitNames, steps: int) -> None:
     """Random digits, up to eight of them."""
     torch.manual_seed(0)
     optimizer = torch.optim.Adam(model.parameters(), 2e-3)
@@ -98,13 +99,12 @@ def train(model: Names, steps: int) -> None:
 def build(steps: int = 400):
     """Some seconds of training, then what `explore` opens."""
     torch.manual_seed(0)
-    model = Names()
+    model = DigitNames()
     train(model, steps)
 
     def tokenize(text: str) -> list[int]:
         return [int(digit) for digit in text if digit != " "]
 
     return from_module(
-        model, tokenize, "0123456789", ["3729", "1 2 3 4 5"],
-        writes="target", target_pieces=NAMES, start="<s>", end="</s>", max_len=32,
-    )  # fmt: skip
+        model, tokenize, DIGITS, EXAMPLES, writes="target", target_pieces=NAMES, start=10, end=11
+    )

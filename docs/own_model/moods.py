@@ -7,6 +7,7 @@ from headscope import from_module
 
 GOOD, BAD = ["good", "fine", "lovely"], ["bad", "dull", "awful"]
 WORDS = ["<unk>", "the", "a", "film", "story", "was", "is", "not", "very", "and", *GOOD, *BAD]
+EXAMPLES = ["the film was very good", "a dull and awful story"]
 
 
 class SelfAttention(nn.Module):
@@ -55,7 +56,4 @@ def build(steps: int = 200):
     def tokenize(text: str) -> list[int]:
         return [WORDS.index(word) if word in WORDS else 0 for word in text.lower().split()]
 
-    return from_module(
-        model, tokenize, WORDS, ["the film was very good", "a dull and awful story"],
-        classes=("bad", "good"),
-    )  # fmt: skip
+    return from_module(model, tokenize, WORDS, EXAMPLES, classes=("bad", "good"))

@@ -28,13 +28,27 @@ DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 @contextmanager
 def serve(script: Path = ROOT / "app.py", **environment: str) -> Iterator[str]:
     """The address of a Streamlit server that lives as long as the block."""
+    command = ["streamlit", "run", str(script), "--server.headless", "true"]
+    with _serve([*command, "--server.address", "127.0.0.1", "--server.port"], environment) as it:
+        yield it
+
+
+@contextmanager
+def serve_module(said: str) -> Iterator[str]:
+    """The same for `python -m viz explore script.py:build`."""
+    command = ["viz", "explore", said, "--quiet", "--address", "127.0.0.1", "--port"]
+    with _serve(command, {"OMP_NUM_THREADS": "1"}) as address:
+        yield address
+
+
+@contextmanager
+def _serve(command: list[str], environment: dict[str, str]) -> Iterator[str]:
+    """A module of Python's, with these arguments and a free port as the last one."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
-    command += ["--server.address", "127.0.0.1"]
     process = subprocess.Popen(
-        [*command, "--server.port", str(port)],
+        [sys.executable, "-m", *command, str(port)],
         cwd=ROOT,
         env=os.environ | environment,
         stdout=subprocess.DEVNULL,

@@ -34,7 +34,7 @@ def in_a_sentence(what: str, refusal: type[Refusal] = InputError) -> Iterator[No
         raise
     except Exception as error:
         getLogger(__name__).exception("%s failed", what)
-        raise refusal(f"{what} failed{_place(error)}: {_said(error)}.") from error
+        raise refusal(f"{what} failed{_place(error, what)}: {_said(error)}.") from error
 
 
 def _said(error: Exception) -> str:
@@ -42,8 +42,8 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def _place(error: Exception) -> str:
-    """The last line that is the author's own, not a library's."""
+def _place(error: Exception, what: str) -> str:
+    """The last line that is the author's own, not a library's; and in which function it is."""
     own = [
         (frame.f_code, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -54,8 +54,9 @@ def _place(error: Exception) -> str:
     code, line = own[-1]
     file = Path(code.co_filename)
     cell = "ipykernel" in str(file) or "ipython-input" in file.name
-    name = code.co_qualname.rpartition("<locals>.")[2]
-    within = f" in {name}" if not name.startswith("<") else ""
+    names = code.co_qualname.split(".<locals>.")
+    name = next((each for each in reversed(names) if not each.startswith("<")), what)
+    within = f" in {name}" if name != what else ""
     return f"{within} at line {line} of {'a notebook cell' if cell else file.name}"
 
 

@@ -82,7 +82,7 @@ def from_module(
     tensors = chain(module.parameters(), module.buffers())
     return Checkpoint(
         path=_file_of(tokenize) / (title or name),
-        about=About(title or f"{name}, a module of your own", "", kind, texts, opens_at),
+        about=About("a module of your own", "", kind, texts, opens_at),
         config=config,
         family=family,
         model=model,

@@ -13,6 +13,7 @@ from viz.ui.garbage import freeze_modules
 from viz.ui.growing import drawn
 from viz.ui.header import header, turn_to
 from viz.ui.live_preview import previewed
+from viz.ui.main_module import put_back_main_module
 from viz.ui.mending import mend, mend_head
 from viz.ui.opened import at_start, checkpoint_names, open_linked
 from viz.ui.page import Page, Pane
@@ -26,6 +27,7 @@ from viz.ui.token_row import token_row
 
 def show(page: Page, pages: Mapping[str, Page]) -> None:
     """Draw one of the pages."""
+    put_back_main_module()
     style(page, pages.values())
     open_page(page.name)
     try:

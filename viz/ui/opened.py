@@ -12,6 +12,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS
+from transformer.formats.own_module import offered
 from viz.labels import literal
 from viz.ui.opening import find, find_at_start, is_checkpoint
 from viz.ui.request import Request, open_checkpoint, size_of
@@ -24,8 +25,7 @@ def checkpoint_names() -> list[str]:
 
     Shipped ones by the names of their folders, others by their paths.
     """
-    started, problem = at_start()
-    opened = [str(path) for path in started if problem is None]
+    opened = [str(path) for path in at_start()[0]]
     return [*opened, *shipped_names(), *session().opened]
 
 
@@ -79,9 +79,17 @@ def load(request: Request) -> None:
         open_checkpoint(request)
 
 
-@lru_cache(maxsize=1)
 def at_start() -> tuple[tuple[Path, ...], str | None]:
-    """The checkpoints that the app was started with, or why these cannot be opened."""
+    """The checkpoints that the app was started with, or why these cannot be opened.
+
+    Modules that `explore` was given come first.
+    """
+    named, problem = _named_at_start()
+    return (*offered(), *named), problem
+
+
+@lru_cache(maxsize=1)
+def _named_at_start() -> tuple[tuple[Path, ...], str | None]:
     said = opened_at_start()
     if not said:
         return (), None

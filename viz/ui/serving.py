@@ -2,9 +2,12 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from logging import ERROR, getLogger
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -17,12 +20,38 @@ from viz.ui.live_preview import preview_route
 from viz.ui.shell import Shell
 from viz.ui.waiting import waiting
 
+ROOT = Path(__file__).parents[2]
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""
 _ABOUT_SESSIONS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 _first: dict[str, str] = {}
 LISTENS = 0.2
 """Seconds after which the server surely answers."""
+
+
+def make_app(started: Callable[[], object]) -> st.App:
+    """The app, for a process that serves it by itself. started: called once it answers."""
+
+    @asynccontextmanager
+    async def telling(app: st.App) -> AsyncIterator[None]:
+        async with lifespan(app):
+            started()
+            yield
+
+    return st.App(ROOT / "app.py", lifespan=telling, routes=routes(), middleware=middleware())
+
+
+def options_of_app() -> dict[str, Any]:
+    """What `streamlit run` would read beside app.py: option -> value."""
+    return dict(_flat(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())))
+
+
+def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value
 
 
 def middleware() -> list[Middleware]:

@@ -1,12 +1,15 @@
 """The three scripts of docs/own_model.md: what they say of a module is enough to look at it."""
 
 import importlib.util
+import inspect
+import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from transformer import Checkpoint, decode, record
+from transformer import Checkpoint, decode, from_module, record
 
 FOLDER = Path(__file__).parents[3] / "docs" / "own_model"
 
@@ -46,3 +49,21 @@ def test_the_classifier_learns_its_task() -> None:
     for text, mood in (("the film was very good", "good"), ("a dull and awful story", "bad")):
         said = record(checkpoint, text).classification
         assert said is not None and said.classes[int(said.logits.argmax())] == mood
+
+
+def test_the_document_shows_what_the_scripts_say_in_ten_lines() -> None:
+    text = FOLDER.with_suffix(".md").read_text(encoding="utf-8")
+    shown = [each for each in re.findall(r"```python\n(.*?)```", text, re.S) if "return" in each]
+    assert len(shown) == len(list(FOLDER.glob("*.py"))) == 3
+    for code, name in zip(shown, re.findall(r"\(own_model/(\w+)\.py\)", text), strict=True):
+        script = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+        lines = [line for line in code.splitlines() if line]
+        assert textwrap.indent("\n".join(lines), "    ") in re.sub(r"\n+", "\n", script)
+        assert len(lines) <= 10
+
+
+def test_the_document_names_every_argument() -> None:
+    text = FOLDER.with_suffix(".md").read_text(encoding="utf-8")
+    named = {name for row in re.findall(r"^\| (`.+?) \|", text, re.M) for name in row.split(", ")}
+    given = set(inspect.signature(from_module).parameters) - {"module", "title"}
+    assert {name.strip("`") for name in named} == given
