@@ -15,7 +15,7 @@ from transformer.checkpoint import CONFIG, SNAPSHOTS
 from transformer.formats.own_module import offered
 from viz.labels import literal
 from viz.ui.opening import find, find_at_start, is_checkpoint
-from viz.ui.request import Request, open_checkpoint, size_of
+from viz.ui.request import Request, is_loaded, open_checkpoint, size_of
 from viz.ui.settings import checkpoints_folder, opened_at_start
 from viz.ui.state import session
 
@@ -73,6 +73,8 @@ def load(request: Request) -> None:
 
     Raises as `open_checkpoint`.
     """
+    if is_loaded(request):
+        return
     name = request.checkpoint
     size = f"{size_of(checkpoints_folder() / name) / 1e6:,.0f} MB"
     with st.spinner(f"Loading {literal(title(name))}, {size}"):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NoReturn
 
 import streamlit as st
 import torch
@@ -142,8 +143,17 @@ def keep_answer(made: Answer) -> None:
     answer(made.request, lambda _: made)
 
 
-def _missing(request: Request) -> Answer:
-    raise LookupError(request)
+def is_loaded(request: Request) -> bool:
+    """Whether its checkpoint is at hand."""
+    try:
+        _load(str(checkpoints_folder() / request.checkpoint), request.version, _missing)
+    except LookupError:
+        return False
+    return True
+
+
+def _missing(key: object) -> NoReturn:
+    raise LookupError(key)
 
 
 def make_answer(
@@ -179,9 +189,11 @@ def recording_of_text(request: Request) -> Recording:
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _load(path: str, version: int) -> Checkpoint:
+def _load(
+    path: str, version: int, _open: Callable[[Path], Checkpoint] = load_checkpoint
+) -> Checkpoint:
     torch.set_num_threads(threads())
-    checkpoint = load_checkpoint(Path(path))
+    checkpoint = _open(Path(path))
     # Streamlit collects garbage after every rerun, which walks all of torch: 187 ms; frozen, 9 ms.
     gc.unfreeze()
     gc.collect()
