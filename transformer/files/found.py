@@ -1,5 +1,6 @@
 """What a file of weights from elsewhere holds, and the error of what does not map."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -62,6 +63,14 @@ class Found:
             "does not say how many heads its attention has, and no shape tells: write "
             f'{{"n_heads": 8}}, with the right number, into a file {SIDECAR} beside it'
         )
+
+    def number(self, name: str, usual: float) -> float:
+        """An option above 0; the usual one where nothing is said. Raises Misfit."""
+        value = self.options.get(name, usual)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 < value < math.inf:
+            raise Misfit(f"has {name}: {value!r:.40}, where a number above 0 belongs")
+        return float(value)
 
     def having(self, tensors: Tensors) -> "Found":
         """The same with other tensors."""

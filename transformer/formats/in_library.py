@@ -13,7 +13,7 @@ from transformer.files.tensor_files import LoadedTensors
 from transformer.formats.hugging_face import described
 from transformer.formats.mappings.mapping import LibraryMapping
 from transformer.formats.renaming import renamed, require_all, require_shapes, their_name
-from transformer.formats.translate import as_floats
+from transformer.formats.translate import as_floats, whole
 from transformer.formats.vocabulary_files import find_vocabulary, make_tokenizer
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.model import HuggingFaceModel
@@ -59,8 +59,10 @@ def open_in_library(mapping: LibraryMapping, found: Found, folder: Path) -> InLi
         raise Misfit(f"needs no {unread[0]} beside it: its own settings say it")
     vocabulary = find_vocabulary(folder, found, mapping)
     named = vocabulary.special_ids(mapping.named_ids)
-    found = mapping.prepare(replace(found, choices=named | dict(found.choices)))
-    values = mapping.configure(found)
+    found = replace(found, choices=named | dict(found.choices))
+    with whole():
+        found = mapping.prepare(found)
+        values = mapping.configure(found)
     given = config_of(folder, values)
     ours, unexpected = renamed(found, mapping.names, mapping)
     tensors = {name: tensor for name, (tensor, _) in ours.items()}

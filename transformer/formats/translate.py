@@ -1,7 +1,8 @@
 """A codebase's tensors under our names, and the ModelConfig that they fit."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import torch
@@ -65,8 +66,15 @@ def recognise(found: Found) -> OtherCode:
 
 def translate(mapping: CodeMapping, found: Found) -> Translated:
     """The model's tensors under our names. Raises Misfit, which names what does not map."""
-    try:
+    with whole():
         return _translated(mapping, found)
+
+
+@contextmanager
+def whole() -> Iterator[None]:
+    """Whatever a mapping raises over tensors and settings that make no sense, as a Misfit."""
+    try:
+        yield
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
         reason = shown(str(error).strip().partition("\n")[0], 120).rstrip(". ")
         raise Misfit(f"holds tensors that do not go together: {reason}") from error

@@ -233,6 +233,8 @@ def test_litgpt_beside_the_config_json_that_it_began_with(tmp_path: Path) -> Non
         ({"name": "Gemma-2b"}, "is a Gemma"),
         ({"n_query_groups": 5}, "has 2 heads in 5 groups"),
         ({"n_head": 7}, r"attn\.qkv\.weight of \[32, 16\], which is not 7 queries and 1 keys"),
+        ({"norm_eps": "small"}, "has norm_eps: 'small', where a number above 0 belongs"),
+        ({"rope_base": 0}, "has rope_base: 0, where"),
         ({"n_head": "two"}, "does not say how many heads"),
     ],
 )

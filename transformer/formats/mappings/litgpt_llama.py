@@ -105,13 +105,13 @@ def require(found: Found, **further: Any) -> None:
 def common(found: Found) -> dict[str, Any]:
     """Fields that the library has for any of its models."""
     vocab_size, d_model = found.shape(EMBEDDING)
-    option, choice = found.options.get, found.choices.get
+    choice = found.choices.get
     return {
         "vocab_size": vocab_size,
         "hidden_size": d_model,
         "num_hidden_layers": found.layers("transformer.h.*."),
         "num_attention_heads": sizes(found)[0],
-        "max_position_embeddings": option("block_size", 4096),
+        "max_position_embeddings": int(found.number("block_size", 4096)),
         "tie_word_embeddings": found.has(EMBEDDING, OUTPUT)
         and same(found.tensors[EMBEDDING], found.tensors[OUTPUT]),
         "bos_token_id": choice("bos_id"),
@@ -133,13 +133,14 @@ def rotation(found: Found) -> dict[str, Any]:
     """The library's rope_parameters. Raises Misfit for what Llama 3 does not do."""
     prefix = "rope_adjustments."
     given = {n.removeprefix(prefix): v for n, v in found.options.items() if n.startswith(prefix)}
-    base = {"rope_theta": found.options.get("rope_base", 10000)}
+    base: dict[str, Any] = {"rope_theta": found.number("rope_base", 10000)}
     if not given:
         return base | {"rope_type": "default"}
     if set(given) != set(STRETCHED):
         said = ", ".join(sorted(given))
         raise Misfit(f"has rope_adjustments of {shown(said)}, which is not known here")
-    return base | {"rope_type": "llama3"} | {STRETCHED[n]: given[n] for n in STRETCHED}
+    numbers = {STRETCHED[name]: found.number(prefix + name, 1) for name in STRETCHED}
+    return base | {"rope_type": "llama3"} | numbers
 
 
 def configure(found: Found) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def configure(found: Found) -> dict[str, Any]:
         "num_key_value_heads": groups,
         "head_dim": found.shape("transformer.h.0.attn.proj.weight")[1] // heads,
         "intermediate_size": found.shape("transformer.h.0.mlp.fc_1.weight")[0],
-        "rms_norm_eps": float(option("norm_eps", 1e-5)),
+        "rms_norm_eps": found.number("norm_eps", 1e-5),
         "rope_parameters": rotation(found),
         **has_bias,
     }

@@ -59,16 +59,16 @@ def configure(found: Found) -> dict[str, Any]:
     activation = option("gelu_approximate", "none")
     if activation not in ACTIVATIONS:
         raise Misfit(f"has gelu_approximate: {activation!r:.40}, which is not known here")
-    rope = {"rope_type": "default", "rope_theta": option("rope_base", 10000)}
+    rope = {"rope_type": "default", "rope_theta": found.number("rope_base", 10000)}
     return common(found) | {
         "architectures": ["GPTNeoXForCausalLM"],
         "model_type": "gpt_neox",
         "intermediate_size": found.shape("transformer.h.0.mlp.fc.weight")[0],
-        "layer_norm_eps": float(option("norm_eps", 1e-5)),
+        "layer_norm_eps": found.number("norm_eps", 1e-5),
         "hidden_act": ACTIVATIONS[activation],
         "use_parallel_residual": option("parallel_residual", True),
         "rope_parameters": rope
-        | {"partial_rotary_factor": float(option("rotary_percentage", 0.25))},
+        | {"partial_rotary_factor": found.number("rotary_percentage", 0.25)},
     }
 
 

@@ -60,7 +60,7 @@ def _d_head(found: Found) -> int:
 def configure(found: Found) -> dict[str, Any]:
     """Everything is in model_args and in the shapes."""
     vocab_size, d_model = found.shape(EMBEDDING)
-    option, choice = found.options.get, found.choices.get
+    choice = found.choices.get
     bos_id = choice("bos_id", 1)
     return {
         "architectures": ["LlamaForCausalLM"],
@@ -71,8 +71,8 @@ def configure(found: Found) -> dict[str, Any]:
         "num_hidden_layers": found.layers("layers.*."),
         "num_attention_heads": found.heads("n_heads"),
         "num_key_value_heads": found.shape("layers.0.attention.wk.weight")[0] // _d_head(found),
-        "max_position_embeddings": option("max_seq_len", 2048),
-        "rms_norm_eps": float(option("norm_eps", 1e-5)),
+        "max_position_embeddings": int(found.number("max_seq_len", 2048)),
+        "rms_norm_eps": found.number("norm_eps", 1e-5),
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
         "tie_word_embeddings": found.has(EMBEDDING, OUTPUT)
         and same(found.tensors[EMBEDDING], found.tensors[OUTPUT]),
