@@ -16,7 +16,7 @@ from transformer.tokenizer import Tokenizer
 
 MISSING = (
     "no mapping says which of its tensors is what and how many heads there are "
-    "(docs/extending.md); its module may be recorded from Python (docs/models.md)"
+    "(docs/extending.md); explore shows its module itself (docs/own_model.md)"
 )
 
 
