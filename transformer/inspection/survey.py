@@ -16,7 +16,7 @@ from transformer.files.tensors import Health, Stored, health
 from transformer.formats.opening import format_of
 from transformer.inspection.circuits import Heads
 from transformer.inspection.contents import Contents, our_contents
-from transformer.inspection.findings import Finding
+from transformer.inspection.findings import Finding, grouped
 from transformer.inspection.module_tree import Branch, module_tree
 from transformer.models.family import Family
 
@@ -153,7 +153,8 @@ def inspect(path: Path) -> dict[str, Any]:
         **said,
         **{name: value for name, value in found.config.to_dict().items() if name not in said},
         "tied tensors": found.ties,
-        "suspicious": list(map(str, found.findings)),
+        "suspicious": [group.title for group in grouped(found.findings)],
+        "findings": [{"path": each.tensor, "problem": each.problem} for each in found.findings],
         "modules": [_branch(branch, found) for branch in found.tree],
     }
 

@@ -85,6 +85,7 @@ def test_json_values(text_folder: Path, tmp_path: Path) -> None:
 
     result = inspect(damaged(text_folder, tmp_path, damage))
     assert f"{NAME}: 2 of 2,048 values are NaN." in result["suspicious"]
+    assert {"path": NAME, "problem": "2 of 2,048 values are NaN"} in result["findings"]
     rows = {row["path"]: row for row in result["modules"]}
     assert rows[NAME]["shape"] == [64, 32] and rows[NAME]["dtype"] == "F16"
     assert (rows[NAME]["nan"], rows[NAME]["infinite"]) == (2, 0)
