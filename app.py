@@ -5,7 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-IMAGES = Path(__file__).parent / "viz" / "ui"
+import viz
+
+IMAGES = Path(viz.__file__).parent / "ui"
 
 if __name__ != "__main__":  # the server loads it, once
     from viz.ui.serving import lifespan, middleware, routes, said

@@ -15,9 +15,9 @@ MODULE = "explored_script"
 """The name under which a script is imported: its own may be that of another module."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, description: str | None = __doc__) -> int:
     """Serve the app until it is stopped; what a person can mend ends in one sentence."""
-    options = _parser().parse_args(arguments)
+    options = _parser(description).parse_args(arguments)
     sys.argv = [str(Path(options.script.partition(":")[0])) if options.script else "headscope"]
     from viz.ui.exploring import explore, serve  # takes seconds: --help needs none of it
 
@@ -57,8 +57,8 @@ def built(said: str) -> Checkpoint:
     return found
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m viz", description=__doc__)
+def _parser(description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m viz", description=description)
     commands = parser.add_subparsers(metavar="command")
     parser.set_defaults(script=None)
     explore = commands.add_parser("explore", help="open a torch module of your own")

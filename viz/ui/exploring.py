@@ -49,6 +49,7 @@ def explore(
         )
     try_out(checkpoint)
     offer(checkpoint)
+    os.environ.setdefault("HEADSCOPE_THREADS", str(torch.get_num_threads()))  # as it is here
     if block is None:
         block = not hasattr(sys, "ps1")
     return serve(block, port, address, opens_browser)
@@ -74,7 +75,6 @@ def serve(
             webbrowser.open(whole)
         return whole
     port = _free_port(address) if port is None else port
-    os.environ.setdefault("HEADSCOPE_THREADS", str(torch.get_num_threads()))
     keep_main_module()
     started = Event()
     app, options = make_app(started.set), options_of_app()

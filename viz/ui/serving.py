@@ -38,7 +38,9 @@ def make_app(started: Callable[[], object]) -> st.App:
             started()
             yield
 
-    return st.App(ROOT / "app.py", lifespan=telling, routes=routes(), middleware=middleware())
+    places = (ROOT / "app.py", ROOT / "script" / "headscope_app.py")  # the latter where installed
+    script = next(place for place in places if place.is_file())
+    return st.App(script, lifespan=telling, routes=routes(), middleware=middleware())
 
 
 def options_of_app() -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""What `pip install .` puts into site-packages: one package, headscope, and nothing beside it.
+
+In the repository `transformer` and `viz` stand at the top, as code is easiest to read so. Installed
+there they would hide a `transformer.py` of somebody's own: so the copies move into headscope, and
+what they import moves with them. All else is in pyproject.toml.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).parent
+ROOMS = ("transformer", "viz")
+MOVES = {**{room: room for room in ROOMS}, "checkpoints": "checkpoints", "headscope": "."}
+MOVES |= {".streamlit": ".streamlit", "app.py": "script/headscope_app.py"}
+"""In the repository -> in the package. Streamlit lets everybody import from the folder of its
+script: it holds nothing else."""
+NEW_NAMES = (
+    (r"^(\s*)from (transformer|viz)(?=[. ])", r"\1from headscope.\2"),
+    (r"^(\s*)import (transformer|viz)$", r"\1import headscope.\2 as \2"),
+    (r'\b(discover|import_module)\("(transformer|viz)\.', r'\1("headscope.\2.'),
+    (r"python -m (transformer|viz)(?!\.)", "headscope"),
+)
+"""How modules are imported, and called from a shell."""
+
+
+def moved(code: str) -> str:
+    """The same code, where its modules are found in headscope."""
+    for old, new in NEW_NAMES:
+        code = re.sub(old, new, code, flags=re.MULTILINE)
+    return code
+
+
+class BuildPackage(build_py):
+    """Copies, with the imports of Python files changed."""
+
+    def run(self) -> None:
+        package = Path(self.build_lib) / "headscope"
+        shutil.rmtree(package, ignore_errors=True)
+        for source, place in MOVES.items():
+            for file in self.files_of(ROOT / source):
+                copy = package / place / file.relative_to(ROOT / source)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, copy)
+                if file.suffix == ".py":
+                    copy.write_text(moved(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+    @staticmethod
+    def files_of(path: Path) -> list[Path]:
+        """The file itself, or all in a folder that are not made by running."""
+        inside = [path] if path.is_file() else path.rglob("*")
+        return [file for file in inside if file.is_file() and "__pycache__" not in file.parts]
+
+
+setup(packages=["headscope"], cmdclass={"build_py": BuildPackage})
