@@ -112,9 +112,10 @@ def test_decode_hears_keys_wherever_they_mean_nothing_else(page: Page, address: 
     field = page.get_by_label("Sentence")
     field.press("End")
     field.press("ArrowLeft")
-    page.keyboard.type(" now")
-    expect(field).to_have_value(f"{SENTENCE[:-1]} now.")
     expect(player).to_have_attribute("data-step", "1")
+    page.keyboard.type(" now")  # what rests is entered, and begins with the first step
+    expect(field).to_have_value(f"{SENTENCE[:-1]} now.")
+    expect(player.get_by_role("button", name="Play")).to_be_visible()
 
 
 def test_decode_hears_keys_of_who_comes_by_the_navigation(page: Page, address: str) -> None:
