@@ -46,7 +46,7 @@ class Layer(nn.Module):
         self.feed_forward = nn.Sequential(
             nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model)
         )
-        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(3))
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(2 + is_decoder))
 
     def forward(
         self, x: Tensor, memory: Tensor | None = None, mask: Tensor | None = None
@@ -55,7 +55,7 @@ class Layer(nn.Module):
         x = self.norms[0](x + self.self_attention(x, x, mask))
         if self.cross_attention is not None:
             x = self.norms[1](x + self.cross_attention(x, memory))
-        return self.norms[2](x + self.feed_forward(x))
+        return self.norms[-1](x + self.feed_forward(x))
 
 
 class DigitNames(nn.Module):
