@@ -1,5 +1,8 @@
 """Small real checkpoints: one with random weights that reads text, one that has learnt to copy."""
 
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,17 @@ from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.formats.opening import load_checkpoint
+from transformer.recording import Attention, Recording, ours, watched
+from transformer.recording.check import check
 from transformer.tokenizer import NumberTokenizer, SentencePieceTokenizer
 from transformer.training.loop import Run
 from transformer.training.task import Recipe
+from transformer.watch import module as any_module
 
 torch.set_num_threads(1)
+
+RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)
+"""Of the recordings that the test has made; of the last of them where it makes many."""
 
 collect_ignore_glob = ["*/apps/*", "*/plug_ins/*"]
 """Streamlit scripts, which a server runs, and files that only a copy of the tree holds."""
@@ -74,6 +83,37 @@ def random_checkpoint(config: ModelConfig, seed: int = 0) -> Checkpoint:
         tokenizer=NumberTokenizer(config.vocab_size),
         device=torch.device("cpu"),
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def every_recording_is_kept() -> Iterator[None]:
+    """Recordings are made in three modules, whoever asks for one."""
+
+    def made(*args: Any, **named: Any) -> Recording:
+        recording = Recording(*args, **named)
+        RECORDED.append(recording.attentions)
+        return recording
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (ours, watched, any_module):
+            patch.setattr(module, "Recording", made)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def no_recording_is_silently_wrong() -> Iterator[None]:
+    """Weights times values, through W_O, are what the module gave; or it is said why not known."""
+    yield
+    while RECORDED:
+        shown = [each for each in RECORDED.pop().values() if not each.is_softmax]
+        checked = check({each.kind: each.calls for each in shown})
+        if checked.error is not None and math.isnan(checked.error):
+            continue  # the model itself computed no numbers, and the recording says so
+        assert checked.is_right and (checked.error is not None or checked.unknown), str(checked)
+        assert checked.n_checked == checked.n_layers or checked.unknown
+        samples = [call.sample for each in shown for call in each.calls]
+        if all(it is None or it.values.dtype == torch.float32 for it in samples):
+            assert (checked.error or 0) < 1e-5, str(checked)
 
 
 @pytest.fixture(scope="session")

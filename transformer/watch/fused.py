@@ -30,7 +30,7 @@ def fused_call(
     enable_gqa: bool = False,
 ) -> AttentionCall:
     """What `scaled_dot_product_attention` was called with; mask and bias as `parts` gives them."""
-    q, k, v = (one_of_batch(tensor) for tensor in (query, key, value))
+    q, k, v = (one_of_batch(tensor).detach() for tensor in (query, key, value))
     return AttentionCall(
         q=q,
         k=k,
@@ -55,6 +55,7 @@ def split(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
     """
     if mask.dtype == torch.bool:
         return (None if bool(mask.all()) else mask), None
+    mask = mask.detach()
     closed = is_closed(mask)
     if not bool(closed.any()):
         return None, (mask if bool(mask.any()) else None)

@@ -8,147 +8,147 @@ import torch
 from torch import nn
 
 SOURCE, TARGET = 9, 6
-_ENCODER_DECODER = {
+ENCODER_DECODER = {
     **{"vocab_size": 50, "d_model": 16, "encoder_layers": 2, "decoder_layers": 2},
     **{"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 20},
     **{"decoder_ffn_dim": 20, "max_position_embeddings": 40, "pad_token_id": 1},
     **{"bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2},
 }
-_SMALL = {
+SMALL = {
     **{"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4},
     **{"intermediate_size": 20, "max_position_embeddings": 40, "pad_token_id": 1},
     **{"bos_token_id": 0, "eos_token_id": 2},
 }
-_GROUPED = {**_SMALL, "num_key_value_heads": 2, "head_dim": 4}
-_T5 = {
+GROUPED = {**SMALL, "num_key_value_heads": 2, "head_dim": 4}
+T5 = {
     **{"vocab_size": 50, "d_model": 16, "d_kv": 4, "d_ff": 20, "num_layers": 2, "num_heads": 4},
     **{"decoder_start_token_id": 0},
 }
-_GPT2 = {"vocab_size": 50, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 40}
-_MODERN = {**_SMALL, "local_attention": 4, "global_attn_every_n_layers": 2, "cls_token_id": 3}
+GPT2 = {"vocab_size": 50, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 40}
+_MODERN = {**SMALL, "local_attention": 4, "global_attn_every_n_layers": 2, "cls_token_id": 3}
 _NEO = {
     **{"vocab_size": 50, "hidden_size": 16, "num_layers": 2, "num_heads": 4, "window_size": 4},
     **{"attention_types": [[["global", "local"], 1]], "max_position_embeddings": 40},
 }
-_DEEPSEEK = {
-    **{**_SMALL, "num_key_value_heads": 4, "moe_intermediate_size": 8, "n_routed_experts": 4},
+DEEPSEEK = {
+    **{**SMALL, "num_key_value_heads": 4, "moe_intermediate_size": 8, "n_routed_experts": 4},
     **{"n_group": 1, "topk_group": 1, "num_experts_per_tok": 2, "first_k_dense_replace": 1},
     **{"q_lora_rank": 8, "kv_lora_rank": 8, "qk_rope_head_dim": 4, "qk_nope_head_dim": 4},
     **{"v_head_dim": 6},
 }
 _JAMBA = {
-    **{**_GROUPED, "attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False},
+    **{**GROUPED, "attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False},
     **{"mamba_d_state": 4, "num_experts": 2},
 }
-_LONG = {**_SMALL, "attention_window": [4, 4], "sep_token_id": 2}
+_LONG = {**SMALL, "attention_window": [4, 4], "sep_token_id": 2}
 _FULL = "original_full"
 _DISTIL = {"vocab_size": 50, "dim": 16, "n_layers": 2, "n_heads": 4, "hidden_dim": 20}
 
 FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "Marian": ("MarianMTModel", "MarianConfig", _ENCODER_DECODER),
-    "BART": ("BartForConditionalGeneration", "BartConfig", _ENCODER_DECODER),
-    "mBART": ("MBartForConditionalGeneration", "MBartConfig", _ENCODER_DECODER),
-    "M2M100": ("M2M100ForConditionalGeneration", "M2M100Config", _ENCODER_DECODER),
-    "Pegasus": ("PegasusForConditionalGeneration", "PegasusConfig", _ENCODER_DECODER),
-    "T5": ("T5ForConditionalGeneration", "T5Config", _T5),
-    "GPT-2": ("GPT2LMHeadModel", "GPT2Config", _GPT2),
-    "GPT-J": ("GPTJForCausalLM", "GPTJConfig", {**_GPT2, "rotary_dim": 4}),
-    "GPT-NeoX": ("GPTNeoXForCausalLM", "GPTNeoXConfig", _SMALL),
+    "Marian": ("MarianMTModel", "MarianConfig", ENCODER_DECODER),
+    "BART": ("BartForConditionalGeneration", "BartConfig", ENCODER_DECODER),
+    "mBART": ("MBartForConditionalGeneration", "MBartConfig", ENCODER_DECODER),
+    "M2M100": ("M2M100ForConditionalGeneration", "M2M100Config", ENCODER_DECODER),
+    "Pegasus": ("PegasusForConditionalGeneration", "PegasusConfig", ENCODER_DECODER),
+    "T5": ("T5ForConditionalGeneration", "T5Config", T5),
+    "GPT-2": ("GPT2LMHeadModel", "GPT2Config", GPT2),
+    "GPT-J": ("GPTJForCausalLM", "GPTJConfig", {**GPT2, "rotary_dim": 4}),
+    "GPT-NeoX": ("GPTNeoXForCausalLM", "GPTNeoXConfig", SMALL),
     "BLOOM": (
         "BloomForCausalLM",
         "BloomConfig",
         {"vocab_size": 50, "hidden_size": 16, "n_layer": 2, "n_head": 4},
     ),
-    "OPT": ("OPTForCausalLM", "OPTConfig", {**_SMALL, "ffn_dim": 20, "word_embed_proj_dim": 16}),
-    "Llama": ("LlamaForCausalLM", "LlamaConfig", _GROUPED),
-    "Mistral": ("MistralForCausalLM", "MistralConfig", {**_GROUPED, "sliding_window": 4}),
-    "Qwen2": ("Qwen2ForCausalLM", "Qwen2Config", _GROUPED),
-    "Qwen3": ("Qwen3ForCausalLM", "Qwen3Config", _GROUPED),
-    "Phi-3": ("Phi3ForCausalLM", "Phi3Config", _GROUPED),
-    "Gemma": ("GemmaForCausalLM", "GemmaConfig", _GROUPED),
+    "OPT": ("OPTForCausalLM", "OPTConfig", {**SMALL, "ffn_dim": 20, "word_embed_proj_dim": 16}),
+    "Llama": ("LlamaForCausalLM", "LlamaConfig", GROUPED),
+    "Mistral": ("MistralForCausalLM", "MistralConfig", {**GROUPED, "sliding_window": 4}),
+    "Qwen2": ("Qwen2ForCausalLM", "Qwen2Config", GROUPED),
+    "Qwen3": ("Qwen3ForCausalLM", "Qwen3Config", GROUPED),
+    "Phi-3": ("Phi3ForCausalLM", "Phi3Config", GROUPED),
+    "Gemma": ("GemmaForCausalLM", "GemmaConfig", GROUPED),
     "Gemma-2": (
         "Gemma2ForCausalLM",
         "Gemma2Config",
-        {**_GROUPED, "sliding_window": 4, "attn_logit_softcapping": 2.0},
+        {**GROUPED, "sliding_window": 4, "attn_logit_softcapping": 2.0},
     ),
     "gpt-oss": (
         "GptOssForCausalLM",
         "GptOssConfig",
-        {**_GROUPED, "sliding_window": 4, "num_local_experts": 4, "num_experts_per_tok": 2},
+        {**GROUPED, "sliding_window": 4, "num_local_experts": 4, "num_experts_per_tok": 2},
     ),
-    "Mixtral": ("MixtralForCausalLM", "MixtralConfig", {**_GROUPED, "num_local_experts": 4}),
-    "BERT": ("BertForMaskedLM", "BertConfig", _SMALL),
-    "RoBERTa": ("RobertaForMaskedLM", "RobertaConfig", _SMALL),
+    "Mixtral": ("MixtralForCausalLM", "MixtralConfig", {**GROUPED, "num_local_experts": 4}),
+    "BERT": ("BertForMaskedLM", "BertConfig", SMALL),
+    "RoBERTa": ("RobertaForMaskedLM", "RobertaConfig", SMALL),
     "DistilBERT": ("DistilBertForMaskedLM", "DistilBertConfig", _DISTIL),
-    "ELECTRA": ("ElectraForMaskedLM", "ElectraConfig", {**_SMALL, "embedding_size": 16}),
-    "ALBERT": ("AlbertForMaskedLM", "AlbertConfig", {**_SMALL, "embedding_size": 16}),
+    "ELECTRA": ("ElectraForMaskedLM", "ElectraConfig", {**SMALL, "embedding_size": 16}),
+    "ALBERT": ("AlbertForMaskedLM", "AlbertConfig", {**SMALL, "embedding_size": 16}),
     "ModernBERT": ("ModernBertForMaskedLM", "ModernBertConfig", _MODERN),
     "DeBERTa-v2": (
         "DebertaV2ForMaskedLM",
         "DebertaV2Config",
-        {**_SMALL, "relative_attention": True},
+        {**SMALL, "relative_attention": True},
     ),
-    "MPNet": ("MPNetForMaskedLM", "MPNetConfig", _SMALL),
-    "BigBird": ("BigBirdForMaskedLM", "BigBirdConfig", {**_SMALL, "attention_type": _FULL}),
+    "MPNet": ("MPNetForMaskedLM", "MPNetConfig", SMALL),
+    "BigBird": ("BigBirdForMaskedLM", "BigBirdConfig", {**SMALL, "attention_type": _FULL}),
     "XLNet": (
         "XLNetLMHeadModel",
         "XLNetConfig",
         {"vocab_size": 50, "d_model": 16, "n_layer": 2, "n_head": 4, "d_inner": 20},
     ),
-    "Falcon": ("FalconForCausalLM", "FalconConfig", {**_SMALL, "ffn_hidden_size": 20}),
+    "Falcon": ("FalconForCausalLM", "FalconConfig", {**SMALL, "ffn_hidden_size": 20}),
     "MPT": (
         "MptForCausalLM",
         "MptConfig",
         {"vocab_size": 50, "d_model": 16, "n_layers": 2, "n_heads": 4, "max_seq_len": 40},
     ),
     "GPT-Neo": ("GPTNeoForCausalLM", "GPTNeoConfig", _NEO),
-    "CodeGen": ("CodeGenForCausalLM", "CodeGenConfig", {**_GPT2, "rotary_dim": 4}),
-    "Gemma-3": ("Gemma3ForCausalLM", "Gemma3TextConfig", {**_GROUPED, "sliding_window": 4}),
-    "DeepSeek-V3": ("DeepseekV3ForCausalLM", "DeepseekV3Config", _DEEPSEEK),
-    "UMT5": ("UMT5ForConditionalGeneration", "UMT5Config", _T5),
+    "CodeGen": ("CodeGenForCausalLM", "CodeGenConfig", {**GPT2, "rotary_dim": 4}),
+    "Gemma-3": ("Gemma3ForCausalLM", "Gemma3TextConfig", {**GROUPED, "sliding_window": 4}),
+    "DeepSeek-V3": ("DeepseekV3ForCausalLM", "DeepseekV3Config", DEEPSEEK),
+    "UMT5": ("UMT5ForConditionalGeneration", "UMT5Config", T5),
     "Switch": (
         "SwitchTransformersForConditionalGeneration",
         "SwitchTransformersConfig",
-        {**_T5, "num_decoder_layers": 2, "num_experts": 2},
+        {**T5, "num_decoder_layers": 2, "num_experts": 2},
     ),
-    "Blenderbot": ("BlenderbotForConditionalGeneration", "BlenderbotConfig", _ENCODER_DECODER),
+    "Blenderbot": ("BlenderbotForConditionalGeneration", "BlenderbotConfig", ENCODER_DECODER),
     "NLLB-MoE": (
         "NllbMoeForConditionalGeneration",
         "NllbMoeConfig",
-        {**_ENCODER_DECODER, "num_experts": 2, "expert_capacity": 4},
+        {**ENCODER_DECODER, "num_experts": 2, "expert_capacity": 4},
     ),
     "T5Gemma": (
         "T5GemmaForConditionalGeneration",
         "T5GemmaConfig",
-        {"vocab_size": 50, "encoder": _GROUPED, "decoder": _GROUPED},
+        {"vocab_size": 50, "encoder": GROUPED, "decoder": GROUPED},
     ),
-    "OpenAI GPT": ("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", _GPT2),
-    "CTRL": ("CTRLLMHeadModel", "CTRLConfig", {**_GPT2, "dff": 20}),
-    "Cohere": ("CohereForCausalLM", "CohereConfig", _SMALL),
-    "Persimmon": ("PersimmonForCausalLM", "PersimmonConfig", _SMALL),
-    "StableLM": ("StableLmForCausalLM", "StableLmConfig", {**_SMALL, "num_key_value_heads": 4}),
-    "OLMo": ("OlmoForCausalLM", "OlmoConfig", _SMALL),
-    "StarCoder2": ("Starcoder2ForCausalLM", "Starcoder2Config", _GROUPED),
-    "Granite": ("GraniteForCausalLM", "GraniteConfig", _GROUPED),
+    "OpenAI GPT": ("OpenAIGPTLMHeadModel", "OpenAIGPTConfig", GPT2),
+    "CTRL": ("CTRLLMHeadModel", "CTRLConfig", {**GPT2, "dff": 20}),
+    "Cohere": ("CohereForCausalLM", "CohereConfig", SMALL),
+    "Persimmon": ("PersimmonForCausalLM", "PersimmonConfig", SMALL),
+    "StableLM": ("StableLmForCausalLM", "StableLmConfig", {**SMALL, "num_key_value_heads": 4}),
+    "OLMo": ("OlmoForCausalLM", "OlmoConfig", SMALL),
+    "StarCoder2": ("Starcoder2ForCausalLM", "Starcoder2Config", GROUPED),
+    "Granite": ("GraniteForCausalLM", "GraniteConfig", GROUPED),
     "Jamba": ("JambaForCausalLM", "JambaConfig", _JAMBA),
     "LFM2": (
         "Lfm2ForCausalLM",
         "Lfm2Config",
-        {**_GROUPED, "layer_types": ["conv", "full_attention"]},
+        {**GROUPED, "layer_types": ["conv", "full_attention"]},
     ),
-    "RoFormer": ("RoFormerForMaskedLM", "RoFormerConfig", {**_SMALL, "embedding_size": 16}),
+    "RoFormer": ("RoFormerForMaskedLM", "RoFormerConfig", {**SMALL, "embedding_size": 16}),
     "XLM": (
         "XLMWithLMHeadModel",
         "XLMConfig",
         {"vocab_size": 50, "emb_dim": 16, "n_layers": 2, "n_heads": 4},
     ),
-    "CamemBERT": ("CamembertForMaskedLM", "CamembertConfig", _SMALL),
-    "XLM-RoBERTa": ("XLMRobertaForMaskedLM", "XLMRobertaConfig", _SMALL),
-    "LayoutLM": ("LayoutLMForMaskedLM", "LayoutLMConfig", _SMALL),
-    "Megatron-BERT": ("MegatronBertForMaskedLM", "MegatronBertConfig", _SMALL),
-    "LongT5": ("LongT5ForConditionalGeneration", "LongT5Config", {**_T5, "local_radius": 3}),
+    "CamemBERT": ("CamembertForMaskedLM", "CamembertConfig", SMALL),
+    "XLM-RoBERTa": ("XLMRobertaForMaskedLM", "XLMRobertaConfig", SMALL),
+    "LayoutLM": ("LayoutLMForMaskedLM", "LayoutLMConfig", SMALL),
+    "Megatron-BERT": ("MegatronBertForMaskedLM", "MegatronBertConfig", SMALL),
+    "LongT5": ("LongT5ForConditionalGeneration", "LongT5Config", {**T5, "local_radius": 3}),
     "Longformer": ("LongformerForMaskedLM", "LongformerConfig", _LONG),
-    "FNet": ("FNetForMaskedLM", "FNetConfig", _SMALL),
+    "FNet": ("FNetForMaskedLM", "FNetConfig", SMALL),
     "Mamba": (
         "MambaForCausalLM",
         "MambaConfig",

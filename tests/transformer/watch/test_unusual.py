@@ -63,6 +63,11 @@ def test_pooling_is_no_cross_attention() -> None:
     }
 
 
+def test_numbers_of_parameters_are_plain_numbers() -> None:
+    (attention,) = recorded(unusual.LearnedParts()).attentions.values()
+    assert attention.weights(0).numpy().shape == (HEADS, 4, TOKENS)
+
+
 def test_keys_of_two_sequences_have_a_name_of_their_own() -> None:
     (attention,) = recorded(unusual.Merged(), x[:, :5], y).attentions.values()
     assert (attention.kind, attention.role) == ("Merged", None)

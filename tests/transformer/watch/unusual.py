@@ -116,6 +116,20 @@ class PoolingHead(nn.Module):
         return self.attend(self.probe.repeat(1, 1, 1), x, x)[0]  # type: ignore[no-any-return]
 
 
+class LearnedParts(Projected):
+    """AIMv2: queries and a bias that are parameters themselves."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asking = nn.Parameter(torch.randn(1, 4, D))
+        self.bias = nn.Parameter(torch.randn(4, 8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = map(split, (self.asking, self.k(x), self.v(x)))
+        heads = nn.functional.scaled_dot_product_attention(q, k, v, self.bias)
+        return self.out(heads.transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
+
+
 class Merged(Projected):
     """T5Gemma-2: a decoder reads itself and the encoder in one softmax."""
 
