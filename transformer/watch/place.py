@@ -35,8 +35,8 @@ class Place:
     """Of the module's class."""
     lengths: frozenset[int] = frozenset()
     """Of the sequences that it was given; empty where that is unclear."""
-    reads_batch: bool = False
-    """Whether it was given several sequences at once."""
+    batch: tuple[int, ...] = ()
+    """How many sequences of which length it was given at once, or the other way round; or empty."""
     run: int = 0
     """Which run of a module it was, counted over the pass."""
 
@@ -74,7 +74,7 @@ class Places:
             reads_another=reads_another,
             name=type(module).__name__,
             lengths=frozenset(max(each) for each in sizes if 1 in each or len(each) == 1),
-            reads_batch=len(first) == 2 and 1 not in first,
+            batch=first if len(first) == 2 and 1 not in first else (),
             run=self._n_runs,
         )
 

@@ -235,10 +235,13 @@ class Watcher:
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
         """Whether a call reads several sequences where the model was given one."""
-        is_batch = tensor.size(0) > 1 and (tensor.dim() > 3 or place.reads_batch)
+        is_batch = tensor.size(0) > 1 and (tensor.dim() > 3 or place.batch)
         if is_batch and self._is_one:
-            self.windows[place.path] = (tensor.size(0), tensor.size(-2))
-        return is_batch and self._is_one
+            n, n_queries = tensor.size(0), tensor.size(-2)
+            if tensor.dim() == 3:  # times heads
+                n = place.batch[1] if place.batch[0] == n_queries else place.batch[0]
+            self.windows[place.path] = (n, n_queries)
+        return bool(is_batch and self._is_one)
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)

@@ -39,7 +39,10 @@ def test_what_is_added_in_place_is_not_what_the_heads_gave() -> None:
 
 @pytest.mark.parametrize(
     ("style", "why"),
-    [(unusual.Picking, "it picks queries or keys"), (unusual.Windowed, "runs over blocks")],
+    [
+        (unusual.Picking, "it picks queries or keys"),
+        (unusual.Windowed, "reads one input as 2 of 4 positions"),
+    ],
 )
 def test_rows_whose_positions_are_not_known_are_not_shown(style: type[nn.Module], why: str) -> None:
     with pytest.raises(InputError, match=why):
