@@ -1,9 +1,11 @@
 """Small real checkpoints: one with random weights that reads text, one that has learnt to copy."""
 
 import math
+import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from transformer.training.task import Recipe
 from transformer.watch import module as any_module
 
 torch.set_num_threads(1)
+sys.modules["headscope"] = import_module("viz.headscope")  # as in scripts that the app is given
 
 RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)
 """Of the recordings that the test has made; of the last of them where it makes many."""

@@ -17,11 +17,11 @@ RANKS = (
     ("viz.notebook",),
     ("viz.ui",),
     ("viz.pages",),
-    ("app", "viz.__main__", "headscope"),
+    ("app", "viz.__main__", "viz.headscope"),
 )
 """Lowest first; a module may import its own rank and those below."""
 ABOVE = ("plotly", "streamlit", "pandas")
-FOLDERS = (ROOT / "transformer", ROOT / "viz", ROOT / "headscope")
+FOLDERS = (ROOT / "transformer", ROOT / "viz")
 FILES = [*sorted(file for folder in FOLDERS for file in folder.rglob("*.py")), ROOT / "app.py"]
 
 

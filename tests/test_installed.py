@@ -55,18 +55,17 @@ def run(*command: str, folder: Path, target: Path | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which a wheel of the tree was installed, with one of the checkpoints."""
+    """A folder into which the tree was installed, with one of the checkpoints."""
     tree = tmp_path_factory.mktemp("tree")
     target = tmp_path_factory.mktemp("site-packages")
-    for name in ("transformer", "viz", "headscope", ".streamlit", "checkpoints/copy"):
+    for name in ("transformer", "viz", ".ci", ".streamlit", "checkpoints/copy"):
         ignored = shutil.ignore_patterns("__pycache__", "snapshots")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
-    for name in ("app.py", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
-    build = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
-    wheel = tree / "dist" / run(sys.executable, "-c", build, folder=tree).splitlines()[-1]
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-    run(*pip, "--no-deps", "--no-index", "--target", str(target), str(wheel), folder=tree)
+    offline = ("--no-build-isolation", "--no-deps", "--no-index")
+    run(*pip, *offline, "--target", str(target), ".", folder=tree)
     return target
 
 

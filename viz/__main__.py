@@ -1,23 +1,33 @@
-"""python -m viz: the app; python -m viz explore script.py:build: with a module of one's own."""
+"""python -m viz: the app; python -m viz explore script.py:build: with a module of one's own in it.
+
+What needs no browser: python -m viz train, decode, evaluate and inspect.
+"""
 
 import argparse
 import importlib.util
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from transformer import Checkpoint, CheckpointError
+from transformer.__main__ import main as command
 from transformer.own_module.failure import in_a_sentence
 from transformer.refusal import Refusal
 
+COMMANDS = ("train", "decode", "evaluate", "inspect")
+"""Those of `transformer`."""
 MODULE = "explored_script"
 """The name under which a script is imported: its own may be that of another module."""
 
 
-def main(arguments: Sequence[str] | None = None, description: str | None = __doc__) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the app until it is stopped; what a person can mend ends in one sentence."""
-    options = _parser(description).parse_args(arguments)
+    said = sys.argv[1:] if arguments is None else list(arguments)
+    if said and said[0] in COMMANDS:
+        return command(said)
+    options = _parser().parse_args(said)
     sys.argv = [str(Path(options.script.partition(":")[0])) if options.script else "headscope"]
     from viz.ui.exploring import explore, serve  # takes seconds: --help needs none of it
 
@@ -43,6 +53,7 @@ def built(said: str) -> Checkpoint:
     spec = importlib.util.spec_from_file_location(MODULE, file)
     if spec is None or spec.loader is None:
         raise CheckpointError(f"{file.name} is not a Python script.")
+    sys.modules.setdefault("headscope", import_module("viz.headscope"))  # for who did not install
     sys.modules[MODULE] = module = importlib.util.module_from_spec(spec)
     with in_a_sentence(file.name, CheckpointError):
         spec.loader.exec_module(module)
@@ -57,8 +68,8 @@ def built(said: str) -> Checkpoint:
     return found
 
 
-def _parser(description: str | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m viz", description=description)
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m viz", description=__doc__)
     commands = parser.add_subparsers(metavar="command")
     parser.set_defaults(script=None)
     explore = commands.add_parser("explore", help="open a torch module of your own")

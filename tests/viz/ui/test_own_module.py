@@ -84,7 +84,7 @@ def test_a_script_that_builds_nothing_is_a_sentence(
 IN_A_NOTEBOOK = """
 import json, sys, urllib.request
 import torch
-from headscope import explore
+from viz import explore
 sys.ps1 = ">>> "
 main = sys.modules["__main__"]
 layer = torch.nn.TransformerEncoderLayer(4, 2, 4, batch_first=True)

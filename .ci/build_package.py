@@ -2,20 +2,24 @@
 
 In the repository `transformer` and `viz` stand at the top, as code is easiest to read so. Installed
 there they would hide a `transformer.py` of somebody's own: so the copies move into headscope, and
-what they import moves with them. All else is in pyproject.toml.
+what they import moves with them. All else is in pyproject.toml, which names this file.
 """
 
 import re
 import shutil
 from pathlib import Path
 
-from setuptools import setup
+from setuptools.build_meta import *  # noqa: F403
 from setuptools.command.build_py import build_py
 
-ROOT = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 ROOMS = ("transformer", "viz")
-MOVES = {**{room: room for room in ROOMS}, "checkpoints": "checkpoints", "headscope": "."}
-MOVES |= {".streamlit": ".streamlit", "app.py": "script/headscope_app.py"}
+PLACES = {
+    **{name: name for name in (*ROOMS, "checkpoints", ".streamlit")},
+    "viz/headscope.py": "__init__.py",
+    "viz/__main__.py": "__main__.py",
+    "app.py": "script/headscope_app.py",
+}
 """In the repository -> in the package. Streamlit lets everybody import from the folder of its
 script: it holds nothing else."""
 NEW_NAMES = (
@@ -40,7 +44,7 @@ class BuildPackage(build_py):
     def run(self) -> None:
         package = Path(self.build_lib) / "headscope"
         shutil.rmtree(package, ignore_errors=True)
-        for source, place in MOVES.items():
+        for source, place in PLACES.items():
             for file in self.files_of(ROOT / source):
                 copy = package / place / file.relative_to(ROOT / source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
@@ -48,11 +52,12 @@ class BuildPackage(build_py):
                 if file.suffix == ".py":
                     copy.write_text(moved(file.read_text(encoding="utf-8")), encoding="utf-8")
 
+    def get_source_files(self) -> list[str]:
+        """None that setuptools would look for by itself: there is no folder of this name."""
+        return []
+
     @staticmethod
     def files_of(path: Path) -> list[Path]:
         """The file itself, or all in a folder that are not made by running."""
         inside = [path] if path.is_file() else path.rglob("*")
         return [file for file in inside if file.is_file() and "__pycache__" not in file.parts]
-
-
-setup(packages=["headscope"], cmdclass={"build_py": BuildPackage})
