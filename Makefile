@@ -18,11 +18,10 @@ else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 endif
 
-# One browser at a time: on two cores, two take longer than twice as long.
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
