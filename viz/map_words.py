@@ -25,7 +25,8 @@ COLUMN_TITLE = "looks at (key)"
 
 def map_name(map: AttentionMap, layer: int, head: int) -> str:
     """ "L2 H3", or "L2" where a lens makes one map of a whole layer."""
-    return f"L{layer} H{head}" if map.lens.per_head else f"L{layer}"
+    number = map.attention.number(layer)
+    return f"L{number} H{head}" if map.lens.per_head else f"L{number}"
 
 
 def describe_map(map: AttentionMap, layer: int, head: int) -> str:
@@ -47,12 +48,14 @@ def cell_sentence(
 ) -> str:
     """The sentence of one cell, (row, column), and its value, NaN where it is masked."""
     row, column = cell
-    return sentence(wording(map), map.rows[row], map.columns[column], layer, head, value)
+    number = map.attention.number(layer)
+    return sentence(wording(map), map.rows[row], map.columns[column], number, head, value)
 
 
 def describe_heads(map: AttentionMap, layers: Sequence[int]) -> str:
     """One true sentence about all heads of some layers: where the strongest cell is."""
-    n_layers = f" of {len(layers)} layers" if len(layers) > 1 else f" of L{layers[0]}"
+    number = map.attention.number(layers[0])
+    n_layers = f" of {len(layers)} layers" if len(layers) > 1 else f" of L{number}"
     maps = f"{len(layers) * map.n_heads} maps{n_layers}, {kind_name(map.kind)}"
     sizes = f"{len(map.rows)} queries to {len(map.columns)} keys"
     found = [

@@ -63,6 +63,10 @@ class Attention:
         """The cells of all heads of all layers: L * H * Q * K."""
         return self.n_layers * self.n_heads * len(self.queries) * len(self.keys)
 
+    def number(self, layer: int) -> int:
+        """What the model itself calls a layer."""
+        return self.numbers[layer] if self.numbers else layer
+
     def weights(self, layer: int, head: int | None = None) -> Tensor:
         """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU."""
         if head is None:

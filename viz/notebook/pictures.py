@@ -46,7 +46,7 @@ def head_view(
     for head in shown:
         check_head(recording, view.kind, layer, head)
     # No head is chosen before the others.
-    return _page(view, payload, {"head": -1, "heads": shown}, theme=theme, height=height)
+    return _page(view, recording, payload, {"head": -1, "heads": shown}, theme=theme, height=height)
 
 
 def head_grid(
@@ -66,7 +66,7 @@ def head_grid(
     check_name("thing to show", show, ["maps", *metrics])
     check_name("order", sort, ["layer", *metrics])
     state = {"show": show, "sort": sort}
-    return _page(grid, grid.payload(recording), state, theme=theme, height=height)
+    return _page(grid, recording, grid.payload(recording), state, theme=theme, height=height)
 
 
 def head_map(
@@ -87,7 +87,9 @@ def head_map(
     selection = Selection(_kind(recording, kind), layer, head)
     map = HeadMap(selection, _reading(lens), max_cells=EXACT)
     payload = map.payload(recording)
-    return _page(map, payload, {"path": path}, is_titled=False, theme=theme, height=height)
+    return _page(
+        map, recording, payload, {"path": path}, is_titled=False, theme=theme, height=height
+    )
 
 
 def cell_steps(
@@ -108,7 +110,9 @@ def cell_steps(
     cell = CellSteps(Selection(_kind(recording, kind), layer, head), (query, key))
     payload = cell.payload(recording)
     answers = {("cell", each.cell): each.payload(recording) for each in cell.in_row(recording)}
-    return _page(cell, payload, {}, is_titled=False, answers=answers, theme=theme, height=height)
+    return _page(
+        cell, recording, payload, {}, is_titled=False, answers=answers, theme=theme, height=height
+    )
 
 
 def decode_player(
@@ -125,12 +129,16 @@ def decode_player(
     recording: of the same source and the decoding's target.
     """
     player = DecodePlayer(layer, head)
-    return _page(player, player.payload(recording, decoding), {}, theme=theme, height=height)
+    return _page(
+        player, recording, player.payload(recording, decoding), {}, theme=theme, height=height
+    )
 
 
-def _page(shown: Shown, payload: bytes, state: dict[str, Any], **choices: Any) -> Picture:
+def _page(
+    shown: Shown, recording: Recording, payload: bytes, state: dict[str, Any], **choices: Any
+) -> Picture:
     data = partial(shown.data, **state)
-    return picture(shown.component, shown.title, data, payload, **choices)
+    return picture(shown.component, shown.title(recording), data, payload, **choices)
 
 
 def _kind(recording: Recording, kind: str | None) -> str:

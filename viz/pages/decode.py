@@ -39,7 +39,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     decode_player(
         data,
         "player",
-        caption_of(pane.answer, player.title),
+        caption_of(pane.answer, player.title(pane.recording)),
         on_step=lambda step: pin_step(pane, step),
     )
     preview("player", player)

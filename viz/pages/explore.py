@@ -55,7 +55,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
     head_grid(
         data,
         "grid",
-        caption_of(pane.answer, grid.title),
+        caption_of(pane.answer, grid.title(pane.recording)),
         on_open=lambda head: turn_to_head(pane, *head),
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )

@@ -36,7 +36,7 @@ def missing(recording: Recording) -> list[str]:
 
 
 def numbering(recording: Recording) -> list[str]:
-    """What the model calls the layers of a kind, where it has others in between, as in a hybrid."""
+    """Which layers of the model a kind has, where there are others in between, as in a hybrid."""
     return [
         literal(f"{kind_title(kind)}: {_numbered(attention.numbers)} of the model")
         for kind, attention in recording.attentions.items()
@@ -45,9 +45,7 @@ def numbering(recording: Recording) -> list[str]:
 
 
 def _numbered(numbers: tuple[int, ...]) -> str:
-    if len(numbers) == 1:
-        return f"L0 is layer {numbers[0]}"
-    return f"L0 to L{len(numbers) - 1} are layers {', '.join(map(str, numbers))}"
+    return f"layer{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def wrong(checked: Checked) -> str:

@@ -1,11 +1,12 @@
 """The controls that views and methods declare as data, and the choice of a head."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from transformer.decoding.method import Method, Option
+from transformer.recording import Attention
 from viz.labels import kind_title
 from viz.screen import Screen, with_entry
 from viz.ui.focus import turn_to_head
@@ -116,7 +117,7 @@ def choose_head(
             st.selectbox("Attention", kinds, kinds.index(chosen.kind), width=112, **look)
         else:
             st.segmented_control("Attention", kinds, default=chosen.kind, required=True, **look)
-        _number("Layer", attention.n_layers, chosen.layer, default.layer, suffix)
+        _layer(attention, chosen.layer, default.layer, suffix)
         _number("Head", attention.n_heads, chosen.head, default.head, suffix)
     return chosen
 
@@ -126,7 +127,7 @@ def choose_heads(pane: Pane) -> None:
     selection, default = pane.selection, pane.default
     attention = selection.attention(pane.recording)
     with _row():
-        _number("Layer", attention.n_layers, selection.layer, default.layer)
+        _layer(attention, selection.layer, default.layer)
         _number("Head", attention.n_heads, selection.head, default.head)
         st.toggle("Mean of heads", pane.screen.mean, **bound("mean", pane.screen.mean))
 
@@ -136,13 +137,24 @@ def _row() -> Any:
     return st.container(horizontal=True, **look)
 
 
-def _number(title: str, n: int, chosen: int, usual: int, suffix: str = "") -> None:
-    """One of 0 .. n-1."""
+def _layer(attention: Attention, chosen: int, usual: int, suffix: str = "") -> None:
+    _number("Layer", attention.n_layers, chosen, usual, suffix, attention.number)
+
+
+def _number(
+    title: str,
+    n: int,
+    chosen: int,
+    usual: int,
+    suffix: str = "",
+    called: Callable[[int], int] = int,
+) -> None:
+    """One of 0 .. n-1, and what it is called."""
     st.selectbox(
         title,
         range(n),
         chosen,
-        format_func=lambda i: f"{title[0]}{i}",
+        format_func=lambda i: f"{title[0]}{called(i)}",
         label_visibility="collapsed",
         width=72,
         **bound(f"{title.lower()}{suffix}", chosen, min(usual, n - 1)),

@@ -62,7 +62,7 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         pins=pane.screen.pins,
         lines=pane.screen.lines,
     )
-    caption, turned = caption_of(pane.answer, view.title), _turned(pane, reading)
+    caption, turned = caption_of(pane.answer, view.title(pane.recording)), _turned(pane, reading)
     head_view(data, key, caption, on_view=changed, on_turn=turned)
     preview(key, view, of=pane.of, head=selection.head, lines=pane.screen.lines)
 
@@ -93,7 +93,7 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
         pins=pane.screen.pins,
         **state,
     )
-    caption, turned = caption_of(answer, large.title), _turned(pane, reading)
+    caption, turned = caption_of(answer, large.title(pane.recording)), _turned(pane, reading)
     head_map(data, key, caption, on_cell=open_cell, on_region=zoom, on_turn=turned)
     preview(key, HeadMap(selection, reading), of=pane.of, **state)
 
@@ -105,7 +105,7 @@ def _inside(pane: Pane, reading: Reading) -> None:
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
         key,
-        caption_of(pane.answer, cell.title),
+        caption_of(pane.answer, cell.title(pane.recording)),
         on_cell=lambda cell: pin_cell(pane, *cell),
         on_turn=lambda n: turn_by(pane, n),
     )

@@ -36,7 +36,7 @@ def save_head(pane: Pane) -> None:
     """One head's figure and weights, or everything that was recorded, behind one button."""
     recording, selection, theme = pane.recording, pane.selection, current_theme()
     attention = selection.attention(recording)
-    place = f"{selection.kind}-L{selection.layer}-H{selection.head}"
+    place = f"{selection.kind}-{selection.name(recording).replace(' ', '-')}"
     files = st.popover(
         "Save",
         icon=":material/download:",

@@ -13,15 +13,15 @@ from viz.views.view import HeadChoice, Selection, View
 
 def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:
     """The weights of one head [Q, K] on the fixed scale 0 to 1."""
-    attention = selection.attention(recording)
+    attention, name = selection.attention(recording), selection.name(recording)
     return heatmap(
         attention.weights(selection.layer, selection.head),
         row_side(attention),
         Side("key", attention.keys),
         weight_scale(theme),
         theme,
-        id=f"head_heatmap {selection.kind} {selection}",
-        title=f"<b>{selection}</b> {kind_name(selection.kind)}",
+        id=f"head_heatmap {selection.kind} {name}",
+        title=f"<b>{name}</b> {kind_name(selection.kind)}",
         masked=~attention.allowed(selection.layer, selection.head),
     )
 

@@ -30,9 +30,10 @@ def scores(recording: Recording, selection: Selection) -> ByDistance:
 def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:
     """The mean over all cells of a distance, within the range from the lowest to the highest."""
     found = scores(recording, selection)
-    title = f"<b>Scores by distance</b>, {selection}"
+    name = selection.name(recording)
+    title = f"<b>Scores by distance</b>, {name}"
     figure = go.Figure(
-        layout=curve_layout(theme, f"rotary_scores {selection.kind} {selection}", title, HEIGHT)
+        layout=curve_layout(theme, f"rotary_scores {selection.kind} {name}", title, HEIGHT)
     )
     edge = {"width": 0, "color": theme.accent}
     figure.add_trace(_line(found, found.low[0], "lowest", line=edge, showlegend=False))
@@ -60,9 +61,9 @@ def describe(recording: Recording, selection: Selection) -> str:
     found = scores(recording, selection)
     best = int(found.mean[0].argmax())
     return (
-        f"Mean scores of {selection} ({selection.kind}) at {len(found.distances)} distances of key "
-        f"and query: the highest is {float(found.mean[0, best]):.4f} at "
-        f"{int(found.distances[best])}."
+        f"Mean scores of {selection.name(recording)} ({selection.kind}) at "
+        f"{len(found.distances)} distances of key and query: the highest is "
+        f"{float(found.mean[0, best]):.4f} at {int(found.distances[best])}."
     )
 
 

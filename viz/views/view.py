@@ -22,7 +22,11 @@ class Selection:
         return recording.attentions[self.kind]
 
     def __str__(self) -> str:
-        return f"L{self.layer} H{self.head}"
+        return f"L{self.layer} H{self.head}"  # in the ids of figures; people read the name
+
+    def name(self, recording: Recording) -> str:
+        """As the model itself counts its layers: "L2 H3"."""
+        return f"L{self.attention(recording).number(self.layer)} H{self.head}"
 
 
 class Control(Protocol):

@@ -50,9 +50,8 @@ class CellSteps:
     """How a row of cross-attention is named, as a Reading has it."""
     component: ClassVar[Component] = CELL_STEPS
 
-    @property
-    def title(self) -> str:
-        name = f"{capitalised(kind_name(self.selection.kind))}, {self.selection}"
+    def title(self, recording: Recording) -> str:
+        name = f"{capitalised(kind_name(self.selection.kind))}, {self.selection.name(recording)}"
         where = "strongest cell" if self.cell is None else "query {} and key {}".format(*self.cell)
         return f"{name}, {where}"
 
@@ -80,7 +79,8 @@ class CellSteps:
         query, key = self.cell or strongest_weight(map.attention, layer, head)
         check_number("query", query, len(map.rows), kind)
         check_number("key", key, len(map.columns), kind)
-        return inside(recording, kind, layer, head, query, key), map
+        found = inside(recording, kind, layer, head, query, key)
+        return replace(found, layer=map.attention.number(layer)), map
 
 
 def pack_cell(

@@ -34,10 +34,9 @@ class DecodePlayer:
     """None: the mean of the layer's heads."""
     component: ClassVar[Component] = DECODE_PLAYER
 
-    @property
-    def title(self) -> str:
+    def title(self, recording: Recording) -> str:
         heads = "mean of heads" if self.head is None else f"H{self.head}"
-        return f"Decoding, L{self.layer} {heads}"
+        return f"Decoding, L{self._number(recording)} {heads}"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         decoding = self._decoding(recording, decoding)
@@ -51,7 +50,7 @@ class DecodePlayer:
         cross = rows("cross") if "cross" in recording.attentions else None
         read = recording.attentions["decoder_self"].queries
         own = rows("decoder_self")
-        return pack_player(decoding, cross, own, read, self.layer, self.head)
+        return pack_player(decoding, cross, own, read, self._number(recording), self.head)
 
     def data(self, payload: bytes, theme: Theme, *, step: int = 0) -> bytes:
         """step: the one that is shown, counted from 0."""
@@ -63,6 +62,9 @@ class DecodePlayer:
         least = min(range(n), key=probs.__getitem__)
         token = label(decoding.steps[least].chosen.token)
         return f"{n} steps; the least sure is step {least}, {token} at {percent(probs[least])}."
+
+    def _number(self, recording: Recording) -> int:
+        return recording.attentions["decoder_self"].number(self.layer)
 
     def _decoding(self, recording: Recording, decoding: Decoding | None) -> Decoding:
         """Raises ValueError where the recording is not of this decoding, or lacks the head."""
@@ -90,8 +92,8 @@ def pack_player(
     cross: [T, S] attention over the source; None for a generator, which reads source and target as
     one text. own: [T, R] attention over what was read; its row t may see the first R - T + t + 1.
     read: the R tokens that the decoder read: what it starts with (a token, or one more that names a
-    language), or the source, and what was written. layer, head: whose weights they are, as in a
-    DecodePlayer.
+    language), or the source, and what was written. layer, head: whose weights they are, by
+    the model's own numbers; head None: the mean of a layer's.
     Raises ValueError when sizes differ.
     """
     own = np.asarray(own, "<f4")

@@ -59,7 +59,7 @@ function layerRows({ cells, header, thumbnails }) {
   corner.append(element("span", "hidden-text", "layer"));
   const rows = Array.from({ length: nLayers }, (_, layer) =>
     line(
-      named("div", "label", "rowheader", `L${layer}`),
+      named("div", "label", "rowheader", `L${header.layers[layer]}`),
       ...cells.slice(layer * nHeads, (layer + 1) * nHeads),
     ),
   );
@@ -122,7 +122,7 @@ function numberOf(section, metric, value, { index }) {
 
 function captions(section, cell) {
   const { show, by, sort } = section.shown;
-  if (sort === "layer") return [element("span", "below", `L${cell.layer}`)];
+  if (sort === "layer") return [element("span", "below", `L${section.header.layers[cell.layer]}`)];
   const above = element("span", "above");
   above.append(element("span", "", String(section.ranks[cell.index] + 1)));
   if (show !== by && section.columns <= DENSE) {

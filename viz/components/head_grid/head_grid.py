@@ -38,8 +38,7 @@ class HeadGrid:
     reading: Reading = PLAIN
     component: ClassVar[Component] = HEAD_GRID
 
-    @property
-    def title(self) -> str:
+    def title(self, recording: Recording) -> str:
         return f"{capitalised(' and '.join(map(kind_name, self.kinds)))}, all heads"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
@@ -98,6 +97,7 @@ def pack_head_grid(map: AttentionMap) -> bytes:
     header = {
         "kind": map.kind,
         "title": kind_title(map.kind),
+        "layers": [map.attention.number(layer) for layer in range(map.n_layers)],
         "name": capitalised(kind_name(map.kind)),
         "rows": pieces(map.rows),
         "columns": pieces(map.columns),

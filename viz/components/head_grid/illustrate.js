@@ -15,7 +15,7 @@ export function illustrate({ described }, what, name) {
     const maps = heads.map((cell) => {
       return { ...mapOf(section, cell.index), title: `H${cell.head}`, isMarked: cell === described, side: SMALL };
     });
-    return thumbnails(`The heads of layer ${layer}`, maps);
+    return thumbnails(`The heads of layer ${section.header.layers[layer]}`, maps);
   }
   return what === "extremes" ? extremes(section, index, name) : null;
 }

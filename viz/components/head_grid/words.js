@@ -37,7 +37,7 @@ function said(cell, isPointed = false) {
   const [row, column] = [header.rows[strongest[2 * index]], header.columns[strongest[2 * index + 1]]];
   if (!row) return saidOf(null, null, "Nothing to show.", isPointed);
   const why = `The strongest cell of this ${header.lens.per_head ? "head" : "layer"}`;
-  const found = { row, column, layer, head, value: values[index] };
+  const found = { row, column, layer: header.layers[layer], head, value: values[index] };
   return saidOf(header.sentence, found, isPointed ? `Pointed at: ${why.toLowerCase()}` : why, isPointed);
 }
 
@@ -56,8 +56,9 @@ function fullNameOf(cell) {
   return `${isOnly ? "" : `${header.title} `}${nameOf(cell)}`;
 }
 
-export function nameOf({ section, layer, head }) {
-  return section.header.lens.per_head ? `L${layer} H${head}` : `L${layer}, all heads`;
+export function nameOf({ section: { header }, layer, head }) {
+  const name = `L${header.layers[layer]}`;
+  return header.lens.per_head ? `${name} H${head}` : `${name}, all heads`;
 }
 
 // { name, title, text } of the metrics in which the head stands out, the most telling first.

@@ -51,10 +51,10 @@ class HeadMap:
     """A map of up to max_cells x max_cells is sent whole."""
     component: ClassVar[Component] = HEAD_MAP
 
-    @property
-    def title(self) -> str:
-        per_head = lenses()[self.reading.lens].per_head
-        name = str(self.selection) if per_head else f"L{self.selection.layer}"
+    def title(self, recording: Recording) -> str:
+        name = self.selection.name(recording)
+        if not lenses()[self.reading.lens].per_head:
+            name = name.partition(" ")[0]
         return f"{capitalised(kind_name(self.selection.kind))}, {name}"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
@@ -136,7 +136,7 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
     return {
         "id": f"{map.kind} L{layer} H{head}",
         "kind": map.kind,
-        "layer": layer,
+        "layer": map.attention.number(layer),
         "head": head,
         "name": map_name(map, layer, head),
         "title": kind_name(map.kind),

@@ -47,9 +47,9 @@ class HeadView:
     reading: Reading = PLAIN
     component: ClassVar[Component] = HEAD_VIEW
 
-    @property
-    def title(self) -> str:
-        return f"{capitalised(kind_name(self.kind))}, L{self.layer}"
+    def title(self, recording: Recording) -> str:
+        number = recording.attentions[self.kind].number(self.layer)
+        return f"{capitalised(kind_name(self.kind))}, L{number}"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         map = shown_map(recording, self.kind, self.reading, self.layer)
@@ -97,7 +97,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
     rows, columns = pieces(map.rows), pieces(map.columns)
     header = {
         "kind": kind_title(map.kind),
-        "layer": layer,
+        "layer": map.attention.number(layer),
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
         "unit": "word" if map.reading.words else "token",

@@ -24,8 +24,7 @@ class Picture(Protocol):
     def component(self) -> Component:
         """What draws it in the browser."""
 
-    @property
-    def title(self) -> str:
+    def title(self, recording: Recording) -> str:
         """What stands above it on a page of its own."""
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:

@@ -50,7 +50,8 @@ class SnapshotPlayer:
 
     @property
     def title(self) -> str:
-        return f"{capitalised(kind_name(self.selection.kind))}, {self.selection} over steps"
+        head = str(self.selection)  # models of ours have no other layers
+        return f"{capitalised(kind_name(self.selection.kind))}, {head} over steps"
 
     def payload(self, course: Course, history: Iterable[Mapping[str, float]] = ()) -> bytes:
         """history: rows as `training_rows` gives them."""

@@ -30,8 +30,7 @@ class TokenRows:
     titles: tuple[str, str] = ("source", "target")
     component: ClassVar[Component] = TOKEN_ROWS
 
-    @property
-    def title(self) -> str:
+    def title(self, recording: Recording) -> str:
         return "Tokens"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:

@@ -54,7 +54,7 @@ def _are_two(panes: dict[str, Pane]) -> bool:
 def _heading(letter: str, panes: dict[str, Pane]) -> str:
     pane = panes[letter]
     of = f" of {title(pane.answer.request.checkpoint)}" if _are_two(panes) else ""
-    return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection}{of}"
+    return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection.name(pane.recording)}{of}"
 
 
 def _lacks(letter: str, panes: dict[str, Pane]) -> str:
@@ -62,7 +62,7 @@ def _lacks(letter: str, panes: dict[str, Pane]) -> str:
     a, b = panes["A"], panes["B"]
     if letter == "A" or not b.is_locked or a.selection == b.selection:
         return ""
-    return literal(f" (it has no {kind_title(a.selection.kind)} {a.selection})")
+    return literal(f" (it has no {kind_title(a.selection.kind)} {a.selection.name(a.recording)})")
 
 
 def _pictures(panes: dict[str, Pane]) -> None:

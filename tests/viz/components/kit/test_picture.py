@@ -43,7 +43,29 @@ def test_a_picture_names_its_payload(picture: Picture, decoded: tuple[Recording,
     same = replace(picture)  # type: ignore[type-var]
     assert same == picture and hash(same) == hash(picture) and same is not picture
     assert picture.payload(*decoded) == same.payload(*decoded)
-    assert picture.title
+    assert picture.title(decoded[0])
+
+
+def test_layers_are_called_as_the_model_counts_them(decoded: tuple[Recording, Decoding]) -> None:
+    recording, decoding = decoded
+    numbered = {
+        kind: replace(each, numbers=tuple(range(3, 3 + 2 * each.n_layers, 2)))
+        for kind, each in recording.attentions.items()
+    }
+    hybrid = replace(recording, attentions=numbered)
+    said = [picture.title(hybrid) for picture in PICTURES]
+    assert [each for each in said if "L" in each] == [
+        "Cross-attention, L5",
+        "Cross-attention, L5 H0",
+        "Cross-attention, L5 H0, strongest cell",
+        "Cross-attention, L5 H0, query 2 and key 3",
+        "Decoding, L5 H0",
+    ]
+    for picture in (HeadView("cross", 1), HeadMap(CROSS), CellSteps(CROSS), DecodePlayer(1, 0)):
+        assert unpack(picture.payload(hybrid, decoding))[0]["layer"] == 5
+    assert "of layer 5 looks" in HeadMap(CROSS).says(hybrid)
+    section = unpack(unpack(HeadGrid(("cross",)).payload(hybrid))[1][0].tobytes())[0]
+    assert section["layers"] == [3, 5]
 
 
 @every_picture
