@@ -74,6 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(script=None)
     explore = commands.add_parser("explore", help="open a torch module of your own")
     explore.add_argument("script", help="script.py:build, where build() returns from_module(...)")
+    for name in COMMANDS:
+        commands.add_parser(name, add_help=False, help="as python -m transformer has it")
     for each in (parser, explore):
         each.add_argument("--port", type=int, help="the first free one from 8501 when left out")
         each.add_argument("--address", default="localhost", help="0.0.0.0 lets others in")

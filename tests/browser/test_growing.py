@@ -68,7 +68,7 @@ def test_pictures_come_first_and_grow_until_it_is_stopped(writing: Page) -> None
     becomes(lambda: parameter(writing, "stopped"), said)
     writing.reload()
     expect(stopped).to_have_text(f"Stopped after {said} tokens.")
-    writing.get_by_role("button", name="Go on").click()
+    writing.get_by_role("button", name="Write all of it").click()
     expect(writing.get_by_role("button", name="Stop")).to_be_visible()
     expect(stopped).to_have_count(0)
 

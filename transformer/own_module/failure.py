@@ -23,26 +23,26 @@ _LIBRARIES = (
 
 
 @contextmanager
-def in_a_sentence(what: str, refusal: type[Refusal] = InputError) -> Iterator[None]:
+def in_a_sentence(what: str, refusal: type[Refusal] = InputError, hint: str = "") -> Iterator[None]:
     """What is raised inside becomes a Refusal of this class; its traceback is logged.
 
-    what: the function that runs, as its author calls it.
+    what: the function that runs, as its author calls it. hint: another sentence, said after it.
     """
     try:
         yield
     except Refusal:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         getLogger(__name__).exception("%s failed", what)
-        raise refusal(f"{what} failed{_place(error, what)}: {_said(error)}.") from error
+        raise refusal(f"{what} failed{_place(error, what)}: {_said(error)}.{hint}") from error
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     first = next(iter(str(error).splitlines()), "").rstrip(".")[:MOST]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 
-def _place(error: Exception, what: str) -> str:
+def _place(error: BaseException, what: str) -> str:
     """The last line that is the author's own, not a library's; and in which function it is."""
     own = [
         (frame.f_code, line)

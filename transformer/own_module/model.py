@@ -67,6 +67,8 @@ class OwnModel(nn.Module):
         self.inner, self.config, self.writes = inner, config, writes
         self._run, self._lock = run, RLock()
         self._name = config.module if run is None else "run"
+        self._longest = 0
+        """The most tokens of a sequence that it took."""
 
     def forward(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
@@ -118,13 +120,16 @@ class OwnModel(nn.Module):
 
     def _logits(self, *inputs: Tensor) -> Tensor:
         """One pass -> [T, V]; of a module that writes nothing, what is like that."""
+        n = max(ids.size(-1) for ids in inputs)
+        hint = f" It was given {n} tokens: if it takes fewer, say so by max_len."
         with (
             self._lock,  # it may keep something of a pass in itself
-            in_a_sentence(self._name),
+            in_a_sentence(self._name, hint=hint if 0 < self._longest < n else ""),
             torch.inference_mode(False),  # else what it keeps could never be trained again
             torch.no_grad(),
         ):
             output = (self._run or self.inner)(*(ids.clone() for ids in inputs))
+            self._longest = max(n, self._longest)
         given = output[0] if isinstance(output, tuple | list) and output else output
         logits = logits_of(given)
         if not self.writes:

@@ -57,6 +57,8 @@ def from_module(
             "A module that writes a target needs start, the token that a target begins with; no "
             "other module has one."
         )
+    if not len(pieces):
+        raise InputError("pieces must name every id: without names range(n) does.")
     read, written = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
     bos, eos, pad_id = (_id(each, written) for each in (start, end, pad))
     special = [id for id in (bos, eos, pad_id) if id is not None]

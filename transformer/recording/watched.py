@@ -101,11 +101,14 @@ def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attent
     rows = forced.rows.get(kind.role or "")
     if rows is None or (len(rows.queries), len(rows.keys)) != (n_queries, n_keys):
         rows = _alike(forced, n_queries, n_keys)
+    is_beside = (kind.role or title) == "cross" and "cross" not in forced.rows
+    if is_beside:  # a model that reads one text looks at something else: its keys are no tokens
+        rows = next((each for each in forced.rows.values() if len(each.queries) == n_queries), None)
     calls = Calls([maker(call) for call in kind.calls])
     return Attention(
         kind=title,
         queries=numbered(n_queries) if rows is None else name(rows.queries),
-        keys=numbered(n_keys) if rows is None else name(rows.keys),
+        keys=numbered(n_keys) if rows is None or is_beside else name(rows.keys),
         calls=calls,
         produced=None if rows is None or rows.produced is None else name(rows.produced),
         role=kind.role,

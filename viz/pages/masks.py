@@ -38,7 +38,7 @@ def draw(pane: Pane) -> None:
     field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
         text = second_text(pane.screen.mask_text, default)
-        second = record_second(shown.request.checkpoint, text, default)
+        second = record_second(shown, text, default)
     recordings = (recording_of_text(shown.request), second)
     with kinds:
         kind = choose_kind(pane.screen.mask_kind, list(recordings[0].attentions))
@@ -133,14 +133,16 @@ def second_text(said: str | None, default: str) -> str:
     return text
 
 
-def record_second(checkpoint: str, text: str, default: str) -> Recording:
-    """What the model makes of the text; of the default, with a word why, where it cannot."""
-    try:
-        return recording_of_text(make_request(checkpoint, text, "greedy"))
-    except InputError as error:
-        said = literal(f"{error} Shown: “{default}”.")
-        st.warning(f"Second sentence: {said}", icon=":material/info:")
-        return recording_of_text(make_request(checkpoint, default, "greedy"))
+def record_second(shown: Answer, text: str, default: str) -> Recording:
+    """What the model makes of the text; of another one, with a word why, where it cannot."""
+    for other in (default, shown.request.text):
+        try:
+            return recording_of_text(make_request(shown.request.checkpoint, text, "greedy"))
+        except InputError as error:
+            said = literal(f"{error} Shown: “{other}”.")
+            st.warning(f"Second sentence: {said}", icon=":material/info:")
+            text = other
+    return recording_of_text(shown.request)
 
 
 def choose_kind(said: str | None, kinds: list[str]) -> str:

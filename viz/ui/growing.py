@@ -36,6 +36,7 @@ def written_answer(request: Request) -> Answer:
     reader, place = session().reader, st.empty()
     if reader is not None:
         writing = reader.writing
+        reader.look()
         while not (writing.so_far and writing.is_late) and not writing.done.wait(TICK / 3):
             if writing.so_far is not None:
                 place.text(_text(request, writing.so_far.text))
@@ -50,7 +51,7 @@ def written_answer(request: Request) -> Answer:
     if session().screen.stopped is not None:
         with place.container(horizontal=True, vertical_alignment="center", key="stopped"):
             st.caption(f"Stopped after {session().screen.stopped} tokens.", width="content")
-            st.button("Go on", on_click=change, kwargs={"stopped": None})
+            st.button("Write all of it", on_click=change, kwargs={"stopped": None})
     return answer(request)
 
 
@@ -70,7 +71,7 @@ def end_reading() -> None:
 
 def _read(request: Request) -> None:
     reader = session().reader
-    if reader is None or reader.writing.request != request:
+    if reader is None or reader.writing.request != request or reader.writing.is_unread:
         end_reading()
         session().reader = read(request)
 
@@ -81,6 +82,7 @@ def _growing(request: Request) -> None:
     reader = session().reader
     if reader is None or reader.writing.request != request:
         st.rerun()  # it was stopped, or another text is asked for
+    reader.look()
     now, writing = time.perf_counter(), reader.writing
     took = reader.took
     if took is not None and (

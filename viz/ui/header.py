@@ -23,6 +23,7 @@ from viz.ui.request import (
     Request,
     about,
     answer,
+    answer_at_hand,
     make_request,
 )
 from viz.ui.settings import checkpoints_folder
@@ -59,7 +60,7 @@ def header(shows: Shows = "sentence") -> Request:
     elif shows == "checkpoint":
         _choose_checkpoint(names, checkpoint, width=320)
     if shows != "nothing":
-        _settle(asked)
+        _settle(asked, is_read=shows == "sentence")
     if shows == "sentence" and session().shown is None:
         st.stop()
     return asked
@@ -159,10 +160,13 @@ def _examples(checkpoint: str) -> tuple[str, ...]:
     return known.about.examples if known else ()
 
 
-def _settle(request: Request) -> None:
-    """Make the answer to `request` the one shown; or say why not, and show the one before."""
+def _settle(request: Request, is_read: bool) -> None:
+    """Make the answer to `request` the one shown; or say why not, and show the one before.
+
+    is_read: whether the page is about what is written; else a token of it does.
+    """
     try:
-        session().shown = _answer(request)
+        session().shown = _answer(request, is_read)
     except CheckpointError as error:
         said = literal(f"{error} The other checkpoints are not affected.")
         st.error(said, icon=":material/error:")
@@ -172,10 +176,12 @@ def _settle(request: Request) -> None:
         st.warning(literal(f"{error}{still}"), icon=":material/info:")
 
 
-def _answer(request: Request) -> Answer:
+def _answer(request: Request, is_read: bool) -> Answer:
     """What is asked; of a text that is still being written, as much as there is."""
     take_preview(request)
     load(request)
+    if not is_read:
+        return answer_at_hand(request) or answer(as_stopped(request, 1))
     if streams(request):
         return written_answer(request)
     end_reading()

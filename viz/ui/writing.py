@@ -1,7 +1,7 @@
 """Texts that models write, each in a thread of its own, for all who wait for the same one."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Event, Lock, Thread
 
 from transformer import record
@@ -19,6 +19,8 @@ from viz.ui.request import (
 
 PATIENCE = 0.5
 """Seconds in which most texts are finished."""
+GONE = 90.0
+"""Seconds after which nobody looks any more; a page in the background may ask once a minute."""
 
 _lock = Lock()
 _going_on: dict[Request, "Writing"] = {}
@@ -33,12 +35,14 @@ class Writing:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        self.n_readers = 0
-        """Once it is 0 the writing ends with the next token."""
+        self.readers: list[Reader] = []
+        """Once none of them is there the writing ends with the next token."""
         self.so_far: Written | None = None
         """After the last token; None before the first one."""
         self.done = Event()
         self.error: Exception | None = None
+        self.is_unread = False
+        """Whether it ended because nobody waited for it."""
         self.began = time.perf_counter()
 
     @property
@@ -57,7 +61,7 @@ class Writing:
         try:
             keep_answer(make_answer(self.request, self._hear))
         except _Unread:
-            pass
+            self.is_unread = True
         except Exception as error:  # whoever waits for it is told
             self.error = error
         finally:
@@ -68,7 +72,7 @@ class Writing:
     def _hear(self, written: Written) -> None:
         self.so_far = written
         with _lock:
-            if self.n_readers == 0:
+            if not any(reader.is_there for reader in self.readers):
                 self._leave()
                 raise _Unread("Nobody waits for this text.")
 
@@ -77,7 +81,7 @@ class Writing:
             del _going_on[self.request]
 
 
-@dataclass
+@dataclass(eq=False)
 class Reader:
     """A session that waits for a text, and draws pictures of what there is of it."""
 
@@ -86,11 +90,21 @@ class Reader:
     """When the last pictures were begun; by `time.perf_counter`, in s."""
     took: float | None = None
     """How long they took, in s; None until they are drawn."""
+    seen: float = field(default_factory=time.perf_counter)
+    """When the browser asked for the text last: one that is closed does not say so."""
+
+    @property
+    def is_there(self) -> bool:
+        return time.perf_counter() - self.seen < GONE
+
+    def look(self) -> None:
+        """Say that the text is still waited for."""
+        self.seen = time.perf_counter()
 
     def end(self) -> None:
         """Wait no longer."""
         with _lock:
-            self.writing.n_readers -= 1
+            self.writing.readers.remove(self)
 
 
 def read(request: Request) -> Reader | None:
@@ -98,17 +112,22 @@ def read(request: Request) -> Reader | None:
     with _lock:
         writing = _going_on.get(request)
         if writing is not None:
-            writing.n_readers += 1
-            return Reader(writing)
+            return _joined(writing)
     if answer_at_hand(request) is not None:
         return None
     with _lock:
         writing = _going_on.get(request) or Writing(request)
-        writing.n_readers += 1
+        reader = _joined(writing)
         if request not in _going_on:
             _going_on[request] = writing
             Thread(target=writing.write, name="writing", daemon=True).start()
-    return Reader(writing)
+    return reader
+
+
+def _joined(writing: Writing) -> Reader:
+    reader = Reader(writing)
+    writing.readers.append(reader)
+    return reader
 
 
 def part_of(writing: Writing) -> Answer:

@@ -94,6 +94,17 @@ def test_it_ends_with_the_next_token_once_nobody_waits(tokens: Tokens) -> None:
     again.end()
 
 
+def test_it_ends_when_the_browser_asks_no_more(tokens: Tokens) -> None:
+    reader = reader_of(asked(length=50))
+    tokens.let(2)
+    reader.seen -= writing.GONE - 1
+    tokens.let(1)
+    assert not reader.writing.done.is_set()
+    reader.seen -= 2
+    tokens.let(1)
+    assert reader.writing.done.wait(60) and reader.writing.is_unread
+
+
 def test_what_cannot_be_read_is_raised_where_it_is_waited_for(tokens: Tokens) -> None:
     reader = reader_of(asked("JULIET: ♥"))
     assert reader.writing.done.wait(60)

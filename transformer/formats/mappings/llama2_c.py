@@ -60,7 +60,11 @@ def _d_head(found: Found) -> int:
 def configure(found: Found) -> dict[str, Any]:
     """Everything is in model_args and in the shapes."""
     vocab_size, d_model = found.shape(EMBEDDING)
-    choice = found.choices.get
+    choice, n_layers = found.choices.get, found.layers("layers.*.")
+    n_groups = found.shape("layers.0.attention.wk.weight")[0] // _d_head(found)
+    for name, n in (("n_layers", n_layers), ("n_kv_heads", n_groups)):
+        if choice(name) not in (None, n):
+            raise Misfit(f"says {name} {choice(name)}, and has {n}")
     bos_id = choice("bos_id", 1)
     return {
         "architectures": ["LlamaForCausalLM"],
@@ -68,9 +72,9 @@ def configure(found: Found) -> dict[str, Any]:
         "vocab_size": vocab_size,
         "hidden_size": d_model,
         "intermediate_size": found.shape("layers.0.feed_forward.w1.weight")[0],
-        "num_hidden_layers": found.layers("layers.*."),
+        "num_hidden_layers": n_layers,
         "num_attention_heads": found.heads("n_heads"),
-        "num_key_value_heads": found.shape("layers.0.attention.wk.weight")[0] // _d_head(found),
+        "num_key_value_heads": n_groups,
         "max_position_embeddings": int(found.number("max_seq_len", 2048)),
         "rms_norm_eps": found.number("norm_eps", 1e-5),
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},

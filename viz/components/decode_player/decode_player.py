@@ -47,7 +47,7 @@ class DecodePlayer:
             mean = weights.mean(0) if self.head is None else weights
             return mean[-len(decoding.target) :]
 
-        cross = rows("cross") if "cross" in recording.attentions else None
+        cross = rows("cross") if _looks_at_source(recording) else None
         read = recording.attentions["decoder_self"].queries
         own = rows("decoder_self")
         return pack_player(decoding, cross, own, read, self._number(recording), self.head)
@@ -69,6 +69,8 @@ class DecodePlayer:
     def _decoding(self, recording: Recording, decoding: Decoding | None) -> Decoding:
         """Raises ValueError where the recording is not of this decoding, or lacks the head."""
         kinds = [kind for kind in ("cross", "decoder_self") if kind in recording.attentions]
+        if not _looks_at_source(recording):
+            kinds = kinds[-1:]
         if decoding is None or "decoder_self" not in kinds or recording.target != decoding.target:
             raise ValueError(
                 "This recording is not of that decoding: record the same source with "
@@ -77,6 +79,12 @@ class DecodePlayer:
         for kind in kinds:
             check_head(recording, kind, self.layer, self.head or 0)
         return decoding
+
+
+def _looks_at_source(recording: Recording) -> bool:
+    """Whether its cross-attention is over the source; over a memory of a model's own it is not."""
+    cross = recording.attentions.get("cross")
+    return cross is not None and cross.keys == recording.source
 
 
 def pack_player(
