@@ -97,7 +97,7 @@ def test_it_ends_with_the_next_token_once_nobody_waits(tokens: Tokens) -> None:
 def test_it_ends_when_the_browser_asks_no_more(
     tokens: Tokens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = reader_of(asked(length=50))
+    reader = reader_of(asked(length=40))
     monkeypatch.setattr(writing, "GONE", 1e6)
     tokens.let(3)
     assert not reader.writing.done.is_set()
