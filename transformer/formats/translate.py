@@ -59,8 +59,9 @@ def recognise(found: Found) -> OtherCode:
         raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
     raise Misfit(
         f"has tensors of a model that is not known here, such as {listed(found.tensors, NAMED)}: "
-        "docs/formats.md lists the code whose state dicts open. Any other model is recorded from "
-        "Python, with record(module, inputs): docs/models.md"
+        "docs/formats.md lists the code whose state dicts open. Inspect shows its "
+        "tensors; any other model runs from your own script, with explore (docs/own_model.md) or "
+        "record(module, inputs) (docs/models.md)"
     )
 
 
