@@ -16,6 +16,7 @@ from transformer import (
     load_checkpoint,
     record,
 )
+from transformer.formats import own_module
 from transformer.formats.own_module import offer
 from transformer.inspection.survey import survey
 
@@ -219,7 +220,8 @@ def test_what_does_not_go_together_is_refused(changes: dict[str, Any], said: str
         copier(**changes)
 
 
-def test_only_what_was_offered_opens_and_inspects() -> None:
+def test_only_what_was_offered_opens_and_inspects(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_module, "_OFFERED", {})
     checkpoint = copier()
     with pytest.raises(CheckpointError, match="is not there"):
         load_checkpoint(checkpoint.path)
