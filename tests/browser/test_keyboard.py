@@ -19,6 +19,11 @@ FOCUSED = """() => {
     while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
     return node;
 }"""
+DRAWN = ", ".join(
+    [f".st-key-{key} [data-nonce]" for key in ("arrows", "map", "inside", "player", "snapshots")]
+    + [".stPlotlyChart .main-svg"]
+)
+"""The pictures to which the first Tab leads."""
 NAME = f"() => {{ const node = ({FOCUSED})(); return node.ariaLabel ?? node.innerText; }}"
 RING = f"""() => {{
     const node = ({FOCUSED})();
@@ -50,7 +55,8 @@ def test_two_keys_lead_from_the_top_of_a_page_to_its_picture(
     page: Page, address: str, path: str
 ) -> None:
     open_app(page, f"{address}/{path}")
-    page.locator("[data-nonce], .main-svg").first.wait_for()
+    page.locator(DRAWN).first.wait_for()  # the link is named when it gets the focus
+    painted(page)
     page.keyboard.press("Tab")
     becomes(lambda: page.evaluate(NAME), "Skip to the picture")
     page.keyboard.press("Enter")
