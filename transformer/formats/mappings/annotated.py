@@ -8,6 +8,7 @@ from transformer.config import ModelConfig
 from transformer.files.found import Found
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
+EMBEDDINGS = Embeddings("src_embed.0.lut.weight", "tgt_embed.0.lut.weight", "generator.proj.weight")
 _ATTENTION = {f"linears.{i}": part for i, part in enumerate(("query", "key", "value", "output"))}
 _NORM = {"a_2": "weight", "b_2": "bias"}
 _LAYER = {
@@ -37,11 +38,8 @@ NAMES = {
 
 def configure(found: Found) -> ModelConfig:
     """No shape says the heads h. Ids as `build_vocabulary` sets them: 0 start, 1 end, 2 padding."""
-    vocab_size, d_model = found.shape("tgt_embed.0.lut.weight")
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape("src_embed.0.lut.weight")[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.feed_forward.w_1.weight")[0],
         n_heads=found.heads("h"),
         n_encoder_layers=found.layers("encoder.layers.*."),
@@ -62,9 +60,7 @@ MAPPING = CodeMapping(
     title="The Annotated Transformer",
     tells=holds("encoder.layers.0.self_attn.linears.0.weight", "src_embed.0.lut.weight"),
     names=NAMES,
-    embeddings=Embeddings(
-        "src_embed.0.lut.weight", "tgt_embed.0.lut.weight", "generator.proj.weight"
-    ),
+    embeddings=EMBEDDINGS,
     configure=configure,
     tables=("src_embed.1.pe", "tgt_embed.1.pe"),
     frames_source=(True, True),

@@ -13,6 +13,7 @@ SOURCE, TARGET, OUTPUT = (
     "decoder.trg_word_emb.weight",
     "trg_word_prj.weight",
 )
+EMBEDDINGS = Embeddings(SOURCE, TARGET, OUTPUT)
 
 
 def _attention(theirs: str, ours: str, residual: str) -> dict[str, str]:
@@ -61,14 +62,11 @@ def prepare(found: Found) -> Found:
 
 def configure(found: Found) -> ModelConfig:
     """Special tokens as torchtext orders them: unknown, padding, start, end."""
-    vocab_size, d_model = found.shape(TARGET)
     n_heads = found.heads("n_head")
     first = "encoder.layer_stack.0.slf_attn"
     option = found.options.get
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layer_stack.0.pos_ffn.w_1.weight")[0],
         n_heads=n_heads,
         d_key=max(1, found.shape(f"{first}.w_qs.weight")[0] // n_heads),
@@ -92,7 +90,7 @@ MAPPING = CodeMapping(
     title="jadore801120/attention-is-all-you-need-pytorch",
     tells=holds("encoder.layer_stack.0.slf_attn.w_qs.weight", SOURCE),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, OUTPUT),
+    embeddings=EMBEDDINGS,
     configure=configure,
     prepare=prepare,
     tables=("encoder.position_enc.pos_table", "decoder.position_enc.pos_table"),

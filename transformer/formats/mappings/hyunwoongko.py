@@ -7,9 +7,17 @@ and its norm divided by the unbiased deviation: such models are not told apart.
 
 from transformer.config import ModelConfig
 from transformer.files.found import Found
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Names, holds, layered
+from transformer.formats.mappings.mapping import (
+    TORCHTEXT,
+    CodeMapping,
+    Embeddings,
+    Names,
+    holds,
+    layered,
+)
 
 SOURCE, TARGET = "encoder.emb.tok_emb.weight", "decoder.emb.tok_emb.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, "decoder.linear.weight")
 _ATTENTION = {"w_q": "query", "w_k": "key", "w_v": "value", "w_concat": "output"}
 
 
@@ -43,12 +51,9 @@ NAMES = {
 
 
 def configure(found: Found) -> ModelConfig:
-    """No shape says n_heads. Ids as torchtext orders them: unknown, padding, start, end."""
-    vocab_size, d_model = found.shape(TARGET)
+    """No shape says n_heads."""
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.ffn.linear1.weight")[0],
         n_heads=found.heads("n_heads"),
         n_encoder_layers=found.layers("encoder.layers.*."),
@@ -57,9 +62,7 @@ def configure(found: Found) -> ModelConfig:
         norm_eps=1e-12,
         tied="none",
         scaled_embeddings=False,
-        pad_id=1,
-        bos_id=2,
-        eos_id=3,
+        **TORCHTEXT,
     )
 
 
@@ -68,7 +71,7 @@ MAPPING = CodeMapping(
     title="hyunwoongko/transformer",
     tells=holds("encoder.layers.0.attention.w_concat.weight", SOURCE),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, "decoder.linear.weight"),
+    embeddings=EMBEDDINGS,
     configure=configure,
     frames_source=(True, True),
 )

@@ -9,9 +9,10 @@ from typing import Any
 from transformer.config import ModelConfig
 from transformer.files.foreign_text import shown
 from transformer.files.found import Found, Misfit
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "src_embed.lut.weight", "trg_embed.lut.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, "decoder.output_layer.weight")
 CLOSING = ("encoder.layer_norm.weight", "decoder.layer_norm.weight")
 _ATTENTION = {
     "q_layer": "query",
@@ -71,11 +72,8 @@ def configure(found: Found) -> ModelConfig:
     if setting(found, "alpha", 1.0, 1.0) != 1:
         raise Misfit("has residual sums with an alpha other than 1, which is not known here")
     setting(found, "num_heads", None, None)
-    vocab_size, d_model = found.shape(TARGET)
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.feed_forward.pwff_layer.0.weight")[0],
         n_heads=found.heads("model.encoder.num_heads"),
         n_encoder_layers=found.layers("encoder.layers.*."),
@@ -88,9 +86,7 @@ def configure(found: Found) -> ModelConfig:
         activation=setting(found, "activation", "relu", "relu"),
         tied="none",
         scaled_embeddings=setting(found, "embeddings.scale", *[not is_told] * 2),
-        pad_id=1,
-        bos_id=2,
-        eos_id=3,
+        **TORCHTEXT,
     )
 
 
@@ -104,7 +100,7 @@ MAPPING = CodeMapping(
     title="joeynmt",
     tells=holds("encoder.layers.0.src_src_att.q_layer.weight"),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, "decoder.output_layer.weight"),
+    embeddings=EMBEDDINGS,
     configure=configure,
     tables=("encoder.pe.pe", "decoder.pe.pe"),
     settings="config.yaml",

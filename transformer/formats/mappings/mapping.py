@@ -16,6 +16,10 @@ Names = Mapping[str, str | tuple[str, ...]]
 `weight` and a `bias`. Several of ours: theirs is cut into as many equal parts, row by row."""
 
 
+TORCHTEXT: Mapping[str, Any] = {"pad_id": 1, "bos_id": 2, "eos_id": 3}
+"""Special tokens as torchtext orders them: unknown, padding, start, end."""
+
+
 @dataclass(frozen=True)
 class Embeddings:
     """The names of their embeddings and of their output projection; None: there is none."""
@@ -23,6 +27,16 @@ class Embeddings:
     source: str | None
     target: str
     output: str | None
+
+    def sizes(self, found: Found) -> dict[str, Any]:
+        """What the two tables of a translator say of its configuration: [vocabulary, d_model]."""
+        vocab_size, d_model = found.shape(self.target)
+        source_vocab_size = found.shape(self.source or self.target)[0]
+        return {
+            "vocab_size": vocab_size,
+            "source_vocab_size": source_vocab_size,
+            "d_model": d_model,
+        }
 
 
 def unchanged(found: Found) -> Found:

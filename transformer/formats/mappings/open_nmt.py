@@ -17,6 +17,7 @@ from transformer.formats.mappings.mapping import (
 
 _EMBEDDING = "embeddings.make_embedding.emb_luts.0.weight"
 SOURCE, TARGET, OUTPUT = f"encoder.{_EMBEDDING}", f"decoder.{_EMBEDDING}", "generator.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, OUTPUT)
 TABLES = (
     "encoder.embeddings.make_embedding.pe.pe",
     "decoder.embeddings.make_embedding.pe.pe",
@@ -78,16 +79,13 @@ def configure(found: Found) -> ModelConfig:
         every = known if isinstance(known, tuple) else (known,)
         if option(name, every[0]) not in every:
             raise Misfit(f"has the option {name}: {shown(option(name))}, which is not known here")
-    vocab_size, d_model = found.shape(TARGET)
     first = "encoder.transformer.0.self_attn"
     biased = [
         part for part in ("linear_query", "final_linear") if found.has(f"{first}.{part}.bias")
     ]
     has_positions = found.has(TABLES[0]) or option("position_encoding") is True
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.transformer.0.feed_forward.w_1.weight")[0],
         n_heads=found.heads("heads"),
         n_encoder_layers=found.layers("encoder.transformer.*."),
@@ -111,7 +109,7 @@ MAPPING = CodeMapping(
     title="OpenNMT-py (version 3)",
     tells=holds(SOURCE, "encoder.transformer.0.self_attn.linear_keys.weight"),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, OUTPUT),
+    embeddings=EMBEDDINGS,
     configure=configure,
     prepare=prepare,
     tables=TABLES,

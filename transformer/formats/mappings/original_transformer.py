@@ -6,9 +6,10 @@ each sublayer, and one that closes each stack.
 
 from transformer.config import ModelConfig
 from transformer.files.found import Found
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "src_embedding.embeddings_table.weight", "trg_embedding.embeddings_table.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, "decoder_generator.linear.weight")
 _ATTENTION = {
     "qkv_nets.0": "query",
     "qkv_nets.1": "key",
@@ -46,12 +47,9 @@ NAMES = {
 
 
 def configure(found: Found) -> ModelConfig:
-    """No shape says the heads. Ids as torchtext orders them: unknown, padding, start, end."""
-    vocab_size, d_model = found.shape(TARGET)
+    """No shape says the heads."""
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.encoder_layers.0.pointwise_net.linear1.weight")[0],
         n_heads=found.heads("number_of_heads"),
         n_encoder_layers=found.layers("encoder.encoder_layers.*."),
@@ -59,9 +57,7 @@ def configure(found: Found) -> ModelConfig:
         max_len=5000,
         norm_order="pre",
         tied="none",
-        pad_id=1,
-        bos_id=2,
-        eos_id=3,
+        **TORCHTEXT,
     )
 
 
@@ -70,7 +66,7 @@ MAPPING = CodeMapping(
     title="gordicaleksa/pytorch-original-transformer",
     tells=holds("encoder.encoder_layers.0.multi_headed_attention.qkv_nets.0.weight", SOURCE),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, "decoder_generator.linear.weight"),
+    embeddings=EMBEDDINGS,
     configure=configure,
     tables=(
         "src_pos_embedding.positional_encodings_table",

@@ -6,9 +6,17 @@ cosine beside a sine has another wavelength than it, so that its positions are n
 
 from transformer.config import ModelConfig
 from transformer.files.found import Found
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Names, holds, layered
+from transformer.formats.mappings.mapping import (
+    TORCHTEXT,
+    CodeMapping,
+    Embeddings,
+    Names,
+    holds,
+    layered,
+)
 
 SOURCE, TARGET = "encoder.embed.embed.weight", "decoder.embed.embed.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, "out.weight")
 _ATTENTION = {"q_linear": "query", "k_linear": "key", "v_linear": "value", "out": "output"}
 
 
@@ -44,12 +52,9 @@ NAMES = {
 
 
 def configure(found: Found) -> ModelConfig:
-    """No shape says the heads. Ids as torchtext orders them: unknown, padding, start, end."""
-    vocab_size, d_model = found.shape(TARGET)
+    """No shape says the heads."""
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.ff.linear_1.weight")[0],
         n_heads=found.heads("heads"),
         n_encoder_layers=found.layers("encoder.layers.*."),
@@ -59,9 +64,7 @@ def configure(found: Found) -> ModelConfig:
         norm="deviation",
         norm_eps=1e-6,
         tied="none",
-        pad_id=1,
-        bos_id=2,
-        eos_id=3,
+        **TORCHTEXT,
     )
 
 
@@ -70,7 +73,7 @@ MAPPING = CodeMapping(
     title="SamLynnEvans/Transformer",
     tells=holds("encoder.layers.0.attn.q_linear.weight", SOURCE),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, "out.weight"),
+    embeddings=EMBEDDINGS,
     configure=configure,
     tables=("encoder.pe.pe", "decoder.pe.pe"),
 )

@@ -15,6 +15,7 @@ from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layere
 
 SOURCE, TARGET = "source.embedding.weight", "target.embedding.weight"
 OUTPUT, OUTPUT_BIAS = "output.linear.weight", "output.linear.bias"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, OUTPUT)
 TABLES = ("source.pe", "target.pe")
 LAYER = re.compile(r"(?:^|[._])(enc|dec)[a-z]*[._](?:[a-z_]+\.)*?(\d+)\.(.+)", re.I)
 CLOSING = re.compile(r"(?:^|[._])(enc|dec)[a-z]*\.(?:[a-z_]+\.)*(gain|bias)", re.I)
@@ -104,11 +105,8 @@ def _roles(found: Found) -> dict[tuple[str, str], dict[str, str]]:
 
 def configure(found: Found) -> ModelConfig:
     """No shape says h, nor which tokens are special: 0 pads, 1 starts, 2 ends."""
-    vocab_size, d_model = found.shape(TARGET)
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.feed.linear_1.weight")[0],
         n_heads=found.heads("h"),
         n_encoder_layers=found.layers("encoder.layers.*."),
@@ -137,7 +135,7 @@ MAPPING = CodeMapping(
     title="Notebook with a scalar LayerNorm",
     tells=tells,
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, OUTPUT),
+    embeddings=EMBEDDINGS,
     configure=configure,
     prepare=prepare,
     tables=TABLES,

@@ -7,9 +7,10 @@ positions stand: they are found by the names of their own modules, `lut` and `PE
 
 from transformer.config import ModelConfig
 from transformer.files.found import Found, Misfit
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET, OUTPUT = "source.lut.weight", "target.lut.weight", "trg_word_prj.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, OUTPUT)
 TABLES = ("source.PE", "target.PE")
 NORM = ".layerNorm."
 _ATTENTION = {"w_q": "query", "w_k": "key", "w_v": "value", "FC": "output"}
@@ -59,12 +60,9 @@ def prepare(found: Found) -> Found:
 
 def configure(found: Found) -> ModelConfig:
     """No shape says n_head; with it the shapes say d_k and d_v."""
-    vocab_size, d_model = found.shape(TARGET)
     n_heads, first = found.heads("n_head"), "encoder.layers.0.MHA"
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.FFN.W_1.weight")[0],
         n_heads=n_heads,
         d_key=max(1, found.shape(f"{first}.w_q.weight")[0] // n_heads),
@@ -77,9 +75,7 @@ def configure(found: Found) -> ModelConfig:
         encoder_norm=True,
         decoder_feed_norm=False,
         tied="none",
-        pad_id=1,
-        bos_id=2,
-        eos_id=3,
+        **TORCHTEXT,
     )
 
 
@@ -88,7 +84,7 @@ MAPPING = CodeMapping(
     title="Notebook with separate d_k and d_v",
     tells=holds("decoder.layers.0.MMHA.w_q.weight"),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, OUTPUT),
+    embeddings=EMBEDDINGS,
     configure=configure,
     prepare=prepare,
     tables=TABLES,

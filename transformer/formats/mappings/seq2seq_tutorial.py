@@ -5,9 +5,10 @@ Norms follow each sublayer; encoder and decoder each learn positions of their ow
 
 from transformer.config import ModelConfig
 from transformer.files.found import Found
-from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
+from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "encoder.tok_embedding.weight", "decoder.tok_embedding.weight"
+EMBEDDINGS = Embeddings(SOURCE, TARGET, "decoder.fc_out.weight")
 TABLES = ("encoder.pos_embedding.weight", "decoder.pos_embedding.weight")
 _ATTENTION = {"fc_q": "query", "fc_k": "key", "fc_v": "value", "fc_o": "output"}
 _LAYER = {
@@ -39,12 +40,9 @@ def prepare(found: Found) -> Found:
 
 
 def configure(found: Found) -> ModelConfig:
-    """No shape says n_heads. Ids as torchtext orders them: unknown, padding, start, end."""
-    vocab_size, d_model = found.shape(TARGET)
+    """No shape says n_heads."""
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("encoder.layers.0.positionwise_feedforward.fc_1.weight")[0],
         n_heads=found.heads("n_heads"),
         n_encoder_layers=found.layers("encoder.layers.*."),
@@ -53,9 +51,7 @@ def configure(found: Found) -> ModelConfig:
         positions="learned",
         source_positions=True,
         tied="none",
-        pad_id=1,
-        bos_id=2,
-        eos_id=3,
+        **TORCHTEXT,
     )
 
 
@@ -64,7 +60,7 @@ MAPPING = CodeMapping(
     title="bentrevett/pytorch-seq2seq (tutorial 6)",
     tells=holds("encoder.layers.0.self_attention.fc_q.weight", SOURCE),
     names=NAMES,
-    embeddings=Embeddings(SOURCE, TARGET, "decoder.fc_out.weight"),
+    embeddings=EMBEDDINGS,
     configure=configure,
     prepare=prepare,
     frames_source=(True, True),

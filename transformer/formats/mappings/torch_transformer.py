@@ -8,6 +8,9 @@ from transformer.config import ModelConfig
 from transformer.files.found import Found
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Names, holds, layered
 
+EMBEDDINGS = Embeddings(
+    "src_tok_emb.embedding.weight", "tgt_tok_emb.embedding.weight", "generator.weight"
+)
 _SPLIT = ("query", "key", "value")
 _ATTENTION: Names = {
     "in_proj_weight": tuple(f"{part}.weight" for part in _SPLIT),
@@ -38,11 +41,8 @@ NAMES = {
 
 def configure(found: Found) -> ModelConfig:
     """No shape says nhead. Ids as in the tutorial: 0 unknown, 1 padding, 2 start, 3 end."""
-    vocab_size, d_model = found.shape("tgt_tok_emb.embedding.weight")
     return ModelConfig(
-        vocab_size=vocab_size,
-        source_vocab_size=found.shape("src_tok_emb.embedding.weight")[0],
-        d_model=d_model,
+        **EMBEDDINGS.sizes(found),
         d_ff=found.shape("transformer.encoder.layers.0.linear1.weight")[0],
         n_heads=found.heads("nhead", "n_head", "num_heads"),
         n_encoder_layers=found.layers("transformer.encoder.layers.*."),
@@ -64,9 +64,7 @@ MAPPING = CodeMapping(
         "transformer.encoder.layers.0.self_attn.in_proj_weight", "src_tok_emb.embedding.weight"
     ),
     names=NAMES,
-    embeddings=Embeddings(
-        "src_tok_emb.embedding.weight", "tgt_tok_emb.embedding.weight", "generator.weight"
-    ),
+    embeddings=EMBEDDINGS,
     configure=configure,
     tables=("positional_encoding.pos_embedding",),
     frames_source=(True, True),
