@@ -18,11 +18,11 @@ else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 endif
 
-# One browser at a time: two take two thirds of the time, and crowd each other on two cores.
+# Two browsers crowd each other on two cores: a test that fails there is tried once more, and named.
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile --reruns 1 -r fER tests/browser
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

@@ -97,3 +97,11 @@ def painted(page: Page) -> None:
     """Wait until the script has run and nothing is stale."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")
+
+
+def at_rest(page: Page) -> None:
+    """Wait until nothing moves, either: a sidebar that slides out still takes the focus."""
+    painted(page)
+    page.evaluate(
+        "Promise.all(document.getAnimations().map(each => each.finished.catch(() => {})))"
+    )

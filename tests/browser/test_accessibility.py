@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import painted
+from tests.browser.server import at_rest, painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
 from viz.screen import FIRST_PAGE
@@ -86,10 +86,7 @@ def test_axe_finds_no_serious_fault_in_what_opens(page: Page, address: str, name
     open_app(page, address)
     page.get_by_role("button", name=name, exact=True).press("Enter")
     page.get_by_role("menu" if name == "Try" else "dialog").wait_for()
-    painted(page)
-    page.evaluate(
-        "Promise.all(document.getAnimations().map(each => each.finished.catch(() => {})))"
-    )
+    at_rest(page)
     assert faults(page) == []
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import PHONE, becomes, painted
+from tests.browser.server import PHONE, at_rest, becomes, painted
 from tests.browser.test_accessibility import rgb, switch
 from tests.browser.test_app import SENTENCE, go_to, open_app
 from viz.theme import DARK, LIGHT, Theme
@@ -80,7 +80,7 @@ def test_what_has_the_focus_is_in_sight_and_has_a_ring(
     page.wait_for_selector(".head-view[data-nonce]")
     if theme is DARK:
         switch(page, DARK)
-    painted(page)  # what is drawn anew would lose the focus
+    at_rest(page)  # what is drawn anew would lose the focus
     for _ in range(26):
         page.keyboard.press("Tab")
         found, in_sight, colour = page.evaluate(RING)
