@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -21,7 +21,7 @@ from transformer.discover import discover
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.inspection.survey import inspect
-from transformer.refusal import Refusal
+from transformer.refusal import LONGEST, Refusal, quoted
 from transformer.training.card import rescored
 from transformer.training.task import Recipe, Scores, read_text
 from transformer.training.train import train
@@ -58,10 +58,7 @@ def _decode(options: argparse.Namespace) -> dict[str, Any]:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     method = decoding_methods()[options.method]
     given = dict(_value(method, option) for option in options.option)
-    try:
-        decoding = decode(checkpoint, options.text, method=options.method, **given)
-    except ValueError as error:  # an option out of its range
-        raise InputError(str(error)) from error
+    decoding = decode(checkpoint, options.text, method=options.method, **given)
     sources = [token.id for token in decoding.source]
     texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
     return {
@@ -79,8 +76,8 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
     recipes = _recipes()
     if checkpoint.about.recipe not in recipes:
         raise CheckpointError(
-            f"{checkpoint.name} names the recipe {checkpoint.about.recipe!r}, which is not here, "
-            "so there is nothing to evaluate it by."
+            f"{checkpoint.name} names the recipe {quoted(checkpoint.about.recipe)}, which is not "
+            "here, so there is nothing to evaluate it by."
         )
     recipe = recipes[checkpoint.about.recipe]
     if options.only:
@@ -105,7 +102,9 @@ def _only(
     unknown = next((name for name in names if name not in recipe.parts), None)
     if unknown is not None:
         known = ", ".join(recipe.parts) or "none"
-        raise InputError(f"{recipe.name} has no part {unknown!r} to evaluate; its parts: {known}.")
+        raise InputError(
+            f"{recipe.name} has no part {quoted(unknown)} to evaluate; its parts: {known}."
+        )
     parts = (recipe.parts[name](checkpoint, data) for name in names)
     return {name: score for scores in parts for name, score in scores.items()}
 
@@ -123,11 +122,11 @@ def _value(method: Method, option: str) -> tuple[str, Any]:
     }
     if name not in defaults:
         known = ", ".join(defaults) or "none"
-        raise InputError(f"no option {name!r} of this method; its options: {known}.")
+        raise InputError(f"no option {quoted(name)} of this method; its options: {known}.")
     try:
         return name, type(defaults[name])(text)
     except ValueError as error:
-        raise InputError(f"{name} cannot be {text!r}.") from error
+        raise InputError(f"{name} cannot be {quoted(text)}.") from error
 
 
 def _recipes() -> dict[str, Any]:
@@ -151,8 +150,15 @@ def _shown(value: object) -> str:
     return f"{value:.2f}" if abs(value) >= 0.01 or not value else f"{value:g}"
 
 
+class _Parser(argparse.ArgumentParser):
+    """argparse quotes whatever was typed, whole."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(message if len(message) < LONGEST else f"{message[:LONGEST]}…")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m transformer", description=__doc__)
+    parser = _Parser(prog="python -m transformer", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
 
     command = _command(commands, "train", _train, "train a recipe, or continue a stopped run")
@@ -194,8 +200,8 @@ def _checkpoint(text: str) -> Path:
 
 def _positive(text: str) -> int:
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
+    if not 1 <= number < 10**9:
+        raise argparse.ArgumentTypeError("must be at least 1 and below a billion")
     return number
 
 

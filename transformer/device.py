@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, quoted
 
 
 class DeviceError(Refusal, ValueError):
@@ -19,7 +19,9 @@ def choose_device(name: str | None = None) -> torch.device:
     available = [kind for kind, there in present.items() if there]
     kind = available[0] if name is None else name.split(":")[0]
     if kind not in available:
-        raise DeviceError(f"there is no device {name!r} here; there is {', '.join(available)}.")
+        raise DeviceError(
+            f"there is no device {quoted(name)} here; there is {', '.join(available)}."
+        )
     return torch.device(name or kind)
 
 

@@ -16,6 +16,11 @@ _KIND_NAMES = {
 }
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_MADE_OF_WORDS = re.compile(
+    r"[:@](?=\S)"  # https://…, :material/…:, :smile:, somebody@…
+    r"|[wW](?=[wW]{2}\.)"  # www.…
+    r"|(?<!\S)(?:<->|->|<-|--|[<>~]=)(?!\S)"
+)
 _NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 
 
@@ -78,9 +83,27 @@ def percent(share: float) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
+def visible(text: str) -> str:
+    """Words within a sentence or a list, with a sign for each character that hides or reorders.
+
+    What only shapes letters, as Persian needs it, stays.
+    """
+    kept = " \u200c\u200d\u2060"
+    return "".join(each if each in kept else _visible(each) for each in text)
+
+
 def literal(text: str) -> str:
-    """Text as Markdown that shows it as it stands."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^])", r"\\\1", text)
+    """Text as Markdown that shows it as it stands, in one line.
+
+    The one place where something typed or loaded meets Markdown. Characters that hide or reorder
+    text are shown by their number. Links, icons and arrows are what Streamlit makes of plain words
+    after the Markdown is read, so a backslash does not stop it: there U+2060, which is invisible
+    and breaks no line, stands between two characters.
+    """
+    shown = visible(text)
+    shown = _MADE_OF_WORDS.sub(lambda found: f"{found[0][0]}\u2060{found[0][1:]}", shown)
+    shown = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^&])", r"\\\1", shown)
+    return re.sub(r"^ +| {2,}", lambda found: "\u00a0" * len(found[0]), shown)
 
 
 def figure_text(text: str) -> str:
@@ -93,5 +116,5 @@ def _visible(character: str) -> str:
     """Control and formatting characters (which would reorder or hide text) by their number."""
     if character in _NAMED:
         return _NAMED[character]
-    hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+    hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
     return f"U+{ord(character):04X}" if hidden else character

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer.tokenizer import Token
-from viz.labels import figure_label, figure_text, label
+from viz.labels import figure_label, figure_text, label, literal
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,13 @@ def test_special_tokens_and_space_marks_are_dimmed() -> None:
 def test_the_name_of_a_class_keeps_its_spaces_and_shows_literally() -> None:
     assert figure_text("very <b>good") == "very &lt;b&gt;good"
     assert figure_text("a\u202eb\n") == "aU+202Eb⏎"
+
+
+def test_words_in_markdown_are_one_line_without_signs() -> None:
+    assert literal("**a** $x$") == r"\*\*a\*\* \$x\$"
+    assert literal("a\n\n    b") == "a⏎⏎\u00a0\u00a0\u00a0\u00a0b"
+    assert literal("    a") == "\u00a0\u00a0\u00a0\u00a0a"
+    assert literal("&lt;\u202e") == r"\&lt;U\+202E"
+    assert literal("https://a") == "https\\:\u2060//a"
+    assert literal("config.json: it") == r"config\.json\: it"
+    assert literal("می\u200cخواهم") == "می\u200cخواهم"

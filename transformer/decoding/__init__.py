@@ -2,6 +2,7 @@
 
 from transformer.decoding.decode import decode, decoding_methods, default_method
 from transformer.decoding.method import Hypothesis
+from transformer.decoding.options import OptionError
 from transformer.decoding.steps import Candidate, Decoding, Step
 from transformer.inputs import InputError
 
@@ -10,6 +11,7 @@ __all__ = [
     "Decoding",
     "Hypothesis",
     "InputError",
+    "OptionError",
     "Step",
     "decode",
     "decoding_methods",

@@ -93,8 +93,16 @@ METHOD = Method(
     formula=r"\frac{\log p(y \vert x)}{((5 + \vert y \vert) / 6)^\alpha}",
     source="Wu et al. 2016, section 7",
     options=(
-        Option("beam_size", "Beam size", 4, 1, 16, "Hypotheses that are followed at once."),
-        Option("length_penalty", "Length penalty", 0.6, 0.0, 2.0, "Higher favours longer ones."),
+        Option(
+            *("beam_size", "Beam size", 4, 1, 16),
+            explain="Hypotheses that are followed at once.",
+            widest=(1, 4096),
+        ),
+        Option(
+            *("length_penalty", "Length penalty", 0.6, 0.0, 2.0),
+            explain="Higher favours longer ones.",
+            widest=(-100.0, 100.0),
+        ),
     ),
     first_for=("source",),
 )

@@ -9,9 +9,11 @@ import torch
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import Hypothesis, Method
+from transformer.decoding.options import OptionError, checked_options
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.discover import discover
 from transformer.inputs import InputError, source_ids, target_ids
+from transformer.refusal import quoted
 from transformer.tokenizer import Side
 from transformer.vocabulary import source_side
 
@@ -44,17 +46,19 @@ def decode(
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
     that it declares, and max_len, in tokens. on_token: told after each token what was written so
     far, by methods that write one after the other; what it raises ends the writing. Raises
-    InputError when the text cannot be read or the model writes nothing, ValueError for an unknown
-    method.
+    InputError when the text cannot be read or the model writes nothing; OptionError, a ValueError
+    too, for an unknown method or option and for one out of its range.
     """
     methods = decoding_methods()
     if method not in methods:
-        raise ValueError(f"unknown decoding method {method!r}; known: {', '.join(methods)}.")
+        raise OptionError(f"unknown decoding method {quoted(method)}; known: {', '.join(methods)}.")
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
     sources = source_ids(checkpoint, source)
+    target = options.pop("target", None) if methods[method].needs_target else None
+    options = checked_options(methods[method], options)
     if methods[method].needs_target:
-        given = target_ids(checkpoint, options.pop("target", None), len(sources))
+        given = target_ids(checkpoint, target, len(sources))
         if given is None:
             raise InputError(f"The method {method} judges a target: give it one.")
         options["target_ids"] = tuple(given)

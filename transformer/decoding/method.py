@@ -52,6 +52,13 @@ class Option:
     least: float
     most: float
     explain: str = ""
+    widest: tuple[float, float] | None = None
+    """What a script may give, where that is more than a screen offers."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the most that the method takes."""
+        return self.widest or (self.least, self.most)
 
     @property
     def is_whole(self) -> bool:

@@ -65,12 +65,26 @@ METHOD = Method(
     source="top-p: Holtzman et al. 2020",
     options=(
         Option(
-            "temperature", "Temperature", 0.8, 0.05, 2.0, "Lower values make unlikely words rarer."
+            *("temperature", "Temperature", 0.8, 0.05, 2.0),
+            explain="Lower values make unlikely words rarer.",
+            widest=(1e-4, 1e4),
         ),
-        Option("top_k", "Top-k", 0, 0, 500, "Draw from the k most probable tokens; 0: from all."),
-        Option("top_p", "Top-p", 0.95, 0.05, 1.0, "Draw from the fewest tokens that reach this."),
+        Option(
+            *("top_k", "Top-k", 0, 0, 500),
+            explain="Draw from the k most probable tokens; 0: from all.",
+            widest=(0, 2**31 - 1),
+        ),
+        Option(
+            *("top_p", "Top-p", 0.95, 0.05, 1.0),
+            explain="Draw from the fewest tokens that reach this.",
+            widest=(1e-9, 1.0),
+        ),
         Option("max_len", "Length", 80, 1, 1000, "Maximum number of tokens."),
-        Option("seed", "Seed", 0, 0, 9999, "The same seed gives the same text."),
+        Option(
+            *("seed", "Seed", 0, 0, 9999),
+            explain="The same seed gives the same text.",
+            widest=(-(2**63), 2**63 - 1),
+        ),
     ),
     first_for=("prompt",),
     streams=True,

@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from viz.figures.layout import SMALL, axis, layout
+from viz.labels import figure_text
 from viz.theme import Theme
 
 LEGEND = 66
@@ -34,7 +35,7 @@ def line(curve: Curve, colour: str, hover: str, **more: Any) -> go.Scatter:
     return go.Scatter(
         x=curve.steps,
         y=curve.values,
-        name=curve.name,
+        name=figure_text(curve.name),
         hovertemplate=hover,
         **{"mode": "lines", "line": {"color": colour, "width": 2}} | more,
     )

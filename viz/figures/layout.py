@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from transformer.tokenizer import Token
-from viz.labels import figure_label
+from viz.labels import figure_label, figure_text
 from viz.theme import FONT, FONT_SIZE, Theme
 
 MAX_LABELS = 64
@@ -104,7 +104,7 @@ def sentence(text: str, theme: Theme, id: str, title: str) -> go.Figure:
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False)
     figure.add_annotation(
-        text="<br>".join(textwrap.wrap(text, 44)),
+        text="<br>".join(map(figure_text, textwrap.wrap(text, 44))),
         showarrow=False,
         x=0.5,
         y=0.5,

@@ -7,7 +7,7 @@ import streamlit as st
 
 from transformer.decoding.method import Method, Option
 from transformer.recording import Attention
-from viz.labels import kind_title
+from viz.labels import kind_title, literal, visible
 from viz.screen import Screen, with_entry
 from viz.ui.focus import turn_to_head
 from viz.ui.page import Pane, chosen_head
@@ -34,11 +34,13 @@ def choose_one(
     """
     first = next(iter(titles)) if usual is None else usual
     chosen = said if said is not None and said in titles else first
-    look |= {"format_func": titles.__getitem__, **bound(name, chosen, first)}
+    look |= bound(name, chosen, first)
     options = list(titles)
     if as_list:
+        look["format_func"] = lambda option: visible(titles[option])
         st.selectbox(title, options, options.index(chosen), **look)
     else:
+        look["format_func"] = lambda option: literal(titles[option])
         st.segmented_control(title, options, default=chosen, required=True, **look)
     return chosen
 
@@ -109,11 +111,12 @@ def choose_head(
         if title:
             st.markdown(f"**{title}**", width=18)
         look = {
-            "format_func": kind_title,
+            "format_func": lambda kind: literal(kind_title(kind)),
             "label_visibility": "collapsed",
             **widget(f"kind{suffix}", chosen.kind, turn),
         }
         if as_list:
+            look["format_func"] = lambda kind: visible(kind_title(kind))
             st.selectbox("Attention", kinds, kinds.index(chosen.kind), width=112, **look)
         else:
             st.segmented_control("Attention", kinds, default=chosen.kind, required=True, **look)

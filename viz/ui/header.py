@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
-from viz.labels import literal
+from viz.labels import literal, visible
 from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.growing import as_stopped, end_reading, streams, written_answer
@@ -26,7 +26,6 @@ from viz.ui.request import (
     answer_at_hand,
     make_request,
 )
-from viz.ui.settings import checkpoints_folder
 from viz.ui.state import bound, change, session, widget
 from viz.ui.words import help_of
 
@@ -42,7 +41,7 @@ def header(shows: Shows = "sentence") -> Request:
     """
     names = checkpoint_names()
     if not names:
-        st.error(f"No checkpoint in {checkpoints_folder()}: train one with `make train`.")
+        st.error("There is no checkpoint here yet: train one with `make train`.")
         st.stop()
     said = session().screen.checkpoint
     checkpoint = said if said in names else names[0]
@@ -87,7 +86,7 @@ def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> No
         "Checkpoint",
         names,
         index=names.index(checkpoint),
-        format_func=lambda name: " · ".join(filter(None, (title(name), titles.get(name)))),
+        format_func=lambda name: visible(" · ".join(filter(None, (title(name), titles.get(name))))),
         label_visibility="collapsed",
         **look,
         **widget("checkpoint", checkpoint, turn_to),

@@ -12,6 +12,7 @@ from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
+from viz.labels import literal
 from viz.ui.controls import choose_one
 from viz.ui.focus import pin, pin_cell, pinned_cell, turn_by
 from viz.ui.live_preview import preview
@@ -39,7 +40,7 @@ def picture(name: str, pane: Pane, reading: Reading) -> None:
     try:
         draw(pane, reading)
     except NothingLeft as reason:
-        st.info(str(reason), icon=":material/info:")
+        st.info(literal(str(reason)), icon=":material/info:")
 
 
 def _arrows(pane: Pane, reading: Reading) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
+from viz.labels import literal
 from viz.screen import Screen, default
 from viz.ui.controls import choose_one
 from viz.ui.focus import turn_to_reading
@@ -91,5 +92,5 @@ def usable_reading(pane: Pane) -> Reading:
     refusal = lenses()[reading.lens].why_not(pane.recording, pane.selection.kind)
     if refusal is None:
         return reading
-    st.info(f"{refusal} Shown: the weights.", icon=":material/info:")
+    st.info(literal(f"{refusal} Shown: the weights."), icon=":material/info:")
     return replace(reading, lens="weight")

@@ -137,6 +137,9 @@ def test_max_len_is_kept_with_and_without_an_end_token(
     [
         ({"method": "guess"}, "unknown decoding method 'guess'; known: beam, forced, greedy"),
         ({"method": "beam", "beam_size": 0}, "beam_size must be at least 1"),
+        ({"method": "beam", "length_penalty": 1e308}, "length_penalty must be at most 100, not"),
+        ({"method": "beam", "beam_size": True}, "beam_size must be a whole number, not True"),
+        ({"method": "a" * 10_000}, "unknown decoding method 'a{59}…; known"),
         ({"max_len": 0}, "max_len must be at least 1"),
     ],
 )

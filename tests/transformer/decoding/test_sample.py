@@ -1,12 +1,16 @@
 """What sampling keeps, by the definitions; the same seed draws the same text."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, decode
-from transformer.decoding.sample import kept
+from transformer.decoding import OptionError
+from transformer.decoding.method import Option
+from transformer.decoding.sample import METHOD, kept
 from transformer.presets import PRESETS
 
 
@@ -87,17 +91,32 @@ def test_tokens_are_drawn_as_often_as_they_are_probable() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "message"),
     [
-        {"temperature": 0.0},
-        {"temperature": -1.0},
-        {"temperature": float("nan")},
-        {"top_k": -1},
-        {"top_p": 0.0},
-        {"top_p": 1.1},
+        ({"temperature": 0.0}, "temperature must be at least 0.0001, not 0.0."),
+        ({"temperature": float("nan")}, "temperature must be a number, not nan."),
+        ({"top_k": -1}, "top_k must be at least 0, not -1."),
+        ({"top_k": 2**63}, "top_k must be at most 2147483647, not 9223372036854775808."),
+        ({"top_p": 0.0}, "top_p must be at least 1e-09, not 0.0."),
+        ({"top_p": 1.1}, "top_p must be at most 1, not 1.1."),
+        ({"seed": float("nan")}, "seed must be a whole number, not nan."),
+        ({"seed": 0.5}, "seed must be a whole number, not 0.5."),
+        ({"seed": 10**400}, "seed must be at most 9223372036854775807, not 1000"),
+        ({"max_len": float("inf")}, "max_len must be a whole number, not inf."),
+        ({"heat": 1}, "no option 'heat' of this method; its options: max_len, temperature, "),
     ],
     ids=str,
 )
-def test_wrong_options(text_checkpoint: Checkpoint, options: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="temperature must be above 0, top_k at least 0 and top_p"):
+def test_wrong_options(text_checkpoint: Checkpoint, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(OptionError) as said:
         decode(text_checkpoint, "the cat", method="sample", **options)
+    assert str(said.value).startswith(message) and len(str(said.value)) < 200
+
+
+@pytest.mark.parametrize("option", METHOD.options, ids=lambda each: each.name)
+def test_the_ends_of_every_range_can_be_decoded(
+    text_checkpoint: Checkpoint, option: Option
+) -> None:
+    for value in option.limits:
+        more = {"max_len": 3, option.name: type(option.default)(value)}
+        assert decode(text_checkpoint, "the cat", method="sample", **more).target

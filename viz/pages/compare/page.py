@@ -98,7 +98,7 @@ def _numbers(panes: dict[str, Pane]) -> None:
         )
         largest.metric("Largest difference of a weight", f"{largest_difference(*weights):.4f}")
     columns = {
-        _heading(letter, panes): metric_texts(s.attention(recording), s.layer, s.head)
+        literal(_heading(letter, panes)): metric_texts(s.attention(recording), s.layer, s.head)
         for letter, s in zip(panes, selections, strict=True)
     }
     st.table(pd.DataFrame(columns).fillna("does not apply"))

@@ -7,7 +7,7 @@ import streamlit as st
 
 from transformer.inspection.changes import Change, Changes, changes
 from viz.export import rows_csv
-from viz.labels import literal
+from viz.labels import literal, visible
 from viz.ui.request import Request, open_checkpoint
 from viz.ui.saving import download
 
@@ -52,7 +52,7 @@ def parameter_changes(a: Request, b: Request) -> None:
 
 def _row(change: Change) -> dict[str, object]:
     return {
-        "Tensor": change.name,
+        "Tensor": visible(change.name),
         "Shape": " × ".join(map(str, change.shape)),
         "Relative change": change.relative if math.isfinite(change.relative) else None,
         "Distance": change.distance,

@@ -7,7 +7,7 @@ import streamlit as st
 from transformer import Checkpoint, CheckpointError, Recording
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
-from viz.labels import literal
+from viz.labels import literal, visible
 from viz.ui.focus import moved
 from viz.ui.opened import checkpoint_names, load, open_linked, title
 from viz.ui.page import Pane
@@ -33,7 +33,7 @@ def choose_second(first: Pane) -> None:
             "Checkpoint of B",
             [SAME, *names],
             [SAME, *names].index(chosen),
-            format_func=title,
+            format_func=lambda name: visible(title(name)),
             label_visibility="collapsed",
             width=260,
             **widget("checkpoint_b", chosen, lambda name: _turn_to(name, first)),

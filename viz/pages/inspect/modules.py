@@ -10,7 +10,7 @@ from transformer.inspection.findings import Group, grouped
 from transformer.inspection.module_tree import Branch
 from transformer.inspection.survey import Inspection
 from viz.export import rows_csv
-from viz.labels import literal
+from viz.labels import literal, visible
 from viz.pages.inspect.files import Key, inspected
 from viz.ui.page import Pane
 from viz.ui.saving import download
@@ -55,7 +55,7 @@ def frame(found: Inspection) -> pd.DataFrame:
 def _row(branch: Branch, found: Inspection) -> dict[str, object]:
     tensor = branch.tensor
     return {
-        "Module": INDENT * branch.depth + branch.name,
+        "Module": INDENT * branch.depth + visible(branch.name),
         "Shape": " × ".join(map(str, tensor.shape)) if tensor else "",
         "Type": tensor.dtype if tensor else "",
         "Parameters": branch.n_parameters,

@@ -6,6 +6,7 @@ from transformer import Checkpoint, CheckpointError
 from transformer.discover import discover
 from transformer.training.history import read_history
 from transformer.training.task import Recipe
+from viz.labels import literal
 from viz.screen import Screen
 from viz.ui.state import bound
 
@@ -21,10 +22,11 @@ def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
     try:
         history = read_history(checkpoint.path)
     except CheckpointError as error:
-        st.warning(str(error), icon=":material/info:")
+        st.warning(literal(str(error)), icon=":material/info:")
         return None
     if not history:
-        st.info(f"{checkpoint.name} came without a history.json: what its training saw is unknown.")
+        said = f"{checkpoint.name} came without a history.json: what its training saw is unknown."
+        st.info(literal(said))
         return None
     return history
 

@@ -11,7 +11,7 @@ from transformer.training.smoothing import smoothed_target
 from viz.export import rows_csv
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
-from viz.labels import label
+from viz.labels import label, literal
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane
 from viz.ui.panel import show_figure
@@ -32,7 +32,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
     """The target and the prediction at one position, and what the loss makes of them."""
     recording = pane.recording
     if reason := label_smoothing.why_not(recording):
-        st.info(reason)
+        st.info(literal(reason))
         return
     with top:
         position, epsilon = _choose_position(pane), _choose_epsilon(pane)

@@ -1,0 +1,141 @@
+"""Nothing that is typed or loaded is anything but text; and a broken escape would be seen."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import torch
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.payloads import IN_HTML, IN_MARKDOWN, MARK, PAYLOADS, hits
+from tests.browser.server import ROOT, painted, serve
+
+pytestmark = pytest.mark.browser
+APP = Path(__file__).parent / "apps" / "payloads.py"
+PUT = """
+html => {
+    const canary = document.createElement("div");
+    canary.id = "canary";
+    canary.innerHTML = html;
+    document.body.append(canary);
+}
+"""
+CLEAR = f"() => {{ document.querySelector('#canary').remove(); delete window.{MARK}; }}"
+
+
+@pytest.fixture(scope="module")
+def shown() -> Iterator[str]:
+    """The address of the app that shows payloads."""
+    with serve(APP, PYTHONPATH=str(ROOT)) as address:
+        yield address
+
+
+def test_each_payload_is_seen_where_nothing_escapes_it(context: BrowserContext, shown: str) -> None:
+    assert len(set(PAYLOADS)) == len(PAYLOADS) >= 60
+    page = context.new_page()  # whose console may say that nothing is at the addresses
+    page.goto(f"{shown}/?raw=yes")
+    expect(page.get_by_text("All is drawn")).to_be_visible()
+    missed = [
+        payload
+        for i, payload in enumerate(IN_MARKDOWN)
+        if not hits(page.locator(f".st-key-payload-{i}"))
+    ]
+    page.evaluate(PUT, f"a {MARK} b")
+    plain = hits(page.locator("#canary"))
+    page.evaluate(CLEAR)
+    for payload in IN_HTML:
+        page.evaluate(PUT, payload)
+        missed += [] if hits(page.locator("#canary")) else [payload]
+        page.evaluate(CLEAR)
+    page.close()
+    assert (missed, plain) == ([], [])
+
+
+def test_escaped_payloads_are_text(page: Page, shown: str) -> None:
+    page.goto(shown)
+    expect(page.get_by_text("All is drawn")).to_be_visible()
+    assert hits(page) == []
+    said = page.get_by_test_id("stAlert").all_inner_texts()
+    assert len(said) == len(PAYLOADS)
+    signs = str.maketrans({"\n": "⏎", "\u202e": "U+202E", "\u2066": "U+2066", "\u2069": "U+2069"})
+    for payload, text in zip(PAYLOADS, said, strict=True):
+        read = text.replace("\u2060", "").replace("\u00a0", " ").strip()
+        assert read == payload.translate(signs).strip()
+
+
+FOLDER = f"a **{MARK}** ${MARK}$ :red[{MARK}] <b>{MARK}<b> www.{MARK}.example"
+DAMAGED, TRAINED = f"[{MARK}](b) :streamlit: {MARK} -> {MARK}", f"`{MARK}` :smile: \u202e"
+TYPED = " ".join(each for each in PAYLOADS if "\u202e" not in each)
+OF_FOLDER = f"checkpoint={quote(FOLDER)}&text={quote(TYPED)}"
+PLACES = (
+    f"?{OF_FOLDER}",
+    f"decode?{OF_FOLDER}&story={quote(PAYLOADS[0])}",
+    f"inspect?{OF_FOLDER}",
+    f"inspect?{OF_FOLDER}&inspect=vocabulary&split={quote(TYPED)}",
+    f"inspect?checkpoint={quote(DAMAGED)}&inspect={quote(PAYLOADS[1])}",
+    f"compare?checkpoint={quote(TRAINED)}&checkpoint_b={quote(FOLDER)}&text=3",
+    f"training?checkpoint={quote(TRAINED)}&topic=rate",
+    f"masks?checkpoint={quote(TRAINED)}&mask_text={quote(TYPED)}",
+    f"?checkpoint={quote('/' + ' '.join(PAYLOADS[10:30]))}&kind={quote(PAYLOADS[2])}",
+)
+"""Addresses of pages that show what is typed, and what folders, files and tensors are called."""
+
+
+@pytest.fixture(scope="module")
+def crafted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the app among checkpoints whose names, pieces and classes are payloads."""
+    from safetensors.torch import load_file, save_file
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    folder = tmp_path_factory.mktemp("crafted")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "zqx"]
+    tokenizer = BertTokenizer(vocab={word: i for i, word in enumerate(words)})
+    tokenizer.add_tokens(list(PAYLOADS), special_tokens=True)
+    model = BertForSequenceClassification(
+        BertConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=512,
+            id2label=dict(enumerate(PAYLOADS[::8])),
+        )
+    )
+    model.save_pretrained(folder / FOLDER)
+    tokenizer.save_pretrained(folder / FOLDER)
+    weights = folder / FOLDER / "model.safetensors"
+    more = {payload: torch.zeros(2, 2) for payload in PAYLOADS}
+    save_file(load_file(weights) | more, weights, metadata={"format": "pt"})
+    copied = ROOT / "checkpoints" / "copy"
+    said = json.loads((copied / "config.json").read_text())
+    said |= {"title": " ".join(PAYLOADS), "examples": list(PAYLOADS), "recipe": PAYLOADS[0]}
+    (folder / DAMAGED).mkdir()
+    (folder / TRAINED).mkdir()
+    (folder / TRAINED / "config.json").write_text(
+        json.dumps(said | {"title": PAYLOADS[12], "examples": ["3 7 2 9 4 11 5", *PAYLOADS]})
+    )
+    shutil.copy(copied / "model.safetensors", folder / TRAINED)
+    said["model"]["family"] = " ".join(PAYLOADS)
+    (folder / DAMAGED / "config.json").write_text(json.dumps(said))
+    with serve(HEADSCOPE_CHECKPOINTS=str(folder)) as address:
+        yield address
+
+
+def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str) -> None:
+    found = {}
+    for place in PLACES:
+        page.goto(f"{crafted}/{place}")
+        painted(page)
+        found[place] = hits(page)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    field = page.get_by_role("textbox", name="Open a checkpoint")
+    field.fill(" ".join(PAYLOADS[30:40]))
+    field.press("Enter")
+    said = page.get_by_test_id("stSidebar").get_by_test_id("stAlert")
+    expect(said).to_contain_text("There is no")
+    found["sidebar"] = hits(page)
+    assert {place: each for place, each in found.items() if each} == {}
