@@ -1,4 +1,4 @@
-"""python -m transformer train | decode | evaluate | inspect"""
+"""python -m transformer train | decode | evaluate | list | inspect"""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ from transformer.decoding.method import Method
 from transformer.device import choose_device
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
-from transformer.formats.opening import load_checkpoint
+from transformer.formats.opening import format_of, load_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.refusal import LONGEST, Refusal, quoted
 from transformer.training.card import rescored
@@ -114,6 +114,29 @@ def _inspect(options: argparse.Namespace) -> dict[str, Any]:
     return inspect(options.checkpoint)
 
 
+def _list(options: argparse.Namespace) -> dict[str, Any]:
+    try:
+        inside = sorted(options.folder.iterdir())
+    except OSError as error:
+        raise CheckpointError(f"{options.folder} cannot be read: {error.strerror}.") from error
+    found = {path.name: title for path in inside if (title := _title(path)) is not None}
+    if not found:
+        raise CheckpointError(f"No checkpoint in {options.folder}.")
+    return found
+
+
+def _title(path: Path) -> str | None:
+    """What a checkpoint is, or why it cannot be opened; None for what is no checkpoint."""
+    try:
+        format = format_of(path)
+    except Refusal:
+        return None
+    try:
+        return format.describe(path).about.title
+    except Refusal as error:
+        return f"damaged: {error}"
+
+
 def _value(method: Method, option: str) -> tuple[str, Any]:
     """ "beam_size=8" as a name and a value of the type of its default. Raises InputError."""
     name, _, text = option.partition("=")
@@ -134,7 +157,7 @@ def _recipes() -> dict[str, Any]:
 
 
 def _readable(result: dict[str, Any]) -> str:
-    if "text" in result:
+    if "hypotheses" in result:
         return str(result["text"])
     width = max(map(len, result))
     return "\n".join(f"{name:<{width}}  {_shown(value)}" for name, value in result.items())
@@ -186,6 +209,9 @@ def _parser() -> argparse.ArgumentParser:
         "--only", action="append", metavar="PART", help="evaluate this part; may be repeated"
     )
     command.add_argument("--card", action="store_true", help="write the scores into its card too")
+
+    command = _command(commands, "list", _list, "name the checkpoints of a folder")
+    command.add_argument("folder", type=Path, nargs="?", default=Path("checkpoints"))
 
     command = _command(commands, "inspect", _inspect, "say what a checkpoint folder holds")
     command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")

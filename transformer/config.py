@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
+from transformer.files.foreign_text import listed
 from transformer.refusal import Refusal
 
 NormOrder = Literal["post", "pre", "sublayer"]
@@ -14,6 +15,10 @@ Positions = Literal["sinusoidal", "learned", "concatenated", "none"]
 Sinusoids = Literal["interleaved", "halves"]
 Tied = Literal["all", "output", "none"]
 Pooling = Literal["mean", "max"]
+
+
+NAMED = 6
+"""How many unknown fields a sentence names at most."""
 
 
 class ConfigError(Refusal, ValueError):
@@ -92,6 +97,8 @@ class ModelConfig:
     """The token that ends a target; None: a target is as long as its source."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.family, str):
+            raise ConfigError(f"family must be a name, not {self.family!r:.40}.")
         for name, least in _SIZES.items():
             _require_whole(name, getattr(self, name), at_least=least)
         for name in ("pad_id", "bos_id", "eos_id"):
@@ -104,16 +111,17 @@ class ModelConfig:
             if get_args(hint) and all(isinstance(choice, str) for choice in get_args(hint)):
                 self._require_choice(name, get_args(hint))
             if hint in (bool, bool | None) and not isinstance(getattr(self, name), hint):
-                raise ConfigError(f"{name} must be true or false, not {getattr(self, name)!r}.")
+                raise ConfigError(f"{name} must be true or false, not {getattr(self, name)!r:.40}.")
         self._require_fit()
         if not isinstance(self.dropout, (int, float)) or not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout must be at least 0 and below 1, not {self.dropout!r}.")
+            raise ConfigError(f"dropout must be at least 0 and below 1, not {self.dropout!r:.40}.")
         if not isinstance(self.norm_eps, float) or not 0 < self.norm_eps < 1:
-            raise ConfigError(f"norm_eps must be above 0 and below 1, not {self.norm_eps!r}.")
+            raise ConfigError(f"norm_eps must be above 0 and below 1, not {self.norm_eps!r:.40}.")
 
     def _require_choice(self, name: str, choices: tuple[str, ...]) -> None:
         if getattr(self, name) not in choices:
-            raise ConfigError(f"{name} must be one of {choices}, not {getattr(self, name)!r}.")
+            known = ", ".join(choices)
+            raise ConfigError(f"{name} must be one of {known}, not {getattr(self, name)!r:.40}.")
 
     def _require_fit(self) -> None:
         """Sizes that must go together."""
@@ -167,7 +175,7 @@ class ModelConfig:
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:
-            raise ConfigError(f"unknown fields {', '.join(unknown)}.")
+            raise ConfigError(f"unknown fields {listed(unknown, NAMED)}.")
         classes = values.get("classes", ())
         if not isinstance(classes, (list, tuple)) or not all(isinstance(c, str) for c in classes):
             raise ConfigError(f"classes must be a list of names, not {classes!r:.40}.")

@@ -9,11 +9,17 @@ from typing import Literal, Protocol, Self
 
 import sentencepiece
 
+from transformer.files.found import Misfit
+from transformer.files.regular_file import read_regular
 from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
 
 Side = Literal["source", "target", "text", "prompt", "continuation"]
 """What a text is for: translated or produced; judged; or begun, for a generator to go on with."""
+
+
+LARGEST, LARGEST_ALPHABET = 64 << 20, 8 << 20
+"""Bytes that a vocabulary and a list of characters may have: twice every character there is."""
 
 
 class TokenizerError(Refusal, ValueError):
@@ -111,14 +117,12 @@ class SentencePieceTokenizer:
     @classmethod
     def load(cls, folder: Path, vocab_size: int) -> "SentencePieceTokenizer":
         """Read the folder's model. Raises TokenizerError."""
+        model = _read(folder / cls.file_name, LARGEST)
         try:
-            model = (folder / cls.file_name).read_bytes()
             if not model:  # sentencepiece would take it for no argument
                 raise RuntimeError("empty")
             return cls(model)
-        except FileNotFoundError as error:
-            raise TokenizerError(f"{cls.file_name} is missing.") from error
-        except (OSError, RuntimeError) as error:
+        except RuntimeError as error:
             raise TokenizerError(f"{cls.file_name} is not a whole sentencepiece model.") from error
 
     @classmethod
@@ -252,11 +256,9 @@ class CharacterTokenizer:
     def load(cls, folder: Path, vocab_size: int) -> "CharacterTokenizer":
         """Read the folder's characters. Raises TokenizerError."""
         try:
-            characters = (folder / cls.file_name).read_bytes().decode()
-        except FileNotFoundError as error:
-            raise TokenizerError(f"{cls.file_name} is missing.") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise TokenizerError(f"{cls.file_name} cannot be read: {error}.") from error
+            characters = _read(folder / cls.file_name, LARGEST_ALPHABET).decode()
+        except UnicodeDecodeError as error:
+            raise TokenizerError(f"{cls.file_name} is not a text in UTF-8.") from error
         if len(set(characters)) < len(characters):
             raise TokenizerError(f"{cls.file_name} names a character twice.")
         return cls(characters)
@@ -265,6 +267,14 @@ class CharacterTokenizer:
     def train(cls, text: str) -> "CharacterTokenizer":
         """Every character of a text, in the order of their code points."""
         return cls("".join(sorted(set(plain(text)))))
+
+
+def _read(file: Path, most: int) -> bytes:
+    """What a tokenizer's file holds. Raises TokenizerError."""
+    try:
+        return read_regular(file, most)
+    except Misfit as error:
+        raise TokenizerError(f"{file.name} {error}.") from error
 
 
 _KINDS = {
@@ -276,7 +286,7 @@ _KINDS = {
 def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:
     """The tokenizer of a checkpoint folder. Raises TokenizerError."""
     if kind not in _KINDS:
-        raise TokenizerError(f"unknown tokenizer kind {kind!r}; known: {', '.join(_KINDS)}.")
+        raise TokenizerError(f"unknown tokenizer kind {kind!r:.40}; known: {', '.join(_KINDS)}.")
     tokenizer: Tokenizer = _KINDS[kind].load(folder, vocab_size)
     if tokenizer.vocab_size != vocab_size:
         raise TokenizerError(

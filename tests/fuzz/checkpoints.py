@@ -7,7 +7,7 @@ from typing import Any
 
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
-from transformer.formats.opening import describe_checkpoint, format_of
+from transformer.formats.opening import Unforeseen, describe_checkpoint, format_of
 from transformer.inspection.survey import inspect
 from transformer.refusal import Refusal
 from transformer.training.history import list_snapshots, read_history, training_rows
@@ -20,6 +20,8 @@ def used(path: Path) -> None:
     for use in (_described, _inspected, _trained, _run):
         try:
             use(path)
+        except Unforeseen:
+            raise
         except Refusal as error:
             refused = error
     if refused is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from transformer.formats.opening import Unforeseen
 from transformer.refusal import Refusal
 
 Attempt = Callable[[Random], object]
@@ -35,6 +36,8 @@ def attempted(kind: Kind, attempt: Attempt, number: int) -> str:
     """
     try:
         attempt(Random(f"{kind.name} {number}"))
+    except Unforeseen:
+        raise
     except Refusal as error:
         said = str(error)
         if not said.strip() or "\n" in said or len(said) > 2000 or "Traceback" in said:

@@ -1,6 +1,7 @@
 """python -m transformer: results as text or JSON, errors in one sentence."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,22 @@ def test_inspect(text_folder: Path, capsys: Output) -> None:
     )
     assert main(["inspect", str(text_folder)]) == 0
     assert "d_model" in capsys.readouterr().out
+
+
+def test_a_damaged_folder_is_listed_beside_the_others(
+    text_folder: Path, tmp_path: Path, capsys: Output
+) -> None:
+    assert main(["list", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"error: No checkpoint in {tmp_path}.\n"
+    for name in ("text", "ill"):
+        shutil.copytree(text_folder, tmp_path / name)
+    config = tmp_path / "ill" / "config.json"
+    config.write_text(config.read_text().replace('"encoder_decoder"', '["a"]'))
+    (tmp_path / "notes.md").write_text("no checkpoint")
+    said = "damaged: ill: config.json: family must be a name, not ['a']."
+    assert answer(capsys, "list", tmp_path) == {"ill": said, "text": "Random weights"}
+    assert main(["list", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"ill   {said}\ntext  Random weights\n"
 
 
 def test_train_and_evaluate(

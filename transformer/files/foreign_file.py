@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.found import Misfit
+from transformer.files.regular_file import read_regular
 
 
 def place(file: Path) -> str:
@@ -12,14 +14,7 @@ def place(file: Path) -> str:
 
 def read_file(file: Path, most: int) -> bytes:
     """What it holds. most: bytes, at most. Raises CheckpointError, which names folder and file."""
-    if not file.is_file():  # a pipe would be waited for
-        raise CheckpointError(f"{place(file)} is missing.")
     try:
-        size = file.stat().st_size
-        if size > most:
-            raise CheckpointError(
-                f"{place(file)} is too large: {size:,} bytes, where at most {most:,} are read."
-            )
-        return file.read_bytes()
-    except OSError as error:
-        raise CheckpointError(f"{place(file)} cannot be read: {error}.") from error
+        return read_regular(file, most)
+    except Misfit as error:
+        raise CheckpointError(f"{place(file)} {error}.") from error

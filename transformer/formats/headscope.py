@@ -5,6 +5,7 @@ is the same model at an earlier step.
 """
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,18 +29,21 @@ from transformer.device import inference_dtype
 from transformer.discover import discover
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
-from transformer.files.tensors import list_tensors
+from transformer.files.tensors import floats, list_tensors
 from transformer.files.whole_file import write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.models.family import Family
 from transformer.tokenizer import Tokenizer, TokenizerError, load_tokenizer
 
+LONGEST, MOST_EXAMPLES = 20_000, 200
+"""Characters of a text in a configuration, and examples: every visitor is shown them."""
+
 
 def fits(path: Path) -> bool:
     """A folder with a config.json that is nobody else's, or one of its snapshots."""
     folder, _ = _parts(path)
-    if not (folder / CONFIG).is_file():
+    if not os.path.lexists(folder / CONFIG):
         return False
     try:
         values = read_json(folder / CONFIG)
@@ -127,22 +131,22 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
     try:
         config = ModelConfig.from_dict(values["model"])
         about = About(
-            title=str(values["title"]),
-            recipe=str(values["recipe"]),
-            tokenizer=str(values["tokenizer"]),
-            examples=tuple(map(str, values["examples"])),
+            title=_text("title", values["title"]),
+            recipe=_text("recipe", values["recipe"]),
+            tokenizer=_text("tokenizer", values["tokenizer"]),
+            examples=_texts("examples", values["examples"]),
             opens_at=_opens_at(values.get("opens_at", About.opens_at)),
         )
     except KeyError as error:
         raise CheckpointError(f"{path.name}: {CONFIG} lacks the field {error}.") from error
     except ConfigError as error:
         raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
-    except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{path.name}: {CONFIG} has a wrong value: {error}.") from error
     families = discover("transformer.models", "FAMILY")
     if config.family not in families:
         known = ", ".join(families)
-        raise CheckpointError(f"{path.name}: {CONFIG}: unknown family {config.family!r} ({known}).")
+        raise CheckpointError(
+            f"{path.name}: {CONFIG}: unknown family {config.family!r:.40} ({known})."
+        )
     return about, config, families[config.family]
 
 
@@ -150,9 +154,27 @@ _JSON = {list: "a list", str: "a text", bool: "a truth value", type(None): "null
 _JSON |= dict.fromkeys((int, float), "a number")
 
 
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise ConfigError(
+            f"{name} must be a text of at most {LONGEST:,} characters, not {value!r:.40}."
+        )
+    return value
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > MOST_EXAMPLES:
+        raise ConfigError(
+            f"{name} must be a list of at most {MOST_EXAMPLES} texts, not {value!r:.40}."
+        )
+    return tuple(_text(name, each) for each in value)
+
+
 def _opens_at(value: Any) -> tuple[str, int, int]:
-    kind, layer, head = value
-    return str(kind), int(layer), int(head)
+    match value:
+        case [str(kind), int(layer), int(head)] if min(layer, head) >= 0:
+            return kind, layer, head
+    raise ConfigError(f"opens_at must be a kind, a layer and a head, not {value!r:.40}.")
 
 
 def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Module:
@@ -167,7 +189,9 @@ def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Mod
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
     for name, tensor in weights.items():
-        if not bool(tensor.isfinite().all()):
+        if tensor.is_complex():
+            raise CheckpointError(f"{where}: {name} holds complex numbers, and weights are real.")
+        if not bool(floats(tensor).isfinite().all()):
             raise CheckpointError(f"{where}: {name} holds NaN or infinite values.")
     model = family.build(config)
     model.load_state_dict(weights)

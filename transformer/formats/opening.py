@@ -1,11 +1,26 @@
 """Opening a checkpoint of any format: the first format that a path fits."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from logging import getLogger
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 
 from transformer.checkpoint import Checkpoint, CheckpointError, Description
 from transformer.device import choose_device
 from transformer.discover import discover
+from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
+from transformer.refusal import Refusal
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_LOG = getLogger(__name__)
+
+
+class Unforeseen(CheckpointError):
+    """Damage that no format has a sentence for: the fuzzer counts it as a fault."""
 
 
 def load_checkpoint(
@@ -29,13 +44,49 @@ def describe_checkpoint(path: Path) -> Description:
 
 def format_of(path: Path) -> Format:
     """The format that a path is in. Raises CheckpointError where it is none that is known."""
-    formats: dict[str, Format] = discover("transformer.formats", "FORMAT")
-    fitting = (each for each in formats.values() if each.fits(path))
-    found = next(fitting, None)
+    formats = _formats()
+    found = next((each for each in formats if each.fits(path)), None)
     if found is None:
-        known = "; ".join(each.title for each in formats.values())
+        known = "; ".join(each.title for each in formats)
         raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {known}.")
     return found
+
+
+@cache
+def _formats() -> Sequence[Format]:
+    """Every known format, which raises nothing but a Refusal, however damaged a file is."""
+    return [
+        replace(
+            each,
+            fits=_refusing(each.fits),
+            describe=_refusing(each.describe),
+            load=_refusing(each.load),
+            files=_refusing(each.files),
+            contents=each.contents and _refusing(each.contents),
+        )
+        for each in discover("transformer.formats", "FORMAT").values()
+    ]
+
+
+def _refusing(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    """The same, for which whatever it raises is a damaged file: one must not harm the others."""
+
+    def guarded(path: Path, /, *args: P.args, **named: P.kwargs) -> T:
+        try:
+            return read(path, *args, **named)
+        except Refusal:
+            raise
+        except (OSError, MemoryError) as error:
+            said = getattr(error, "strerror", None) or "there is not enough memory"
+            raise CheckpointError(f"{path.name} cannot be read: {said}.") from error
+        except Exception as error:
+            _LOG.error("%s is damaged in a way that is new", path.name, exc_info=error)
+            raise Unforeseen(
+                f"{path.name} is damaged: reading it ends in {type(error).__name__}, "
+                f"{reason(error)}."
+            ) from error
+
+    return guarded
 
 
 def _fault(path: Path) -> str:

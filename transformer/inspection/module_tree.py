@@ -1,9 +1,14 @@
 """The modules of a checkpoint as a tree: every module with the sum of what it holds."""
 
-from collections.abc import Iterable, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field
 
 from transformer.files.tensors import Stored
+
+DEEPEST = 64
+"""Modules within each other that have a row each; what lies deeper is one name with dots."""
+NAMELESS = "(no name)"
+"""Stands for a part of a name that is empty, as in "layers..weight"."""
 
 
 @dataclass(frozen=True)
@@ -11,14 +16,13 @@ class Branch:
     """One row of the tree: a module, or a tensor."""
 
     path: str
+    """Of a tensor its name, which may be empty; a module may have the same."""
     depth: int
     n_parameters: int
     tensor: Stored | None = None
     """None for a module."""
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition(".")[2]
+    name: str = NAMELESS
+    """The last part of the path."""
 
 
 def module_tree(tensors: Iterable[Stored], buffers: Set[str] = frozenset()) -> list[Branch]:
@@ -27,28 +31,39 @@ def module_tree(tensors: Iterable[Stored], buffers: Set[str] = frozenset()) -> l
     buffers: names of saved tensors that are no parameters (a batch norm's running statistics):
     they are listed and count as nothing.
     """
-    tensors = list(tensors)
-    counts = {each.name: 0 if each.name in buffers else each.n_values for each in tensors}
-    children: dict[str, list[str]] = {}
-    sums: dict[str, int] = {}
-    for name in counts:
-        parts = name.split(".")
-        for depth in range(len(parts)):
-            parent, path = ".".join(parts[:depth]), ".".join(parts[: depth + 1])
-            if path not in sums:
-                sums[path] = 0
-                children.setdefault(parent, []).append(path)
-            sums[path] += counts[name]
-    stored = {each.name: each for each in tensors}
-    return list(_below("", children, sums, stored))
+    top = _Module("", -1)
+    for each in tensors:
+        n, above = 0 if each.name in buffers else each.n_values, top
+        *modules, last = each.name.split(".", DEEPEST)
+        for part in modules:
+            above = above.inner(part)
+            above.n_parameters += n
+        above.parts[last, False] = Branch(each.name, len(modules), n, each, last or NAMELESS)
+    return list(_below(top))
 
 
-def _below(
-    top: str, children: dict[str, list[str]], sums: dict[str, int], stored: dict[str, Stored]
-) -> Iterable[Branch]:
-    """Depth first, without recursion: a name may have any number of dots."""
-    stack = list(reversed(children.get(top, [])))
-    while stack:
-        path = stack.pop()
-        yield Branch(path, path.count("."), sums[path], stored.get(path))
-        stack.extend(reversed(children.get(path, [])))
+@dataclass
+class _Module:
+    """A part of a name below which there are others."""
+
+    path: str
+    depth: int
+    n_parameters: int = 0
+    parts: "dict[tuple[str, bool], _Module | Branch]" = field(default_factory=dict)
+    """By name, and whether it is a module: in one file "a" and "a.b" may both be tensors."""
+
+    def inner(self, part: str) -> "_Module":
+        path = f"{self.path}.{part}" if self.depth >= 0 else part
+        found = self.parts.setdefault((part, True), _Module(path, self.depth + 1))
+        assert isinstance(found, _Module)
+        return found
+
+
+def _below(top: _Module) -> Iterator[Branch]:
+    """Depth first."""
+    for (name, _), part in top.parts.items():
+        if isinstance(part, Branch):
+            yield part
+        else:
+            yield Branch(part.path, part.depth, part.n_parameters, None, name or NAMELESS)
+            yield from _below(part)

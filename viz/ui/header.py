@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -9,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
+from transformer.files.foreign_text import shown
 from viz.labels import literal, visible
 from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
@@ -24,6 +26,7 @@ from viz.ui.request import (
     about,
     answer,
     answer_at_hand,
+    damage_of,
     make_request,
 )
 from viz.ui.state import bound, change, session, widget
@@ -81,16 +84,24 @@ def _row() -> DeltaGenerator:
 
 
 def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> None:
-    titles = {name: known.about.title for name in names if (known := about(name))}
     st.selectbox(
         "Checkpoint",
         names,
         index=names.index(checkpoint),
-        format_func=lambda name: visible(" · ".join(filter(None, (title(name), titles.get(name))))),
+        format_func=_listed,
         label_visibility="collapsed",
         **look,
         **widget("checkpoint", checkpoint, turn_to),
     )
+
+
+def _listed(name: str) -> str:
+    """A checkpoint in the list of them all; of a damaged one, why it cannot be opened."""
+    known, damage = about(name), damage_of(name)
+    if damage is not None:
+        why = damage.removeprefix(f"{Path(name).name}: ")
+        return visible(f"{title(name)} · damaged: {shown(why, 120)}")
+    return visible(" · ".join(filter(None, (title(name), known.about.title if known else ""))))
 
 
 def _offer(examples: Sequence[str]) -> None:

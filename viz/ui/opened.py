@@ -32,11 +32,19 @@ def checkpoint_names() -> list[str]:
 def shipped_names() -> list[str]:
     """The checkpoints that lie beside the app, or where the operator keeps them."""
     folder = checkpoints_folder()
-    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    names = [
-        name for name in found if (folder / name / CONFIG).is_file() or is_checkpoint(folder / name)
-    ]
+    try:
+        found = sorted(path for path in folder.iterdir())
+    except OSError:
+        return []
+    names = [path.name for path in found if _is_listed(path)]
     return sorted(names, key=lambda name: name != "en-de")
+
+
+def _is_listed(path: Path) -> bool:
+    try:
+        return (path / CONFIG).is_file() or is_checkpoint(path)
+    except OSError:
+        return False
 
 
 def title(name: str) -> str:

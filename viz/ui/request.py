@@ -1,6 +1,7 @@
 """What a person asked for, and the cached answer to it. Nothing here draws."""
 
 import gc
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ import torch
 
 from transformer import (
     Checkpoint,
-    CheckpointError,
     Decoding,
     Recording,
     decode,
@@ -25,6 +25,7 @@ from transformer.checkpoint import CONFIG, Description
 from transformer.decoding.decode import Written
 from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
+from transformer.refusal import Refusal
 from viz.ui.settings import checkpoints_folder, threads
 
 Languages = tuple[str | None, str | None]
@@ -69,32 +70,55 @@ class Answer:
 
 def about(checkpoint: str) -> Description | None:
     """What is known of a checkpoint before it is opened; None where it is damaged."""
+    known = _known(checkpoint)
+    return known if isinstance(known, Description) else None
+
+
+def damage_of(checkpoint: str) -> str | None:
+    """The sentence that says why it cannot be described; None where it can."""
+    known = _known(checkpoint)
+    return known if isinstance(known, str) else None
+
+
+def _known(checkpoint: str) -> Description | str:
     path = checkpoints_folder() / checkpoint
     return _described(path, version_of(path))
 
 
 @lru_cache(maxsize=256)
-def _described(path: Path, version: int) -> Description | None:
+def _described(path: Path, version: int) -> Description | str:
     try:
         return describe_checkpoint(path)
-    except CheckpointError:
-        return None
+    except Refusal as error:
+        return str(error)
 
 
 def version_of(path: Path) -> int:
     """When the files of a checkpoint were written last, in ns; 0 where there are none."""
-    return max((file.stat().st_mtime_ns for file in _files(path)), default=0)
+    return max((found.st_mtime_ns for found in _files(path)), default=0)
 
 
 def size_of(path: Path) -> int:
     """Of the files of a checkpoint, in bytes."""
-    return sum(file.stat().st_size for file in _files(path))
+    return sum(found.st_size for found in _files(path))
 
 
-def _files(path: Path) -> list[Path]:
-    file = path / CONFIG
-    format = _format(path, file.stat().st_mtime_ns if file.is_file() else 0)
-    return [file for file in (format.files(path) if format else ()) if file.exists()]
+def _files(path: Path) -> list[os.stat_result]:
+    """Of those that are there: any may be gone at any time."""
+    configured = _stat(path / CONFIG)
+    format = _format(path, configured.st_mtime_ns if configured else 0)
+    try:
+        found = map(_stat, format.files(path) if format else ())
+        return [each for each in found if each is not None]
+    except Refusal:
+        return []
+
+
+def _stat(file: Path) -> os.stat_result | None:
+    try:
+        return file.stat()
+    except (OSError, ValueError):
+        return None
 
 
 @lru_cache(maxsize=256)
@@ -102,7 +126,7 @@ def _format(path: Path, configured: int) -> Format | None:
     """The format of a path, whose configuration was written then: this is asked at every rerun."""
     try:
         return format_of(path)
-    except CheckpointError:
+    except Refusal:
         return None
 
 

@@ -1,9 +1,11 @@
 """The whole app without a browser: what it says to odd input and to damaged checkpoints."""
 
+import json
+import os
 import random
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -121,6 +123,42 @@ def remove_weights(copy: Path) -> None:
 
 def damage_config(copy: Path) -> None:
     (copy / "config.json").write_text("{")
+
+
+def wrong_values(values: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Copies in which each field in turn has a value of each wrong type."""
+    for key, own in values.items():
+        for wrong in (None, True, 0.5, -1, 10**30, "a", [], ["a"], [[]], {}, {"a": 1}):
+            if type(wrong) is not type(own):
+                yield values | {key: wrong}
+
+
+def test_one_damaged_folder_is_listed_as_such_and_harms_no_other(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    values = json.loads((folder / "copy" / "config.json").read_text())
+    configs = [
+        *wrong_values(values),
+        *(values | {"model": model} for model in wrong_values(values["model"])),
+        *(None, [], ["a"], 1, "a", {"model_type": ["a"]}, {"model_type": None}),
+    ]
+    for number, config in enumerate(configs):
+        (folder / f"ill{number:04}").mkdir()
+        (folder / f"ill{number:04}" / "config.json").write_text(json.dumps(config))
+    shutil.copytree(folder / "copy", folder / "ill")
+    (folder / "ill" / "config.json").write_text(json.dumps(values | {"model": {"family": ["a"]}}))
+    os.mkfifo(folder / "ill0000" / "history.json")
+    app = start(checkpoint="copy")
+    assert not said(app)
+    assert "head_view" in components(app)
+    listed = widget(app.selectbox, "checkpoint").options
+    assert len(listed) == len(configs) + 2
+    assert "ill · damaged: config.json: family must be a name, not ['a']." in listed
+    assert sum(" · damaged: " in each for each in listed) == len(configs) + 1
+    widget(app.selectbox, "checkpoint").set_value("ill").run()
+    assert said(app).startswith("ill: config.json: family must be a name, not ['a']. The other")
+    ours = [each for each in caplog.records if each.name.startswith("transformer")]
+    assert ours == []  # each kind of damage is one that the format knows
 
 
 @pytest.mark.parametrize("damage", [damage_weights, remove_weights, damage_config])

@@ -1,0 +1,59 @@
+"""A stranger's file, read into memory only where it is a file, and of an honest size.
+
+A pipe would be waited for, a device never ends, and a sparse file takes no room on the disk.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from transformer.files.found import Misfit
+
+_KINDS = (
+    (stat.S_ISDIR, "is a folder, where a file belongs"),
+    (stat.S_ISFIFO, "is a pipe, where a file belongs"),
+    (stat.S_ISSOCK, "is a socket, where a file belongs"),
+)
+
+
+def read_regular(file: Path, most: int) -> bytes:
+    """What a file holds. most: bytes, at most. Raises Misfit, which goes on after its name."""
+    try:
+        _require_regular(file.stat())
+        # It may have been replaced since: a pipe must not be waited for now either.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as opened:  # noqa: PTH123 (of a descriptor)
+            found = os.fstat(descriptor)
+            _require_regular(found)
+            _require_size(found.st_size, most)
+            content = opened.read(most + 1)  # it may grow while it is read
+    except FileNotFoundError as error:
+        raise Misfit("is missing") from error
+    except (OSError, ValueError) as error:
+        raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
+    except MemoryError as error:
+        raise Misfit("does not fit into memory") from error
+    _require_size(len(content), most)
+    return content
+
+
+def require_regular(file: Path) -> None:
+    """For readers that open files by themselves. Raises Misfit as `read_regular` does."""
+    try:
+        _require_regular(file.stat())
+    except FileNotFoundError as error:
+        raise Misfit("is missing") from error
+    except (OSError, ValueError) as error:
+        raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
+
+
+def _require_regular(found: os.stat_result) -> None:
+    if stat.S_ISREG(found.st_mode):
+        return
+    kinds = (said for is_one, said in _KINDS if is_one(found.st_mode))
+    raise Misfit(next(kinds, "is a device, where a file belongs"))
+
+
+def _require_size(size: int, most: int) -> None:
+    if size > most:
+        raise Misfit(f"is too large: {size:,} bytes, where at most {most:,} are read")
