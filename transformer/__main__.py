@@ -40,7 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here.", file=sys.stderr)
         return 130
-    print(json.dumps(result, ensure_ascii=False) if options.json else _readable(result))
+    try:
+        print(json.dumps(result, ensure_ascii=False) if options.json else _readable(result))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # such as a full disk
+        print(f"error: the result cannot be written: {error.strerror}.", file=sys.stderr)
+        os.close(sys.stdout.fileno())  # what is left in its buffer is not tried again
+        return 1
     return 0
 
 

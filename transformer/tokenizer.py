@@ -162,7 +162,6 @@ class SentencePieceTokenizer:
         if (folder / cls.file_name).exists():
             return cls.load(folder, vocab_size)
         tokenizer = cls.train(sentences, vocab_size, folds_case)
-        folder.mkdir(parents=True, exist_ok=True)
         tokenizer.save(folder)
         return tokenizer
 

@@ -169,7 +169,6 @@ class PairTokenizer:
 
     def save(self, folder: Path) -> None:
         for name, side in (("source", self.source), ("target", self.target)):
-            (folder / name).mkdir(exist_ok=True)
             side.save(folder / name)
 
 

@@ -267,7 +267,13 @@ def test_the_history_is_what_training_saved(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[", "{}", "[1]", '[{"loss": 1}]', '[{"step": 1, "loss": "low"}]', '[{"step": NaN}]'],
+    [
+        *("", "[", "{}", "[1]", '[{"loss": 1}]', '[{"step": 1, "loss": "low"}]', '[{"step": NaN}]'),
+        *('[{"step": -1}]', '[{"step": true}]', '[{"step": 1, "loss": [1]}]', "null", "[" * 9000),
+        *(f'[{{"step": 1, "loss": 1{"0" * n}}}]' for n in (400, 4000, 5000)),
+        *(f'[{{"step": 1{"0" * n}, "loss": 1}}]' for n in (15, 400, 5000)),
+        json.dumps([{"step": 1, **{f"score {i}": 1.5 for i in range(100)}}]),
+    ],
 )
 def test_a_damaged_history_is_named(folder: Path, text: str) -> None:
     (folder / "history.json").write_text(text)

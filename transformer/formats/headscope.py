@@ -30,7 +30,7 @@ from transformer.discover import discover
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
 from transformer.files.tensors import floats, list_tensors
-from transformer.files.whole_file import write_whole
+from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.models.family import Family
@@ -91,8 +91,10 @@ def files(path: Path) -> Sequence[Path]:
 def save_checkpoint(
     path: Path, about: About, config: ModelConfig, weights: dict[str, Tensor], tokenizer: Tokenizer
 ) -> None:
-    """Write a folder that `load_checkpoint` opens; weights go out in half precision."""
-    path.mkdir(parents=True, exist_ok=True)
+    """Write a folder that `load_checkpoint` opens; weights go out in half precision.
+
+    Raises Unwritten; a folder that was there is then untouched.
+    """
     values: dict[str, Any] = {
         "title": about.title,
         "recipe": about.recipe,
@@ -101,14 +103,14 @@ def save_checkpoint(
         "opens_at": list(about.opens_at),
         "model": config.to_dict(),
     }
-    write_whole(path / CONFIG, (json.dumps(values, indent=2) + "\n").encode())
-    tokenizer.save(path)
-    save_weights(path / WEIGHTS, weights)
+    with whole_folder(path) as draft:
+        write_whole(draft / CONFIG, (json.dumps(values, indent=2) + "\n").encode())
+        tokenizer.save(draft)
+        save_weights(draft / WEIGHTS, weights)
 
 
 def save_weights(file: Path, weights: dict[str, Tensor]) -> None:
-    """One safetensors file in half precision."""
-    file.parent.mkdir(parents=True, exist_ok=True)
+    """One safetensors file in half precision. Raises Unwritten."""
     half = {name: tensor.detach().to("cpu", torch.float16) for name, tensor in weights.items()}
     write_whole(file, save({name: tensor.contiguous() for name, tensor in half.items()}))
 

@@ -4,6 +4,7 @@ Ours are in history.json and snapshots/, those of Hugging Face's Trainer in trai
 in folders checkpoint-500.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ TRAINER_STATE = "trainer_state.json"
 """Hugging Face's log of a training, in its folder and in each checkpoint of it."""
 LARGEST = 2**26
 """Bytes of a log that are read: some 300,000 rows."""
+
+MOST_STEPS, MOST_NAMES = 10**15, 60
+"""Steps of a training, and different values in its log, each of which is a curve."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,19 @@ def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
     found = {
         int(step): Snapshot(int(step), file)
         for step, file in (*theirs, *ours)
-        if re.fullmatch("[0-9]{1,15}", step) and file.resolve().is_relative_to(folder.resolve())
+        if re.fullmatch("[0-9]{1,15}", step) and _lies_in(file, folder)
     }
     end = _final_step(folder)
     if found and end is not None and end > max(found):
         found[end] = Snapshot(end, folder)
     return tuple(found[step] for step in sorted(found))
+
+
+def _lies_in(file: Path, folder: Path) -> bool:
+    try:
+        return file.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a link that leads to itself
+        return False
 
 
 def run_folder(path: Path) -> Path:
@@ -79,21 +90,36 @@ def read_history(path: Path) -> list[dict[str, float]]:
     CheckpointError for a file that holds something else.
     """
     file = path / HISTORY
-    if not file.exists():
+    if not os.path.lexists(file):
         return []
     rows = read_json(file, LARGEST)
     if not isinstance(rows, list) or not all(map(_is_history_row, rows)):
         raise CheckpointError(
             f"{path.name}: {HISTORY} must be a list of rows of numbers, each with a step."
         )
+    names = {name for row in rows for name in row}
+    if len(names) > MOST_NAMES:
+        raise CheckpointError(
+            f"{path.name}: {HISTORY} names {len(names):,} different values, where a training logs "
+            f"at most {MOST_NAMES}."
+        )
     return rows
 
 
 def _is_history_row(row: Any) -> bool:
     """Numbers by name; a loss may be NaN where a run went astray, a step may not."""
-    if not isinstance(row, dict) or not isinstance(row.get("step"), int):
-        return False
-    return all(isinstance(value, int | float) for value in row.values())
+    return (
+        isinstance(row, dict) and _is_step(row.get("step")) and all(map(_is_number, row.values()))
+    )
+
+
+def _is_step(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_STEPS
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a float can hold it: JSON may have an integer of thousands of digits."""
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
 
 
 def _final_step(folder: Path) -> int | None:
@@ -105,7 +131,7 @@ def _final_step(folder: Path) -> int | None:
     if rows:
         return max(int(row["step"]) for row in rows)
     step = _trainer_state(folder).get("global_step")
-    return step if isinstance(step, int) else None
+    return step if _is_step(step) else None
 
 
 def _trainer_state(folder: Path) -> dict[str, Any]:
@@ -120,10 +146,8 @@ def _trainer_state(folder: Path) -> dict[str, Any]:
 def _row(logged: Any) -> dict[str, float]:
     """A row of Trainer's log by our names; with less than two values it says nothing."""
     names = {"step": "step", "loss": "loss", "eval_loss": "validation_loss"}
-    if not isinstance(logged, dict) or not isinstance(logged.get("step"), int):
+    if not isinstance(logged, dict) or not _is_step(logged.get("step")):
         return {}
     return {
-        ours: logged[theirs]
-        for theirs, ours in names.items()
-        if isinstance(logged.get(theirs), int | float)
+        ours: logged[theirs] for theirs, ours in names.items() if _is_number(logged.get(theirs))
     }

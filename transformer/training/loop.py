@@ -1,7 +1,6 @@
 """The training loop: resumable, on any device, and watched while it runs."""
 
 import json
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from tqdm import tqdm
 from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.device import choose_device
 from transformer.discover import discover
-from transformer.files.whole_file import write_whole
+from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.headscope import save_checkpoint, save_weights
 from transformer.formats.opening import load_checkpoint
 from transformer.training.batches import Batch
@@ -145,11 +144,19 @@ class Run:
         write_whole(folder / HISTORY, json.dumps(self.progress["history"]).encode())
 
     def publish(self, output: Path) -> None:
-        """Write the finished checkpoint with its snapshots."""
-        self.export(output)
-        if self.snapshots:
-            shutil.rmtree(output / SNAPSHOTS, ignore_errors=True)
-            shutil.copytree(self.folder / SNAPSHOTS, output / SNAPSHOTS)
+        """Write the finished checkpoint with its snapshots, in place of those that it had.
+
+        Raises Unwritten; what was published before is then untouched.
+        """
+        made = sorted((self.folder / SNAPSHOTS).iterdir()) if self.snapshots else []
+        with whole_folder(output) as draft:
+            self.export(draft)
+            for file in made:
+                write_whole(draft / SNAPSHOTS / file.name, file.read_bytes())
+        kept = {file.name for file in made}
+        for file in (output / SNAPSHOTS).glob("*.safetensors") if made else ():
+            if file.name not in kept:
+                file.unlink()
 
     def _snapshot(self, step: int) -> None:
         if step in self.snapshots:

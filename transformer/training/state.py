@@ -20,14 +20,16 @@ def save_state(
     optimizer: Optimizer,
     progress: dict[str, Any],
 ) -> None:
-    """Write modules, optimizer, the random state and progress (JSON values) in one move."""
+    """Write modules, optimizer, the random state and progress (JSON values) in one move.
+
+    Raises Unwritten.
+    """
     tensors = {"random": torch.get_rng_state()}
     for prefix, module in modules.items():
         tensors |= {f"{prefix}/{name}": tensor for name, tensor in module.state_dict().items()}
     for index, values in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer/{index}/{name}": value for name, value in values.items()}
     metadata = {"progress": json.dumps(progress)}
-    file.parent.mkdir(parents=True, exist_ok=True)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     write_whole(file, save(tensors, metadata))
 

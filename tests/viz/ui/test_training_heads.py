@@ -48,6 +48,21 @@ def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
     assert not [each for each in app.segmented_control if each.key == "kind"]
 
 
+@pytest.mark.parametrize(
+    "log",
+    ["{", '"a"', "[[]]", '[{"step": 1, "loss": "a"}]', f'[{{"step": 1, "loss": 1{"0" * 5000}}}]'],
+)
+def test_a_damaged_log_takes_nothing_but_the_losses(folder: Path, log: str) -> None:
+    (folder / "copy" / "history.json").write_text(log)
+    app = opened()
+    assert "snapshot_player" in components(app)
+    assert said(app).count("copy: history.json ") == 1
+    for topic in ("loss", "rate"):
+        widget(app.segmented_control, "topic").set_value(topic).run()
+        assert not app.exception
+        assert said(app).count("copy: history.json ") == 1
+
+
 def told(app: AppTest) -> list[str]:
     """The sentences on the page, as they read."""
     return [re.sub(r"\\(\W)", r"\1", each.value) for each in app.markdown]

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer import CheckpointError
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.training.history import Snapshot, list_snapshots, training_rows
@@ -79,7 +80,8 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
     player = SnapshotPlayer(pane.selection, metric.name)
     name = (pane.answer.request, version, player)
-    payload = PAYLOADS.get(name, lambda: player.payload(course, _history(pane)))
+    history = _history(pane)
+    payload = PAYLOADS.get(name, lambda: player.payload(course, history))
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
@@ -133,8 +135,13 @@ def _course(
 
 
 def _history(pane: Pane) -> list[dict[str, float]]:
+    """What was logged; nothing, after a sentence that says why, where that is damaged."""
     path = pane.checkpoint.path
-    return training_rows(path, list_snapshots(path))
+    try:
+        return training_rows(path, list_snapshots(path))
+    except CheckpointError as error:
+        st.warning(literal(str(error)), icon=":material/info:")
+        return []
 
 
 def metric_rows(course: Course) -> list[dict[str, Any]]:
