@@ -91,6 +91,7 @@ def _decoding(
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
+        vocab_size=best.log_probs.size(1),
         is_ended=checkpoint.config.eos_id in (None, best.ids[-1]),
     )
 

@@ -1,7 +1,8 @@
 """What a decoding method declares of itself, and what it gives back."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from torch import Tensor
@@ -36,10 +37,16 @@ class Hypothesis:
     score: float
     """The number that hypotheses are ranked by; the method defines it."""
 
-    @property
+    @cached_property
     def log_prob(self) -> float:
         """log p(target | source), in nats."""
         return float(sum(self.log_probs[t, id] for t, id in enumerate(self.ids)))
+
+    def without_distributions(self) -> "Hypothesis":
+        """The same with log_probs [T, 0], and log_prob computed before: V numbers a token less."""
+        short = replace(self, log_probs=self.log_probs.new_empty(len(self.ids), 0))
+        vars(short)["log_prob"] = self.log_prob
+        return short
 
 
 @dataclass(frozen=True)

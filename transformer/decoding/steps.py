@@ -1,7 +1,7 @@
 """What each decoding step considered and chose."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch import Tensor
 
@@ -41,8 +41,15 @@ class Decoding:
     target: tuple[Token, ...]
     steps: tuple[Step, ...]
     hypotheses: tuple[Hypothesis, ...]
+    vocab_size: int
+    """Tokens that each step chose from."""
     is_ended: bool = True
     """Whether the target ends by the model's will, not at the limit of its length."""
+
+    def without_distributions(self) -> "Decoding":
+        """The same, as small as what is seen of it: see `Hypothesis.without_distributions`."""
+        short = tuple(each.without_distributions() for each in self.hypotheses)
+        return replace(self, hypotheses=short)
 
 
 def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:

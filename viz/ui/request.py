@@ -26,6 +26,7 @@ from transformer.decoding.decode import Written
 from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
 from transformer.refusal import Refusal
+from viz.ui.kept import KEPT, bytes_of
 from viz.ui.settings import checkpoints_folder, threads
 
 Languages = tuple[str | None, str | None]
@@ -148,23 +149,25 @@ def open_checkpoint(request: Request) -> Checkpoint:
     return translating(checkpoint, *request.languages) if any(request.languages) else checkpoint
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs={Request: repr})
-def answer(request: Request, _make: "Callable[[Request], Answer] | None" = None) -> Answer:
-    """The cached result of `make_answer`, or of `_make` in its place."""
-    return (_make or make_answer)(request)
+def answer(request: Request, make: "Callable[[Request], Answer] | None" = None) -> Answer:
+    """The answer that is kept, or the one of `make_answer`, or of `make` in its place."""
+    return KEPT.get(request, lambda: (make or make_answer)(request), size_of_answer)
 
 
 def answer_at_hand(request: Request) -> Answer | None:
-    """The cached answer; None where there is none."""
-    try:
-        return answer(request, _missing)
-    except LookupError:
-        return None
+    """The answer that is kept; None where there is none."""
+    found: Answer | None = KEPT.at_hand(request)
+    return found
 
 
 def keep_answer(made: Answer) -> None:
-    """Put an answer that was made elsewhere into the cache."""
-    answer(made.request, lambda _: made)
+    """Keep an answer that was made elsewhere."""
+    KEPT.put(made.request, made, size_of_answer(made))
+
+
+def size_of_answer(made: Answer) -> int:
+    """In bytes, without the model."""
+    return bytes_of((made.request, made.decoding, made.recording), made.checkpoint.model)
 
 
 def is_loaded(request: Request) -> bool:
@@ -198,17 +201,20 @@ def make_answer(
     elif checkpoint.family.decodes:
         options = dict(request.options)
         decoding = decode(checkpoint, request.text, request.method, on_token, **options)
-        target = decoding.target
+        target, decoding = decoding.target, decoding.without_distributions()
     recording = record(checkpoint, request.text, target)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
 def recording_of_text(request: Request) -> Recording:
     """What is recorded of a text; of a generator's prompt without what would follow it."""
     checkpoint = open_checkpoint(request)
     if checkpoint.family.continues:
-        return record(checkpoint, request.text)
+        return KEPT.get(
+            ("text", request),
+            lambda: record(checkpoint, request.text),
+            lambda made: bytes_of(made, checkpoint.model),
+        )
     return answer(request).recording
 
 

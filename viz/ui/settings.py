@@ -40,6 +40,14 @@ def is_reached_by_others() -> bool:
         return True
 
 
+def memory() -> int:
+    """HEADSCOPE_MEMORY: MiB for answers, recordings and pictures of all sessions together; 1024.
+
+    In bytes. Models are not counted.
+    """
+    return int(os.environ.get("HEADSCOPE_MEMORY", "1024")) * 2**20
+
+
 def threads() -> int:
     """HEADSCOPE_THREADS: CPU threads per forward pass; 1, as many people share the machine."""
     return int(os.environ.get("HEADSCOPE_THREADS", "1"))

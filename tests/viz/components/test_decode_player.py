@@ -19,7 +19,7 @@ def decoding(*steps: Step, vocab_size: int = 20) -> Decoding:
     target = tuple(step.chosen.token for step in steps)
     ids = tuple(token.id for token in target)
     flat = torch.full((len(steps), vocab_size), -log(vocab_size))
-    return Decoding("", SOURCE, target, steps, (Hypothesis(ids, flat, 0.0),))
+    return Decoding("", SOURCE, target, steps, (Hypothesis(ids, flat, 0.0),), vocab_size)
 
 
 def packed(made: Decoding, weight: float = 0.25) -> tuple[dict, list[np.ndarray]]:

@@ -16,6 +16,7 @@ from tests.viz.ui.test_app import screen, start, widget
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
+from viz.ui.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"
@@ -38,6 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(folder))
     st.cache_resource.clear()
+    KEPT.clear()
     return folder
 
 

@@ -19,9 +19,9 @@ from viz.components.kit.pack import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.theme import LIGHT
 from viz.ui import layout, live_preview, preview_work
+from viz.ui.kept import KEPT
 from viz.ui.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.ui.page import Page, Pane
-from viz.ui.payloads import PAYLOADS
 from viz.ui.previews import Drawn, LivePreview, Replaced
 from viz.ui.request import answer
 
@@ -272,6 +272,8 @@ def test_one_who_is_slow_does_not_stop_the_others(router: Router) -> None:
 
 def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -> None:
     app = start(checkpoint="shakespeare")
+    while app.session_state["session"].reader is not None:
+        app.run()  # until all of the text is there
     live = live_of(app)
     heard = iter([True, True, False])
     with pytest.raises(Replaced):
@@ -287,11 +289,11 @@ def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
 
 def test_previews_leave_nothing_in_the_caches(router: Router) -> None:
     app = start()
-    shown, n_bytes = app.session_state["session"].shown, PAYLOADS.n_bytes
+    shown, n_bytes = app.session_state["session"].shown, KEPT.n_bytes
     for n in range(80):
         typed(router, app, f"{2 + n % 9} {2 + n // 9}")
     assert answer(shown.request) is shown
-    assert PAYLOADS.n_bytes == n_bytes
+    assert KEPT.n_bytes == n_bytes
 
 
 def test_what_is_entered_was_made_as_a_preview(

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import start, widget
+from viz.ui.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
 
@@ -17,6 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     st.cache_resource.clear()  # an answer of another test's folder names that folder's files
+    KEPT.clear()
     return tmp_path
 
 

@@ -14,6 +14,7 @@ from transformer.training.history import list_snapshots
 from transformer.training.snapshots import watch
 from viz.pages.training.heads import metric_rows
 from viz.pages.training.stand_in import allowed
+from viz.ui.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,6 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     st.cache_resource.clear()  # an answer of another test's folder names that folder's files
+    KEPT.clear()
     return tmp_path
 
 

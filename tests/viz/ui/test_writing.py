@@ -9,6 +9,7 @@ import streamlit as st
 
 from transformer import InputError
 from viz.ui import writing
+from viz.ui.kept import KEPT
 from viz.ui.request import Request, answer, answer_at_hand, make_answer, make_request
 from viz.ui.writing import Reader, part_of, read, with_length
 
@@ -38,6 +39,7 @@ class Tokens:
 @pytest.fixture
 def tokens(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tokens]:
     st.cache_resource.clear()
+    KEPT.clear()
     tokens = Tokens()
     monkeypatch.setattr(writing, "make_answer", tokens.make)
     yield tokens

@@ -114,13 +114,12 @@ def pack_player(
             f"weights {[array.shape for array in arrays]} do not fit "
             f"{n_source} source, {n_target} target and {n_read} read tokens."
         )
-    vocab_size = decoding.hypotheses[0].log_probs.shape[1]
     content = {
         "source": [] if cross is None else pieces(decoding.source),
         "prompt": pieces(decoding.source) if cross is None else [],
         "target": pieces(decoding.target),
         "read": pieces(read),
-        "steps": [_step(step, vocab_size) for step in decoding.steps],
+        "steps": [_step(step, decoding.vocab_size) for step in decoding.steps],
     }
     whose = {
         "layer": layer,

@@ -21,15 +21,16 @@ from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.ui.controls import choose_one
+from viz.ui.kept import KEPT, bytes_of
 from viz.ui.opened import title
 from viz.ui.page import Pane
-from viz.ui.payloads import PAYLOADS, caption_of
-from viz.ui.request import Answer, Request, version_of
+from viz.ui.payloads import caption_of
+from viz.ui.request import Answer, version_of
 from viz.ui.saving import download
 from viz.ui.state import change, current_theme
 
 METRIC = "entropy"
-KEPT = (
+HOW_KEPT = (
     "`python -m transformer train` keeps snapshots in `snapshots/NNNNNN.safetensors` where a "
     "recipe sets `snapshots`; Hugging Face’s Trainer keeps folders `checkpoint-500`, "
     "`checkpoint-1000`, … with `save_steps`."
@@ -50,16 +51,16 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     snapshots = snapshots_of(shown)
     if len(snapshots) < 2:
         name = literal(shown.checkpoint.name)
-        st.info(f"{name} has no snapshots, so its heads cannot be shown over steps. {KEPT}")
+        st.info(f"{name} has no snapshots, so its heads cannot be shown over steps. {HOW_KEPT}")
         return
     if not pane.is_of_asked_checkpoint:
-        st.markdown(literal(_stands_in(pane)), help=KEPT)
+        st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
     with top:
         metric = _choose_metric(pane)
     version = hash(tuple((each.step, version_of(each.path)) for each in snapshots))
     name = literal(shown.checkpoint.name)
     with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
-        course = _course(shown.request, version, snapshots, shown)
+        course = _course(shown, version, snapshots)
     for problem in course.problems:
         st.warning(literal(problem), icon=":material/info:")
     if len(course.steps) < 2:
@@ -81,7 +82,7 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     player = SnapshotPlayer(pane.selection, metric.name)
     name = (pane.answer.request, version, player)
     history = _history(pane)
-    payload = PAYLOADS.get(name, lambda: player.payload(course, history))
+    payload = KEPT.get(name, lambda: player.payload(course, history), len)
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
@@ -126,12 +127,13 @@ def _stands_in(pane: Pane) -> str:
     return f"{chosen} has no snapshots: these are the heads of {shown.checkpoint}, over {of}."
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _course(
-    request: Request, version: int, _snapshots: Sequence[Snapshot], _answer: Answer
-) -> Course:
-    """version: of the snapshots, which it stands for in the key; at most 128 MiB are kept each."""
-    return watch(_answer.checkpoint, request.text, _answer.recording, _snapshots)
+def _course(shown: Answer, version: int, snapshots: Sequence[Snapshot]) -> Course:
+    """version: of the snapshots, which it stands for in the name."""
+
+    def make() -> Course:
+        return watch(shown.checkpoint, shown.request.text, shown.recording, snapshots)
+
+    return KEPT.get((shown.request, version), make, bytes_of)
 
 
 def _history(pane: Pane) -> list[dict[str, float]]:
