@@ -12,9 +12,11 @@ import sentencepiece
 from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair
 from transformer.training.data_folder import find, need
+from transformer.training.deck import Deck
 from transformer.training.dictionary import counted, sorted_out
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.training.noise import Row, noisy
+from transformer.training.substitution import Substitutions, frames, nouns, rare
 from transformer.training.task import Recipe, TrainingError
 from transformer.training.translation import (
     PAIRS,
@@ -47,12 +49,14 @@ VOCABULARY_WORDS = 4
 class Shares:
     """How many of an epoch's pairs are of each kind: at the start of a run and at its end."""
 
-    words: tuple[float, float] = (0.40, 0.25)
-    rare: tuple[float, float] = (0.10, 0.00)
+    words: tuple[float, float] = (0.25, 0.12)
+    rare: tuple[float, float] = (0.04, 0.00)
     """What else the dictionary holds: phrases, and words that no sentence has."""
-    sentences: tuple[float, float] = (0.34, 0.53)
+    substituted: tuple[float, float] = (0.22, 0.16)
+    """Sentences with a rare noun in place of theirs."""
+    sentences: tuple[float, float] = (0.34, 0.52)
     joined: tuple[float, float] = (0.05, 0.08)
-    examples: tuple[float, float] = (0.07, 0.08)
+    examples: tuple[float, float] = (0.06, 0.06)
     news: tuple[float, float] = (0.04, 0.06)
 
     def at(self, progress: float) -> dict[str, int]:
@@ -62,22 +66,6 @@ class Shares:
             kind: round(EPOCH_PAIRS * (first + (last - first) * done))
             for kind, (first, last) in vars(self).items()
         }
-
-
-class Deck:
-    """Rows in a random order, and in another one each time that all were dealt."""
-
-    def __init__(self, rows: Sequence[Row], seed: int) -> None:
-        self.rows, self.seed = rows, seed
-
-    def deal(self, start: int) -> Iterator[Row]:
-        """The rows from the start-th one on, for ever."""
-        time, at = divmod(start, len(self.rows))
-        while True:
-            order = list(range(len(self.rows)))
-            random.Random(self.seed * 1_000_003 + time).shuffle(order)
-            yield from (self.rows[i] for i in order[at:])
-            time, at = time + 1, 0
 
 
 def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "Mixture":
@@ -99,11 +87,16 @@ def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "M
     except TokenizerError as error:
         raise TrainingError(f"{TRAIN} and the dictionary: {error}") from error
     english, german = (counted(row[side] for row in texts) for side in (0, 1))
+    known = nouns(kinds["words"], texts)
     kinds["words"], kinds["rare"] = sorted_out(kinds["words"], english, german)
-    for kind, rows in kinds.items():
+    substitutions = Substitutions(
+        rare(known, texts), frames([*kinds["sentences"], *kinds["examples"]], known)
+    )
+    for kind, rows in {**kinds, "substituted": substitutions.nouns}.items():
         if not rows:
             raise TrainingError(f"None of the rows of the kind {kind!r} is left to train on.")
-    return Mixture(recipe, tokenizer, kinds, read_pairs(need(data, PAIRS, VALID)), shares)
+    valid = read_pairs(need(data, PAIRS, VALID))
+    return Mixture(recipe, tokenizer, kinds, substitutions, valid, shares)
 
 
 def preparing(shares: Shares) -> "partial[Mixture]":
@@ -129,13 +122,17 @@ class Mixture(Translation):
         recipe: Recipe,
         tokenizer: SentencePieceTokenizer,
         kinds: dict[str, list[Row]],
+        substitutions: Substitutions,
         valid: Sequence[Sequence[str]],
         shares: Shares,
     ) -> None:
         super().__init__(recipe, tokenizer, kinds["sentences"][:1], valid)
         whole = [row for row in kinds["sentences"] if row[0][-1:] in ".!?" and row[1][-1:] in ".!?"]
         decks = kinds | {"joined": whole}
-        self.decks = {kind: Deck(rows, i) for i, (kind, rows) in enumerate(decks.items())}
+        self.decks: dict[str, Deck[Row] | Substitutions] = {
+            kind: Deck(rows, i) for i, (kind, rows) in enumerate(decks.items())
+        }
+        self.decks["substituted"] = substitutions
         self.shares = shares
         self.n_epochs = max(1, round(recipe.training.steps / self._batches_per_epoch()))
 

@@ -22,7 +22,6 @@ from transformer.training.mixture import (
     NEWS,
     NEWS_SETS,
     WORDS,
-    Deck,
     Mixture,
     Shares,
     joined,
@@ -65,7 +64,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(folder / PAIRS / TRAIN, [*(f"{s}\tSatz." for s in SENTENCES[3:]), *unseen])
     write(
         folder / DICTIONARY / EXAMPLES,
-        ["Word.\tBeispiel.", *(f"So {s}\tBeispiel." for s in SENTENCES), *unseen],
+        [
+            "I saw a word.\tIch sah eine Beispiel.",
+            *(f"So {s}\tBeispiel." for s in SENTENCES),
+            *unseen,
+        ],
     )
     write(
         folder / DICTIONARY / WORDS,
@@ -88,8 +91,10 @@ def kinds(mixture: Mixture, progress: float) -> Counter[str]:
 
 
 def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
-    targets = {target for deck in mixture.decks.values() for _, target in deck.rows}
-    assert targets == {"Satz.", "Beispiel.", "Beispiel", "Selten", "Nachricht."}
+    dealt = (row for deck in mixture.decks.values() for row in islice(deck.deal(0), 200))
+    example = "Ich sah eine Beispiel."
+    targets = {target for _, target in dealt}
+    assert targets == {"Satz.", "Beispiel.", example, "Beispiel", "Selten", "Nachricht."}
 
 
 def test_the_shares_move_from_the_first_to_the_last(mixture: Mixture) -> None:
@@ -112,14 +117,6 @@ def test_an_epoch_is_the_same_whenever_it_is_asked_for(mixture: Mixture) -> None
     again, other = tokens([*mixture.batches(1)]), tokens([*mixture.batches(2)])
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
     assert len(first) != len(other) or not all(map(torch.equal, first, other))
-
-
-def test_a_deck_deals_every_row_before_it_deals_one_again() -> None:
-    deck = Deck([(str(i), "") for i in range(5)], seed=1)
-    dealt = [*islice(deck.deal(0), 20)]
-    assert all(len(set(dealt[i : i + 5])) == 5 for i in range(0, 20, 5))
-    assert len({tuple(dealt[i : i + 5]) for i in range(0, 20, 5)}) > 1
-    assert [*islice(deck.deal(7), 9)] == dealt[7:16]
 
 
 def test_sentences_are_joined_with_a_space() -> None:

@@ -1,0 +1,104 @@
+"""A noun gives way to one of the same gender and number only, on both sides at once."""
+
+from itertools import islice
+
+import pytest
+
+from transformer.training.substitution import (
+    Frame,
+    Genders,
+    Noun,
+    Substitutions,
+    frames,
+    nouns,
+    rare,
+)
+
+SENTENCES = [
+    ("I have a car.", "Ich habe einen Wagen."),
+    ("She sold the car yesterday.", "Sie hat gestern den Wagen verkauft."),
+    ("The bat sleeps.", "Die Fledermaus schläft."),
+    ("A mouse is small.", "Eine Maus ist klein."),
+    ("Has he an idea?", "Hat er eine Idee?"),
+    ("They see the cars.", "Sie sehen die Autos."),
+    ("Some dogs bark.", "Einige Hunde bellen."),
+    ("They drive the dog home.", "Sie fahren den Hund heim."),
+]
+DICTIONARY = [
+    ("car", "Wagen"),
+    ("cars", "Autos"),
+    ("bat", "Fledermaus"),
+    ("bat", "Schlagholz"),
+    ("mouse", "Maus"),
+    ("idea", "Idee"),
+    ("dog", "Hund"),
+    ("dogs", "Hunde"),
+    ("to sell", "verkaufen"),
+    ("student", "Student"),
+    ("Berlin", "Berlin"),
+]
+
+
+def test_genders_are_told_by_articles_then_by_the_last_part_then_by_the_ending() -> None:
+    genders = Genders(target for _, target in SENTENCES)
+    assert genders.of("Wagen") == genders.of("Hund") == "masculine"
+    assert genders.of("Fledermaus") == genders.of("Spitzmaus") == "feminine"
+    assert genders.of("Zeitung") == "feminine"
+    assert genders.of("Mädchen") == "neuter"
+    assert genders.of("Kind") is None
+
+
+def test_nouns_are_single_words_whose_form_is_known() -> None:
+    assert nouns(DICTIONARY, SENTENCES) == [
+        Noun("car", "Wagen", "masculine"),
+        Noun("cars", "Autos", "plural-n"),
+        Noun("bat", "Fledermaus", "feminine"),
+        Noun("mouse", "Maus", "feminine"),
+        Noun("idea", "Idee", "feminine"),
+        Noun("dog", "Hund", "masculine"),
+        Noun("dogs", "Hunde", "plural"),
+    ]
+
+
+def test_a_frame_has_a_noun_once_after_a_determiner_and_its_translation_once() -> None:
+    row = ("The dog sees the dog.", "Der Hund sieht den Hund.")
+    verb = ("Dog them.", "Den Hund!")
+    found = frames([*SENTENCES, row, verb], nouns(DICTIONARY, SENTENCES))
+    assert {form: len(each) for form, each in found.items()} == {
+        "masculine": 3,
+        "feminine": 3,
+        "plural-n": 1,
+        "plural": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("noun", "english"),
+    [
+        (Noun("mouse", "Maus", "feminine"), "Has he a mouse?"),
+        (Noun("eagle", "Eule", "feminine"), "Has he an eagle?"),
+        (Noun("university", "Universität", "feminine"), "Has he a university?"),
+        (Noun("hour", "Stunde", "feminine"), "Has he an hour?"),
+    ],
+)
+def test_a_and_an_follow_the_new_noun(noun: Noun, english: str) -> None:
+    frame = Frame(SENTENCES[4], Noun("idea", "Idee", "feminine"))
+    assert frame.having(noun) == (english, f"Hat er eine {noun.german}?")
+
+
+def test_a_rare_noun_comes_with_the_translation_that_sentences_have_beside_it() -> None:
+    known = [*nouns(DICTIONARY, SENTENCES), Noun("bat", "Maus", "feminine")]
+    found = rare(known, [*SENTENCES, ("Maus", "Maus Maus Maus")])
+    assert [noun.german for noun in found if noun.english == "bat"] == ["Fledermaus"]
+    assert [noun.english for noun in found].count("car") == 2  # two sentences have it
+
+
+def test_pairs_are_dealt_the_same_from_any_start_on() -> None:
+    known = nouns(DICTIONARY, SENTENCES)
+    lonely = Noun("child", "Kind", "neuter")
+    substitutions = Substitutions([*rare(known, SENTENCES), lonely], frames(SENTENCES, known))
+    assert lonely not in substitutions.nouns
+    dealt = [*islice(substitutions.deal(0), 40)]
+    assert [*islice(substitutions.deal(11), 5)] == dealt[11:16]
+    assert ("Some dogs bark.", "Einige Hunde bellen.") in dealt
+    assert len(set(dealt)) > 8
