@@ -78,6 +78,14 @@ class AttentionMap:
         """Whether the values are the weights as they are, with a row and a column per token."""
         return self.lens.is_weights and self.reading == Reading(rows=self.reading.rows)
 
+    def row_of(self, query: int) -> int | None:
+        """The row that this query position belongs to; None where it is hidden."""
+        return _place(self.row_groups, query)
+
+    def column_of(self, key: int) -> int | None:
+        """The column that this key position belongs to; None where it is hidden."""
+        return _place(self.column_groups, key)
+
     def values(self, layer: int, head: int | None = None) -> Tensor:
         """[H, R, C], or one head's [R, C], at the cost of one; float32 on the CPU."""
         if head is not None:
@@ -183,6 +191,10 @@ def lenses() -> dict[str, Lens]:
 def writes(attention: Attention) -> bool:
     """Whether a row may be named by what it wrote: in cross-attention, whose sides differ."""
     return attention.produced is not None and attention.queries != attention.keys
+
+
+def _place(groups: Sequence[Group], position: int) -> int | None:
+    return next((place for place, group in enumerate(groups) if position in group), None)
 
 
 def _groups(tokens: Sequence[Token], reading: Reading) -> tuple[Group, ...]:

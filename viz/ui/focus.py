@@ -56,7 +56,7 @@ def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
 def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
     """Pin a cell, by the positions of its query and its key."""
     map = _map(pane)
-    found = (("q", _place(map.row_groups, query)), ("k", _place(map.column_groups, key)))
+    found = (("q", map.row_of(query)), ("k", map.column_of(key)))
     pins = tuple(f"{letter}{place}" for letter, place in found if place is not None)
     cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
     change(pins=_as_said(pane, pins), **cells, **others)
@@ -123,7 +123,7 @@ def pin_step(pane: Pane, step: int) -> None:
         change(step=step)
         return
     query = step + max(0, pane.recording.n_prompt - 1)
-    row = _place(_map(pane).row_groups, query)
+    row = _map(pane).row_of(query)
     change(pins=() if row is None else (f"q{row}",), step=step)
 
 
@@ -164,7 +164,3 @@ def _last(letter: str, pane: Pane, groups: Sequence[Group]) -> Group | None:
     found = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
     known = [groups[place] for place in found if place < len(groups)]
     return known[-1] if known else None
-
-
-def _place(groups: Sequence[Group], position: int) -> int | None:
-    return next((place for place, group in enumerate(groups) if position in group), None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.reading import AttentionMap, Reading, lenses, read
+from transformer.analysis.reading import Reading, lenses, read
 from transformer.analysis.strongest import strongest_weight
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
@@ -87,10 +87,11 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
     large = HeadMap(selection, reading, region if asked == about else None)
     state = {"path": pane.screen.path, "own_scale": pane.screen.own_scale, "asks": True}
     cell, key = pane.chosen("cell") and pinned_cell(pane), f"map{pane.suffix}"
+    row, column = (map.row_of(cell[0]), map.column_of(cell[1])) if cell else (None, None)
     data = large.data(
         payload_of(answer, large),
         current_theme(),
-        cell=cell and _place(map, *cell),
+        cell=None if row is None or column is None else (row, column),
         pins=pane.screen.pins,
         **state,
     )
@@ -117,10 +118,3 @@ def _turned(pane: Pane, reading: Reading) -> Callable[[int], None]:
     """What a swipe across the picture does."""
     per_head = lenses()[reading.lens].per_head
     return lambda n: turn_by(pane, n, per_head)
-
-
-def _place(map: AttentionMap, query: int, key: int) -> tuple[int, int] | None:
-    """The row and column that these positions belong to; None where they are hidden."""
-    rows = [row for row, group in enumerate(map.row_groups) if query in group]
-    columns = [column for column, group in enumerate(map.column_groups) if key in group]
-    return (rows[0], columns[0]) if rows and columns else None
