@@ -54,7 +54,7 @@ def _replace(random: Random, holder: Any, key: Any) -> None:
 
 def _places(values: Any) -> Iterator[tuple[Any, Any]]:
     """Everything in JSON values that can be replaced, by what holds it and its key there."""
-    stack = [values]
+    stack = [values] if isinstance(values, dict | list) else []
     while stack:
         holder = stack.pop()
         keys = list(holder) if isinstance(holder, dict) else range(len(holder))

@@ -38,15 +38,15 @@ def _damage(random: Random, folder: Path) -> None:
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     chosen = random.random()
     file = folder / random.choice(JSON)
-    if chosen < 0.55 and file.is_file():
+    if chosen < 0.55 and file in files and file.stat().st_size < 2**20:
         file.write_text(strange_json(random, file.read_text(errors="replace")))
     elif chosen < 0.7 and (folder / WEIGHTS).is_file():
         weights = load_file(folder / WEIGHTS)
         save_file(strange_tensors(random, weights), folder / WEIGHTS)
     elif chosen < 0.8:
         no_file(random, random.choice(files))
-    else:
-        file = random.choice(files)
+    elif small := [file for file in files if file.stat().st_size < 2**20]:
+        file = random.choice(small)
         file.write_bytes(damaged_bytes(random, file.read_bytes()))
 
 

@@ -16,7 +16,8 @@ T = TypeVar("T")
 NAMES = {
     **{torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"},
     **{torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8"},
-    **{torch.uint8: "U8", torch.bool: "BOOL"},
+    **{torch.uint8: "U8", torch.bool: "BOOL", torch.complex64: "C64"},
+    **{torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2"},
 }
 """What safetensors calls a type of number."""
 
@@ -77,8 +78,6 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
 
 
 def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
-    if not file.is_file():
-        raise CheckpointError(f"{where} is missing.")
     try:
         values = read_torch(file)
     except Misfit as error:

@@ -12,6 +12,12 @@ from safetensors import safe_open
 from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.broken import broken
+from transformer.files.found import Misfit
+from transformer.files.regular_file import require_regular
+
+MOST, LONGEST_NAME = 250_000, 1_000
+"""Tensors of a file, and characters of a name: each is a row that somebody looks at."""
 
 
 @dataclass(frozen=True)
@@ -64,20 +70,27 @@ class Health:
 @contextmanager
 def open_tensors(file: Path, where: str) -> Iterator[Any]:
     """The file, called `where` in sentences, read where asked for. Raises CheckpointError."""
-    if not file.is_file():
-        raise CheckpointError(f"{where} is missing.")
     try:
+        require_regular(file)
         with safe_open(file, framework="pt") as opened:
             yield opened
+    except Misfit as error:
+        raise CheckpointError(f"{where} {error}.") from error
     except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
+        why = broken(file, str(error))
+        raise CheckpointError(f"{where} is not a whole safetensors file: {why}.") from error
 
 
 def list_tensors(file: Path, where: str) -> dict[str, Stored]:
     """Name -> what the header says; no value is read. Raises CheckpointError."""
-    found = {}
+    found: dict[str, Stored] = {}
     with open_tensors(file, where) as opened:
         for name in opened.keys():  # noqa: SIM118 (not a mapping)
+            if len(name) > LONGEST_NAME or len(found) == MOST:
+                raise CheckpointError(
+                    f"{where} holds more than {MOST:,} tensors, or one whose name has more than "
+                    f"{LONGEST_NAME:,} characters, as no model does."
+                )
             part = opened.get_slice(name)
             found[name] = Stored(name, part.get_dtype(), tuple(part.get_shape()))
     return found
@@ -94,5 +107,7 @@ def health(values: Tensor) -> Health:
 
 
 def floats(values: Tensor) -> Tensor:
-    """Numbers of any kind in a precision that every computation takes."""
+    """Numbers of any kind in a precision that every computation takes; of complex ones the size."""
+    if values.is_complex():
+        values = values.abs()
     return values if values.dtype == torch.float64 else values.float()

@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.files.foreign_text import shown
+from transformer.files.broken import broken, ends_with
 from transformer.files.found import Misfit
+from transformer.files.regular_file import require_regular
 
 ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
 """What to do about a file that holds more than weights."""
@@ -38,7 +39,8 @@ def is_saved_by_torch(file: Path) -> bool:
 
 def read_torch(file: Path) -> Any:
     """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit."""
-    with refusing():
+    with refusing(file):
+        require_regular(file)
         is_zip = zipfile.is_zipfile(file)  # only these can be read a part at a time
         if is_zip:
             _require_stored(file)
@@ -47,7 +49,7 @@ def read_torch(file: Path) -> Any:
 
 
 @contextmanager
-def refusing() -> Iterator[None]:
+def refusing(file: Path) -> Iterator[None]:
     """Turn whatever a reader raises over a file into a Misfit: a damaged one fails in any way."""
     try:
         yield
@@ -56,7 +58,7 @@ def refusing() -> Iterator[None]:
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
     except Exception as error:
-        raise Misfit(_unreadable(error)) from error
+        raise Misfit(_unreadable(file, error)) from error
 
 
 def fault_of(value: Any) -> str | None:
@@ -75,10 +77,12 @@ def fault_of(value: Any) -> str | None:
     return None
 
 
-def _unreadable(error: Exception) -> str:
+def _unreadable(file: Path, error: Exception) -> str:
     """A reader's error as the rest of a sentence that begins with the file's name."""
     said = str(error)
     forbidden = re.search(r"GLOBAL ([\w.]+)", said)
+    if forbidden and ends_with(file, forbidden[1].rstrip(".")):
+        return "is not a whole file of weights: it is cut off"
     if forbidden and forbidden[1].startswith(("torchtext", "onmt")):
         return (
             f"holds a vocabulary as Python objects ({forbidden[1]}), which are not loaded: where "
@@ -91,10 +95,9 @@ def _unreadable(error: Exception) -> str:
         return "holds Python objects, which are not loaded: save only arrays of numbers"
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         return f"cannot be read: {error.strerror}"
+    said = "EOF" if isinstance(error, EOFError) else said
     inner = re.search(r"WeightsUnpickler error: (.*)", said)
-    first = inner[1] if inner else said.strip().partition("\n")[0]
-    reason = shown(first, 100).rstrip(". ") or type(error).__name__
-    return f"is not a whole file of weights: it is cut off, or something else ({reason})"
+    return f"is not a whole file of weights: {broken(file, inner[1] if inner else said)}"
 
 
 def _require_stored(file: Path) -> None:

@@ -17,6 +17,7 @@ from torch import Tensor
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import reason, shown
 from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.regular_file import require_regular
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.yaml_file import yaml_leaves, yaml_pairs
 
@@ -40,7 +41,8 @@ PREFIXES = ("_orig_mod.", "module.", "model.")
 
 def read_weights(file: Path) -> Found:
     """Whatever a file holds, by its suffix. Raises Misfit."""
-    with refusing():
+    with refusing(file):
+        require_regular(file)
         size = file.stat().st_size
         _require_honest_zip(file, size)
         if file.suffix == ".npz":
@@ -59,7 +61,7 @@ def _read_npz(file: Path) -> Found:
     tensors: Tensors = {}
     options: dict[str, Any] = {}
     if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
-        raise ValueError("no npz")
+        raise ValueError("")
     with np.load(file, allow_pickle=False) as arrays:
         for name in arrays.files:
             array = arrays[name]

@@ -27,6 +27,7 @@ from transformer.checkpoint import (
 from transformer.config import ConfigError, ModelConfig
 from transformer.device import inference_dtype
 from transformer.discover import discover
+from transformer.files.broken import broken
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
 from transformer.files.tensors import floats, list_tensors
@@ -189,7 +190,8 @@ def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Mod
     try:
         weights = load_file(file)
     except (safetensors.SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{where} is not a whole safetensors file: {error}.") from error
+        why = broken(file, str(error))
+        raise CheckpointError(f"{where} is not a whole safetensors file: {why}.") from error
     for name, tensor in weights.items():
         if tensor.is_complex():
             raise CheckpointError(f"{where}: {name} holds complex numbers, and weights are real.")

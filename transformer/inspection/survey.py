@@ -1,6 +1,7 @@
 """What a checkpoint holds, read from its files: no model runs, and none has to."""
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +18,15 @@ from transformer.formats.opening import format_of
 from transformer.inspection.circuits import Heads
 from transformer.inspection.contents import Contents, our_contents
 from transformer.inspection.findings import Finding, grouped
-from transformer.inspection.module_tree import Branch, module_tree
+from transformer.inspection.module_tree import NAMELESS, Branch, module_tree
 from transformer.models.family import Family
 
 NAMED = 6
 """The most rows that a sentence names."""
+
+
+WHOLE = frozenset({"BOOL", "I64", "I32", "I16"})
+"""Types of ids, of positions and of masks: no training changes such values by gradient."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +68,15 @@ class Inspection:
 
     @cached_property
     def tree(self) -> list[Branch]:
-        """Parameters that are saved under several names count once."""
+        """Parameters that are saved under several names count once; ids and masks are none."""
         fit = self.contents.fit
         again = {
             name
             for name, first in fit.tied.items()
             if any(name in group and first in group for group in self.identical)
         }
-        return module_tree(self.tensors, fit.uncounted | again)
+        whole = {each.name for each in self.tensors if each.dtype in WHOLE}
+        return module_tree(self.tensors, fit.uncounted | again | whole)
 
     @property
     def n_parameters(self) -> int:
@@ -89,7 +95,7 @@ class Inspection:
                 for name, shape in contents.fit.missing.items()
             ),
             *(
-                Finding(each.name, *found)
+                Finding(each.name or NAMELESS, *found)
                 for each in self.tensors
                 for found in (*self._misfit(each), *_illness(each, self.healths[each.name]))
             ),
@@ -141,7 +147,10 @@ def open_contents(path: Path) -> Contents:
 def inspect(path: Path) -> dict[str, Any]:
     """Everything about a checkpoint as JSON values. Raises CheckpointError."""
     found = survey(path)
-    parts = {each.path: each.n_parameters for each in found.tree if each.depth == 0}
+    parts: Counter[str] = Counter()
+    for each in found.tree:
+        if each.depth == 0:
+            parts[each.path or NAMELESS] += each.n_parameters
     said: dict[str, Any] = {
         "checkpoint": found.path.name,
         "title": found.about.title,
@@ -180,7 +189,7 @@ def _branch(branch: Branch, found: Inspection) -> dict[str, Any]:
 
 def _illness(found: Stored, state: Health) -> list[tuple[str, str]]:
     """What is wrong with a tensor's values, and with those of several."""
-    said = []
+    said = _oddity(found)
     for n, what in ((state.n_nan, "NaN"), (state.n_infinite, "infinite")):
         if n:
             problem = f"{n:,} of {found.n_values:,} values {'are' if n > 1 else 'is'} {what}"
@@ -191,6 +200,19 @@ def _illness(found: Stored, state: Health) -> list[tuple[str, str]]:
         rows = listed(state.dead_rows, NAMED)
         problem = f"{n:,} of {found.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}"
         said.append((problem, "have rows that are all 0"))
+    return said
+
+
+def _oddity(found: Stored) -> list[tuple[str, str]]:
+    """What few models hold, and what is made of it here."""
+    said = []
+    if "" in found.name.split("."):
+        said.append(("a part of its name is empty", "have names with an empty part"))
+    if not found.n_values:
+        said.append(("it has no values", "have no values"))
+    if found.dtype.startswith("C"):
+        problem = "its numbers are complex, and their sizes |z| are shown"
+        said.append((problem, "hold complex numbers, whose sizes |z| are shown"))
     return said
 
 

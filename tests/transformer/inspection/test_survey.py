@@ -1,10 +1,13 @@
 """Inspecting a folder: its tree, its ties, and every kind of damage found in a copy of it."""
 
+import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from tests.transformer.damaged import Weights, damaged
 from transformer.checkpoint import WEIGHTS, Checkpoint, CheckpointError
@@ -130,3 +133,39 @@ def test_a_file_that_is_cut_short_ends_in_the_loaders_sentence(
     (folder / WEIGHTS).unlink()
     with pytest.raises(CheckpointError, match=r"random: model\.safetensors is missing\."):
         survey(folder)
+
+
+@pytest.mark.parametrize("file", ["odd.safetensors", "odd.pt"])
+def test_odd_tensors_are_counted_and_named(file: str, tmp_path: Path) -> None:
+    tensors = {
+        "a.weight": torch.ones(3, 4),
+        "a.none": torch.zeros(0, 4),
+        "a.one": torch.tensor(2.0),
+        "a.complex": torch.tensor([1 + 2j, 3 - 1j, complex(0, math.nan)]),
+        "a.mask": torch.tensor([True, False]),
+        "a.ids": torch.arange(5),
+        "a.eighth": torch.ones(4).to(torch.float8_e4m3fn),
+        "": torch.ones(2),
+        ".weight": torch.ones(2, 2),
+        "b..weight": torch.ones(3),
+    }
+    save = save_file if file.endswith("safetensors") else torch.save
+    save(tensors, tmp_path / file)
+    found = survey(tmp_path / file)
+    assert found.n_parameters == 12 + 0 + 1 + 3 + 4 + 2 + 4 + 3
+    assert {each.name: each.dtype for each in found.tensors} == {
+        **dict.fromkeys(("a.weight", "a.none", "a.one", "", ".weight", "b..weight"), "F32"),
+        **{"a.complex": "C64", "a.mask": "BOOL", "a.ids": "I64", "a.eighth": "F8_E4M3"},
+    }
+    said = [str(each) for each in found.findings]
+    for expected in (
+        "a.none: it has no values.",
+        "a.complex: its numbers are complex, and their sizes |z| are shown.",
+        "a.complex: 1 of 3 values is NaN.",
+        "(no name): a part of its name is empty.",
+        ".weight: a part of its name is empty.",
+        "b..weight: a part of its name is empty.",
+    ):
+        assert expected in said
+    assert found.read("a.complex")[:2].tolist() == pytest.approx([5**0.5, 10**0.5])
+    json.dumps(inspect(tmp_path / file))

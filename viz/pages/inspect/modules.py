@@ -43,7 +43,8 @@ def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         _suspicious(grouped(found.findings))
         st.caption(
             "Looked for: tensors that are missing, unexpected or of another shape than config.json "
-            "asks for; NaN and infinite values; tensors, and rows of matrices, that are all 0."
+            "asks for; NaN and infinite values; tensors, and rows of matrices, that are all 0; "
+            "tensors without a value, or with an empty part in the name; complex numbers."
         )
 
 
@@ -56,7 +57,7 @@ def _row(branch: Branch, found: Inspection) -> dict[str, object]:
     tensor = branch.tensor
     return {
         "Module": INDENT * branch.depth + visible(branch.name),
-        "Shape": " × ".join(map(str, tensor.shape)) if tensor else "",
+        "Shape": (" × ".join(map(str, tensor.shape)) or "one number") if tensor else "",
         "Type": tensor.dtype if tensor else "",
         "Parameters": branch.n_parameters,
         "Share": 100 * branch.n_parameters / (found.n_parameters or 1),

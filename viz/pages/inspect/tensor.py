@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
+from transformer.inspection.module_tree import NAMELESS
 from transformer.inspection.survey import Inspection
 from transformer.inspection.tensor_statistics import (
     LARGEST,
@@ -39,7 +40,7 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     if not names:
         st.info("No tensor here holds a value.")
         return
-    titles, usual = dict(zip(names, names, strict=True)), _first(found, names)
+    titles, usual = {name: name or NAMELESS for name in names}, _first(found, names)
     said = pane.screen.tensor
     with top:
         name = choose_one("Tensor", "tensor", titles, said, usual, as_list=True, width=480)

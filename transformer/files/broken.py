@@ -1,0 +1,79 @@
+"""What is wrong with a file of weights that its reader gives up on, told from the file itself.
+
+Readers say it in words of their own: "EOFError", "(101)", "failed finding central directory".
+"""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+from transformer.files.foreign_text import shown
+
+CUT = r"\bEOF|Ran out of input|out of range|requires a buffer|truncated"
+"""What readers say of a file that ends too soon."""
+HEADER = 100 << 20
+"""Bytes that safetensors allows a header."""
+
+
+def broken(file: Path, said: str) -> str:
+    """A clause that follows "is not a whole file: ". said: what the reader says of it."""
+    try:
+        size = file.stat().st_size
+        with file.open("rb") as opened:
+            first = opened.read(8)
+            is_zip = first.startswith(b"PK")
+            header = b""
+            n = int.from_bytes(first, "little")
+            if len(first) == 8 and n <= HEADER and not is_zip:
+                header = opened.read(n)
+    except OSError as error:
+        return f"it cannot be read ({error.strerror})"
+    if not size:
+        return "it is empty"
+    if is_zip:
+        return _of_zip(file, said)
+    if header.startswith(b"{") or (file.suffix == ".safetensors" and size <= 8):
+        return _of_safetensors(header, n, size, said)
+    if re.search(CUT, said):
+        return "it is cut off"
+    return f"it is damaged, or something else{_reason(said)}"
+
+
+def ends_with(file: Path, name: str) -> bool:
+    """Whether a file is cut off within the name of a class, as far as that is there."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(max(0, file.stat().st_size - 200))
+            tail = opened.read().replace(b"\n", b".")
+        # The reader takes the last character for the end of the line.
+        return any(each.rstrip(b".").endswith(name.encode()) for each in (tail, tail[:-1]))
+    except OSError:
+        return False
+
+
+def _of_zip(file: Path, said: str) -> str:
+    """The list of a zip's parts comes last."""
+    if not zipfile.is_zipfile(file):
+        return "it is cut off: its end is missing"
+    return f"it is damaged{_reason(said)}"
+
+
+def _of_safetensors(header: bytes, n: int, size: int, said: str) -> str:
+    """It says itself where its last tensor ends."""
+    if len(header) < n or size <= 8:
+        return "it is cut off within its header"
+    try:
+        ends = [each["data_offsets"][1] for each in json.loads(header).values() if "dtype" in each]
+        whole = 8 + n + max(ends)
+        if size < whole < 2**63:
+            return f"it is cut off: {size:,} bytes of {whole:,} are there"
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        pass
+    return f"it is damaged{_reason(said)}"
+
+
+def _reason(said: str) -> str:
+    """The reader's words in brackets, where they are words and not a number or an error's name."""
+    text = shown(said.strip().partition("\n")[0], 100).rstrip(". ")
+    return f" ({text})" if re.search(r"[a-z]{2,}\W+[a-z]{2,}", text) else ""
