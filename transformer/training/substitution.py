@@ -19,8 +19,10 @@ from transformer.training.noise import Row
 
 MAX_WORDS = 14
 """Longer sentences are left as they are: they cost much and teach a noun no better."""
-RARE = 150
-"""A noun that occurs so often in sentences is learned from them."""
+RARE = range(2, 60)
+"""How often the sentences have a noun that others give way to: one that they have more often is
+learned from them, and one that they have only once is seldom typed.
+"""
 _DETERMINERS = (
     "a an the this that these those my your his her its our their some any no every each another"
 )
@@ -166,26 +168,21 @@ def _once(text: str) -> dict[str, int]:
 
 
 def rare(known: Iterable[Noun], sentences: Sequence[Row]) -> list[Noun]:
-    """The nouns worth a sentence, each with the translation that the sentences have most often.
-
-    Only English words that they have at all: others are seldom typed. Those that they have more
-    than once come twice.
-    """
+    """The nouns worth a sentence, each with the translation that the sentences have most often."""
     english, german = (counted(row[side] for row in sentences) for side in (0, 1))
     meanings: dict[str, list[Noun]] = defaultdict(list)
     for noun in known:
-        if 0 < english[noun.english] < RARE and german[noun.german.lower()]:
+        if english[noun.english] in RARE and german[noun.german.lower()]:
             meanings[noun.english].append(noun)
     together: Counter[tuple[str, str]] = Counter()
     for source, target in sentences:
         written = set(_WORD.findall(target))
         for word in meanings.keys() & _WORD.findall(source):
             together.update((word, n.german) for n in meanings[word] if n.german in written)
-    found = []
-    for word, each in meanings.items():
-        best = max(each, key=lambda n: (together[word, n.german], german[n.german.lower()]))
-        found += [best] * min(2, english[word])
-    return found
+    return [
+        max(each, key=lambda n: (together[word, n.german], german[n.german.lower()]))
+        for word, each in meanings.items()
+    ]
 
 
 class Substitutions:

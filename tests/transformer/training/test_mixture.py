@@ -65,7 +65,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(
         folder / DICTIONARY / EXAMPLES,
         [
-            "I saw a word.\tIch sah eine Beispiel.",
+            *["I saw a word.\tIch sah eine Beispiel."] * 2,
             *(f"So {s}\tBeispiel." for s in SENTENCES),
             *unseen,
         ],

@@ -88,15 +88,20 @@ def test_a_and_an_follow_the_new_noun(noun: Noun, english: str) -> None:
 
 def test_a_rare_noun_comes_with_the_translation_that_sentences_have_beside_it() -> None:
     known = [*nouns(DICTIONARY, SENTENCES), Noun("bat", "Maus", "feminine")]
-    found = rare(known, [*SENTENCES, ("Maus", "Maus Maus Maus")])
-    assert [noun.german for noun in found if noun.english == "bat"] == ["Fledermaus"]
-    assert [noun.english for noun in found].count("car") == 2  # two sentences have it
+    found = rare(known, [*SENTENCES, ("A bat!", "Maus Maus Maus"), SENTENCES[2]])
+    assert found == [Noun("car", "Wagen", "masculine"), Noun("bat", "Fledermaus", "feminine")]
+
+
+def test_what_sentences_have_once_or_often_is_not_rare() -> None:
+    known = nouns(DICTIONARY, SENTENCES)
+    assert {noun.english for noun in rare(known, SENTENCES)} == {"car"}
+    assert rare(known, SENTENCES * 60) == rare(known, SENTENCES[:1]) == []
 
 
 def test_pairs_are_dealt_the_same_from_any_start_on() -> None:
     known = nouns(DICTIONARY, SENTENCES)
     lonely = Noun("child", "Kind", "neuter")
-    substitutions = Substitutions([*rare(known, SENTENCES), lonely], frames(SENTENCES, known))
+    substitutions = Substitutions([*known, lonely], frames(SENTENCES, known))
     assert lonely not in substitutions.nouns
     dealt = [*islice(substitutions.deal(0), 40)]
     assert [*islice(substitutions.deal(11), 5)] == dealt[11:16]
