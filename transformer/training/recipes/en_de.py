@@ -2,9 +2,9 @@
 
 python -m transformer train en-de --data DIR --from OLD
 
-OLD is a checkpoint whose weights the run begins with; without it they are random. Two runs of it
-and a third with 12,000 steps made the shipped weights, from those of two earlier runs of 28 million
-tokens: see their card.
+OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
+weights are those of the last of six runs, each of which began with the weights of the one before:
+their card tells of all.
 """
 
 from transformer.checkpoint import About
@@ -57,7 +57,7 @@ RECIPE = Recipe(
         "Words, phrases and example sentences of the dictionary Ding (Frank Richter, TU Chemnitz), "
         "licence GPL, version 2 or later. The news test sets of WMT 2008-2020 except that of 2014, "
         "freely available for research. Some sentences are changed on the way: joined, in lower "
-        "case, without their final stop, with other names, numbers or spelling. No sentence of a "
+        "case, with no final stop, with other names, nouns, numbers or spelling. No sentence of a "
         "validation or test set, of newstest2014 or of the stage set, compared in lower case by "
         "letters and digits, is in the training set. Multi30k (research and education only) is "
         "used to evaluate, never to train."
