@@ -103,7 +103,7 @@ def literal(text: str) -> str:
     shown = visible(text)
     shown = _MADE_OF_WORDS.sub(lambda found: f"{found[0][0]}\u2060{found[0][1:]}", shown)
     shown = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^&])", r"\\\1", shown)
-    return re.sub(r"^ +| {2,}", lambda found: "\u00a0" * len(found[0]), shown)
+    return re.sub(r" {2,}", lambda found: "\u00a0" * len(found[0]), shown)
 
 
 def figure_text(text: str) -> str:

@@ -21,6 +21,7 @@ from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.components.kit.pack import unpack
 from viz.components.kit.picture import NOTHING_LEFT
+from viz.labels import literal
 from viz.screen import FIRST_PAGE, Screen
 
 ROOT = Path(__file__).parents[3]
@@ -288,7 +289,7 @@ def test_the_masks_of_a_generator_are_those_of_the_prompts(families: Path) -> No
 def test_a_map_without_rows_is_said_to_be_empty(folder: Path, picture: str) -> None:
     app = start(text="3", kind="decoder_self", special="hidden", picture=picture)
     told = [info.value for info in app.info]
-    assert told == ([] if picture == "inside" else [NOTHING_LEFT])
+    assert told == ([] if picture == "inside" else [literal(NOTHING_LEFT)])
 
 
 def test_heads_that_there_are_not_are_not_shown(folder: Path) -> None:
