@@ -13,12 +13,19 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from viz.ui.limits import Limits
 from viz.ui.page import Page
 
 ROOT = Path(__file__).parents[1]
-README, ARCHITECTURE, GLOSSARY, EXTENDING = (
+README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY = (
     (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", "docs/architecture.md", "docs/glossary.md", "docs/extending.md")
+    for name in (
+        "README.md",
+        "docs/architecture.md",
+        "docs/glossary.md",
+        "docs/extending.md",
+        "docs/deploy.md",
+    )
 )
 
 
@@ -94,3 +101,25 @@ def test_the_glossary_explains_the_sizes() -> None:
     }
     for word in sizes & {"d_model", "d_ff", "n_heads", "n_layers", "vocab_size", "max_len"}:
         assert f"`{word}`" in GLOSSARY, word
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "viz").rglob("*.py"))
+    rows = dict(re.findall(r"^\| `(HEADSCOPE_\w+)` \|.*\| (.*) \|$", README + DEPLOY, re.M))
+    assert set(re.findall(r"HEADSCOPE_[A-Z_]+", code)) == set(rows)
+    for each in fields(Limits):
+        assert rows[each.metadata["variable"]] == str(each.metadata["usual"])
+
+
+def test_the_lock_has_the_required_versions_with_their_hashes() -> None:
+    folder = ROOT / "docs" / "deploy"
+    lines = (folder / "requirements.lock").read_text("utf-8").splitlines()[1:]
+    whole = (re.fullmatch(r"(\S+)==(\S+) --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+    locked = dict(found.groups() for found in whole if found)
+    assert len(locked) == len(lines)
+    required = dict(
+        line.split("==") for line in (ROOT / "requirements.txt").read_text("utf-8").split()
+    )
+    assert required.items() <= locked.items()
+    listed = re.findall(r"^\| (\S+) \| (\S+) \| \S", (folder / "licences.md").read_text(), re.M)
+    assert locked.items() <= dict(listed).items()

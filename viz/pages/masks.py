@@ -13,6 +13,7 @@ from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_title, literal
 from viz.theme import Theme
 from viz.ui.controls import choose_one
+from viz.ui.limits import charge, check_text, limited
 from viz.ui.page import Page, Pane
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
@@ -137,7 +138,11 @@ def record_second(shown: Answer, text: str, default: str) -> Recording:
     """What the model makes of the text; of another one, with a word why, where it cannot."""
     for other in (default, shown.request.text):
         try:
-            return recording_of_text(make_request(shown.request.checkpoint, text, "greedy"))
+            check_text(text)
+            request = make_request(shown.request.checkpoint, text, "greedy")
+            if text != default:
+                charge(request)
+            return recording_of_text(limited(request))
         except InputError as error:
             said = literal(f"{error} Shown: “{other}”.")
             st.warning(f"Second sentence: {said}", icon=":material/info:")

@@ -5,6 +5,7 @@ from typing import Literal
 import streamlit as st
 import torch
 
+from transformer import InputError
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
 from transformer.device import choose_device
 from viz.export import costs_csv
@@ -19,7 +20,9 @@ from viz.figures.layer_costs import (
     draw_costs,
     draw_times,
 )
+from viz.labels import literal
 from viz.ui.controls import whole_number
+from viz.ui.limits import charge
 from viz.ui.page import Page, Pane
 from viz.ui.panel import plot
 from viz.ui.saving import download
@@ -126,6 +129,11 @@ def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     if st.button(title, icon=":material/timer:", type=kind):
         known = session().measured
+        try:
+            charge(("times", sizes))
+        except InputError as refusal:
+            st.warning(literal(str(refusal)), icon=":material/info:")
+            return
         if sizes in known:
             _times.clear(sizes, device)
         with st.spinner("Timing each layer at seven lengths, at most 5 seconds …"):

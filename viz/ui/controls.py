@@ -10,6 +10,7 @@ from transformer.recording import Attention
 from viz.labels import kind_title, literal, visible
 from viz.screen import Screen, with_entry
 from viz.ui.focus import turn_to_head
+from viz.ui.limits import offered
 from viz.ui.page import Pane, chosen_head
 from viz.ui.state import bound, bound_entry, change, session, widget
 from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
@@ -167,7 +168,10 @@ def _number(
 def chosen_options(method: Method, screen: Screen) -> dict[str, float]:
     """name -> value of what a decoding method may be given; its default for what is not legal."""
     said = dict(screen.options)
-    return {each.name: _legal(each, said.get(each.name, each.default)) for each in method.options}
+    return {
+        each.name: _legal(each, said.get(each.name, each.default))
+        for each in map(offered, method.options)
+    }
 
 
 def _legal(option: Option, said: float) -> float:
@@ -178,7 +182,7 @@ def _legal(option: Option, said: float) -> float:
 
 def choose_options(method: Method, chosen: Mapping[str, float]) -> None:
     """Draw a field for each of them, in a row."""
-    for option in method.options:
+    for option in map(offered, method.options):
         kind: Any = int if option.is_whole else float
         st.number_input(
             option.title,

@@ -12,14 +12,17 @@ from transformer.refusal import Refusal
 from viz.components.kit.guarded import take_failure
 from viz.labels import literal
 from viz.screen import Screen, link
+from viz.ui.logs import failure
+from viz.ui.metrics import COUNTS
 from viz.ui.state import current_theme, session
 
 _LOG = getLogger(__name__)
 
 
 def report(error: Exception, failed: str) -> str:
-    """Log it. The sentence that a screen shows of it; failed: its beginning."""
-    _LOG.error("%s: %s", failed, error, exc_info=error)
+    """Log where, without what people typed. What a screen says of it; failed: its beginning."""
+    _LOG.error("%s: %s", failed, failure(error))
+    COUNTS.add("headscope_failures_total")
     if isinstance(error, Refusal):
         return str(error)
     if isinstance(error, MemoryError):

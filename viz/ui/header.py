@@ -16,6 +16,7 @@ from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.growing import as_stopped, end_reading, streams, written_answer
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
+from viz.ui.limits import charge, check_text, limited
 from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, load, title
 from viz.ui.page import Shows
@@ -129,7 +130,7 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     options = chosen_options(decoding_methods()[method], screen)
     languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
     request = make_request(checkpoint, text, method, tuple(options.items()), languages)
-    return as_stopped(request, screen.stopped)
+    return limited(as_stopped(request, screen.stopped))
 
 
 def _methods() -> dict[str, str]:
@@ -190,8 +191,11 @@ def _answer(request: Request, is_read: bool) -> Answer:
     """What is asked; of a text that is still being written, as much as there is."""
     take_preview(request)
     load(request)
+    check_text(request.text)
     if not is_read:
         return answer_at_hand(request) or answer(as_stopped(request, 1))
+    if answer_at_hand(request) is None:
+        charge(request)
     if streams(request):
         return written_answer(request)
     end_reading()

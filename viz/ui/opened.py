@@ -6,6 +6,7 @@ it again on a machine that has it.
 
 from collections.abc import Sequence
 from functools import lru_cache
+from logging import getLogger
 from pathlib import Path
 
 import streamlit as st
@@ -16,7 +17,7 @@ from transformer.formats.own_module import offered
 from viz.labels import literal
 from viz.ui.opening import find, find_at_start, is_checkpoint
 from viz.ui.request import Request, is_loaded, open_checkpoint, size_of
-from viz.ui.settings import checkpoints_folder, opened_at_start
+from viz.ui.settings import checkpoints_folder, is_public, opened_at_start
 from viz.ui.state import session
 
 
@@ -106,4 +107,7 @@ def _named_at_start() -> tuple[tuple[Path, ...], str | None]:
     try:
         return tuple(find_at_start(said)), None
     except CheckpointError as error:
+        if is_public():  # the path is nobody else's affair
+            getLogger(__name__).error("What HEADSCOPE_CHECKPOINT names: %s", error)
+            return (), "The checkpoint that this server was started with cannot be opened."
         return (), str(error)

@@ -4,13 +4,14 @@ On the person's own machine that is any folder. A server that others can reach o
 unless its operator names folders; links that lead out of these are not followed.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from transformer import CheckpointError
 from transformer.formats.opening import format_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
-from viz.ui.settings import allowed_folders, is_reached_by_others
+from viz.ui.settings import allowed_folders, is_public
 
 MOST = 200
 """Checkpoints that one folder of folders may list."""
@@ -20,9 +21,16 @@ OFF = (
 )
 
 
+NOT_HERE = (
+    "This server opens checkpoints by path in folders of its operator's choice, and there is none "
+    "at this path."
+)
+"""Said of everything else alike: of what lies outside, leads outside, or does not exist."""
+
+
 def can_open() -> bool:
     """Whether anything may be opened by its path."""
-    return allowed_folders() is not None or not is_reached_by_others()
+    return allowed_folders() is not None or not is_public()
 
 
 def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
@@ -32,7 +40,7 @@ def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
     """
     if not can_open():
         raise CheckpointError(OFF)
-    path = _located(text, may_fetch and allowed_folders() is None)
+    path = _located(text, may_fetch) if allowed_folders() is None else _among_allowed(text)
     check_allowed([path])
     found = _checkpoints(path)
     for each in found:
@@ -51,12 +59,12 @@ def check_allowed(paths: Iterable[Path]) -> None:
     if folders is None:
         return
     for path in paths:
-        whole = path.resolve()
+        try:
+            whole = path.resolve()
+        except (OSError, RuntimeError) as error:  # a circle of links
+            raise CheckpointError(NOT_HERE) from error
         if not any(whole.is_relative_to(folder) for folder in folders):
-            raise CheckpointError(
-                f"{path.name} lies outside the folders that this server may open: "
-                f"{', '.join(map(str, folders))}."
-            )
+            raise CheckpointError(NOT_HERE)
 
 
 def is_checkpoint(path: Path) -> bool:
@@ -80,6 +88,21 @@ def _located(text: str, may_fetch: bool) -> Path:
     if may_fetch and is_hub_name(said):
         return from_hub(said)
     raise CheckpointError(f"There is no {said[:200]} on this machine: type the path of a folder.")
+
+
+def _among_allowed(text: str) -> Path:
+    """The path of what was typed, if it lies in an allowed folder. Nothing outside is looked at.
+
+    Raises CheckpointError.
+    """
+    folders = allowed_folders() or ()
+    said = os.path.normpath(text.strip().strip("\"'"))
+    try:
+        if any(Path(said).is_relative_to(folder) for folder in folders) and Path(said).exists():
+            return Path(said)
+    except (OSError, ValueError):
+        pass
+    raise CheckpointError(NOT_HERE)
 
 
 def _checkpoints(path: Path) -> Sequence[Path]:

@@ -15,8 +15,13 @@ from starlette.routing import Route
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
+from transformer.refusal import Refusal
 from viz.ui.failures import report, say_failure
+from viz.ui.guard import Guard
+from viz.ui.limits import limits
 from viz.ui.live_preview import preview_route
+from viz.ui.logs import set_up_logs
+from viz.ui.metrics import metrics_served
 from viz.ui.shell import Shell
 from viz.ui.waiting import waiting
 
@@ -57,8 +62,15 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def middleware() -> list[Middleware]:
-    """What stands around Streamlit's answers."""
-    return [Middleware(Shell, first_picture=lambda: _first.get("picture", ""), waiting=waiting)]
+    """What stands around Streamlit's answers. Ends the process where a setting cannot be read."""
+    try:
+        limits()
+    except Refusal as error:
+        sys.exit(f"error: {error}")
+    return [
+        Middleware(Guard),
+        Middleware(Shell, first_picture=lambda: _first.get("picture", ""), waiting=waiting),
+    ]
 
 
 def routes() -> list[Route]:
@@ -76,11 +88,13 @@ def said(error: Exception) -> bool:
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Around the time in which the server answers."""
     sys.setswitchinterval(SWITCH)
+    set_up_logs()
     if not st.get_option("server.headless"):  # an st.App does not open it by itself
         host = get_display_address(st.get_option("server.address") or "localhost")
         asyncio.get_running_loop().call_later(LISTENS, open_browser, get_url(host))
     making = asyncio.create_task(asyncio.to_thread(_make_first_picture))
-    yield
+    async with metrics_served():
+        yield
     making.cancel()
 
 

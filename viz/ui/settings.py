@@ -21,12 +21,55 @@ def opened_at_start() -> str:
 def allowed_folders() -> tuple[Path, ...] | None:
     """HEADSCOPE_FOLDERS: folders whose checkpoints may be opened by path, as in PATH.
 
-    None where it is not set: then any folder may on one's own machine, and none on a server.
+    None where it is not set: then any folder may on one's own machine, and none on a server. Each
+    as it is said, and as its links lead.
     """
     said = os.environ.get("HEADSCOPE_FOLDERS")
     if said is None:
         return None
-    return tuple(Path(part).expanduser().resolve() for part in said.split(os.pathsep) if part)
+    folders = [Path(part).expanduser().absolute() for part in said.split(os.pathsep) if part]
+    return tuple(dict.fromkeys((*folders, *(folder.resolve() for folder in folders))))
+
+
+def is_public() -> bool:
+    """HEADSCOPE_PUBLIC, yes or no: whether strangers use the app, and limits hold.
+
+    Where it is not set: whether the server listens beyond this machine.
+    """
+    said = os.environ.get("HEADSCOPE_PUBLIC", "")
+    return said == "yes" if said in ("yes", "no") else is_reached_by_others()
+
+
+def host_names() -> tuple[str, ...]:
+    """HEADSCOPE_HOSTS: names that the server answers to, separated by commas; *.example.com.
+
+    Beside this machine's own at home; in public mode all names where none is set.
+    """
+    said = os.environ.get("HEADSCOPE_HOSTS", "").lower().split(",")
+    return tuple(filter(None, (name.strip().rstrip(".") for name in said)))
+
+
+def embedding_pages() -> tuple[str, ...]:
+    """HEADSCOPE_FRAMES: origins whose pages may show the app in a frame, separated by spaces."""
+    said = os.environ.get("HEADSCOPE_FRAMES", "").split()
+    return tuple(each for each in said if not set(each) & set(";,'\""))
+
+
+def metrics_address() -> tuple[str, int] | None:
+    """HEADSCOPE_METRICS: where metrics are served, as in 127.0.0.1:9464; None: nowhere."""
+    host, _, port = os.environ.get("HEADSCOPE_METRICS", "").rpartition(":")
+    is_port = port.isascii() and port.isdigit() and 0 < int(port[:6]) < 2**16
+    return (host or "127.0.0.1", int(port)) if is_port else None
+
+
+def logs_json() -> bool:
+    """HEADSCOPE_LOG: json writes each message of the log as one line of JSON."""
+    return os.environ.get("HEADSCOPE_LOG") == "json"
+
+
+def logs_texts() -> bool:
+    """HEADSCOPE_LOG_TEXTS: yes lets messages of failures, which may quote people, into the log."""
+    return os.environ.get("HEADSCOPE_LOG_TEXTS") == "yes"
 
 
 def is_reached_by_others() -> bool:

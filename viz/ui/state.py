@@ -1,5 +1,6 @@
 """What a session keeps: the Screen, the answer that is shown, and what was opened."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,6 +54,10 @@ class Session:
     """Times of real layers, as far as they were asked for."""
     reader: Reader | None = None
     """Of the text that is being written; None: nothing is waited for."""
+    runs: deque[float] = field(default_factory=deque)
+    """When a model read something for this person, where that is limited: viz/ui/limits.py."""
+    charged: object = None
+    """What it read last."""
     preview: LivePreview = field(default_factory=LivePreview)
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from viz.ui import opening
-from viz.ui.opening import can_open, find
+from viz.ui.opening import NOT_HERE, can_open, find
 
 ADDRESS = "server.address"
 
@@ -17,7 +17,8 @@ ADDRESS = "server.address"
 @pytest.fixture(autouse=True)
 def local(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that listens on this machine alone, and no allowed folders."""
-    monkeypatch.delenv("HEADSCOPE_FOLDERS", raising=False)
+    for name in ("HEADSCOPE_FOLDERS", "HEADSCOPE_PUBLIC"):
+        monkeypatch.delenv(name, raising=False)
     listen(monkeypatch, "localhost")
 
 
@@ -106,11 +107,33 @@ def test_a_server_that_others_reach_opens_nothing_by_itself(
 def test_only_what_lies_in_allowed_folders(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(models / "one"), "/nowhere"]))
     assert find(str(models / "one")) == [models / "one"]
-    assert "two lies outside the folders" in refused(str(models / "two"))
-    assert "two lies outside the folders" in refused(str(models / "one" / ".." / "two"))
-    assert "There is no some/model" in refused("some/model")
+    assert find(f"{models}/two/../one") == [models / "one"]
     monkeypatch.setenv("HEADSCOPE_FOLDERS", "")
-    assert "lies outside the folders" in refused(str(models / "one"))
+    assert refused(str(models / "one")) == NOT_HERE
+
+
+def test_nothing_can_be_probed_outside_of_allowed_folders(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a path or a user exists, and which folders are allowed, is told to nobody."""
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models / "one"))
+    user = Path.home().name
+    for text in (
+        *(str(models / "two"), str(models / "three"), str(models / "one" / ".." / "two")),
+        *(str(models), "/etc/passwd", "/etc/none", f"~{user}", "~nobody/x", "~", "some/model"),
+        *(str(models / "one" / "none"), "\0", "x" * 10_000, "", "//host/share", "one"),
+    ):
+        assert refused(text) == NOT_HERE
+
+
+def test_nothing_outside_of_allowed_folders_is_looked_at(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models / "one"))
+    looked: list[str] = []
+    monkeypatch.setattr(Path, "exists", lambda path: looked.append(str(path)) or True)
+    assert refused(str(models / "two")) == NOT_HERE
+    assert looked == []
 
 
 def test_links_that_lead_out_are_not_followed(
@@ -118,9 +141,26 @@ def test_links_that_lead_out_are_not_followed(
 ) -> None:
     allowed = models / "one"
     (allowed / "door").symlink_to(models / "two", target_is_directory=True)
+    (allowed / "circle").symlink_to(allowed / "circle")
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(allowed))
-    assert "door lies outside the folders" in refused(str(allowed / "door"))
+    assert refused(str(allowed / "door")) == NOT_HERE
+    assert refused(str(allowed / "circle")) == NOT_HERE
     weights = allowed / "model.safetensors"
     weights.unlink()
     weights.symlink_to(models / "two" / "model.safetensors")
-    assert "model.safetensors lies outside the folders" in refused(str(allowed))
+    assert refused(str(allowed)) == NOT_HERE
+
+
+def test_an_allowed_folder_may_be_a_link(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (models / "door").symlink_to(models / "two", target_is_directory=True)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models / "door"))
+    for path in (models / "door", models / "two"):
+        assert find(str(path)) == [path]
+
+
+def test_public_mode_is_a_setting_too(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")  # as behind a proxy on this machine
+    assert refused(str(models / "one")) == opening.OFF
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    listen(monkeypatch, "0.0.0.0")
+    assert find(str(models / "one")) == [models / "one"]

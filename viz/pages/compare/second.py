@@ -9,9 +9,18 @@ from transformer.decoding import default_method
 from transformer.refusal import Refusal
 from viz.labels import literal, visible
 from viz.ui.focus import moved
+from viz.ui.limits import charge, limited
 from viz.ui.opened import checkpoint_names, load, open_linked, title
 from viz.ui.page import Pane
-from viz.ui.request import Answer, Request, answer, make_answer, make_request, open_checkpoint
+from viz.ui.request import (
+    Answer,
+    Request,
+    answer,
+    answer_at_hand,
+    make_answer,
+    make_request,
+    open_checkpoint,
+)
 from viz.ui.state import bound, change, widget
 from viz.views.view import Selection
 
@@ -119,7 +128,10 @@ def _answer(first: Pane) -> Answer | None:
         return None
     load(make_request(name, first.answer.request.text, "none"))
     second = Second(name)
-    return answer(second.request(first.answer), lambda _: second(first.answer))
+    request = second.request(first.answer)
+    if answer_at_hand(request) is None:
+        charge(request)
+    return answer(request, lambda _: second(first.answer))
 
 
 def _own_request(first: Answer, name: str) -> Request:
@@ -127,8 +139,10 @@ def _own_request(first: Answer, name: str) -> Request:
     checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
     reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
     if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
-        return make_request(name, first.request.text, first.request.method, first.request.options)
-    return make_request(name, first.request.text, default_method(reads) if decodes else "none")
+        options = first.request.options
+        return limited(make_request(name, first.request.text, first.request.method, options))
+    method = default_method(reads) if decodes else "none"
+    return limited(make_request(name, first.request.text, method))
 
 
 def _reads_alike(first: Answer, second: Checkpoint) -> bool:

@@ -1,0 +1,51 @@
+"""Addresses: any is a screen, which is spelled and read again; paths open or are refused."""
+
+from pathlib import Path
+from random import Random
+from urllib.parse import parse_qsl, quote, urlencode
+
+from tests.fuzz.kind import Attempt, Kind
+from tests.fuzz.strings import NUMBERS, strange_text
+from viz.screen import Screen, choose, link, parse, query, spell
+from viz.ui.guard import is_known_host
+from viz.ui.opening import find
+from viz.ui.waiting import waiting
+
+FIELDS = (*vars(Screen()), "options.beam_size", "options.seed", "controls.a", "controls.", "open")
+VALUES = (
+    *("cross", "encoder_self", "arrows", "map", "inside", "words", "pieces", "shown", "beam"),
+    *("q5", "k3,q1", "q", "0,0", "none", "yes", "weight", "rollout", "copy", "en-de", "sample"),
+    *NUMBERS,
+)
+
+
+def strange_address(random: Random) -> dict[str, str]:
+    """Some fields, with values that are right, odd or empty."""
+    names = random.choices(FIELDS, k=random.randrange(1, 8))
+    return {
+        name if random.randrange(12) else strange_text(random)[:50]: (
+            random.choice(VALUES) if random.randrange(2) else strange_text(random)
+        )
+        for name in names
+    }
+
+
+def start(folder: Path) -> Attempt:
+    (folder / "empty").mkdir()
+
+    def attempt(random: Random) -> None:
+        said = strange_address(random)
+        screen = parse(said)
+        assert parse(spell(screen)) == screen
+        whole = query(screen)
+        assert query(parse({**dict(parse_qsl(whole, True)), "page": screen.page})) == whole
+        assert link(screen).startswith("./") and whole.isascii()
+        choose(screen, checkpoint=said.get("checkpoint"), kind=None)
+        assert "<zqx" not in waiting(urlencode(said, errors="replace"))
+        is_known_host(quote(strange_text(random), safe="[]:@/", errors="replace").encode())
+        find(random.choice((strange_text(random), str(folder), str(folder / "empty"))), False)
+
+    return attempt
+
+
+KIND = Kind("addresses", start, n=6000, n_quick=60)
