@@ -12,6 +12,7 @@ from transformer.discover import discover
 KINDS: dict[str, Kind] = discover("tests.fuzz", "KIND")
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 @pytest.mark.parametrize("name", KINDS)
 def test_what_is_not_taken_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
     kind = KINDS[name]

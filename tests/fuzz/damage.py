@@ -28,7 +28,7 @@ def strange_json(random: Random, text: str) -> str:
         return text.replace("1", "1" + "0" * random.choice((400, 5000)), 1)
     try:
         values = json.loads(text)
-    except ValueError:  # it is damaged already
+    except (ValueError, RecursionError):  # it is damaged already
         return json.dumps(random.choice(STRANGE))
     for _ in range(random.choice((1, 1, 1, 2, 5))):
         places = list(_places(values))

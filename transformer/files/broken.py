@@ -5,10 +5,10 @@ Readers say it in words of their own: "EOFError", "(101)", "failed finding centr
 
 import json
 import re
-import zipfile
 from pathlib import Path
 
 from transformer.files.foreign_text import shown
+from transformer.files.regular_file import is_zip_file
 
 CUT = r"\bEOF|Ran out of input|out of range|requires a buffer|truncated"
 """What readers say of a file that ends too soon."""
@@ -54,7 +54,7 @@ def ends_with(file: Path, name: str) -> bool:
 
 def _of_zip(file: Path, said: str) -> str:
     """The list of a zip's parts comes last."""
-    if not zipfile.is_zipfile(file):
+    if not is_zip_file(file):
         return "it is cut off: its end is missing"
     return f"it is damaged{_reason(said)}"
 

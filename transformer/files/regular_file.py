@@ -5,6 +5,7 @@ A pipe would be waited for, a device never ends, and a sparse file takes no room
 
 import os
 import stat
+import zipfile
 from pathlib import Path
 
 from transformer.files.found import Misfit
@@ -45,6 +46,14 @@ def require_regular(file: Path) -> None:
         raise Misfit("is missing") from error
     except (OSError, ValueError) as error:
         raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
+
+
+def is_zip_file(file: Path) -> bool:
+    """Whether it is a zip that can be read, as torch.save and numpy write them."""
+    try:
+        return zipfile.is_zipfile(file)
+    except zipfile.BadZipFile:  # one of several disks
+        return False
 
 
 def _require_regular(found: os.stat_result) -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.foreign_file import place
 from transformer.files.found import Misfit
 from transformer.files.tensors import Stored, floats, list_tensors, open_tensors
 from transformer.files.torch_file import fault_of, read_torch
@@ -46,18 +47,41 @@ class SafetensorsFiles:
 
 
 class LoadedTensors:
-    """Tensors that are in memory, or mapped into it."""
+    """Tensors that are in memory, or mapped into it from files that must stay as they are."""
 
-    def __init__(self, tensors: Mapping[str, Tensor], faults: Mapping[str, str] = {}) -> None:
+    def __init__(
+        self,
+        tensors: Mapping[str, Tensor],
+        faults: Mapping[str, str] = {},
+        files: Iterable[Path] = (),
+    ) -> None:
+        """files: what the tensors were read from."""
         self._tensors, self.faults = tensors, faults
+        self._files = {file: _stamp(file) for file in files}
         self.stored: Mapping[str, Stored] = {
             name: Stored(name, NAMES.get(each.dtype, str(each.dtype)[6:]), tuple(each.shape))
             for name, each in tensors.items()
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
+        """As TensorSource says. To read on in a mapped file that was cut would end the process."""
         for name in names:
-            yield floats(self._tensors[name].detach().cpu())
+            for file, stamp in self._files.items():
+                if _stamp(file) != stamp:
+                    raise CheckpointError(
+                        f"{place(file)} was changed or removed while it was open: open it again."
+                    )
+            values = self._tensors[name].detach().cpu()
+            yield floats(values.clone() if self._files else values)
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    """What a file that is written, replaced or removed does not keep."""
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
@@ -74,7 +98,7 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
                 found[str(name)] = value
             else:
                 faults[str(name)] = fault
-    return LoadedTensors(found, faults)
+    return LoadedTensors(found, faults, [folder / name for name in inside])
 
 
 def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from transformer.files.broken import broken, ends_with
 from transformer.files.found import Misfit
-from transformer.files.regular_file import require_regular
+from transformer.files.regular_file import is_zip_file, require_regular
 
 ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
 """What to do about a file that holds more than weights."""
@@ -34,14 +34,14 @@ def is_saved_by_torch(file: Path) -> bool:
             first = opened.read(len(_OLD))
     except OSError:
         return False
-    return first == _OLD or (first.startswith(b"PK") and zipfile.is_zipfile(file))
+    return first == _OLD or (first.startswith(b"PK") and is_zip_file(file))
 
 
 def read_torch(file: Path) -> Any:
     """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit."""
     with refusing(file):
         require_regular(file)
-        is_zip = zipfile.is_zipfile(file)  # only these can be read a part at a time
+        is_zip = is_zip_file(file)  # only these can be read a part at a time
         if is_zip:
             _require_stored(file)
         with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):

@@ -17,7 +17,7 @@ from torch import Tensor
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import reason, shown
 from transformer.files.found import Found, Misfit, Tensors
-from transformer.files.regular_file import require_regular
+from transformer.files.regular_file import is_zip_file, require_regular
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.yaml_file import yaml_leaves, yaml_pairs
 
@@ -60,7 +60,7 @@ def _read_npz(file: Path) -> Found:
     """Arrays of numbers; Marian keeps its options among them, as text."""
     tensors: Tensors = {}
     options: dict[str, Any] = {}
-    if not zipfile.is_zipfile(file):  # numpy would take it for a pickle
+    if not is_zip_file(file):  # numpy would take it for a pickle
         raise ValueError("")
     with np.load(file, allow_pickle=False) as arrays:
         for name in arrays.files:
@@ -156,7 +156,7 @@ def _vocabulary(saved: Any) -> dict[str, tuple[str, ...]]:
 
 def _require_honest_zip(file: Path, size: int) -> None:
     """A torch file and an npz are zips: their directory says what they unpack to."""
-    if not zipfile.is_zipfile(file):
+    if not is_zip_file(file):
         return
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()

@@ -44,9 +44,9 @@ class InLibrary:
         model = HuggingFaceModel(inner, config)  # type: ignore[arg-type]
         return Checkpoint(path, known.about, config, known.family, model, self.tokenizer, device)
 
-    def contents(self) -> Contents:
-        """Its tensors under the library's names."""
-        tensors, skeleton = LoadedTensors(self.tensors), self.skeleton
+    def contents(self, file: Path) -> Contents:
+        """Its tensors under the library's names. file: that they are in."""
+        tensors, skeleton = LoadedTensors(self.tensors, files=[file]), self.skeleton
         heads = HuggingFaceHeads(tensors, skeleton, list(self.description.family.attentions))
         known, tokenizer = self.description, self.tokenizer
         return Contents(known, tensors, skeleton.fit, heads, lambda: tokenizer, skeleton.ties)

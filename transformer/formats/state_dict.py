@@ -95,10 +95,11 @@ def contents(path: Path) -> Contents:
         why = str(error).removeprefix(place(file)).strip().removesuffix(".")
         return unmapped_contents(file, found, why)
     if isinstance(opened, InLibrary):
-        return opened.contents()
+        return opened.contents(_weights_file(path))
     about, translated, tokenizer = opened
     known = Description(about, translated.config, translated.family)
-    return our_contents(known, LoadedTensors(translated.tensors), lambda: tokenizer)
+    tensors = LoadedTensors(translated.tensors, files=[_weights_file(path)])
+    return our_contents(known, tensors, lambda: tokenizer)
 
 
 def files(path: Path) -> Sequence[Path]:

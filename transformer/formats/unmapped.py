@@ -52,7 +52,7 @@ def unmapped_contents(file: Path, found: Found, why: str) -> Contents:
 
     return Contents(
         Description(About(title, "", ""), Unknown(found.options), _FAMILY),
-        LoadedTensors(found.tensors),
+        LoadedTensors(found.tensors, files=[file]),
         Fit(list(found.tensors), uncounted=uncounted),
         NoHeads(f"No circuits: {file.name} cannot run here, and which tensors are heads is open."),
         no_tokenizer,

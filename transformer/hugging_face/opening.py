@@ -125,6 +125,9 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
     opened: nn.Module = model.requires_grad_(False).eval()
+    for tensor in (*opened.parameters(), *opened.buffers()):
+        # The library leaves them mapped: a file that is cut later would end the process.
+        tensor.data = tensor.data.clone()
     return opened.to(device, inference_dtype(device))
 
 

@@ -61,7 +61,7 @@ def step_axis(theme: Theme, last: int, log: bool) -> dict[str, Any]:
     """The horizontal axis from the first step to the last; hovering says the step in full."""
     kind: dict[str, Any] = {"range": [0, 1.02 * last]}
     if log:
-        kind = {"type": "log", "dtick": 1, "range": [0, math.log10(1.2 * last)]}
+        kind = {"type": "log", "dtick": 1, "range": [0, math.log10(1.2 * max(1, last))]}
     return axis(theme, "step", tickformat=",d", hoverformat=",d", hover="step %{x:,d}") | kind
 
 

@@ -49,7 +49,9 @@ def header(shows: Shows = "sentence") -> Request:
         st.stop()
     said = session().screen.checkpoint
     checkpoint = said if said in names else names[0]
-    screen = session().screen
+    screen, shown = session().screen, session().shown
+    if shown is not None and shown.request.checkpoint not in names:
+        _say_gone(shown.request.checkpoint, checkpoint)
     text = first_example(checkpoint) if screen.text is None else screen.text
     asked = request_of(checkpoint, text, screen)
     if shows == "sentence":
@@ -67,6 +69,12 @@ def header(shows: Shows = "sentence") -> Request:
     if shows == "sentence" and session().shown is None:
         st.stop()
     return asked
+
+
+def _say_gone(gone: str, checkpoint: str) -> None:
+    """That a checkpoint was there and is not, and which one takes its place."""
+    said = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
+    st.warning(literal(said), icon=":material/info:")
 
 
 def turn_to(checkpoint: str) -> None:
@@ -176,10 +184,17 @@ def _settle(request: Request, is_read: bool) -> None:
 
     is_read: whether the page is about what is written; else a token of it does.
     """
+    before = session().shown
+    if before is not None and before.request.checkpoint != request.checkpoint:
+        before = None
     try:
         session().shown = _answer(request, is_read)
+        if before is not None and before.request.version != request.version:
+            said = f"{title(request.checkpoint)} was saved anew since it was shown: this is the "
+            st.info(literal(f"{said}new one."), icon=":material/info:")
     except CheckpointError as error:
-        said = literal(f"{error} The other checkpoints are not affected.")
+        still = "" if before is None else " What it showed before stays on the page."
+        said = literal(f"{error} The other checkpoints are not affected.{still}")
         st.error(said, icon=":material/error:")
     except InputError as error:
         session().shown = shown = _fall_back(request)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from transformer import CheckpointError
+from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
 from viz.ui.failures import report, say_failed_choice, say_failure
@@ -15,7 +16,7 @@ from viz.ui.header import header, turn_to
 from viz.ui.live_preview import previewed
 from viz.ui.main_module import put_back_main_module
 from viz.ui.mending import mend, mend_head
-from viz.ui.opened import at_start, checkpoint_names, open_linked
+from viz.ui.opened import at_start, checkpoint_names, open_linked, title
 from viz.ui.page import Page, Pane
 from viz.ui.request import Request
 from viz.ui.sidebar import sidebar
@@ -47,7 +48,12 @@ def _open_checkpoint() -> None:
         name = open_linked(screen.checkpoint)
     except CheckpointError as error:
         name, problem = None, str(error)
-    mend(replace(screen, checkpoint=name if name in checkpoint_names() else None))
+    names = checkpoint_names()
+    if problem is None and name is not None and names and name not in names:
+        shown = session().shown
+        if shown is None or shown.request.checkpoint != name:  # else the header says it
+            problem = f"There is no checkpoint {cut(name)} here: {title(names[0])} is shown."
+    mend(replace(screen, checkpoint=name if name in names else None))
     if problem:
         st.error(literal(problem), icon=":material/error:")
 

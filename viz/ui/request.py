@@ -41,7 +41,7 @@ class Request:
     checkpoint: str
     """The folder's name; of one that was opened by path, the path."""
     version: int
-    """When its weights were written: a retrained checkpoint is another one."""
+    """Of its files: a retrained checkpoint is another one."""
     text: str
     method: str
     options: tuple[tuple[str, float], ...] = ()
@@ -95,8 +95,13 @@ def _described(path: Path, version: int) -> Description | str:
 
 
 def version_of(path: Path) -> int:
-    """When the files of a checkpoint were written last, in ns; 0 where there are none."""
-    return max((found.st_mtime_ns for found in _files(path)), default=0)
+    """Another number for a checkpoint whose files were written, replaced or removed; 0: no files.
+
+    Not their latest time alone: what takes a file's place may be older.
+    """
+    found = _files(path)
+    known = tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in found)
+    return hash(known) if known else 0
 
 
 def size_of(path: Path) -> int:

@@ -23,6 +23,8 @@ from viz.components.kit.pack import unpack
 from viz.components.kit.picture import NOTHING_LEFT
 from viz.labels import literal
 from viz.screen import FIRST_PAGE, Screen
+from viz.ui import header
+from viz.ui.opened import title
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints" / "copy"
@@ -175,6 +177,47 @@ def test_a_damaged_checkpoint_is_named_and_the_others_stay(folder: Path, damage)
     assert not app.exception
     assert not said(app)
     assert "head_view" in components(app)
+
+
+def test_a_checkpoint_is_never_another_without_a_word(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Removed, cut off and replaced while it is shown; and named by a link though it never was."""
+    shutil.copytree(folder / "copy", folder / "other")
+    # AppTest finds what is chosen by how it is listed now, where a browser says it as it was.
+    monkeypatch.setattr(header, "_listed", title)
+    app = start(checkpoint="other")
+    assert not said(app)
+    shutil.rmtree(folder / "other")
+    app.run()
+    assert said(app) == "other is not here any more: copy is shown in its place."
+    assert "head_view" in components(app)
+    app.run()
+    assert not said(app)
+
+    weights = folder / "copy" / "model.safetensors"
+    content, times = weights.read_bytes(), weights.stat()
+    with weights.open("r+b") as opened:
+        opened.truncate(5000)
+    app.run()
+    assert not app.exception
+    assert said(app).startswith(
+        "copy: model.safetensors is not a whole safetensors file: it is cut"
+    )
+    assert said(app).endswith("What it showed before stays on the page.")
+    assert "head_view" in components(app)
+
+    weights.write_bytes(content[:-2000] + bytes(2000))
+    os.utime(weights, ns=(0, times.st_mtime_ns - 10**9))  # what was moved there may be older
+    app.run()
+    assert not said(app)
+    (told,) = (re.sub(r"\\(\W)", r"\1", each.value) for each in app.info)
+    assert told == "copy was saved anew since it was shown: this is the new one."
+    app.run()
+    assert not app.info
+
+    app = start(checkpoint="elsewhere")
+    assert said(app) == "There is no checkpoint elsewhere here: copy is shown."
 
 
 def test_without_checkpoints_it_says_what_to_do(
