@@ -1,7 +1,8 @@
 """What leaves the app as a file: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
 
-Pure functions that return bytes; nothing is written and nothing is sent. A picture as PNG is what
-Plotly's own button gives.
+Pure functions that return bytes; nothing is written and nothing is sent. Cells are exact, even
+those that a spreadsheet would take for formulas: docs/SECURITY.md says how to open such a file. A
+picture as PNG is what Plotly's own button gives.
 """
 
 import csv

@@ -99,3 +99,12 @@ def test_rows_keep_every_digit_and_leave_what_is_missing_empty() -> None:
     assert float(rows[0]["loss"]) == 0.1 + 0.2
     assert (rows[0]["BLEU"], rows[1]["loss"]) == ("", "")
     assert float(rows[1]["BLEU"]) == 1 / 3
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", '=cmd|" /C calc"!A0', "'a"]
+)
+def test_a_cell_that_looks_like_a_formula_is_exact(text: str) -> None:
+    """A program reads back what the model has; docs/SECURITY.md says so to people."""
+    (row,) = rows_of(rows_csv([{"path": text, "value": -0.5}]))
+    assert row == {"path": text, "value": "-0.5"}

@@ -12,6 +12,9 @@ from viz.ui.page import Pane
 from viz.ui.state import current_theme
 from viz.views.view import Selection
 
+AS_TEXT = "Text is exact and may begin like a formula: let a spreadsheet import it as text"
+"""Said of tables."""
+
 
 def download(
     title: str, make: Callable[[], bytes], file: str, explain: str, key: str | None = None
@@ -25,7 +28,7 @@ def download(
         make,
         file,
         key=key or file,
-        help=explain,
+        help=f"{explain}. {AS_TEXT}" if file.endswith(".csv") else explain,
         on_click="ignore",
         type="tertiary",
         icon=":material/download:",
