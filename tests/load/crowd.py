@@ -1,0 +1,152 @@
+"""Many visitors at once, who enter sentences or type them, and whose answers are all checked."""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import median, quantiles
+
+import torch
+
+from tests.load.visitor import Shown, Visitor, sentence, tokens_of
+from transformer import Checkpoint, decode, load_checkpoint, record
+from transformer.decoding import default_method
+from viz.components.token_rows.token_rows import TokenRows
+from viz.ui.settings import checkpoints_folder
+
+CHECKPOINT = "en-de"
+PAUSE = 2.0
+"""Seconds between an answer and the next sentence of a visitor, on average."""
+
+
+@dataclass(frozen=True)
+class Entered:
+    """What a crowd that entered sentences saw."""
+
+    seconds: Sequence[float]
+    """Of each answer."""
+    n_wrong: int
+    lasted: float
+    """Seconds in which new sentences were entered, until the last answer."""
+
+    @property
+    def p95(self) -> float:
+        return quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else max(self.seconds)
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+    @property
+    def rate(self) -> float:
+        """Answers per second."""
+        return len(self.seconds) / self.lasted
+
+
+async def enter(address: str, n: int, lasts: float, pause: float = PAUSE) -> Entered:
+    """n visitors enter sentences for `lasts` seconds, each after its last answer and a pause."""
+    found: list[tuple[str, Shown, float]] = []
+    everybody_is_there = asyncio.Barrier(n + 1)
+    ends = [0.0]
+
+    async def visits(seed: int) -> None:
+        dice = random.Random(f"{n} {seed}")
+        async with Visitor(address, {"checkpoint": CHECKPOINT}) as visitor:
+            await everybody_is_there.wait()
+            await asyncio.sleep(dice.uniform(0, pause))
+            while True:  # once in any case
+                text = sentence(dice)
+                seconds = await visitor.enter(text)
+                found.append((text, visitor.shown, seconds))
+                if time.perf_counter() >= ends[0]:
+                    return
+                await asyncio.sleep(dice.uniform(0.5 * pause, 1.5 * pause))
+
+    async with asyncio.TaskGroup() as group:
+        for seed in range(n):
+            group.create_task(visits(seed))
+        started = time.perf_counter()
+        ends[0] = started + 3600
+        await everybody_is_there.wait()
+        started = time.perf_counter()
+        ends[0] = started + lasts
+    lasted = time.perf_counter() - started
+    n_wrong = sum(shown != expected(text) for text, shown, _ in found)
+    return Entered([seconds for *_, seconds in found], n_wrong, lasted)
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a crowd that typed saw."""
+
+    per_second: Sequence[float]
+    """Previews per second, of each visitor."""
+    longest: float
+    """Seconds that anybody saw no preview, at most."""
+    n_wrong: int
+
+
+async def type_letters(address: str, n: int, lasts: float, drafts: str = "") -> Typed:
+    """n visitors type for `lasts` seconds, a letter each 150 ms.
+
+    drafts: what one more visitor types meanwhile with a beam of 16, a word at a time.
+    """
+    seen: list[list[tuple[float, str, Shown]]] = [[] for _ in range(n)]
+    everybody_is_there = asyncio.Barrier(n + 1 + bool(drafts))
+    ends = [float("inf")]
+
+    async def types(place: int) -> None:
+        dice = random.Random(f"types {place}")
+        async with Visitor(address, {"checkpoint": CHECKPOINT}) as visitor:
+            await everybody_is_there.wait()
+
+            async def asks(text: str) -> None:
+                shown = await visitor.preview(text)
+                if shown is not None:
+                    seen[place].append((time.perf_counter(), text, shown))
+
+            asked, text = set(), ""
+            while time.perf_counter() < ends[0]:
+                whole = sentence(dice)
+                text = whole[: len(text) + 1] if len(text) < len(whole) else whole[:4]
+                asked.add(asyncio.create_task(asks(text)))
+                await asyncio.sleep(0.15)
+            await asyncio.gather(*asked)
+
+    async def draft() -> None:
+        query = {"checkpoint": CHECKPOINT, "options.beam_size": "16", "text": drafts}
+        async with Visitor(address, query) as visitor:
+            await everybody_is_there.wait()
+            for i in range(10**6):
+                if time.perf_counter() >= ends[0]:
+                    return
+                await visitor.preview(f"{drafts} {i}")
+
+    async with asyncio.TaskGroup() as group:
+        for place in range(n):
+            group.create_task(types(place))
+        if drafts:
+            group.create_task(draft())
+        await everybody_is_there.wait()
+        started = time.perf_counter()
+        ends[0] = started + lasts
+    times = [[started, *(at for at, *_ in each)] for each in seen]
+    longest = max(b - a for each in times for a, b in zip(each, [*each[1:], ends[0]], strict=True))
+    n_wrong = sum(shown != expected(text) for each in seen for _, text, shown in each)
+    return Typed([len(each) / lasts for each in seen], longest, n_wrong)
+
+
+@cache
+def expected(text: str) -> Shown:
+    """What the model itself says, by the public functions."""
+    torch.set_num_threads(1)
+    checkpoint = _opened()
+    decoding = decode(checkpoint, text, default_method(checkpoint.family.reads))
+    return tokens_of(TokenRows().payload(record(checkpoint, text, decoding.target), decoding))
+
+
+@cache
+def _opened() -> Checkpoint:
+    return load_checkpoint(checkpoints_folder() / CHECKPOINT, "cpu")

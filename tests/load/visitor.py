@@ -1,0 +1,145 @@
+"""A visitor as the server sees a browser: a websocket of Streamlit's messages, and previews."""
+
+import asyncio
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from itertools import count
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlencode, urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from viz.components.kit.pack import unpack
+
+WAIT = 120.0
+"""Seconds after which an answer is taken to be lost."""
+Shown = tuple[tuple[str, ...], tuple[str, ...]]
+"""The labels of the source's tokens, and of the target's."""
+
+_NOUNS = [
+    "animal",
+    "street",
+    "rain",
+    "road",
+    "dog",
+    "train",
+    "book",
+    "window",
+    "garden",
+    "house",
+    "teacher",
+    "child",
+    "river",
+]
+_VERBS = ["saw", "followed", "crossed", "liked", "found", "left", "forgot", "painted", "heard"]
+_HOW = ["old", "tired", "small", "red", "quiet", "new", "long", "cold"]
+
+
+def sentence(random: random.Random) -> str:
+    """Hardly ever the same twice: nothing that is asked for is kept already."""
+    one, two = random.sample(_NOUNS, 2)
+    verb, how, what = random.choice(_VERBS), random.choice(_HOW), random.choice(_HOW)
+    return f"The {how} {one} {verb} the {what} {two} {random.randint(2, 99)} times."
+
+
+@dataclass
+class Visitor:
+    """A session of the app at this address, from opening the page on."""
+
+    address: str
+    query: dict[str, str] = field(default_factory=dict)
+    shown: Shown = ((), ())
+    """What the token rows show."""
+    errors: list[str] = field(default_factory=list)
+    _page: str = ""
+    _fragment: str = ""
+    _field: str = ""
+    _previews: str = ""
+
+    async def __aenter__(self) -> Self:
+        url = f"ws{self.address.removeprefix('http')}/_stcore/stream"
+        self._socket: ClientConnection = await connect(
+            url, subprotocols=["streamlit"], max_size=None, open_timeout=WAIT, ping_timeout=WAIT
+        )
+        await self._run()
+        return self
+
+    async def __aexit__(
+        self, kind: type | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._socket.close()
+
+    async def enter(self, text: str) -> float:
+        """Enter a sentence, as by Enter. The seconds until all of the page is there."""
+        started = time.perf_counter()
+        await self._run(text)
+        return time.perf_counter() - started
+
+    async def preview(self, text: str) -> Shown | None:
+        """What a preview of the text shows; None where the server shows none yet."""
+        status, content = await asyncio.to_thread(self._post, json.dumps({"text": text}))
+        if status != 200:
+            return None
+        header, arrays = unpack(content)
+        return _tokens(arrays[header["keys"].index("tokens")].tobytes())
+
+    def _post(self, body: str) -> tuple[int, bytes]:
+        connection = HTTPConnection(urlsplit(self.address).netloc, timeout=WAIT)
+        try:
+            connection.request("POST", self._previews, body)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    async def _run(self, text: str | None = None) -> None:
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.page_script_hash = urlencode(self.query), self._page
+        if text is not None:
+            asked.fragment_id = self._fragment
+            state = asked.widget_states.widgets.add()
+            state.id, state.string_value = self._field, text
+        await self._socket.send(message.SerializeToString())
+        for _ in count():
+            if self._hear(await asyncio.wait_for(self._socket.recv(), WAIT)):
+                return
+
+    def _hear(self, data: Any) -> bool:
+        """Take one message in. Whether it says that the run has come to its end."""
+        message = ForwardMsg.FromString(data)
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            self._page = message.new_session.page_script_hash
+        if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            self._take(message.delta.new_element, message.delta.fragment_id)
+        return kind == "script_finished"
+
+    def _take(self, element: Any, fragment: str) -> None:
+        kind = element.WhichOneof("type")
+        if kind == "text_input" and element.text_input.label == "Sentence":
+            self._field, self._fragment = element.text_input.id, fragment
+        elif kind == "bidi_component" and element.bidi_component.component_name == "token_rows":
+            self.shown = _tokens(element.bidi_component.bytes)
+            self._previews = unpack(element.bidi_component.bytes)[0]["address"]
+        elif kind == "alert" or kind == "exception":
+            self.errors.append(str(element)[:200])
+
+
+def _tokens(data: bytes) -> Shown:
+    """What the token rows were told."""
+    _, (payload,) = unpack(data)
+    return tokens_of(payload.tobytes())
+
+
+def tokens_of(payload: bytes) -> Shown:
+    """What is written in a payload of the token rows."""
+    header, _ = unpack(payload)
+    source, target = (tuple(piece for piece, *_ in header[side]) for side in ("source", "target"))
+    return source, target
