@@ -25,6 +25,8 @@ from transformer.discover import discover
 
 SECONDS = 60
 """Of one input, after which it counts as hanging; on a busy machine the slowest takes two."""
+START = 10
+"""How many times that a process may take to its first: it imports and builds before."""
 MOST_MEMORY = 3 << 30
 """Bytes that a process may hold: beyond them Python raises MemoryError."""
 TAKEN, REFUSED, FAULT = "taken", "refused", "fault"
@@ -88,13 +90,15 @@ def _lines(child: "subprocess.Popen[str]", seconds: float) -> Iterator[dict[str,
         said.put(None)
 
     threading.Thread(target=read, daemon=True).start()
+    patience = START * seconds
     while True:
         try:
-            line = said.get(timeout=seconds)
+            line = said.get(timeout=patience)
         except queue.Empty:
             return
         if line is None:
             return
+        patience = seconds
         if line.startswith("{"):
             yield json.loads(line)
 
