@@ -122,7 +122,7 @@ class SentencePieceTokenizer:
             if not model:  # sentencepiece would take it for no argument
                 raise RuntimeError("empty")
             return cls(model)
-        except RuntimeError as error:
+        except (RuntimeError, UnicodeDecodeError) as error:  # a piece may be no text
             raise TokenizerError(f"{cls.file_name} is not a whole sentencepiece model.") from error
 
     @classmethod

@@ -90,7 +90,13 @@ class SentencePieceVocabulary(VocabularyTokenizer):
         """further: special pieces that the model has beyond the file's. Raises TokenizerError."""
         self._model, self._processor = model, _processor(model)
         n = self._processor.vocab_size()
-        super().__init__([*map(self._processor.id_to_piece, range(n)), *further], frame=frame)
+        try:
+            pieces = list(map(self._processor.id_to_piece, range(n)))
+        except UnicodeDecodeError as error:
+            raise TokenizerError(
+                "is not a whole sentencepiece model: a piece is no text"
+            ) from error
+        super().__init__([*pieces, *further], frame=frame)
         control = (id for id in range(n) if self._processor.is_control(id))
         self._special = {*control, *range(n, n + len(further)), self._processor.unk_id()}
 

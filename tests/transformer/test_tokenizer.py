@@ -13,6 +13,7 @@ from transformer.tokenizer import (
     load_tokenizer,
     plain,
 )
+from transformer.vocabulary import SentencePieceVocabulary
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,19 @@ def test_characters_are_saved_and_loaded(tmp_path: Path) -> None:
     assert loaded.encode(PLAY) == tokenizer.encode(PLAY)
     with pytest.raises(TokenizerError, match=f"has {tokenizer.vocab_size} pieces, the model 66"):
         load_tokenizer("characters", tmp_path, 66)
+
+
+def test_a_piece_that_is_no_text(text_tokenizer: SentencePieceTokenizer, tmp_path: Path) -> None:
+    text_tokenizer.save(tmp_path)
+    file = tmp_path / "tokenizer.model"
+    content = file.read_bytes()
+    piece = "▁s".encode()  # the first of three bytes is one that begins two
+    assert content.count(piece) > 0
+    file.write_bytes(content.replace(piece, b"\xc3" + piece[1:]))
+    with pytest.raises(TokenizerError, match=r"^tokenizer\.model is not a whole sentencepiece"):
+        load_tokenizer("sentencepiece", tmp_path, text_tokenizer.vocab_size)
+    with pytest.raises(TokenizerError, match=r"^is not a whole sentencepiece model"):
+        SentencePieceVocabulary(file.read_bytes())
 
 
 def test_missing_and_damaged_characters(tmp_path: Path) -> None:
