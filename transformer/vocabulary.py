@@ -93,9 +93,7 @@ class SentencePieceVocabulary(VocabularyTokenizer):
         try:
             pieces = list(map(self._processor.id_to_piece, range(n)))
         except UnicodeDecodeError as error:
-            raise TokenizerError(
-                "is not a whole sentencepiece model: a piece is no text"
-            ) from error
+            raise TokenizerError("is not a whole sentencepiece model") from error
         super().__init__([*pieces, *further], frame=frame)
         control = (id for id in range(n) if self._processor.is_control(id))
         self._special = {*control, *range(n, n + len(further)), self._processor.unk_id()}

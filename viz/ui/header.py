@@ -185,15 +185,16 @@ def _settle(request: Request, is_read: bool) -> None:
     is_read: whether the page is about what is written; else a token of it does.
     """
     before = session().shown
-    if before is not None and before.request.checkpoint != request.checkpoint:
-        before = None
+    is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
         session().shown = _answer(request, is_read)
-        if before is not None and before.request.version != request.version:
+        if before is not None and is_same and before.request.version != request.version:
             said = f"{title(request.checkpoint)} was saved anew since it was shown: this is the "
             st.info(literal(f"{said}new one."), icon=":material/info:")
     except CheckpointError as error:
-        still = "" if before is None else " What it showed before stays on the page."
+        still = " What it showed before stays on the page." if is_same else ""
+        if before is not None and not is_same:
+            still = f" Still shown: {title(before.request.checkpoint)}."
         said = literal(f"{error} The other checkpoints are not affected.{still}")
         st.error(said, icon=":material/error:")
     except InputError as error:

@@ -160,6 +160,7 @@ def test_one_damaged_folder_is_listed_as_such_and_harms_no_other(
     assert sum(" · damaged: " in each for each in listed) == len(configs) + 1
     widget(app.selectbox, "checkpoint").set_value("ill").run()
     assert said(app).startswith("ill: config.json: family must be a name, not ['a']. The other")
+    assert said(app).endswith("not affected. Still shown: copy.")
     ours = [each for each in caplog.records if each.name.startswith("transformer")]
     assert ours == []  # each kind of damage is one that the format knows
 
