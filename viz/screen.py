@@ -257,7 +257,7 @@ def query(screen: Screen) -> str:
 
 def link(screen: Screen) -> str:
     """The address, relative to any page of the app."""
-    page = "" if screen.page == FIRST_PAGE else quote(screen.page, safe="")
+    page = "" if screen.page == FIRST_PAGE else quote(screen.page, safe="", errors="replace")
     return f"./{page}?{query(screen)}"
 
 

@@ -180,3 +180,7 @@ def test_entries_stay_in_order() -> None:
     entries = with_entry(with_entry((), "b", 2.0), "a", 1.0)
     assert entries == (("a", 1.0), ("b", 2.0))
     assert with_entry(entries, "b", None) == (("a", 1.0),)
+
+
+def test_half_a_character_in_the_name_of_a_page_is_replaced_in_its_link() -> None:
+    assert link(Screen(page="\ud83dx")).startswith("./%3Fx?")

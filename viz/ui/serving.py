@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from streamlit import net_util
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
@@ -89,6 +90,9 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Around the time in which the server answers."""
     sys.setswitchinterval(SWITCH)
     set_up_logs()
+    # Streamlit would ask a server elsewhere for this machine's address: when it starts, and
+    # whenever a page of a name that it does not know connects.
+    net_util.get_external_ip = lambda: None
     if not st.get_option("server.headless"):  # an st.App does not open it by itself
         host = get_display_address(st.get_option("server.address") or "localhost")
         asyncio.get_running_loop().call_later(LISTENS, open_browser, get_url(host))
