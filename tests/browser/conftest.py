@@ -63,3 +63,10 @@ def page(context: BrowserContext) -> Iterator[Page]:
     for opened in context.pages:
         opened.close()
     assert [text for text in errors if HARMLESS not in text] == []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What failed and then passed is shown as what failed twice is."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"passed the second time: {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)

@@ -68,14 +68,18 @@ class Shell:
 
 
 async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> Message:
-    """What the app answers, once it has: {"status", "headers", "body"}."""
-    answer: dict[str, Any] = {"status": 500, "headers": [], "body": b""}
+    """What the app answers, once it has: {"status", "headers", "body", "is_whole"}.
+
+    It is not whole where the browser went away before the app had sent all of it.
+    """
+    answer: dict[str, Any] = {"status": 500, "headers": [], "body": b"", "is_whole": False}
 
     async def keep(message: Message) -> None:
         if message["type"] == "http.response.start":
             answer.update(status=message["status"], headers=list(message["headers"]))
         elif message["type"] == "http.response.body":
             answer["body"] += message.get("body", b"")
+            answer["is_whole"] = not message.get("more_body", False)
 
     known = {name: it for name, it in scope.get("extensions", {}).items() if "pathsend" not in name}
     plain = [header for header in scope["headers"] if header[0] not in AS_IT_IS]
@@ -107,7 +111,11 @@ def _is_kept(answer: Message) -> bool:
     kind = _header(answer["headers"], b"content-type").decode()
     is_text = kind.startswith(COMPRESSED) or "javascript" in kind
     is_immutable = b"immutable" in _header(answer["headers"], b"cache-control")
-    return is_text and is_immutable and answer["status"] == 200
+    is_whole = answer["is_whole"] and _header(answer["headers"], b"content-length") in (
+        b"",
+        str(len(answer["body"])).encode(),
+    )
+    return is_text and is_immutable and answer["status"] == 200 and is_whole
 
 
 def _takes_gzip(scope: Scope) -> bool:

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
 from transformer import Recording
 from transformer.analysis.reading import Reading, read
@@ -57,6 +58,28 @@ def test_a_script_is_compressed_once_and_the_same(client: TestClient) -> None:
         assert int(answer.headers["content-length"]) < len(SCRIPT) / 10
         assert "etag" not in answer.headers  # of other bytes
     assert asked == ["script"]
+
+
+@pytest.mark.parametrize("says_more", [True, False])
+def test_a_file_that_broke_off_is_not_kept(says_more: bool) -> None:
+    """As where the first browser that asked for it went away."""
+    parts = iter([SCRIPT[:100], SCRIPT, SCRIPT])
+
+    async def breaks_off(scope: Scope, receive: Receive, send: Send) -> None:
+        body = next(parts).encode()
+        length = (b"content-length", str(len(SCRIPT)).encode())
+        kind, kept = (b"content-type", b"text/javascript"), (b"cache-control", b"immutable")
+        await send({"type": "http.response.start", "status": 200, "headers": [length, kind, kept]})
+        more = says_more and len(body) < len(SCRIPT)
+        await send({"type": "http.response.body", "body": body, "more_body": more})
+
+    shell = Shell(breaks_off, lambda: "", waiting)
+    gzip = {"accept-encoding": "gzip"}
+    client = TestClient(shell)
+    client.get("/static/a.js", headers=gzip)
+    assert shell.kept == {}
+    assert client.get("/static/a.js", headers=gzip).text == SCRIPT
+    assert [*shell.kept] == ["/static/a.js"]
 
 
 def test_who_takes_no_gzip_and_what_is_small_already_are_left_alone(client: TestClient) -> None:
