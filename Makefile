@@ -18,11 +18,11 @@ else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 endif
 
-# Two browsers crowd each other on two cores: a test that fails there is tried once more, and named.
+# Two browsers crowd each other on two cores: a test that fails there is tried again, and named.
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile --reruns 1 -r fER tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile --reruns 2 -r fER tests/browser
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

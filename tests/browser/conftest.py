@@ -66,7 +66,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What failed and then passed is shown as what failed twice is."""
+    """What failed and was tried again is shown as what failed in the end is."""
     for report in terminalreporter.stats.get("rerun", []):
-        terminalreporter.section(f"passed the second time: {report.nodeid}")
+        terminalreporter.section(f"tried again: {report.nodeid}")
         terminalreporter.write_line(report.longreprtext)

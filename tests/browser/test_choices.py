@@ -16,6 +16,7 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     switch = page.get_by_role("button", name="Show as")
     show_as(page, "word just read")
     page.wait_for_url("**/?rows=read")
+    expect(view).to_contain_text("reading (query)")  # other rows forget what was clicked before
     view.locator("[data-token=q5]").click()
     page.wait_for_url("**/?rows=read&pins=q5")
     painted(page)

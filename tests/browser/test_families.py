@@ -32,22 +32,13 @@ def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> No
     page.wait_for_selector(".head-grid[data-nonce]")
 
 
-def test_a_generator_streams_and_goes_on_with_the_prompt(page: Page, address: str) -> None:
+def test_a_generator_goes_on_with_the_prompt(page: Page, address: str) -> None:
     open_app(page, f"{address}/decode?checkpoint=shakespeare&options.seed=3&options.max_len=120")
     page.wait_for_selector(".decode-player[data-nonce]")
-    expect(page.locator('.token-rows .chip[data-side="target"]')).to_have_count(120)
-    page.evaluate(
-        """() => { window.seen = new Set(); new MutationObserver(() => {
-            const text = document.querySelector('[data-testid="stText"]')?.textContent;
-            if (text) window.seen.add(text);
-        }).observe(document.body, { subtree: true, childList: true, characterData: true }); }"""
-    )
     type_sentence(page, "JULIET: Good night")
     expect(page.locator('.token-rows .chip[data-side="source"]').first).to_have_text("J")
+    expect(page.locator('.token-rows .chip[data-side="target"]')).to_have_count(120)
     painted(page)
-    seen = page.evaluate("() => [...window.seen]")
-    assert len(seen) > 1, "the continuation grew before it was finished"
-    assert all(text.startswith("JULIET: Good night") for text in seen)
     expect(page.locator(".decode-player .panel.source")).to_be_hidden()
     page.locator(".decode-player .next").click()
     expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")

@@ -77,4 +77,5 @@ def test_another_text_is_not_kept_waiting(writing: Page) -> None:
     type_sentence(writing, "To be")
     expect(writing.locator('.token-rows .chip[data-side="source"]')).to_have_count(5)
     expect(writing.get_by_role("button", name="Stop")).to_be_visible()
+    expect(writing.get_by_test_id("stText")).to_have_text(re.compile("^To be"))
     assert len(row(writing, "target")) < LENGTH
