@@ -133,10 +133,10 @@ def test_weights_and_metrics_equal_a_direct_recording(course: Course, place: int
 def test_cross_attention_begins_even_and_ends_sharp() -> None:
     checkpoint, text, final = opened(SHIPPED / "en-de-small")
     every = list_snapshots(checkpoint.path)
-    some = [each for each in every if each.step in (0, 90, 3000)]
+    some = [each for each in every if each.step in (0, 136, 12000)]
     entropy = watch(checkpoint, text, final, some).measured("cross")["entropy"]  # [3, L, H]
     even = math.log2(len(final.source))
-    assert (entropy[0] > 0.94 * even).all()
+    assert (entropy[0] > 0.9 * even).all()
     assert (entropy[1] > 0.98 * even).all()
     assert (entropy[2, 2] < 0.55 * even).all()
 

@@ -14,5 +14,5 @@ RECIPE = replace(
         opens_at=("cross", 2, 3),
     ),
     model=replace(EN_DE.model, vocab_size=4000, d_model=128, d_ff=512, n_heads=4),
-    training=replace(EN_DE.training, steps=3000, tokens_per_batch=1400, snapshots=12),
+    training=replace(EN_DE.training, steps=12000, tokens_per_batch=2400, snapshots=12),
 )
