@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser.server import DESKTOP, PHONE, ROOT, launch, painted, serve
 
 IMAGES = ROOT / "docs" / "images"
-SNAPSHOT = ROOT / "checkpoints" / "en-de-small" / "snapshots" / "000245.safetensors"
+SNAPSHOT = ROOT / "checkpoints" / "en-de-small" / "snapshots" / "000490.safetensors"
 # name -> address, width, scheme, and what must be on the page before it is taken
 PICTURES = {
     "explore": ("/", DESKTOP, "light", ".head-view[data-nonce]"),
@@ -42,7 +42,7 @@ PICTURES = {
     "gallery": ("/gallery", DESKTOP, "light", ".cards img, .cards svg"),
     "decode": ("/decode?step=5", DESKTOP, "light", ".decode-player[data-nonce]"),
     "training": (
-        "/training?checkpoint=en-de-small&topic=heads&snapshot=404",
+        "/training?checkpoint=en-de-small&topic=heads&snapshot=929",
         DESKTOP,
         "light",
         ".snapshot-player[data-nonce]",
