@@ -104,7 +104,8 @@ def test_the_glossary_explains_the_sizes() -> None:
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    code = "".join(path.read_text("utf-8") for path in (ROOT / "viz").rglob("*.py"))
+    rooms = (ROOT / "transformer", ROOT / "viz")
+    code = "".join(path.read_text("utf-8") for room in rooms for path in room.rglob("*.py"))
     rows = dict(re.findall(r"^\| `(HEADSCOPE_\w+)` \|.*\| (.*) \|$", README + DEPLOY, re.M))
     assert set(re.findall(r"HEADSCOPE_[A-Z_]+", code)) == set(rows)
     for each in fields(Limits):

@@ -12,18 +12,24 @@ from typing import Any, NoReturn
 
 import torch
 
-from transformer.checkpoint import CARD, Checkpoint, CheckpointError
+from transformer.checkpoint import (
+    CARD,
+    FOLDER,
+    Checkpoint,
+    CheckpointError,
+    checkpoints_folder,
+)
 from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
-from transformer.device import choose_device
+from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import format_of, load_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.refusal import LONGEST, Refusal, quoted
 from transformer.training.card import rescored
-from transformer.training.task import Recipe, Scores, read_text
+from transformer.training.task import LARGEST_CARD, Recipe, Scores, read_text
 from transformer.training.train import train
 
 
@@ -33,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     try:
-        result = options.run(options)
+        with device_trouble():
+            result = options.run(options)
     except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -57,7 +64,7 @@ def _train(options: argparse.Namespace) -> dict[str, Any]:
     recipe = _recipes()[options.recipe]
     if options.steps:
         recipe = replace(recipe, training=replace(recipe.training, steps=options.steps))
-    output = options.output or Path("checkpoints") / recipe.name
+    output = options.output or Path(os.environ.get(FOLDER, "checkpoints")) / recipe.name
     work = Path("build/training") / output.name
     return train(recipe, options.data, output, work, options.device, options.start)
 
@@ -99,7 +106,7 @@ def _evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 def _rewrite(card: Path, recipe: Recipe, scores: Scores) -> None:
     """The card with these scores in place of its own of that kind. Raises TrainingError."""
-    text = read_text(card.parent, card.name)
+    text = read_text(card.parent, card.name, LARGEST_CARD)
     write_whole(card, rescored(text, recipe, scores).encode())
 
 
@@ -219,7 +226,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--card", action="store_true", help="write the scores into its card too")
 
     command = _command(commands, "list", _list, "name the checkpoints of a folder")
-    command.add_argument("folder", type=Path, nargs="?", default=Path("checkpoints"))
+    command.add_argument("folder", type=Path, nargs="?", default=checkpoints_folder())
 
     command = _command(commands, "inspect", _inspect, "say what a checkpoint folder holds")
     command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
@@ -228,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _checkpoint(text: str) -> Path:
     """A folder as it stands, else one of that name among the shipped ones."""
-    shipped = Path("checkpoints") / text
+    shipped = checkpoints_folder() / text
     return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
 
 

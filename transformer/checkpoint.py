@@ -3,6 +3,7 @@
 `transformer/formats/` opens and saves them: one way of keeping models per file.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,14 @@ CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
     "history.json",
     "snapshots",
 )
+
+FOLDER = "HEADSCOPE_CHECKPOINTS"
+"""The setting of `checkpoints_folder`."""
+
+
+def checkpoints_folder() -> Path:
+    """HEADSCOPE_CHECKPOINTS: the folder of checkpoint folders; `checkpoints` beside app.py."""
+    return Path(os.environ.get(FOLDER, Path(__file__).parents[1] / "checkpoints"))
 
 
 class CheckpointError(Refusal):

@@ -1,12 +1,39 @@
-"""The device and precision that models run with."""
+"""The device and precision that models run with, and what goes wrong on a device."""
+
+import gc
+import os
+import re
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import torch
 
 from transformer.refusal import Refusal, quoted
 
+PRECISION = "HEADSCOPE_PRECISION"
+_PRECISIONS = {"float16": torch.float16, "float32": torch.float32}
+_NO_MEMORY = re.compile(
+    r"out of memory|can't allocate memory|not enough memory|_ALLOC_FAILED|OUT_OF_MEMORY", re.I
+)
+_LOST = re.compile(r"^(CUDA|HIP|XPU|MPS|cuDNN|MIOpen|NCCL)[\w ]*error", re.I)
+"""How the errors begin after which a device does nothing any more."""
+
 
 class DeviceError(Refusal, ValueError):
-    """A device that is not there; the message says which are."""
+    """A device that is not there, or that could not do what was asked; the message says why."""
+
+
+class OutOfMemory(DeviceError):
+    """The device has too little memory. What was asked for holds none of it any more."""
+
+
+class LostDevice(DeviceError):
+    """The device does nothing any more, for this process."""
+
+
+class NotFinite(DeviceError):
+    """A model computed numbers that are none: in half precision, they grew too large."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
@@ -26,5 +53,71 @@ def choose_device(name: str | None = None) -> torch.device:
 
 
 def inference_dtype(device: torch.device) -> torch.dtype:
-    """Half precision on CUDA; full precision where half is slow or unsafe."""
-    return torch.float16 if device.type == "cuda" else torch.float32
+    """Half precision on CUDA; full precision where half is slow or unsafe.
+
+    HEADSCOPE_PRECISION, float16 or float32, says another one. Raises DeviceError.
+    """
+    said = os.environ.get(PRECISION)
+    if said is None:
+        return torch.float16 if device.type == "cuda" else torch.float32
+    if said not in _PRECISIONS:
+        raise DeviceError(f"{PRECISION} must be float16 or float32, not {quoted(said)}.")
+    return _PRECISIONS[said]
+
+
+@contextmanager
+def device_trouble() -> Iterator[None]:
+    """Raise DeviceError in place of what torch says of a device, and free what was taken."""
+    try:
+        yield
+    except Exception as error:
+        found = device_error(error)
+        if found is None or found is error:
+            raise
+        free(error)
+        raise found from error
+
+
+def device_error(error: BaseException) -> DeviceError | None:
+    """What an error says of a device, however deep within others; None: it is about none."""
+    for each in _chain(error):
+        if isinstance(each, DeviceError):
+            return each
+        said = str(each)
+        if isinstance(each, torch.OutOfMemoryError) or (
+            isinstance(each, RuntimeError) and _NO_MEMORY.search(said)
+        ):
+            where = "This machine" if "DefaultCPUAllocator" in said else "The GPU"
+            return OutOfMemory(
+                f"{where} has too little memory for this, and what it took is free again: a "
+                "shorter text, a smaller beam or a smaller checkpoint needs less."
+            )
+        if isinstance(each, torch.AcceleratorError) or (
+            isinstance(each, RuntimeError) and _LOST.match(said)
+        ):
+            why = said.partition("\n")[0].partition("error: ")[2] or said.partition("\n")[0]
+            return LostDevice(
+                f"The GPU does not answer any more ({why[:120].rstrip('. ')}): the program must "
+                "be started again, or run on the CPU."
+            )
+    return None
+
+
+def free(error: BaseException | None = None) -> None:
+    """Give back the memory that nobody uses. error: whose traceback holds tensors no longer."""
+    for each in _chain(error) if error is not None else ():
+        traceback.clear_frames(each.__traceback__)
+    gc.collect()
+    if torch.accelerator.is_available():
+        with suppress(RuntimeError):  # a lost device says so again
+            torch.accelerator.empty_cache()
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, and those that it came from."""
+    seen: set[int] = set()
+    here: BaseException | None = error
+    while here is not None and id(here) not in seen:
+        seen.add(id(here))
+        yield here
+        here = here.__cause__ or here.__context__

@@ -1,6 +1,6 @@
 """The base of every error that a person can mend: it ends in one sentence, never in a traceback."""
 
-import unicodedata
+from transformer.visible import visible
 
 LONGEST = 900
 """Characters of a message."""
@@ -28,13 +28,7 @@ class Refusal(Exception):
 
     def __init__(self, said: str) -> None:
         # A name from a file may hold what ends a line, steers a terminal, or is half a character.
-        said = "".join(map(_in_one_line, said))
+        said = visible(said)
         if len(said) > LONGEST:
             said = f"{said[: LONGEST * 2 // 3]} … {said[-LONGEST // 3 :]}"
         super().__init__(said)
-
-
-def _in_one_line(character: str) -> str:
-    sort = unicodedata.category(character)
-    hidden = sort in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in "\u200c\u200d"
-    return character.encode("unicode_escape").decode() if hidden else character

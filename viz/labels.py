@@ -3,10 +3,10 @@
 import html
 import math
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from transformer.tokenizer import Token
+from transformer.visible import visible, visible_character
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -21,7 +21,6 @@ _MADE_OF_WORDS = re.compile(
     r"|[wW](?=[wW]{2}\.)"  # www.…
     r"|(?<!\S)(?:<->|->|<-|--|[<>~]=)(?!\S)"
 )
-_NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥", "": "∅"}
 
 
 def kind_title(kind: str) -> str:
@@ -40,13 +39,15 @@ def label(token: Token) -> str:
     The space that begins a word is ▁ for every tokenizer, as SentencePiece writes it; a piece that
     is one byte is the character that the byte is by itself, where it is one.
     """
-    if token.piece in _NAMED:
-        return _NAMED[token.piece]
+    if not token.piece:
+        return "∅"
+    if token.piece == " ":
+        return visible_character(" ")
     byte = _BYTE.fullmatch(token.piece)
     if byte and not token.special and int(byte[1], 16) < 128:
         return label(Token(token.id, chr(int(byte[1], 16))))
     spaced = token.piece.startswith(" ")
-    return "▁" * spaced + "".join(map(_visible, token.piece[spaced:]))
+    return "▁" * spaced + "".join(map(visible_character, token.piece[spaced:]))
 
 
 def bare_label(token: Token) -> str:
@@ -83,15 +84,6 @@ def percent(share: float) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
-def visible(text: str) -> str:
-    """Words within a sentence or a list, with a sign for each character that hides or reorders.
-
-    What only shapes letters, as Persian needs it, stays.
-    """
-    kept = " \u200c\u200d\u2060"
-    return "".join(each if each in kept else _visible(each) for each in text)
-
-
 def literal(text: str) -> str:
     """Text as Markdown that shows it as it stands, in one line.
 
@@ -108,13 +100,5 @@ def literal(text: str) -> str:
 
 def figure_text(text: str) -> str:
     """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
-    shown = (character if character == " " else _visible(character) for character in text)
+    shown = (character if character == " " else visible_character(character) for character in text)
     return html.escape("".join(shown), quote=False)
-
-
-def _visible(character: str) -> str:
-    """Control and formatting characters (which would reorder or hide text) by their number."""
-    if character in _NAMED:
-        return _NAMED[character]
-    hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-    return f"U+{ord(character):04X}" if hidden else character

@@ -10,7 +10,8 @@ from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import strange_text
 from transformer import decode, load_checkpoint, record
 from transformer.tokenizer import Token
-from viz.labels import figure_label, figure_text, label, literal, visible
+from transformer.visible import visible
+from viz.labels import figure_label, figure_text, label, literal
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("copy", "en-de-small", "everyday", "shakespeare", "sentiment")

@@ -12,9 +12,9 @@ import torch
 
 from tests.load.visitor import Shown, Visitor, sentence, tokens_of
 from transformer import Checkpoint, decode, load_checkpoint, record
+from transformer.checkpoint import checkpoints_folder
 from transformer.decoding import default_method
 from viz.components.token_rows.token_rows import TokenRows
-from viz.ui.settings import checkpoints_folder
 
 CHECKPOINT = "en-de"
 PAUSE = 2.0

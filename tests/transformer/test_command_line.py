@@ -1,6 +1,7 @@
 """python -m transformer: results as text or JSON, errors in one sentence."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from tests.conftest import SENTENCES
 from transformer.__main__ import main
 from transformer.training.loop import Run
+from transformer.training.task import TrainingError, read_lines, read_text
 
 Output = pytest.CaptureFixture[str]
 
@@ -128,3 +130,26 @@ def test_wrong_usage(arguments: tuple[str, ...], capsys: Output) -> None:
 def test_a_shipped_checkpoint_is_known_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
     by_name, by_path = (answer(capsys, "inspect", name) for name in ("copy", "checkpoints/copy"))
     assert by_name == by_path
+
+
+def test_the_folder_of_checkpoints_is_that_of_the_app(
+    text_folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(text_folder.parent))
+    assert answer(capsys, "list")["random"] == "Random weights"
+    assert answer(capsys, "inspect", "random")["d_model"] == 32
+
+
+def test_files_of_data_and_cards_are_files_of_an_honest_size(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    (tmp_path / "long.txt").write_text("a" * 100)
+    (tmp_path / "ends.txt").write_bytes(b"a\r\nb\rc\n")
+    for name, said in (
+        ("pipe.txt", "pipe.txt is a pipe, where a file belongs."),
+        ("long.txt", "long.txt is too large: 100 bytes, where at most 50 are read."),
+        ("none.txt", "none.txt is missing: --data must name the folder that holds it."),
+    ):
+        with pytest.raises(TrainingError) as caught:
+            read_text(tmp_path, name, 50)
+        assert str(caught.value) == f"{tmp_path}/{said}"
+    assert read_lines(tmp_path, "ends.txt") == ["a", "b", "c"]

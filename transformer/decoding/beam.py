@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis, Method, Model, Option, length_limit
+from transformer.finite import log_probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ def beam(
     for length in range(1, limit + 1):
         last = source.new_tensor([[branch.ids[-1]] for branch in open_branches if branch.ids])
         logits = model.advance(state, last if len(last) else first)
-        rows = logits[:, -1].float().log_softmax(-1)  # [branches, V]
+        rows = log_probabilities(logits[:, -1])  # [branches, V]
         totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
         # Twice the beam: at most half of these can end.
         best = totals.flatten().topk(min(2 * beam_size, totals.numel()))

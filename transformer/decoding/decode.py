@@ -11,7 +11,9 @@ from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import Hypothesis, Method
 from transformer.decoding.options import OptionError, checked_options
 from transformer.decoding.steps import Decoding, steps_of
+from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
+from transformer.finite import not_finite
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.refusal import quoted
 from transformer.tokenizer import Side
@@ -46,7 +48,8 @@ def decode(
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
     that it declares, and max_len, in tokens. on_token: told after each token what was written so
     far, by methods that write one after the other; what it raises ends the writing. Raises
-    InputError when the text cannot be read or the model writes nothing; OptionError, a ValueError
+    InputError when the text cannot be read or the model writes nothing; DeviceError where the
+    device fails or the model gives no numbers; OptionError, a ValueError
     too, for an unknown method or option and for one out of its range.
     """
     methods = decoding_methods()
@@ -64,11 +67,21 @@ def decode(
         options["target_ids"] = tuple(given)
     if on_token is not None and methods[method].streams:
         options["on_token"] = _tell(checkpoint, sources, on_token)
-    with torch.inference_mode():
-        hypotheses = methods[method].run(
-            checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
-        )
+    with device_trouble(), torch.inference_mode():
+        try:
+            hypotheses = methods[method].run(
+                checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
+            )
+        except NotFinite as error:
+            raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error
     return _decoding(checkpoint, sources, hypotheses)
+
+
+def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequence[int]]:
+    """What the model reads before it has written anything."""
+    family, config = checkpoint.family, checkpoint.config
+    target = [config.eos_id or 0] if family.target == "needed" else None
+    return family.forced_pass(config, sources, target).inputs
 
 
 @dataclass(frozen=True)

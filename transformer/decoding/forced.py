@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis, Method, Model
+from transformer.finite import log_probabilities
 
 
 def forced(
@@ -13,7 +14,7 @@ def forced(
     given = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
     inputs = torch.cat([model.first(source), given], dim=1)
     logits = model.advance(model.start(source), inputs)[0, -len(target_ids) :]
-    log_probs = logits.float().log_softmax(-1).cpu()
+    log_probs = log_probabilities(logits).cpu()
     score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())
     return [Hypothesis(tuple(target_ids), log_probs, score)]
 

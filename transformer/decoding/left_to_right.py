@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis, Model, length_limit
+from transformer.finite import log_probabilities
 
 OnToken = Callable[[int, Callable[[], Hypothesis]], object]
 """Told each id as soon as it is written, and how to get the hypothesis up to it, at any time."""
@@ -29,7 +30,7 @@ def left_to_right(
         return Hypothesis(tuple(ids[:n]), log_probs, float(log_probs[range(n), ids[:n]].sum()))
 
     for _ in range(length_limit(model, source, max_len)):
-        rows.append(model.advance(state, last)[0, -1].float().log_softmax(-1))
+        rows.append(log_probabilities(model.advance(state, last)[0, -1]))
         ids.append(choose(rows[-1]))
         if on_token is not None:
             on_token(ids[-1], partial(up_to, len(ids)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from transformer.checkpoint import Checkpoint, CheckpointError, Description
-from transformer.device import choose_device
+from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
@@ -30,7 +30,7 @@ def load_checkpoint(
 
     device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
     the folder, such as "snapshots/000100.safetensors". Raises CheckpointError, or DeviceError for
-    a device that is not here.
+    a device that is not here, or has too little memory.
     """
     path, chosen = Path(path).absolute(), choose_device(device)  # so that "." has a name too
     path = path / weights if weights else path
@@ -73,7 +73,8 @@ def _refusing(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[P
 
     def guarded(path: Path, /, *args: P.args, **named: P.kwargs) -> T:
         try:
-            return read(path, *args, **named)
+            with device_trouble():
+                return read(path, *args, **named)
         except Refusal:
             raise
         except (OSError, MemoryError) as error:

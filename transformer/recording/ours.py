@@ -17,6 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
+from transformer.device import device_trouble
+from transformer.finite import check_finite
 from transformer.inputs import source_ids, target_ids
 from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids
 from transformer.recording import (
@@ -57,15 +59,20 @@ def record(
     """Run the model once over source and target and keep what its attentions saw.
 
     target: text, or the tokens that a decoding gave; None where a family writes nothing, or to
-    record a prompt by itself. Raises InputError.
+    record a prompt by itself. Raises InputError, and DeviceError where the device fails or half
+    precision does not hold the model's numbers.
     """
     sources = source_ids(checkpoint, source)
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
-    if checkpoint.family.is_watched:
-        return record_watched(checkpoint, forced, sources, targets or [])
-    observer, logits = _observe(checkpoint, forced.inputs)
-    return _write_down(checkpoint, observer, forced, sources, targets or [], logits)
+    with device_trouble():
+        if checkpoint.family.is_watched:
+            recording = record_watched(checkpoint, forced, sources, targets or [])
+        else:
+            observer, logits = _observe(checkpoint, forced.inputs)
+            recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
+        check_finite(checkpoint, forced.inputs, recording.logits)
+    return recording
 
 
 def calls_of(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> dict[str, list[AttentionCall]]:

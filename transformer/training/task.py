@@ -7,6 +7,8 @@ from typing import Protocol
 
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
+from transformer.files.found import Misfit
+from transformer.files.regular_file import read_regular
 from transformer.refusal import Refusal
 from transformer.tokenizer import Tokenizer
 from transformer.training.batches import Batch
@@ -57,20 +59,21 @@ class Recipe:
     """Parts of `evaluate` that can be asked for by name, where it has such parts."""
 
 
-def read_text(data: Path | None, name: str) -> str:
-    """A UTF-8 file of the data folder. Raises TrainingError."""
+LARGEST, LARGEST_CARD = 2**32, 2**20
+"""Bytes that are read of a file of data, and of a card."""
+
+
+def read_text(data: Path | None, name: str, most: int = LARGEST) -> str:
+    """A UTF-8 file of the data folder. most: bytes that are read. Raises TrainingError."""
     if data is None:
         raise TrainingError(f"this recipe needs --data DIR, a folder with {name}.")
     try:
-        return (data / name).read_text(encoding="utf-8")
-    except FileNotFoundError as error:
-        raise TrainingError(
-            f"{data / name} is missing: --data must name the folder that holds it."
-        ) from error
+        return read_regular(data / name, most).decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise TrainingError(f"{data / name} is not UTF-8: {error}.") from error
-    except OSError as error:
-        raise TrainingError(f"{data / name} cannot be read: {error}.") from error
+    except Misfit as error:
+        hint = "" if (data / name).exists() else ": --data must name the folder that holds it"
+        raise TrainingError(f"{data / name} {error}{hint}.") from error
 
 
 def read_lines(data: Path | None, name: str) -> list[str]:

@@ -7,7 +7,8 @@ import streamlit as st
 
 from transformer.decoding.method import Method, Option
 from transformer.recording import Attention
-from viz.labels import kind_title, literal, visible
+from transformer.visible import visible
+from viz.labels import kind_title, literal
 from viz.screen import Screen, with_entry
 from viz.ui.focus import turn_to_head
 from viz.ui.limits import offered

@@ -12,6 +12,7 @@ from transformer.refusal import Refusal
 from viz.components.kit.guarded import take_failure
 from viz.labels import literal
 from viz.screen import Screen, link
+from viz.ui.cpu_instead import relieved
 from viz.ui.logs import failure
 from viz.ui.metrics import COUNTS
 from viz.ui.state import current_theme, session
@@ -23,6 +24,8 @@ def report(error: Exception, failed: str) -> str:
     """Log where, without what people typed. What a screen says of it; failed: its beginning."""
     _LOG.error("%s: %s", failed, failure(error))
     COUNTS.add("headscope_failures_total")
+    if (trouble := relieved(error)) is not None:
+        return str(trouble)
     if isinstance(error, Refusal):
         return str(error)
     if isinstance(error, MemoryError):

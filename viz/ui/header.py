@@ -10,10 +10,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
+from transformer.device import DeviceError
 from transformer.files.foreign_text import shown
-from viz.labels import literal, visible
+from transformer.visible import visible
+from viz.labels import literal
 from viz.screen import Screen
 from viz.ui.controls import choose_one, choose_options, chosen_options
+from viz.ui.cpu_instead import why_on_cpu
 from viz.ui.growing import as_stopped, end_reading, streams, written_answer
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.limits import charge, check_text, limited
@@ -188,6 +191,8 @@ def _settle(request: Request, is_read: bool) -> None:
     is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
         session().shown = _answer(request, is_read)
+        if why := why_on_cpu(request.checkpoint, request.text):
+            st.info(literal(why), icon=":material/info:")
         if before is not None and is_same and before.request.version != request.version:
             said = f"{title(request.checkpoint)} was saved anew since it was shown: this is the "
             st.info(literal(f"{said}new one."), icon=":material/info:")
@@ -197,7 +202,7 @@ def _settle(request: Request, is_read: bool) -> None:
             still = f" Still shown: {title(before.request.checkpoint)}."
         said = literal(f"{error} The other checkpoints are not affected.{still}")
         st.error(said, icon=":material/error:")
-    except InputError as error:
+    except (InputError, DeviceError) as error:
         session().shown = shown = _fall_back(request)
         still = f" Still shown: “{shown.request.text}”." if shown else ""
         st.warning(literal(f"{error}{still}"), icon=":material/info:")
@@ -228,5 +233,5 @@ def _fall_back(request: Request) -> Answer | None:
         return shown
     try:
         return answer(replace(request, text=first_example(request.checkpoint), options=()))
-    except InputError:
+    except (InputError, DeviceError):
         return None

@@ -16,8 +16,6 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from torch import Tensor, nn
 
-from viz.ui.settings import memory
-
 T = TypeVar("T")
 LONGEST = 3600.0
 """Seconds for which something is kept that nobody uses."""
@@ -156,4 +154,5 @@ def _parts(value: object) -> Iterable[Any]:
     return ()
 
 
-KEPT = Kept(memory())
+KEPT = Kept(2**30)
+"""The server says how many bytes by its setting."""

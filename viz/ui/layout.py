@@ -9,6 +9,7 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
+from viz.ui.cpu_instead import may_repeat
 from viz.ui.failures import report, say_failed_choice, say_failure
 from viz.ui.garbage import freeze_modules
 from viz.ui.growing import drawn
@@ -79,7 +80,11 @@ def _draw(page: Page, pages: list[str]) -> None:
     try:
         _draw_page(page, asked)
     except Exception as error:
-        state.failed = report(error, failed)
+        screen, shown = state.screen, state.shown
+        again = shown is not None and may_repeat(
+            error, shown.request.text, shown.request.checkpoint, screen.checkpoint_b
+        )
+        state.failed = None if again else report(error, failed)
         st.rerun()
     if state.shown is None or state.shown.request == asked:
         state.good = page.title, state.screen

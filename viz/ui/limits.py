@@ -5,7 +5,6 @@ a room of people may share it.
 """
 
 import math
-import os
 import time
 from collections import deque
 from dataclasses import dataclass, field, fields, replace
@@ -15,10 +14,9 @@ import streamlit as st
 
 from transformer import InputError
 from transformer.decoding.method import Option
-from transformer.refusal import Refusal, quoted
 from viz.ui.metrics import COUNTS
 from viz.ui.request import Request, about
-from viz.ui.settings import is_public
+from viz.ui.settings import is_public, whole_number
 from viz.ui.state import session
 
 MINUTE = 60.0
@@ -57,14 +55,7 @@ def limits() -> Limits:
     """Those that hold now. Raises Refusal for a setting that is not a whole number above 0."""
     if not is_public():
         return Limits()
-    return Limits(**{each.name: _said(**each.metadata) for each in fields(Limits)})
-
-
-def _said(variable: str, usual: int) -> int:
-    text = os.environ.get(variable, str(usual))
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= 10**9):
-        raise Refusal(f"{variable} must be a whole number above 0, not {quoted(text)}.")
-    return int(text)
+    return Limits(**{each.name: whole_number(**each.metadata) for each in fields(Limits)})
 
 
 def offered(option: Option) -> Option:

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from viz.components.kit.picture import Picture
+from viz.ui.cpu_instead import relieved
 from viz.ui.payloads import keep_payload
 from viz.ui.preview_work import is_small
 from viz.ui.previews import Derive, Drawn, LivePreview, Replaced
@@ -131,7 +132,8 @@ async def _answer(asked: HttpRequest) -> Response:
         if not (turn.cancelled() or turn.done()):
             raise  # the server ends
         return Response(status_code=AGAIN)
-    except Exception:  # once it is entered, the header says why
+    except Exception as error:  # once it is entered, the header says why
+        relieved(error)
         content = None
     return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
 

@@ -12,12 +12,13 @@ from pathlib import Path
 import streamlit as st
 
 from transformer import CheckpointError
-from transformer.checkpoint import CONFIG, SNAPSHOTS
+from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
 from transformer.formats.own_module import offered
 from viz.labels import literal
+from viz.ui.cpu_instead import repeated
 from viz.ui.opening import find, find_at_start, is_checkpoint
 from viz.ui.request import Request, is_loaded, open_checkpoint, size_of
-from viz.ui.settings import checkpoints_folder, is_public, opened_at_start
+from viz.ui.settings import is_public, opened_at_start
 from viz.ui.state import session
 
 
@@ -87,7 +88,7 @@ def load(request: Request) -> None:
     name = request.checkpoint
     size = f"{size_of(checkpoints_folder() / name) / 1e6:,.0f} MB"
     with st.spinner(f"Loading {literal(title(name))}, {size}"):
-        open_checkpoint(request)
+        repeated(name, request.text, lambda: open_checkpoint(request))
 
 
 def at_start() -> tuple[tuple[Path, ...], str | None]:

@@ -21,13 +21,15 @@ from transformer import (
     record,
     translating,
 )
-from transformer.checkpoint import CONFIG, Description
+from transformer.checkpoint import CONFIG, Description, checkpoints_folder
 from transformer.decoding.decode import Written
+from transformer.device import LostDevice, OutOfMemory
 from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
 from transformer.refusal import Refusal
+from viz.ui.cpu_instead import device_for, repeated
 from viz.ui.kept import KEPT, bytes_of
-from viz.ui.settings import checkpoints_folder, threads
+from viz.ui.settings import threads
 
 Languages = tuple[str | None, str | None]
 """Of a translator of many, the code of what it reads and of what it writes; None: as it says."""
@@ -149,8 +151,16 @@ def make_request(
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
-    """The loaded model, one per process, told its languages. Raises CheckpointError, InputError."""
-    checkpoint = _load(str(checkpoints_folder() / request.checkpoint), request.version)
+    """The loaded model, one per process and device, told its languages.
+
+    Raises CheckpointError, InputError, DeviceError.
+    """
+    path, device = _place(request)
+    try:
+        checkpoint = _load(path, request.version, device)
+    except (OutOfMemory, LostDevice):
+        _load.clear()  # the models that are there leave too little room, or are lost with it
+        raise
     return translating(checkpoint, *request.languages) if any(request.languages) else checkpoint
 
 
@@ -178,13 +188,20 @@ def size_of_answer(made: Answer) -> int:
 def is_loaded(request: Request) -> bool:
     """Whether its checkpoint is at hand."""
     try:
-        _load(str(checkpoints_folder() / request.checkpoint), request.version, _missing)
+        path, device = _place(request)
+        _load(path, request.version, device, _missing)
     except LookupError:
         return False
     return True
 
 
-def _missing(key: object) -> NoReturn:
+def _place(request: Request) -> tuple[str, str | None]:
+    """Where the checkpoint lies, and the device that runs it."""
+    path = str(checkpoints_folder() / request.checkpoint)
+    return path, device_for(request.checkpoint, request.text)
+
+
+def _missing(*key: object) -> NoReturn:
     raise LookupError(key)
 
 
@@ -193,11 +210,19 @@ def make_answer(
     on_token: Callable[[Written], object] | None = None,
     followed: Answer | None = None,
 ) -> Answer:
-    """Decode first, record once. Raises CheckpointError or InputError.
+    """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
     on_token: as `decode` takes it. followed: what the request follows, where it
     is at hand.
     """
+    return repeated(request.checkpoint, request.text, lambda: _made(request, on_token, followed))
+
+
+def _made(
+    request: Request,
+    on_token: Callable[[Written], object] | None,
+    followed: Answer | None,
+) -> Answer:
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
     decoding, target = None, None
@@ -225,10 +250,13 @@ def recording_of_text(request: Request) -> Recording:
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _load(
-    path: str, version: int, _open: Callable[[Path], Checkpoint] = load_checkpoint
+    path: str,
+    version: int,
+    device: str | None,
+    _open: Callable[[Path, str | None], Checkpoint] = load_checkpoint,
 ) -> Checkpoint:
     torch.set_num_threads(threads())
-    checkpoint = _open(Path(path))
+    checkpoint = _open(Path(path), device)
     # Streamlit collects garbage after every rerun, which walks all of torch: 187 ms; frozen, 9 ms.
     gc.unfreeze()
     gc.collect()

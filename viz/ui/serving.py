@@ -19,10 +19,12 @@ from streamlit.web.server.server_util import get_display_address, get_url
 from transformer.refusal import Refusal
 from viz.ui.failures import report, say_failure
 from viz.ui.guard import Guard
+from viz.ui.kept import KEPT
 from viz.ui.limits import limits
 from viz.ui.live_preview import preview_route
 from viz.ui.logs import set_up_logs
 from viz.ui.metrics import metrics_served
+from viz.ui.settings import check_settings, memory
 from viz.ui.shell import Shell
 from viz.ui.waiting import waiting
 
@@ -65,7 +67,9 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 def middleware() -> list[Middleware]:
     """What stands around Streamlit's answers. Ends the process where a setting cannot be read."""
     try:
+        check_settings()
         limits()
+        KEPT.most_bytes = memory()
     except Refusal as error:
         sys.exit(f"error: {error}")
     return [

@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 
 import streamlit as st
+import torch
 
+from transformer.device import inference_dtype
+from transformer.refusal import Refusal, quoted
 
-def checkpoints_folder() -> Path:
-    """HEADSCOPE_CHECKPOINTS: the folder of checkpoint folders; `checkpoints` beside app.py."""
-    default = Path(__file__).parents[2] / "checkpoints"
-    return Path(os.environ.get("HEADSCOPE_CHECKPOINTS", default))
+PUBLIC, CPU_INSTEAD = "HEADSCOPE_PUBLIC", "HEADSCOPE_CPU_INSTEAD"
 
 
 def opened_at_start() -> str:
@@ -36,7 +36,7 @@ def is_public() -> bool:
 
     Where it is not set: whether the server listens beyond this machine.
     """
-    said = os.environ.get("HEADSCOPE_PUBLIC", "")
+    said = os.environ.get(PUBLIC, "")
     return said == "yes" if said in ("yes", "no") else is_reached_by_others()
 
 
@@ -83,14 +83,38 @@ def is_reached_by_others() -> bool:
         return True
 
 
+def uses_cpu_instead() -> bool:
+    """HEADSCOPE_CPU_INSTEAD: yes lets the CPU do what the GPU has too little memory for."""
+    return os.environ.get(CPU_INSTEAD) == "yes"
+
+
 def memory() -> int:
     """HEADSCOPE_MEMORY: MiB for answers, recordings and pictures of all sessions together; 1024.
 
     In bytes. Models are not counted.
     """
-    return int(os.environ.get("HEADSCOPE_MEMORY", "1024")) * 2**20
+    return whole_number("HEADSCOPE_MEMORY", 1024) * 2**20
 
 
 def threads() -> int:
     """HEADSCOPE_THREADS: CPU threads per forward pass; 1, as many people share the machine."""
-    return int(os.environ.get("HEADSCOPE_THREADS", "1"))
+    return whole_number("HEADSCOPE_THREADS", 1)
+
+
+def whole_number(variable: str, usual: int) -> int:
+    """What it says. Raises Refusal for what is not a whole number above 0."""
+    text = os.environ.get(variable, str(usual))
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= 10**9):
+        raise Refusal(f"{variable} must be a whole number above 0, not {quoted(text)}.")
+    return int(text)
+
+
+def check_settings() -> None:
+    """Raise Refusal for one that cannot be read, before the server starts."""
+    memory()
+    threads()
+    inference_dtype(torch.device("cpu"))
+    for variable in (CPU_INSTEAD, PUBLIC):
+        said = os.environ.get(variable, "no")
+        if said not in ("yes", "no"):
+            raise Refusal(f"{variable} must be yes or no, not {quoted(said)}.")

@@ -4,8 +4,9 @@ import pandas as pd
 import streamlit as st
 
 from tests.browser.payloads import IN_MARKDOWN, PAYLOADS
+from transformer.visible import visible
 from viz.figures.curve import Curve, curve_layout, line
-from viz.labels import literal, visible
+from viz.labels import literal
 from viz.theme import LIGHT
 from viz.ui.panel import show_figure
 

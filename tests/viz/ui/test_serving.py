@@ -7,7 +7,8 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from viz.ui.serving import lifespan
+from viz.ui.kept import KEPT
+from viz.ui.serving import lifespan, middleware
 
 
 def test_nobody_elsewhere_is_asked_for_the_address_of_this_machine(
@@ -27,3 +28,29 @@ def test_nobody_elsewhere_is_asked_for_the_address_of_this_machine(
 
     asyncio.run(connects())
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("HEADSCOPE_MEMORY", "abc", "HEADSCOPE_MEMORY must be a whole number above 0, not 'abc'."),
+        ("HEADSCOPE_MEMORY", "0", "HEADSCOPE_MEMORY must be a whole number above 0, not '0'."),
+        ("HEADSCOPE_THREADS", "1.5", "HEADSCOPE_THREADS must be a whole number above 0, not"),
+        ("HEADSCOPE_PUBLIC", "true", "HEADSCOPE_PUBLIC must be yes or no, not 'true'."),
+        ("HEADSCOPE_CPU_INSTEAD", "1", "HEADSCOPE_CPU_INSTEAD must be yes or no, not '1'."),
+        ("HEADSCOPE_PRECISION", "half", "HEADSCOPE_PRECISION must be float16 or float32, not"),
+    ],
+)
+def test_a_setting_that_cannot_be_read_ends_the_start(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match=f"^error: {said}"):
+        middleware()
+
+
+def test_the_server_takes_its_memory_from_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(KEPT, "most_bytes", KEPT.most_bytes)
+    monkeypatch.setenv("HEADSCOPE_MEMORY", "7")
+    middleware()
+    assert KEPT.most_bytes == 7 * 2**20

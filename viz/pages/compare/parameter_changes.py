@@ -6,8 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from transformer.inspection.changes import Change, Changes, changes
+from transformer.visible import visible
 from viz.export import rows_csv
-from viz.labels import literal, visible
+from viz.labels import literal
 from viz.ui.request import Request, open_checkpoint
 from viz.ui.saving import download
 

@@ -7,7 +7,8 @@ import streamlit as st
 from transformer import Checkpoint, CheckpointError, Recording
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
-from viz.labels import literal, visible
+from transformer.visible import visible
+from viz.labels import literal
 from viz.ui.focus import moved
 from viz.ui.limits import charge, limited
 from viz.ui.opened import checkpoint_names, load, open_linked, title

@@ -3,12 +3,12 @@
 import streamlit as st
 from torch import Tensor
 
+from transformer.checkpoint import checkpoints_folder
 from transformer.inspection.circuits import Ends, Head, copying_scores
 from transformer.inspection.survey import Inspection, survey
 from transformer.inspection.tensor_statistics import Statistics, statistics
 from transformer.tokenizer import Tokenizer
 from viz.labels import label
-from viz.ui.settings import checkpoints_folder
 
 Key = tuple[str, int]
 """A checkpoint's name and when its files were written last."""

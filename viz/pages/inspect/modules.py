@@ -9,8 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer.inspection.findings import Group, grouped
 from transformer.inspection.module_tree import Branch
 from transformer.inspection.survey import Inspection
+from transformer.visible import visible
 from viz.export import rows_csv
-from viz.labels import literal, visible
+from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected
 from viz.ui.page import Pane
 from viz.ui.saving import download

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from transformer import CheckpointError
+from transformer.checkpoint import checkpoints_folder
 from transformer.decoding import default_method
 from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
@@ -12,7 +13,6 @@ from viz.ui.opened import at_start, shipped_names
 from viz.ui.opening import check_allowed
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, about, answer, make_request
-from viz.ui.settings import checkpoints_folder
 
 FIRST = "en-de-small"
 """Its heads change most clearly."""
