@@ -13,7 +13,7 @@ from viz.components.kit.guarded import guarded
 from viz.screen import Screen, choose, default, with_entry
 from viz.theme import Theme, theme
 from viz.ui.previews import LivePreview
-from viz.ui.request import Answer
+from viz.ui.request import Answer, Request
 from viz.ui.writing import Reader
 
 _SESSION = "session"
@@ -39,6 +39,8 @@ class Session:
 
     screen: Screen = field(default_factory=Screen)
     shown: Answer | None = None
+    second: Request | None = None
+    """What Compare showed last of another checkpoint."""
     good: tuple[str, Screen] | None = None
     """The last screen that was drawn whole, after the title of its page."""
     failed: str | None = None

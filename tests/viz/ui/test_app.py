@@ -221,6 +221,29 @@ def test_a_checkpoint_is_never_another_without_a_word(
     assert said(app) == "There is no checkpoint elsewhere here: copy is shown."
 
 
+def test_the_second_of_two_is_never_another_without_a_word(folder: Path) -> None:
+    for name in ("other", "saved"):
+        shutil.copytree(folder / "copy", folder / name)
+    app = start(page="compare", checkpoint="copy", checkpoint_b="other")
+    assert not said(app)
+    shutil.rmtree(folder / "other")
+    app.run()
+    assert said(app) == "B cannot be shown: other is not here any more."
+    assert "head_view" in components(app)
+
+    app = start(page="compare", checkpoint="copy", checkpoint_b="saved")
+    weights = folder / "saved" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-2000] + bytes(2000))
+    app.run()
+    told = [each.value.replace("\\", "") for each in app.info]
+    assert told == ["B: saved was saved anew since it was shown: this is the new one."]
+    app.run()
+    assert not app.info and not said(app)
+
+    app = start(page="compare", checkpoint="copy", checkpoint_b="elsewhere")
+    assert said(app) == "B cannot be shown: there is no checkpoint elsewhere here."
+
+
 def test_without_checkpoints_it_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,11 +1,13 @@
 """The second checkpoint of Compare: which it is, and what it makes of the same sentence."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import streamlit as st
 
 from transformer import Checkpoint, CheckpointError, Recording
 from transformer.decoding import default_method
+from transformer.files.foreign_text import shown as cut
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.labels import literal
@@ -22,7 +24,7 @@ from viz.ui.request import (
     make_request,
     open_checkpoint,
 )
-from viz.ui.state import bound, change, widget
+from viz.ui.state import bound, change, session, widget
 from viz.views.view import Selection
 
 SAME, SUFFIX = "same checkpoint", "_b"
@@ -52,11 +54,37 @@ def choose_second(first: Pane) -> None:
             is_same = first.screen.same_head
             st.toggle("Same head in A and B", is_same, **bound("same_head", is_same))
     try:
-        _answer(first)
+        shown = _answer(first)
+        if shown is not None:
+            _say_anew(shown.request)
+        elif problem is None and _is_missing(first):
+            problem = _missing(first)
     except Refusal as error:
         problem = str(error)
     if problem:
         st.warning(literal(f"B cannot be shown: {problem}"), icon=":material/info:")
+
+
+def _say_anew(request: Request) -> None:
+    """That B's files were written since it was shown before."""
+    before, session().second = session().second, request
+    is_same = before is not None and before.checkpoint == request.checkpoint
+    if before is not None and is_same and before.version != request.version:
+        said = f"B: {title(request.checkpoint)} was saved anew since it was shown: this is the "
+        st.info(literal(f"{said}new one."), icon=":material/info:")
+
+
+def _is_missing(first: Pane) -> bool:
+    name = first.screen.checkpoint_b
+    return name is not None and name not in checkpoint_names()
+
+
+def _missing(first: Pane) -> str:
+    """That what was chosen for B is not there, or is not there any more."""
+    name, before = first.screen.checkpoint_b or "", session().second
+    if before is not None and before.checkpoint == name:
+        return f"{Path(name).name} is not here any more."
+    return f"there is no checkpoint {cut(name)} here."
 
 
 def _turn_to(name: str, first: Pane) -> None:
