@@ -156,7 +156,7 @@ for name, write, opened in (
             found = {k: v for k, v in contents(published).items() if ".part" not in k}
             assert found == before, name
             load_checkpoint(published, "cpu")
-    left = [each for each in contents(opened) if ".part" in each]
+    left = [each for each in contents(published) if ".part" in each]
     assert not left, left  # the save that was not killed has taken their places
     print(name, n - 1, flush=True)
 assert copy_of(recipe, place / "killed").progress["step"] == 4
