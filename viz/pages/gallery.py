@@ -7,6 +7,7 @@ from transformer.refusal import Refusal
 from viz.figures.gallery_cards import Picture, cards
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.gallery import GROUPS, Composition
+from viz.labels import literal
 from viz.theme import theme
 from viz.ui.page import Page, Pane
 from viz.ui.request import Request, about, answer, make_request, recording_of_text
@@ -23,7 +24,7 @@ def draw(pane: Pane) -> None:
     look = current_theme()
     places = []
     for title, compositions in GROUPS.items():
-        st.subheader(title, anchor=False)
+        st.subheader(literal(title), anchor=False)
         places.append(st.empty())
         # Words first: the models that the pictures are drawn from may have to be loaded.
         places[-1].html(cards(compositions, [None] * len(compositions), look))

@@ -185,7 +185,7 @@ def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str, is_si
         return Picture(masks, which, title, f"masks {kind} {number} {which}")
 
     st.markdown(
-        f"**Sentence {number}** · keys: {masks.n_keys} tokens, {masks.n_padding} of padding"
+        f"**Sentence {number:d}** · keys: {masks.n_keys:d} tokens, {masks.n_padding:d} of padding"
     )
     padding = picture("padding", f"{side.capitalize()} padding mask")
     if is_single or masks.subsequent is None:

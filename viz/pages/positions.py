@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from viz.labels import literal
 from viz.position_words import schemes
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
@@ -21,7 +22,7 @@ def draw(pane: Pane) -> None:
     if not views:
         st.info(NONE)
         return
-    st.markdown("  \n".join(schemes(pane.recording)))
+    st.markdown("  \n".join(literal(each) for each in schemes(pane.recording)))
     titles = {name: view.title for name, view in views.items()}
     said = pane.screen.view
     panel(choose_one("View", "view", titles, said, label_visibility="collapsed"), pane)

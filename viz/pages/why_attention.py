@@ -80,7 +80,9 @@ def _sizes(pane: Pane) -> tuple[Sizes, int]:
 def choose(letter: str, title: str, said: int | None, options: tuple[int, ...], usual: int) -> int:
     """One size, from a few values worth comparing."""
     chosen = said if said in options else usual
-    st.select_slider(f"*{letter}*, {title}", options, chosen, **bound(letter, chosen, usual))
+    st.select_slider(
+        f"*{literal(letter)}*, {literal(title)}", options, chosen, **bound(letter, chosen, usual)
+    )
     return chosen
 
 

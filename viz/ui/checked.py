@@ -16,7 +16,7 @@ def badge(shown: Answer) -> None:
         st.error(literal(wrong(checked)), icon=":material/error:")
     name, icon = _name(checked)
     box = st.popover(
-        name,
+        literal(name),
         icon=icon,
         type="tertiary",
         key="checked",

@@ -60,9 +60,10 @@ def draw_control(control: Control, pane: Pane) -> Any:
     if isinstance(control, Amount):
         least, most = min(options), max(options)
         return st.number_input(control.title, least, most, chosen, step=1, width=150, **look)
-    look["format_func"] = lambda option: str(option).capitalize()
     if len(options) > MOST_BUTTONS:
+        look["format_func"] = lambda option: visible(str(option).capitalize())
         return st.selectbox(control.title, options, options.index(chosen), width=260, **look)
+    look["format_func"] = lambda option: literal(str(option).capitalize())
     return st.segmented_control(control.title, options, default=chosen, required=True, **look)
 
 
@@ -159,7 +160,7 @@ def _number(
         title,
         range(n),
         chosen,
-        format_func=lambda i: f"{title[0]}{called(i)}",
+        format_func=lambda i: f"{title[0]}{called(i):d}",
         label_visibility="collapsed",
         width=72,
         **bound(f"{title.lower()}{suffix}", chosen, min(usual, n - 1)),

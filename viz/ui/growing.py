@@ -50,7 +50,7 @@ def written_answer(request: Request) -> Answer:
         return writing.result()
     if session().screen.stopped is not None:
         with place.container(horizontal=True, vertical_alignment="center", key="stopped"):
-            st.caption(f"Stopped after {session().screen.stopped} tokens.", width="content")
+            st.caption(f"Stopped after {session().screen.stopped:d} tokens.", width="content")
             st.button("Write all of it", on_click=change, kwargs={"stopped": None})
     return answer(request)
 

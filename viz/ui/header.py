@@ -200,8 +200,8 @@ def _settle(request: Request, is_read: bool) -> None:
         still = " What it showed before stays on the page." if is_same else ""
         if before is not None and not is_same:
             still = f" Still shown: {title(before.request.checkpoint)}."
-        said = literal(f"{error} The other checkpoints are not affected.{still}")
-        st.error(said, icon=":material/error:")
+        said = f"{error} The other checkpoints are not affected.{still}"
+        st.error(literal(said), icon=":material/error:")
     except (InputError, DeviceError) as error:
         session().shown = shown = _fall_back(request)
         still = f" Still shown: “{shown.request.text}”." if shown else ""

@@ -5,6 +5,8 @@ from typing import Any
 import streamlit as st
 
 from transformer.checkpoint import Description
+from transformer.visible import visible
+from viz.labels import literal
 from viz.screen import Screen
 from viz.ui.request import Languages
 from viz.ui.state import bound
@@ -34,9 +36,9 @@ def choose_languages(known: Description, chosen: Languages) -> None:
         usual = getattr(config, name)
         codes = [*([] if usual else [None]), *config.languages]
         st.selectbox(
-            title,
+            literal(title),
             codes,
             codes.index(code),
-            format_func=lambda each: each or "model default",
+            format_func=lambda each: visible(each or "model default"),
             **bound(name, code, usual),
         )

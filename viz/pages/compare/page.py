@@ -71,9 +71,8 @@ def _pictures(panes: dict[str, Pane]) -> None:
         choose_reading(panes["A"], shown)
     for column, (letter, pane) in zip(st.columns(2, gap="large"), panes.items(), strict=True):
         with column:
-            st.markdown(
-                f"**{letter}**{literal(_heading(letter, panes)[1:])}{_lacks(letter, panes)}"
-            )
+            name = literal(_heading(letter, panes)[1:])
+            st.markdown(f"**{literal(letter)}**{name}{_lacks(letter, panes)}")
             picture(shown, pane, usable_reading(pane))
 
 

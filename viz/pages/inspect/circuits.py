@@ -94,7 +94,7 @@ def _copying(chosen: Selection, scores: Tensor) -> None:
     figure = copying_scores.draw(scores, current_theme())
     plot(figure, copying_scores.describe(scores), key=f"copying {chosen.kind}")
     minus = f"{float(scores[chosen.layer, chosen.head]):.4f}".replace("-", "−")
-    said = f"L{chosen.layer} H{chosen.head} has the copying score **{minus}**."
+    said = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{minus}**."
     st.markdown(said, help=help_of("copying_score"))
 
 

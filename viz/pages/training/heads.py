@@ -114,10 +114,10 @@ def _choose_metric(pane: Pane) -> Metric:
 
 def _explain(course: Course, metric: Metric) -> str:
     wrote = " and the tokens that the finished model wrote" if course.recordings[-1].target else ""
-    least = metric.text(metric.least_change)
+    least = literal(metric.text(metric.least_change))
     text = EXPLAIN.format(target=wrote, cells=MAX_CELLS, least=least)
     n = len(course.steps)
-    return f"{n} of {n + course.n_left_out} snapshots. {text}" if course.n_left_out else text
+    return f"{n:d} of {n + course.n_left_out:d} snapshots. {text}" if course.n_left_out else text
 
 
 def _stands_in(pane: Pane) -> str:
