@@ -42,7 +42,7 @@ def test_it_offers_the_views_that_apply(name: str, views: list[str]) -> None:
     shown = page(placed_recording(name, 7))
     assert not shown.exception
     said = {"alibi": "ALiBi", "relative": "Relative bias", "rotary": "Rotary"}[name]
-    assert shown.markdown[0].value.startswith(f"{said} (encoder self")
+    assert shown.markdown[0].value.replace("\\", "").startswith(f"{said} (encoder self")
     control = shown.button_group(key="view")
     titles = [discover("viz.views", "VIEW")[view].title for view in views]
     assert control.options == titles
