@@ -22,13 +22,13 @@ from transformer.hugging_face.model import (
     HuggingFaceModel,
 )
 from transformer.hugging_face.opening import (
-    WEIGHTS,
     architecture,
     model_class,
     open_config,
     open_model,
     open_tokenizer,
 )
+from transformer.hugging_face.sizes import WEIGHTS
 from transformer.hugging_face.skeleton import build_skeleton
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights

@@ -12,7 +12,9 @@ from typing import Any
 import torch
 
 from transformer.files.tensors import Stored
-from transformer.hugging_face.opening import building, check_layers, model_class
+from transformer.hugging_face.failure import building
+from transformer.hugging_face.opening import model_class
+from transformer.hugging_face.sizes import check_layers
 from transformer.inspection.contents import Fit
 
 

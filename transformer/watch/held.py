@@ -1,10 +1,12 @@
 """What a model holds besides what a pass makes: matrices, constants, caches of earlier passes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 from torch import Tensor, nn
 
+from transformer.watch.marks import tensors_in
 from transformer.watch.seen import storage
 
 
@@ -39,6 +41,22 @@ class Held:
     def lasting(self, tensor: Tensor) -> Tensor:
         """The tensor, or a copy where a later pass may overwrite it, as static caches."""
         return tensor.clone() if storage(tensor) in self._lasting else tensor
+
+    def are_activations(self, operands: Sequence[Any], result: Tensor) -> bool:
+        """Whether a product may be scores: nothing in it is constant, and its keys are not learned.
+
+        operands: (equation, a, b) of an einsum, or (a, b).
+        """
+        tensors = list(tensors_in(operands))[-2:]
+        if len(tensors) < 2 or result.dim() < 2 or not result.is_floating_point():
+            return False
+        queries, keys = tensors
+        if isinstance(operands[0], str):
+            terms, _, out = operands[0].replace(" ", "").partition("->")
+            if out and out[-1] in terms.split(",")[0]:
+                queries, keys = keys, queries
+        is_constant = self.is_constant(queries) or self.is_constant(keys)
+        return not is_constant and not self.is_learned(keys)
 
 
 _USUAL = frozenset(vars(nn.Module()))

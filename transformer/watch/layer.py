@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from transformer.recording import Sample, sampled
-from transformer.watch.by_hand import tensors_in
 from transformer.watch.heads import side_by_side, wider
+from transformer.watch.marks import tensors_in
 from transformer.watch.seen import Seen
 
 

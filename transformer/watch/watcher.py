@@ -10,24 +10,24 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from transformer.recording import Sample, sampled
-from transformer.watch.addends import Addend, bias_of
-from transformer.watch.by_hand import (
-    HandMade,
+from transformer.watch.addends import bias_of
+from transformer.watch.by_hand import HandMade, met_values
+from transformer.watch.functions import ENDING, SOFTMAXES, Functions, as_indices
+from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
+from transformer.watch.held import Held
+from transformer.watch.layer import Layer
+from transformer.watch.marks import (
     Marks,
     Origin,
     Product,
     Softmax,
+    added_by,
     inherited,
-    met_values,
     mixed,
     tensors_in,
 )
-from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
-from transformer.watch.held import Held
-from transformer.watch.layer import Layer
 from transformer.watch.operators import (
     ALWAYS,
     AT_TIMES,
@@ -37,7 +37,7 @@ from transformer.watch.operators import (
     watching,
 )
 from transformer.watch.picked import Picked
-from transformer.watch.place import Place, Places
+from transformer.watch.place import Place, Places, paths_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
 from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
@@ -58,7 +58,7 @@ class Watcher:
         """
         self.seen: list[Seen] = []
         self._copies = copies
-        self._paths = _paths(model)
+        self._paths = paths_of(model)
         self._held = Held(self._paths)
         self.tables = Tables(self._paths)
         """Rows of tables that met a sequence: positions may be among them."""
@@ -75,7 +75,7 @@ class Watcher:
         self._layer = Layer()
         self._places = Places(self._paths)
         self._entered = ExitStack()
-        self._functions: _Functions | None = None
+        self._functions: Functions | None = None
 
     def __enter__(self) -> "Watcher":
         self._entered.enter_context(watching(self))
@@ -106,7 +106,7 @@ class Watcher:
 
     def _watch_functions(self) -> None:
         if self._functions is None:
-            self._functions = self._entered.enter_context(_Functions(self))
+            self._functions = self._entered.enter_context(Functions(self.function))
 
     def function(self, func: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
         """Call one of torch's functions and note down what operators do not tell."""
@@ -117,12 +117,12 @@ class Watcher:
             return result
         result = call_function(self, func, args, kwargs)
         if func is Tensor.__getitem__ and needs_functions():
-            self._indexed(_as_indices(*args), kwargs, result)
+            self._indexed(as_indices(*args), kwargs, result)
         if func in TURNING:
             self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
-        if func in _SOFTMAXES:
+        if func in SOFTMAXES:
             self._softmax(result, args, kwargs)
-        elif self._marks and func not in _ENDING:
+        elif self._marks and func not in ENDING:
             for each in tensors_in([result]):
                 if each.dim() > 1:
                     inherited(self._marks, func, each, args, kwargs)
@@ -205,9 +205,9 @@ class Watcher:
             made = met_values(self._marks, args, result)
         if made is not None:
             self._by_hand(made)
-        elif self._is_of_activations(args, result):
+        elif self._held.are_activations(args, result):
             is_picked = any(each in self._picked for each in tensors_in(args))
-            self._marks.put(result, Product(result.size(-1), _added_by(args, kwargs), is_picked))
+            self._marks.put(result, Product(result.size(-1), added_by(args, kwargs), is_picked))
             self._watch_functions()
         else:
             self._matrix(args, kwargs, result)
@@ -246,19 +246,6 @@ class Watcher:
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
 
-    def _is_of_activations(self, operands: Sequence[Any], result: Tensor) -> bool:
-        """Whether it may be scores: nothing constant in it, and nothing learned for its keys."""
-        tensors = list(tensors_in(operands))[-2:]
-        if len(tensors) < 2 or result.dim() < 2 or not result.is_floating_point():
-            return False
-        queries, keys = tensors
-        if isinstance(operands[0], str):
-            terms, _, out = operands[0].replace(" ", "").partition("->")
-            if out and out[-1] in terms.split(",")[0]:
-                queries, keys = keys, queries
-        is_constant = self._held.is_constant(queries) or self._held.is_constant(keys)
-        return not is_constant and not self._held.is_learned(keys)
-
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
         if self._marks:
             mixed(self._marks, result, args)
@@ -288,66 +275,7 @@ class Watcher:
         self.tables.forget()
 
 
-def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
-    """What baddbmm adds to the product that it makes."""
-    tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
-    return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
-
-
-def _as_indices(tensor: Tensor, indices: Any) -> tuple[Tensor, list[Any]]:
-    """What stands in brackets, an entry for each axis, as torch's operator is given it."""
-    given = indices if isinstance(indices, tuple) else (indices,)
-    rest = tensor.dim() - sum(each is not None and each is not ... for each in given)
-    whole: list[Any] = []
-    for each in given:
-        if each is not None:
-            whole += [None] * rest if each is ... else [each]
-    return tensor, whole
-
-
-def _paths(model: nn.Module) -> dict[nn.Module, str]:
-    """Every module with its path, a shared one with its last: five times as fast as torch's."""
-    paths, waiting = {}, [(model, "")]
-    while waiting:
-        module, path = waiting.pop()
-        paths[module] = path
-        if module._modules:
-            start = path and f"{path}."
-            children = module._modules.items()
-            waiting += [(it, start + name) for name, it in children if it is not None]
-    return paths
-
-
-class _Functions(TorchFunctionMode):
-    """Has every torch function of this thread go through a watcher.
-
-    torch's fast paths for its own encoder layers stand back by themselves while a mode is active.
-    """
-
-    def __init__(self, watcher: Watcher) -> None:
-        super().__init__()
-        self._watcher = watcher
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        return self._watcher.function(func, args, kwargs or {})
-
-
 _SIGNATURE = inspect.signature(F.multi_head_attention_forward)
-_SOFTMAXES = frozenset({torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax})
-_ENDING = frozenset(
-    {
-        *(torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.mm),
-        *(Tensor.mm, torch.baddbmm, Tensor.baddbmm, torch.einsum, torch.addmm, Tensor.addmm),
-        *(F.linear, F.embedding, F.scaled_dot_product_attention),
-    }
-)
-"""Functions after which what was known of their arguments is so no longer."""
 
 aten = torch.ops.aten
 for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):

@@ -1,0 +1,47 @@
+"""The library raises errors of many kinds over files: here each of them becomes one sentence."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_text import reason, shown
+
+
+@contextmanager
+def in_a_sentence(path: Path, what: str) -> Iterator[None]:
+    """Turn any error that the library raises over a file into a CheckpointError."""
+    try:
+        from transformers.utils import logging
+
+        quiet: Any = logging
+        quiet.set_verbosity_error()
+        quiet.disable_progress_bar()
+        yield
+    except CheckpointError:
+        raise
+    except ImportError as error:
+        raise CheckpointError(
+            f"{path.name} is in Hugging Face's format and needs a package that is not here: "
+            f"{reason(error)}."
+        ) from error
+    except Exception as error:
+        raise CheckpointError(f"{path.name}: {what} cannot be read: {reason(error)}.") from error
+
+
+@contextmanager
+def building(path: Path, config: Any) -> Iterator[None]:
+    """As `in_a_sentence`; a name that the library does not know is named with its field."""
+    with in_a_sentence(path, CONFIG):
+        try:
+            yield
+        except KeyError as error:
+            words = str(error.args[0]).split() if error.args else []
+            for field, value in config.to_dict().items():
+                if isinstance(value, str) and value in words:
+                    raise CheckpointError(
+                        f"{path.name}: {CONFIG}: {field} is {shown(value)!r}, which the library "
+                        "does not know: write what the model was trained with."
+                    ) from error
+            raise

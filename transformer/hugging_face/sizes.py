@@ -1,0 +1,139 @@
+"""Sizes that a folder in Hugging Face's format may say, checked before anything is built."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.hugging_face.failure import building
+
+WEIGHTS = ("*.safetensors", "*.bin")
+LARGEST = {
+    **dict.fromkeys(("num_hidden_layers", "encoder_layers", "decoder_layers"), 1_000),
+    **dict.fromkeys(("num_decoder_layers", "num_local_experts", "n_routed_experts"), 1_000),
+    **dict.fromkeys(("num_layers", "n_layers", "n_layer"), 1_000),
+    "num_labels": 2**20,
+    "hidden_size": 2**17,
+    "vocab_size": 2**24,
+    "max_position_embeddings": 2**24,
+    "num_attention_heads": 2**12,
+}
+"""Sizes beyond these are a mistake or a trap: no model that was ever trained has them."""
+LAYERS = tuple(name for name in LARGEST if "layer" in name)
+_NEEDED = (
+    *(*LAYERS, "vocab_size", "max_position_embeddings", "n_positions", "head_dim", "d_kv"),
+    *("hidden_size", "d_model", "n_embd", "dim", "embedding_size"),
+    *("num_attention_heads", "encoder_attention_heads", "decoder_attention_heads"),
+    *("num_key_value_heads", "n_head", "n_heads", "num_heads"),
+    *("intermediate_size", "encoder_ffn_dim", "decoder_ffn_dim", "ffn_dim", "d_ff", "d_inner"),
+    *("n_inner", "hidden_dim"),
+)
+LEAST = {**dict.fromkeys(_NEEDED, 1), "type_vocab_size": 0}
+"""The least that a size may be, by the names that families have for it."""
+SURE, PER_LAYER = 200, 4
+"""Models of more layers than this are built only if the files hold so many tensors for each."""
+READ = ("*config.json", "*token*.json", "vocab*", "merges*", "*.model", "*.spm", "*.index.json")
+LARGEST_READ = 2**28
+"""The files that the library reads into memory whole, and the bytes that one may have."""
+LEAST_BYTES = 0.5
+"""A parameter takes at least so many in a file, 4 bits; and half of them may be tied."""
+ROOM = 0.8
+"""Share of the machine's memory that a model may fill."""
+
+
+def check_files(path: Path) -> None:
+    """Nothing that the library would wait for without end, or that would fill the memory."""
+    for file in path.iterdir():
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise CheckpointError(f"{path.name}: {file.name} is a pipe or a device, and no file.")
+    for file in {file for pattern in READ for file in path.glob(pattern)}:
+        n_bytes = file.stat().st_size if file.is_file() else 0
+        if n_bytes > LARGEST_READ:
+            raise CheckpointError(
+                f"{path.name}: {file.name} has {n_bytes:,} bytes, and at most {LARGEST_READ:,} are "
+                "read."
+            )
+
+
+def check_sizes(path: Path, values: Any) -> None:
+    """Raise CheckpointError for a size in config.json that no model has."""
+    for each in _objects(values):
+        check_largest(path, each)
+    for each in (values, values.get("text_config")):
+        _check_least(path, each or {})
+
+
+def _objects(values: Any) -> Iterator[dict[str, Any]]:
+    """Every object of JSON values, at any depth."""
+    if isinstance(values, dict):
+        yield values
+        values = list(values.values())
+    for each in values if isinstance(values, list) else ():
+        yield from _objects(each)
+
+
+def check_largest(path: Path, values: Mapping[str, Any]) -> None:
+    """Raise CheckpointError for a size that no model has."""
+    for name, most in LARGEST.items():
+        size = values.get(name)
+        if isinstance(size, int) and size > most:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {size:,}, and at most {most:,} can be opened."
+            )
+
+
+def _check_least(path: Path, values: Mapping[str, Any]) -> None:
+    """Raise CheckpointError for a size below 1."""
+    for name, least in LEAST.items():
+        size = values.get(name)
+        if isinstance(size, int) and size < least:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {size:,}, and must be at least {least}."
+            )
+
+
+def check_layers(path: Path, config: Any, n_tensors: int) -> None:
+    """Raise CheckpointError where the files hold too few tensors for that many layers.
+
+    Building the layers would show it, too, but takes long.
+    """
+    said = config.get_text_config().to_dict()
+    groups = said.get("num_hidden_groups")  # ALBERT's layers share their weights
+    for name in LAYERS:
+        n_layers = said.get(name)
+        if not isinstance(n_layers, int) or n_layers <= SURE or isinstance(groups, int):
+            continue
+        if n_layers * PER_LAYER > n_tensors:
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: {name} is {n_layers:,}, and the weights hold "
+                f"{n_tensors:,} tensors, too few for that many layers."
+            )
+
+
+def check_size(path: Path, cls: Any, config: Any) -> None:
+    """Before anything is allocated: what the configuration asks for is there, and fits in."""
+    with building(path, config), torch.device("meta"):
+        n_parameters = sum(p.numel() for p in cls(config).parameters())
+    n_bytes = sum(file.stat().st_size for file in _weights(path))
+    if not n_bytes:
+        raise CheckpointError(
+            f"{path.name}: the weights are missing: model.safetensors or pytorch_model.bin."
+        )
+    if n_parameters * LEAST_BYTES / 2 > n_bytes:
+        raise CheckpointError(
+            f"{path.name}: {CONFIG} describes a model of {n_parameters:,} parameters, "
+            f"but its files hold {n_bytes:,} bytes."
+        )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if 4 * n_parameters > ROOM * memory:
+        raise CheckpointError(
+            f"{path.name} has {n_parameters:,} parameters: {4 * n_parameters / 2**30:.0f} GiB in "
+            f"single precision, and this machine has {memory / 2**30:.0f} GiB."
+        )
+
+
+def _weights(path: Path) -> list[Path]:
+    return [file for pattern in WEIGHTS for file in path.glob(pattern) if file.is_file()]
