@@ -1,5 +1,7 @@
 """Nothing that is typed or loaded is anything but text; and a broken escape would be seen."""
 
+import csv
+import io
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,6 +14,12 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.payloads import IN_HTML, IN_MARKDOWN, MARK, PAYLOADS, hits
 from tests.browser.server import ROOT, painted, serve
+from tests.browser.test_app import open_app
+from tests.browser.test_figures import saved
+from transformer import load_checkpoint, record
+from transformer.discover import discover
+from viz import cell_steps, figure, head_grid, head_map, head_view
+from viz.export import attention_csv, figure_html
 
 pytestmark = pytest.mark.browser
 APP = Path(__file__).parent / "apps" / "payloads.py"
@@ -85,8 +93,8 @@ PLACES = (
 
 
 @pytest.fixture(scope="module")
-def crafted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the app among checkpoints whose names, pieces and classes are payloads."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoints whose names, titles, examples, pieces, classes and tensors are payloads."""
     from safetensors.torch import load_file, save_file
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
@@ -121,6 +129,12 @@ def crafted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copy(copied / "model.safetensors", folder / TRAINED)
     said["model"]["family"] = " ".join(PAYLOADS)
     (folder / DAMAGED / "config.json").write_text(json.dumps(said))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def crafted(folder: Path) -> Iterator[str]:
+    """The address of the app among them."""
     with serve(HEADSCOPE_CHECKPOINTS=str(folder)) as address:
         yield address
 
@@ -139,3 +153,40 @@ def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str
     expect(said).to_contain_text("There is no")
     found["sidebar"] = hits(page)
     assert {place: each for place, each in found.items() if each} == {}
+
+
+def test_exported_files_are_text(page: Page, folder: Path, crafted: str, tmp_path: Path) -> None:
+    recording = record(load_checkpoint(folder / FOLDER), TYPED)
+    attention = recording.attentions["encoder_self"]
+    pieces = [token.piece for token in recording.source]
+    assert len({*pieces} & {*PAYLOADS}) > 50
+
+    table = attention_csv(attention, 0, 0).decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(table, newline="")))
+    assert [row["key_piece"] for row in rows[: len(pieces)]] == pieces  # exact, whatever they hold
+
+    pictures = {
+        "view": head_view(recording),
+        "grid": head_grid(recording),
+        "map": head_map(recording),
+        "cell": cell_steps(recording, "encoder_self", 0, 0, 1, 2),
+    }
+    files = {name: each.save(tmp_path / f"{name}.html") for name, each in pictures.items()}
+    for name, view in discover("viz.views", "VIEW").items():
+        if view.applies_to(recording):
+            files[name] = tmp_path / f"{name}.html"
+            files[name].write_bytes(figure_html(figure(recording, name), PAYLOADS[-20]))
+    found = {}
+    for name, file in files.items():
+        page.goto(file.as_uri())
+        expect(page.locator("[data-nonce], .main-svg").first).to_be_visible()
+        found[name] = hits(page)
+
+    open_app(page, f"{crafted}/?{OF_FOLDER}&picture=arrows")
+    shown = page.locator(".head-view[data-nonce]")
+    expect(shown).to_be_visible()
+    drawn = saved(page, shown, "SVG", tmp_path).read_text()
+    assert MARK in drawn
+    page.set_content(drawn)
+    found["SVG"] = hits(page)
+    assert {name: each for name, each in found.items() if each} == {}
