@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import components, said, screen, start, widget
 from transformer import load_checkpoint, record
 from transformer.training.history import list_snapshots
-from transformer.training.snapshots import watch
+from transformer.training.snapshots import Course, _size, watch
 from viz.pages.training.heads import metric_rows
 from viz.pages.training.stand_in import allowed
 from viz.ui.kept import KEPT
@@ -38,6 +38,9 @@ def opened(**query: str) -> AppTest:
 def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
     app = opened()
     assert "snapshot_player" in components(app)
+    courses = [each for each in KEPT._things.values() if isinstance(each.value, Course)]
+    (n_tensors,) = (sum(map(_size, each.value.recordings)) for each in courses)
+    assert n_tensors < courses[0].n_bytes < KEPT.n_bytes  # snapshots are in the one budget
     widget(app.segmented_control, "kind").set_value("decoder_self").run()
     assert widget(app.selectbox, "metric").value == "entropy"
     widget(app.selectbox, "metric").set_value("previous").run()
