@@ -180,7 +180,8 @@ def test_exported_files_are_text(page: Page, folder: Path, crafted: str, tmp_pat
     for name, file in files.items():
         page.goto(file.as_uri())
         expect(page.locator("[data-nonce], .main-svg").first).to_be_visible()
-        found[name] = hits(page)
+        # Its own scripts hold what is shown; a script of theirs would have run.
+        found[name] = [each for each in hits(page) if not each.startswith("<script")]
 
     open_app(page, f"{crafted}/?{OF_FOLDER}&picture=arrows")
     shown = page.locator(".head-view[data-nonce]")
