@@ -15,6 +15,7 @@ from torch import Tensor
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.checkpoint import Checkpoint
+from transformer.device import DeviceError
 from transformer.formats.opening import load_checkpoint
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
@@ -66,13 +67,15 @@ def watch(
 
     final: what `record(checkpoint, source, ...)` gave: its tokens and its heads are what all others
     must have. One model is in memory at a time. A snapshot that is damaged, or another model,
-    leaves a sentence in `problems`, and the others are shown.
+    leaves a sentence in `problems`, and the others are shown. Raises DeviceError.
     """
     run = thinned(snapshots, max(2, min(MOST, BUDGET // max(1, _size(_slim(final))))))
     steps, recordings, problems = [], [], []
     for snapshot in run:
         try:
             recording = _recorded(snapshot, checkpoint, source, final)
+        except DeviceError:  # no fault of the snapshot's
+            raise
         except Refusal as error:
             problems.append(str(error))
             continue

@@ -14,6 +14,7 @@ import torch
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Recording, decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.device import OutOfMemory
 from transformer.training.history import Snapshot, list_snapshots, training_rows
 from transformer.training.snapshots import MOST, Course, even_value, roles, thinned, watch
 
@@ -156,6 +157,17 @@ def test_a_damaged_snapshot_is_named_and_the_others_are_shown(tmp_path: Path) ->
     assert ran.steps == tuple(step for step in STEPS if step != 50)
     assert len(ran.problems) == 1
     assert ran.problems[0].startswith("copy: snapshots/000050.safetensors is not a whole")
+
+
+def test_a_device_that_fails_is_no_fault_of_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint, text, final = opened(COPY)
+
+    def fail(*_: object) -> Checkpoint:
+        raise OutOfMemory("The GPU has too little memory.")
+
+    monkeypatch.setattr("transformer.training.snapshots.load_checkpoint", fail)
+    with pytest.raises(OutOfMemory):
+        watch(checkpoint, text, final, list_snapshots(COPY))
 
 
 def test_a_snapshot_of_another_model_is_left_out(tmp_path: Path) -> None:

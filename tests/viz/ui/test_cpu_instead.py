@@ -106,6 +106,14 @@ def test_the_cpu_does_what_the_memory_is_too_little_for(device: Device) -> None:
     assert not warned(app)
 
 
+def test_the_second_of_two_says_that_the_cpu_computed_it(device: Device) -> None:
+    device.failed.texts["en-de-small", "3 7 2 9 4 11 5"] = TOO_LITTLE
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params["checkpoint"], app.query_params["checkpoint_b"] = "copy", "en-de-small"
+    turn(app, "compare")
+    assert f"B: {TOO_LITTLE}" in warned(checked(app.run()))
+
+
 def test_a_lost_device_leaves_all_to_the_cpu(device: Device) -> None:
     device.allow_cpu()
     device.breaks(DotProductAttention, "forward", LOST)

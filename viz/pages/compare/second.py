@@ -11,6 +11,7 @@ from transformer.files.foreign_text import shown as cut
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.labels import literal
+from viz.ui.cpu_instead import why_on_cpu
 from viz.ui.focus import moved
 from viz.ui.limits import charge, limited
 from viz.ui.opened import checkpoint_names, load, open_linked, title
@@ -56,7 +57,7 @@ def choose_second(first: Pane) -> None:
     try:
         shown = _answer(first)
         if shown is not None:
-            _say_anew(shown.request)
+            _say_how(shown.request)
         elif problem is None and _is_missing(first):
             problem = _missing(first)
     except Refusal as error:
@@ -65,8 +66,10 @@ def choose_second(first: Pane) -> None:
         st.warning(literal(f"B cannot be shown: {problem}"), icon=":material/info:")
 
 
-def _say_anew(request: Request) -> None:
-    """That B's files were written since it was shown before."""
+def _say_how(request: Request) -> None:
+    """That B's files were written since it was shown before, or that the CPU computed it."""
+    if why := why_on_cpu(request.checkpoint, request.text):
+        st.info(literal(f"B: {why}"), icon=":material/info:")
     before, session().second = session().second, request
     is_same = before is not None and before.checkpoint == request.checkpoint
     if before is not None and is_same and before.version != request.version:
