@@ -3,13 +3,14 @@
 >>> from transformer import decode, load_checkpoint, record
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from torch import nn
 
 from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.decoding import Decoding, InputError, decode
+from transformer.edits import Edit, EditError
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.languages import translating
 from transformer.own_module.opening import from_module
@@ -24,6 +25,8 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "Decoding",
+    "Edit",
+    "EditError",
     "InputError",
     "PositionalEncoding",
     "Recording",
@@ -37,15 +40,24 @@ __all__ = [
 
 @overload
 def record(
-    checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None = None
+    checkpoint: Checkpoint,
+    source: str,
+    target: str | Sequence[Token] | None = None,
+    edits: Iterable[Edit | str] = (),
 ) -> Recording: ...
 @overload
-def record(module: nn.Module, inputs: Any, tokens: Tokens | None = None) -> Recording: ...
+def record(
+    module: nn.Module,
+    inputs: Any,
+    tokens: Tokens | None = None,
+    edits: Iterable[Edit | str] = (),
+) -> Recording: ...
 def record(*args: Any, **named: Any) -> Recording:
     """Run a model once and keep what its attentions saw.
 
     For a checkpoint: source and target, text or tokens. For any torch module: its inputs, a tensor,
-    a tuple or a dict, and optionally the tokens at its positions, as strings. Raises InputError.
+    a tuple or a dict, and optionally the tokens at its positions, as strings. edits: what to change
+    for this run, such as "head-off:cross.2.3". Raises InputError.
     """
     if "module" in named or (args and isinstance(args[0], nn.Module)):
         return record_module(*args, **named)

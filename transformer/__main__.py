@@ -73,7 +73,7 @@ def _decode(options: argparse.Namespace) -> dict[str, Any]:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     method = decoding_methods()[options.method]
     given = dict(_value(method, option) for option in options.option)
-    decoding = decode(checkpoint, options.text, method=options.method, **given)
+    decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **given)
     sources = [token.id for token in decoding.source]
     texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
     return {
@@ -215,6 +215,12 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--method", choices=methods, default="greedy")
     command.add_argument(
         "--option", action="append", default=[], help="of the method, as in beam_size=8"
+    )
+    command.add_argument(
+        "--edit",
+        action="append",
+        default=[],
+        help="change the model, as in head-off:cross.2.3; may be repeated",
     )
 
     command = _command(commands, "evaluate", _evaluate, "print a checkpoint's scores")

@@ -32,6 +32,19 @@ def test_decode(text_folder: Path, capsys: Output) -> None:
     assert capsys.readouterr().out == result["text"] + "\n"
 
 
+def test_decode_with_edits(text_folder: Path, capsys: Output) -> None:
+    def score(*edits: str) -> float:
+        named = [word for edit in edits for word in ("--edit", edit)]
+        result = answer(capsys, "decode", text_folder, SENTENCES[0], *named)
+        return float(result["hypotheses"][0]["log_prob"])
+
+    assert score("head-off:cross.0.1") == score("head-scale:cross.0.1=0") != score()
+    assert score("head-off:cross.0.1", "positions-zero:source") != score("head-off:cross.0.1")
+    assert main(["decode", str(text_folder), "a", "--edit", "head-off:cross.9.1"]) == 1
+    said = "error: head-off:cross.9.1: there is no layer 9 here; cross has 2, counted from 0.\n"
+    assert capsys.readouterr().err == said
+
+
 def test_inspect(text_folder: Path, capsys: Output) -> None:
     result = answer(capsys, "inspect", text_folder)
     assert (result["checkpoint"], result["d_model"], result["vocab_size"]) == ("random", 32, 300)

@@ -147,6 +147,7 @@ def _row(call: AttentionCall, head: int, query: int) -> AttentionCall:
         q=one.q[:, query, None],  # [1, 1, d_key]
         mask=allowed[None, None],  # [1, 1, K]
         bias=bias,  # [1, 1, K]
+        added=None if one.added is None else one.added[:, query, None],
         is_causal=False,
     )
 

@@ -1,6 +1,6 @@
 """decode(): text in, the chosen target and how it came about out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,9 @@ from transformer.decoding.options import OptionError, checked_options
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
+from transformer.editing.running import edited
+from transformer.edits.edit import Edit
+from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.refusal import quoted
@@ -40,6 +43,7 @@ def decode(
     source: str,
     method: str = "greedy",
     on_token: Callable[["Written"], object] | None = None,
+    edits: Iterable[Edit | str] = (),
     **options: Any,
 ) -> Decoding:
     """Decode a source text, or continue a prompt.
@@ -47,7 +51,8 @@ def decode(
     method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
     that it declares, and max_len, in tokens. on_token: told after each token what was written so
-    far, by methods that write one after the other; what it raises ends the writing. Raises
+    far, by methods that write one after the other; what it raises ends the writing. edits: what to
+    change in the model for this run, such as "head-off:cross.2.3". Raises
     InputError when the text cannot be read or the model writes nothing; DeviceError where the
     device fails or the model gives no numbers; OptionError, a ValueError
     too, for an unknown method or option and for one out of its range.
@@ -69,9 +74,10 @@ def decode(
         options["on_token"] = _tell(checkpoint, sources, on_token)
     with device_trouble(), torch.inference_mode():
         try:
-            hypotheses = methods[method].run(
-                checkpoint.model, torch.tensor([sources], device=checkpoint.device), **options
-            )
+            with edited(checkpoint, source, edits_of(edits)) as model:
+                hypotheses = methods[method].run(
+                    model, torch.tensor([sources], device=checkpoint.device), **options
+                )
         except NotFinite as error:
             raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error
     return _decoding(checkpoint, sources, hypotheses)

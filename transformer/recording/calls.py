@@ -1,6 +1,7 @@
 """One layer's call of attention: what its weights are made of, and what it really gave."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -50,6 +51,10 @@ class AttentionCall:
     """False: whether and how the heads are projected is not known."""
     sample: Sample | None = None
     """None: what it gave is not known."""
+    added: Tensor | None = None
+    """[H, Q, K], what edits added to the scores; cells that they cut are closed in the mask."""
+    replaced: Mapping[int, Tensor] = field(default_factory=dict)
+    """Head -> what edits put in the place of its output [Q, d_value]."""
 
     @property
     def n_heads(self) -> int:
@@ -86,6 +91,8 @@ class AttentionCall:
             v=_of_heads(self.v, part, self.n_heads),
             mask=_some(self.mask, part),
             bias=_some(self.bias, part),
+            added=_some(self.added, part),
+            replaced={h - first: z for h, z in self.replaced.items() if first <= h < last},
             projection=None if self.projection is None else self.projection[:, columns],
             sample=None,
         )
@@ -98,6 +105,8 @@ class AttentionCall:
             q=self.q[:, queries],
             mask=_of_queries(self.mask, queries, self.is_causal and self.k.size(1)),
             bias=bias if bias is None or bias.size(1) == 1 else bias[:, queries],
+            added=None if self.added is None else self.added[:, queries],
+            replaced={head: z[queries] for head, z in self.replaced.items()},
             is_causal=False,
         )
 
@@ -110,11 +119,12 @@ class AttentionCall:
         return cells if self.mask is None else cells & self.mask
 
     def scores(self) -> Tensor:
-        """q k^T * scale + bias, before mask and softmax: [H, Q, K] in float32."""
+        """q k^T * scale + bias, and what edits added, before the mask: [H, Q, K] in float32."""
         n_groups = self.k.size(0)
         q = self.q.float().unflatten(0, (n_groups, -1)).flatten(1, 2)  # [G, H / G * Q, d_head]
         products = (q @ self.k.float().mT).view(*self.q.shape[:2], -1).mul_(self.scale)
-        return products if self.bias is None else products + self.bias.float()
+        products = products if self.bias is None else products + self.bias.float()
+        return products if self.added is None else products + self.added
 
     def weights(self) -> Tensor:
         """softmax(scores + mask) over keys: [H, Q, K] in float32; masked cells are exactly 0."""
@@ -125,6 +135,15 @@ class AttentionCall:
         if self.mask is None:
             return weights  # causality leaves a key to every row
         return weights.masked_fill(masked, 0.0)  # a row with every cell masked is 0, as in SDPA
+
+    def heads_given(self) -> Tensor:
+        """What each head gave, before W_O: weights v, or what edits put there, [H, Q, d_value]."""
+        weights, v = self.weights(), self.v.float()
+        given = weights.unflatten(0, (v.size(0), -1)).flatten(1, 2) @ v  # [G, H / G * Q, d_value]
+        heads = given.view(*weights.shape[:2], -1)
+        for head, z in self.replaced.items():
+            heads[head] = z
+        return heads
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -92,9 +92,7 @@ def _error(call: AttentionCall) -> tuple[float, float]:
     sample = call.sample
     assert sample is not None
     part = _at_sample(call)
-    weights, v = part.weights(), call.v.float()
-    heads = weights.unflatten(0, (v.size(0), -1)).flatten(1, 2) @ v  # [G, H / G * N, d_value]
-    found = heads.view(*weights.shape[:2], -1)  # [H, N, d_value]
+    found = part.heads_given()  # [H, N, d_value]
     if call.projection is not None:
         found = found.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
         found = found if sample.bias is None else found + sample.bias.float()

@@ -8,7 +8,7 @@ ContextVar, so any number of threads may record one shared model at once.
 import fnmatch
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, cast
@@ -18,6 +18,11 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
 from transformer.device import device_trouble
+from transformer.editing.editor import Editor
+from transformer.editing.ours import Editing, check, editing
+from transformer.editing.references import references
+from transformer.edits.edit import Edit
+from transformer.edits.spelling import edits_of
 from transformer.finite import check_finite
 from transformer.inputs import source_ids, target_ids
 from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids
@@ -47,6 +52,7 @@ class _Observer:
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
         self.modules: dict[str, list[nn.Module]] = defaultdict(list)
         """Role -> whose they are, call by call."""
+        self.edited: Editing | None = None
 
 
 _OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
@@ -54,25 +60,46 @@ _HOOKING = threading.Lock()
 
 
 def record(
-    checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None = None
+    checkpoint: Checkpoint,
+    source: str,
+    target: str | Sequence[Token] | None = None,
+    edits: Iterable[Edit | str] = (),
 ) -> Recording:
     """Run the model once over source and target and keep what its attentions saw.
 
     target: text, or the tokens that a decoding gave; None where a family writes nothing, or to
-    record a prompt by itself. Raises InputError, and DeviceError where the device fails or half
-    precision does not hold the model's numbers.
+    record a prompt by itself. edits: what to change in the model for this run. Raises InputError,
+    of an edit EditError, and DeviceError where the device fails or half precision does not hold the
+    model's numbers.
     """
     sources = source_ids(checkpoint, source)
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
+    asked = edits_of(edits)
     with device_trouble():
         if checkpoint.family.is_watched:
-            recording = record_watched(checkpoint, forced, sources, targets or [])
+            editor = Editor(asked, references(checkpoint, source, asked))
+            recording = record_watched(checkpoint, forced, sources, targets or [], editor)
         else:
-            observer, logits = _observe(checkpoint, forced.inputs)
+            observer, logits = _edited(checkpoint, source, asked, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
         check_finite(checkpoint, forced.inputs, recording.logits)
     return recording
+
+
+def _edited(
+    checkpoint: Checkpoint, source: str, edits: Sequence[Edit], forced: ForcedPass
+) -> tuple[_Observer, Tensor]:
+    """`_observe` of a forced pass with edits. Raises EditError."""
+    if not edits:
+        return _observe(checkpoint, forced.inputs)
+    check(checkpoint, edits, forced)
+    given = references(checkpoint, source, edits)
+    edited = Editing(edits, tuple(forced.embedded), references=given)
+    with editing(checkpoint.model, checkpoint.family, edited):
+        observer, logits = _observe(checkpoint, forced.inputs)
+    observer.edited = edited
+    return observer, logits
 
 
 def calls_of(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> dict[str, list[AttentionCall]]:
@@ -96,7 +123,12 @@ def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, 
 
 def _calls(observer: _Observer, kind: str) -> list[AttentionCall]:
     given = zip(observer.calls[kind], observer.given[kind], strict=True)
-    return [_call(values, *arguments) for arguments, values in given]
+    calls = [_call(values, *arguments) for arguments, values in given]
+    changes = {} if observer.edited is None else observer.edited.changes
+    return [
+        changes[kind, layer].of(call) if (kind, layer) in changes else call
+        for layer, call in enumerate(calls)
+    ]
 
 
 def _call(

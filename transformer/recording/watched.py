@@ -8,12 +8,14 @@ import torch
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
+from transformer.editing.editor import Editor, Given, check_edits
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
+from transformer.watch.editing import EditingWatcher, Plan, check_met, heads_seen
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
@@ -27,13 +29,21 @@ _NOTHING = "it is not a Transformer, or its attention runs in code that torch do
 
 
 def record_watched(
-    checkpoint: Checkpoint, forced: ForcedPass, sources: Ids, targets: Ids
+    checkpoint: Checkpoint,
+    forced: ForcedPass,
+    sources: Ids,
+    targets: Ids,
+    editor: Editor,
 ) -> Recording:
-    """Run the model once and record its attention. Raises InputError if none was seen."""
+    """Run the model once and record its attention. Raises InputError if none was seen.
+
+    With edits it runs twice: the first time shows which attention is which.
+    """
     inputs = _rows(checkpoint, forced.inputs)
-    watcher = Watcher(checkpoint.model)
+    watcher = _editing(checkpoint, forced, editor)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
+    check_met(editor)
     missing = unseen(watcher)
     if not by_kind(watcher.seen):
         raise InputError(
@@ -61,6 +71,32 @@ def record_watched(
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
     )
+
+
+def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
+    """Which attention is which, as one pass shows that nothing changes."""
+    inputs = _rows(checkpoint, forced.inputs)
+    watcher = Watcher(checkpoint.model, is_for_edits=True)
+    with torch.inference_mode(), watcher:
+        checkpoint.model(*inputs)
+    return Plan(watcher, _kinds(watcher, forced), tuple(inputs))
+
+
+def watched_heads(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
+    """What heads give in a pass that nothing changes."""
+    watcher = Watcher(checkpoint.model)
+    with torch.inference_mode(), watcher:
+        checkpoint.model(*_rows(checkpoint, forced.inputs))
+    return heads_seen(_kinds(watcher, forced))
+
+
+def _editing(checkpoint: Checkpoint, forced: ForcedPass, editor: Editor) -> Watcher:
+    """Watches a pass, and edits it if there are edits."""
+    if not editor.edits:
+        return Watcher(checkpoint.model)
+    plan = plan_of(checkpoint, forced)
+    check_edits(editor.edits, plan.sizes, plan.sides)
+    return EditingWatcher(checkpoint.model, plan, editor)
 
 
 def watched_calls(

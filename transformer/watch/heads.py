@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -69,6 +70,7 @@ def _made(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:
             is_causal=False,
             has_output=False,
             given=_along_heads(call.weights() for call in calls),
+            replaced=_replaced(calls),
         )
     return replace(
         first,
@@ -76,8 +78,10 @@ def _made(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:
         k=_along_heads(call.k for call in calls),
         v=_along_heads(call.v for call in calls),
         mask=_masks([call.allowed() for call in calls]),
-        bias=_biases(calls),
+        bias=_together(calls, [call.bias for call in calls]),
         is_causal=False,
+        added=_together(calls, [call.added for call in calls]),
+        replaced=_replaced(calls),
     )
 
 
@@ -93,9 +97,17 @@ def _masks(allowed: list[Tensor]) -> Tensor | None:
     return together[:1] if bool((together == together[:1]).all()) else together
 
 
-def _biases(calls: Sequence[AttentionCall]) -> Tensor | None:
-    if all(call.bias is None for call in calls):
+def _together(calls: Sequence[AttentionCall], added: Sequence[Tensor | None]) -> Tensor | None:
+    """What is added to the scores of each call, [H, Q, K] of all heads; 0 where nothing is."""
+    if all(each is None for each in added):
         return None
     shape = (*calls[0].q.shape[:2], calls[0].k.size(1))
     zeros = calls[0].q.new_zeros(shape)
-    return torch.cat([zeros if it.bias is None else it.bias.expand(shape) for it in calls])
+    return torch.cat([zeros if each is None else each.expand(shape) for each in added])
+
+
+def _replaced(calls: Sequence[AttentionCall]) -> dict[int, Tensor]:
+    """Head, counted over all calls -> its output, where edits made that."""
+    firsts = accumulate([0, *(call.n_heads for call in calls)])
+    pairs = zip(firsts, calls, strict=False)
+    return {first + head: z for first, call in pairs for head, z in call.replaced.items()}

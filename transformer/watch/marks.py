@@ -37,6 +37,8 @@ class Origin:
     """Its last two: queries and keys, in most code."""
     is_picked: bool = False
     """Whether queries or keys were picked out of a sequence."""
+    has_sink: bool = False
+    """Whether one more key takes part in it, which is dropped after it."""
     is_used: bool = False
     """Whether it has met its values."""
     is_of_blocks: bool = False

@@ -1,7 +1,8 @@
 """record_module(): one pass of any torch module over its inputs -> a Recording."""
 
+import copy
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -10,9 +11,13 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
+from transformer.editing.editor import Editor, check_edits
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
+from transformer.watch.editing import EditingWatcher, Plan, check_met, heads_seen
 from transformer.watch.given import arguments, running, said_why
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.schemes import position_schemes
@@ -32,19 +37,35 @@ _NOTHING = (
 )
 
 
-def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) -> Recording:
+def record_module(
+    module: nn.Module,
+    inputs: Any,
+    tokens: Tokens | None = None,
+    edits: Iterable[Edit | str] = (),
+) -> Recording:
     """Run a module once, as it is, and keep what its attentions saw.
 
     inputs: a tensor, a tuple of arguments or a dict of named ones, a batch of one. tokens: what
     stands at each position; left out, positions are numbered. Put the module in eval() first if
-    dropout should rest. Raises InputError in a sentence.
+    dropout should rest. edits: what to change; then the module runs twice, since the first pass
+    shows which attention is which. Raises InputError in a sentence.
     """
     args, named = arguments(inputs)
     plain = Tensor | bool | int | float | str | None
     copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
-    watcher = Watcher(module, copies, _is_one([*args, *named.values()]))
-    with said_why(module, args, named), running(module), torch.no_grad(), watcher:
-        output = module(*args, **named)
+    is_one = _is_one([*args, *named.values()])
+    asked = edits_of(edits)
+    editor = Editor()
+    watcher = Watcher(module, copies, is_one, is_for_edits=bool(asked))
+    if asked:
+        given = copy.deepcopy((args, named)) if copies else (args, named)
+        _run(module, *given, watcher)
+        plan = Plan(watcher, by_kind(watcher.seen), given[1] or given[0])
+        check_edits(asked, plan.sizes, plan.sides)
+        editor = Editor(asked, dict(_references(asked, by_kind(watcher.seen))))
+        watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one)
+    output = _run(module, args, named, watcher)
+    check_met(editor)
     for call in watcher.seen:
         _check_batch(call, [*args, *named.values()])
     kinds, missing = by_kind(watcher.seen), unseen(watcher)
@@ -63,6 +84,25 @@ def record_module(module: nn.Module, inputs: Any, tokens: Tokens | None = None) 
         rotary=schemes.rotary,
         unseen=missing,
     )
+
+
+def _run(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], watcher: Watcher) -> Any:
+    with said_why(module, args, named), running(module), torch.no_grad(), watcher:
+        return module(*args, **named)
+
+
+def _references(edits: Sequence[Edit], kinds: Mapping[str, Kind]) -> Iterator[tuple[Edit, Tensor]]:
+    """Of the same inputs: a module reads no text. Raises EditError."""
+    referring = [edit for edit in edits if edit_kinds()[edit.name].text != "none"]
+    given = heads_seen(kinds) if referring else {}
+    for edit in referring:
+        if edit.text:
+            raise EditError(
+                f"{edit}: a module by itself reads no sentence; from_module makes a checkpoint of "
+                "it, which does."
+            )
+        if (edit.place, edit.layer, "heads") in given:
+            yield edit, given[edit.place, edit.layer, "heads"][edit.head]
 
 
 class Calls(Sequence[AttentionCall]):

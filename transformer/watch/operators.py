@@ -36,7 +36,7 @@ try:
 except (AttributeError, RuntimeError):  # what a torch says that has no such key
     HAS_KEYS = False
 
-_FUNCTIONS: dict[Any, tuple[Any, Callable[..., None] | None, Callable[..., None] | None]] = {}
+_FUNCTIONS: dict[Any, tuple[Any, Callable[..., Any] | None, Callable[..., None] | None]] = {}
 """A function of torch -> the operator that it calls, and who is told before and after it."""
 
 
@@ -60,12 +60,12 @@ def register(
     operator: Any,
     key: str,
     after: Callable[..., None] | None = None,
-    before: Callable[..., None] | None = None,
+    before: Callable[..., Any] | None = None,
 ) -> None:
     """Have calls of an operator (`torch.ops.aten.….default`) watched wherever a thread asks.
 
-    before: called with the thread's watcher and the arguments, positional and named; after: with
-    the result too.
+    before: called with the thread's watcher and the arguments, positional and named; may return
+    others to call the operator with. after: called with the result too.
     """
 
     name = operator._schema.name.removeprefix("aten::")
@@ -80,7 +80,7 @@ def register(
         _include(None)
         try:
             if before is not None and watcher is not None:
-                before(watcher, args, kwargs)
+                args = before(watcher, args, kwargs) or args
             result = operator(*args, **kwargs)
             if after is not None and watcher is not None:
                 after(watcher, args, kwargs, result)
@@ -105,9 +105,8 @@ def call_function(
     operator, before, after = _FUNCTIONS[func]
     is_lookup = func is F.embedding
     given, named = _table_first(*args, **kwargs) if is_lookup else _as_of(operator, args, kwargs)
-    if before is not None:
-        before(watcher, given, named)
-    result = func(*args, **kwargs)
+    changed = None if before is None else before(watcher, given, named)
+    result = func(*changed, **named) if changed else func(*args, **kwargs)
     if after is not None:
         after(watcher, given, named, result)
     return result

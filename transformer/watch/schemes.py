@@ -42,7 +42,7 @@ def position_schemes(
     """
 
     def added() -> Iterator[tuple[str, PositionalEncoding]]:
-        return _encodings(watcher, by_kind(watcher.seen), attentions, _token_inputs(inputs))
+        return _encodings(watcher, by_kind(watcher.seen), attentions, token_inputs(inputs))
 
     def turning() -> Iterator[tuple[str, Rotary]]:
         used = {storage(each.table) for each in positions.values()}
@@ -75,7 +75,7 @@ class Later(Mapping[str, Part]):
         return len(self._made)
 
 
-def _token_inputs(inputs: Any) -> set[int]:
+def token_inputs(inputs: Any) -> set[int]:
     """The storages of all inputs but those that are named positions."""
     if not isinstance(inputs, Mapping):
         inputs = {str(i): it for i, it in enumerate(inputs if _is_many(inputs) else [inputs])}
@@ -97,14 +97,23 @@ def _encodings(
     token_inputs: set[int],
 ) -> Iterator[tuple[str, PositionalEncoding]]:
     """Side -> the rows of positions that were added to it before its first attention."""
+    for side, (added, kind) in positions_added(watcher, kinds, token_inputs).items():
+        attention = attentions[kind]
+        n_before = 0 if attention.is_cross else len(attention.keys) - len(attention.queries)
+        yield side, encoding_of(added, attention.queries, n_before)
+
+
+def positions_added(
+    watcher: Watcher, kinds: Mapping[str, Kind], token_inputs: set[int]
+) -> dict[str, tuple[Added, str]]:
+    """Side -> what was added to it before its first attention, and the kind of that."""
     of = {
         id(part): name
         for name, kind in kinds.items()
         for call in kind.calls
         for part in call.parts or (call,)
     }
-    roles = {kind.role for kind in kinds.values()}
-    has_two = "cross" in roles or {"encoder_self", "decoder_self"} <= roles
+    has_two = has_two_sides(kinds)
     found: dict[str, tuple[Added, str]] = {}
     for added in watcher.tables.found(token_inputs):
         for call in watcher.seen[added.n_seen :]:
@@ -118,10 +127,13 @@ def _encodings(
                 continue
             found[side] = added, kind
             break
-    for side, (added, kind) in found.items():
-        attention = attentions[kind]
-        n_before = 0 if attention.is_cross else len(attention.keys) - len(attention.queries)
-        yield side, encoding_of(added, attention.queries, n_before)
+    return found
+
+
+def has_two_sides(kinds: Mapping[str, Kind]) -> bool:
+    """Whether a source and a target are read: else there is one text."""
+    roles = {kind.role for kind in kinds.values()}
+    return "cross" in roles or {"encoder_self", "decoder_self"} <= roles
 
 
 def _side(role: str | None, has_two: bool) -> str:

@@ -42,6 +42,10 @@ class Seen:
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
     parts: "tuple[Seen, ...]" = ()
     """The calls that its heads were, where they were several."""
+    softmax: object = None
+    """Of attention by hand: which of the watcher's softmaxes made its weights."""
+    order: tuple[int, ...] | None = None
+    """How the axes of that were put in order; None: they came so."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
 

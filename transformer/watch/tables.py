@@ -7,10 +7,11 @@ tables afterwards: rows may have been cloned, taken by an index or scaled, and s
 pass.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,9 @@ from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
 from transformer.tokenizer import Token
 from transformer.watch.seen import storage
+
+Path = Callable[[], str]
+"""Tells which module is running."""
 
 _ENOUGH = 16
 """Rows by which sinusoids are told from what was learned."""
@@ -40,6 +44,13 @@ class Rows:
     """Which rows; any shape, T of them."""
 
 
+class Where(NamedTuple):
+    """Which addition of a pass: of a module's path, the number among those that may be of rows."""
+
+    path: str
+    number: int
+
+
 @dataclass(frozen=True, eq=False)
 class Added:
     """Rows as they were added to a sequence."""
@@ -49,6 +60,10 @@ class Added:
     """What they were added to [T, D], a copy."""
     n_seen: int
     """How many attentions had been called before."""
+    where: Where | None = None
+    """None: nobody asked."""
+    operand: int = 0
+    """Which of the two that were added the rows were."""
 
     @property
     def n_positions(self) -> int:
@@ -62,6 +77,8 @@ class Addition:
     added: Tensor
     sequence: Tensor
     n_seen: int
+    where: Where | None
+    operand: int
 
 
 class Tables:
@@ -72,6 +89,7 @@ class Tables:
         self._unknown: list[Addition] = []
         self._looked_up: list[Rows] = []
         self._modules = modules
+        self._counted: Counter[str] = Counter()
         self._rows: list[tuple[Tensor, Rows]] = []
         """What was looked up since the latest call of attention, and from where."""
         self.is_open = True
@@ -94,21 +112,39 @@ class Tables:
         self._rows.clear()
         self.is_open = False
 
-    def addition(self, args: Sequence[Any], named: Mapping[str, Any], n_seen: int) -> None:
+    def addition(
+        self,
+        args: Sequence[Any],
+        named: Mapping[str, Any],
+        n_seen: int,
+        where: Where | None = None,
+    ) -> None:
         """Called before an addition, since some overwrite what they add to."""
-        if not self.is_open:
-            return
-        operands = [each for each in (*args, *named.values()) if isinstance(each, Tensor)]
-        if len(operands) != 2 or "alpha" in named:
-            return
-        for added, sequence in (operands, operands[::-1]):
+        operands = self.operands(args, named)
+        for place, (added, sequence) in enumerate((operands, operands[::-1]) if operands else ()):
             if not _fits(added, sequence):
                 continue
             rows, copy = self._rows_of(added), _copy(sequence)
             if rows is not None:
-                self._added.append(Added(rows, copy, n_seen))
+                self._added.append(Added(rows, copy, n_seen, where, place))
             elif len(self._unknown) < _MOST:
-                self._unknown.append(Addition(_copy(added), copy, n_seen))
+                self._unknown.append(Addition(_copy(added), copy, n_seen, where, place))
+
+    def operands(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
+        """The two that an addition adds, where one may be rows of positions; else none."""
+        if not self.is_open:
+            return []
+        found = [each for each in (*args, *named.values()) if isinstance(each, Tensor)]
+        return found if len(found) == 2 and "alpha" not in named else []
+
+    def where(self, args: Sequence[Any], named: Mapping[str, Any], path: Path) -> Where | None:
+        """Which addition this is, counted as the pass goes on; None where it may not be of rows."""
+        operands = self.operands(args, named)
+        if not operands or not (_fits(*operands) or _fits(*operands[::-1])):
+            return None
+        module = path()
+        self._counted[module] += 1
+        return Where(module, self._counted[module])
 
     def found(self, token_inputs: set[int]) -> list[Added]:
         """Rows of positions that were added. token_inputs: storages of ids that are tokens."""
@@ -117,7 +153,11 @@ class Tables:
         tables = [it for place, it in self._held.items() if place not in words]
         known = [it for it in self._added if not _is_of_tokens(it.rows, token_inputs)]
         compared = ((it, _compared(it.added, tables)) for it in self._unknown)
-        return known + [Added(rows, it.sequence, it.n_seen) for it, rows in compared if rows]
+        return known + [
+            Added(rows, it.sequence, it.n_seen, it.where, it.operand)
+            for it, rows in compared
+            if rows
+        ]
 
     def _rows_of(self, tensor: Tensor) -> Rows | None:
         place = storage(tensor)

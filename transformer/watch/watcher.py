@@ -39,7 +39,7 @@ from transformer.watch.operators import (
 from transformer.watch.picked import Picked
 from transformer.watch.place import Place, Places, paths_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
-from transformer.watch.tables import Tables
+from transformer.watch.tables import Tables, Where
 from transformer.watch.turning import TURNING, Turns
 
 
@@ -51,10 +51,18 @@ class Watcher:
     a product to a softmax may be any function: all are watched from such a product on.
     """
 
-    def __init__(self, model: nn.Module, copies: bool = False, is_one: bool = True) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        copies: bool = False,
+        is_one: bool = True,
+        *,
+        is_for_edits: bool = False,
+    ) -> None:
         """copies: whether an argument may hold keys and values that are overwritten later.
 
         is_one: whether the model is given one sequence, which it may cut into windows.
+        is_for_edits: whether to note down where positions are added, too.
         """
         self.seen: list[Seen] = []
         self._copies = copies
@@ -74,6 +82,7 @@ class Watcher:
         self._ran: set[int] = set()
         self._layer = Layer()
         self._places = Places(self._paths)
+        self._adding_at = Places(self._paths) if is_for_edits else None
         self._entered = ExitStack()
         self._functions: Functions | None = None
 
@@ -88,6 +97,8 @@ class Watcher:
         self._entered.close()
         self._layer.forget()
         self._places.forget()
+        if self._adding_at is not None:
+            self._adding_at.forget()
 
     @property
     def modules(self) -> Mapping[nn.Module, str]:
@@ -128,8 +139,15 @@ class Watcher:
                     inherited(self._marks, func, each, args, kwargs)
         return result
 
-    def _adding(self, args: Any, kwargs: Any) -> None:
-        self.tables.addition(args, kwargs, len(self.seen))
+    def _adding(self, args: Any, kwargs: Any) -> Sequence[Any] | None:
+        places = self._adding_at
+        if places is None:
+            self.tables.addition(args, kwargs, len(self.seen))
+            return None
+        where = self.tables.where(args, kwargs, lambda: places.here(-1).path)
+        changed = args if where is None else self._edit_positions(where, args)
+        self.tables.addition(changed, kwargs, len(self.seen), where)
+        return changed
 
     def _lookup(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self.tables.looked_up(result, *args[:2])
@@ -141,6 +159,9 @@ class Watcher:
 
     def _indexed(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._picked.indexed(args, kwargs, result)
+
+    def _turning(self, args: Any, kwargs: Any) -> None:
+        self._edit_angles(args[-1])
 
     def _cosines(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self.turns.called(torch.cos, result, args, len(self.seen))
@@ -161,6 +182,7 @@ class Watcher:
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         seen.is_picked = query in self._picked or args[1] in self._picked
+        self._edit(seen, result)
         self._note(seen, heads)
 
     def _multi_head(
@@ -177,6 +199,7 @@ class Watcher:
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self._layer.reads(query, key)
         seen = Seen(place, sizes, make, is_causal, not is_same)
+        self._edit_projected(seen, result)
         queries = sampled(sizes[1])
         rows = result.reshape(-1, result.size(-1))[queries.to(result.device)]
         said = _SIGNATURE.bind(query, key, *args, **kwargs).arguments
@@ -192,8 +215,10 @@ class Watcher:
             return
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
             sizes = scores.size(-2), scores.size(-1)
-            origin = Origin(self._places.here(-1).path, sizes, mark.is_picked)
+            has_sink = scores.size(-1) > mark.n_keys
+            origin = Origin(self._places.here(-1).path, sizes, mark.is_picked, has_sink)
             self.softmaxes.append(origin)
+            self._edit_weights(origin, scores, result, mark.addends)
             self._marks.put(result, Softmax(result, scores, mark.addends, origin))
 
     def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
@@ -228,6 +253,8 @@ class Watcher:
         make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
         seen.is_picked = made.softmax.origin.is_picked
+        seen.softmax, seen.order = made.softmax.origin, made.order
+        self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
             before = len(softmax.given), n_queries, n_keys
@@ -269,6 +296,24 @@ class Watcher:
     def _stack(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._layer.put_together(args[0], None, result)
 
+    def _edit(self, seen: Seen, heads: Tensor) -> None:
+        """Here an attention may be changed, in what it gave [..., Q, d_value]; nothing is."""
+
+    def _edit_weights(
+        self, softmax: Origin, scores: Tensor, weights: Tensor, addends: Sequence[Addend]
+    ) -> None:
+        """The same of attention by hand, in its weights [..., Q, K]."""
+
+    def _edit_positions(self, where: Where, operands: Sequence[Any]) -> Sequence[Any]:
+        """The same where rows of positions may be added."""
+        return operands
+
+    def _edit_angles(self, angles: Tensor) -> None:
+        """The same of what cosines and sines are made of [..., T, n]."""
+
+    def _edit_projected(self, seen: Seen, result: Tensor) -> None:
+        """The same after W_O [..., D]."""
+
     def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)
         self._layer.note(seen, heads)
@@ -284,8 +329,9 @@ register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
 register(aten.embedding.default, ALWAYS, Watcher._lookup)
 register(aten.index_select.default, ALWAYS, Watcher._select)
 register(aten.index.Tensor, ALWAYS, Watcher._indexed)
-register(aten.cos.default, ALWAYS, Watcher._cosines)
-register(aten.polar.default, ALWAYS, Watcher._cosines)
+register(aten.cos.default, ALWAYS, Watcher._cosines, before=Watcher._turning)
+register(aten.sin.default, ALWAYS, before=Watcher._turning)
+register(aten.polar.default, ALWAYS, Watcher._cosines, before=Watcher._turning)
 register(aten.addmm.default, AT_TIMES, Watcher._matrix)
 register(aten.linear.default, ALWAYS, Watcher._linear)
 register(aten.cat.default, AT_TIMES, Watcher._cat)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import streamlit as st
 import torch
@@ -229,7 +229,7 @@ def _made(
     if request.follows is not None:
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
-        options = dict(request.options)
+        options: dict[str, Any] = dict(request.options)
         decoding = decode(checkpoint, request.text, request.method, on_token, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     recording = record(checkpoint, request.text, target)

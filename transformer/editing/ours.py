@@ -1,0 +1,199 @@
+"""Edits in models of ours: hooks after each DotProductAttention, which find the thread's edits.
+
+They are installed once per model, when it is first edited, and look into a ContextVar: edits belong
+to a call, never to the module.
+"""
+
+import fnmatch
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+
+from torch import Tensor, nn
+
+from transformer.checkpoint import Checkpoint
+from transformer.editing.editor import Change, Editor, Given, Sizes, check_edits
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edit_kinds
+from transformer.models.family import Family, ForcedPass
+from transformer.recording.calls import AttentionCall
+
+_EDITING: ContextVar["Editing | None"] = ContextVar("editing", default=None)
+_HOOKING = threading.Lock()
+
+
+class Editing:
+    """The edits of one call of one model: the same for every row of a batch, or a list for each."""
+
+    def __init__(
+        self,
+        edits: Sequence[Edit],
+        sides: Sequence[str] = (),
+        rows: Sequence[Sequence[Edit]] | None = None,
+        references: Mapping[Edit, Tensor] = MappingProxyType({}),
+    ) -> None:
+        """sides: in the order of embedding; what follows is of the last one.
+
+        rows: further edits, for each row of a batch. references: of edits that refer to something.
+        """
+        self._sides, self._n_embedded = sides, 0
+        self._all = Editor(edits, references)
+        self._rows = None
+        if rows is not None:
+            self._rows = [Editor((*edits, *row), references) for row in rows]
+        self._n_before = 0
+        """Words of the target that the cache holds: cross-attention does not show it."""
+
+    def encodings(self, table: Tensor, start: int, n: int) -> Tensor | None:
+        """What stands in the place of a table's rows for positions start .. start + n - 1: [n, D].
+
+        None: the rows as they are. Raises EditError.
+        """
+        if not self._sides:
+            return None
+        side = self._sides[min(self._n_embedded, len(self._sides) - 1)]
+        self._n_embedded += 1
+        return self._all.encodings(side, table, start, n) if self._all.is_moved(side) else None
+
+    @property
+    def changes(self) -> dict[tuple[str, int], Change]:
+        return self._all.changes
+
+    def attended(
+        self,
+        kind: str,
+        layer: int,
+        scale: float,
+        heads: Tensor,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor | None,
+        is_causal: bool,
+    ) -> None:
+        """heads: what the attention gave [B, H, Q, d_value], changed in place."""
+        if kind == "decoder_self":
+            self._n_before = k.size(-2) - q.size(-2)
+        first = 0 if kind == "encoder_self" else self._n_before
+        for row, editor in enumerate(self._editors(len(heads))):
+            if editor.touches(kind, layer):
+                own = None if mask is None else mask[row if mask.size(0) > 1 else 0]
+                call = AttentionCall(q[row], k[row], v[row], own, scale, is_causal)
+                editor.attended(kind, layer, call, heads[row].__getitem__, first)
+
+    def gave(self, kind: str, layer: int, states: Tensor) -> None:
+        """states: what a layer gave [B, T, D], changed in place."""
+        first = self._n_before if kind == "decoder_self" else 0
+        for row, editor in enumerate(self._editors(len(states))):
+            editor.stated(kind, layer, states[row], first)
+
+    def _editors(self, n_rows: int) -> Sequence[Editor]:
+        return [self._all] * n_rows if self._rows is None else self._rows
+
+
+class Listening(Editing):
+    """Changes nothing, and keeps what heads and layers give for the first row of a batch."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+        self.given: Given = {}
+
+    def attended(self, kind: str, layer: int, scale: float, heads: Tensor, *call: Any) -> None:
+        self.given[kind, layer, "heads"] = heads[0].clone()
+
+    def gave(self, kind: str, layer: int, states: Tensor) -> None:
+        self.given[kind, layer, "states"] = states[0].clone()
+
+
+@contextmanager
+def editing(model: nn.Module, family: Family, edits: Editing) -> Iterator[None]:
+    """While entered, this thread's runs of the model are edited."""
+    _hook(model, family)
+    token = _EDITING.set(edits)
+    try:
+        yield
+    finally:
+        _EDITING.reset(token)
+
+
+def check(checkpoint: Checkpoint, edits: Sequence[Edit], forced: ForcedPass) -> None:
+    """Raise EditError for an edit of what a model of ours does not have in this pass."""
+    config: Any = checkpoint.config
+    sizes = {
+        kind: Sizes(
+            n_layers=len(places(checkpoint.model, checkpoint.family)[kind]),
+            n_heads=config.n_heads,
+            n_queries=len(rows.queries) or None,
+            n_keys=len(rows.keys) or None,
+            is_same_sequence=rows.queries is rows.keys,
+        )
+        for kind, rows in forced.rows.items()
+    }
+    sides = {side: len(ids) or None for side, ids in forced.embedded.items()}
+    check_edits(edits, sizes, sides if config.positions != "none" else {})
+    for edit in edits:
+        kind = edit_kinds()[edit.name]
+        if kind.states and edit.place == "cross":
+            raise EditError(f"{edit}: a layer's state is of encoder_self or decoder_self.")
+        if kind.frequencies or kind.bias:
+            what = "turns no queries" if kind.frequencies else "adds no bias to its scores"
+            raise EditError(f"{edit}: this model {what}, so there is nothing to change.")
+
+
+def places(model: nn.Module, family: Family) -> dict[str, list[tuple[str, nn.Module]]]:
+    """kind -> path and module of each layer's DotProductAttention."""
+    found: dict[str, list[tuple[str, nn.Module]]] = defaultdict(list)
+    for path, module in model.named_modules():
+        for kind, place in family.attentions.items():
+            if place is not None and fnmatch.fnmatchcase(path, place):
+                found[kind].append((path, module))
+    return found
+
+
+def _hook(model: nn.Module, family: Family) -> None:
+    """Install the hooks, once for the life of the model; a deep copy has them already."""
+    with _HOOKING:
+        if "is_editable" in vars(model):
+            return
+        for kind, layers in places(model, family).items():
+            for layer, (path, module) in enumerate(layers):
+                # Before those of the recorder, which samples what was given.
+                module.register_forward_hook(_change(kind, layer), prepend=True)
+                if kind != "cross":
+                    whole = model.get_submodule(".".join(path.split(".")[:-2]))
+                    whole.register_forward_hook(_state(kind, layer), prepend=True)
+        for path, module in model.named_modules():
+            if fnmatch.fnmatchcase(path, family.kept["positions"]):
+                module.register_forward_hook(_encode, prepend=True)
+        vars(model)["is_editable"] = True
+
+
+def _change(kind: str, layer: int) -> Callable[..., None]:
+    def change(module: Any, inputs: Any, heads: Tensor) -> None:
+        edits = _EDITING.get()
+        if edits is not None:
+            edits.attended(kind, layer, module.scale, heads, *inputs)
+
+    return change
+
+
+def _state(kind: str, layer: int) -> Callable[..., None]:
+    def state(module: Any, inputs: Any, states: Any) -> None:
+        edits = _EDITING.get()
+        if edits is not None and isinstance(states, Tensor):
+            edits.gave(kind, layer, states)
+
+    return state
+
+
+def _encode(module: Any, inputs: Any, rows: Tensor) -> Tensor | None:
+    """inputs: how many positions, and the first of them where it is not 0."""
+    edits = _EDITING.get()
+    if edits is None:
+        return None
+    n, start = (*inputs, 0)[:2]
+    return edits.encodings(module.table, start, n)

@@ -1,0 +1,68 @@
+"""What edits refer to: what heads and layers give in runs that nothing changes."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoint import Checkpoint
+from transformer.decoding.greedy import greedy
+from transformer.editing.editor import Given
+from transformer.editing.ours import Listening, editing
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edit_kinds
+from transformer.inputs import source_ids
+from transformer.models.family import Ids
+from transformer.recording.watched import watched_heads
+
+
+def references(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Mapping[Edit, Tensor]:
+    """Edit -> its reference, for those that have one. Raises EditError, InputError.
+
+    [R, d_value] of a head, [D] of a word's state. A translator's target is what greedy decoding
+    writes; of a generator the prompt is run by itself.
+    """
+    runs: dict[str, Given] = {}
+    found = {}
+    for edit in edits:
+        kind = edit_kinds()[edit.name]
+        if kind.text == "none":
+            continue
+        text = edit.text or source
+        ids, own = source_ids(checkpoint, text), source_ids(checkpoint, source)
+        if kind.same_length and len(ids) != len(own):
+            raise EditError(
+                f"{edit}: that sentence has {len(ids)} tokens and this one {len(own)}; both must "
+                "have as many."
+            )
+        if text not in runs:
+            runs[text] = _run(checkpoint, ids)
+        found[edit] = _of(edit, runs[text])
+    return found
+
+
+def _of(edit: Edit, given: Given) -> Tensor:
+    part = given.get(
+        (edit.place, edit.layer, "states" if edit_kinds()[edit.name].states else "heads")
+    )
+    if part is None:
+        raise EditError(f"{edit}: what it refers to is not seen in this model.")
+    of = edit.numbers[1]  # the head, or the word
+    if of >= len(part):
+        raise EditError(f"{edit}: there is no number {of} here; there are {len(part)}.")
+    return part[of]
+
+
+def _run(checkpoint: Checkpoint, sources: Ids) -> Given:
+    family = checkpoint.family
+    writes = family.decodes and not family.continues
+    source = torch.tensor([sources], device=checkpoint.device)
+    with torch.inference_mode():
+        targets = greedy(checkpoint.model, source)[0].ids if writes else None  # type: ignore[arg-type]
+    forced = family.forced_pass(checkpoint.config, sources, targets)
+    if family.is_watched:
+        return watched_heads(checkpoint, forced)
+    listening = Listening()
+    with torch.inference_mode(), editing(checkpoint.model, family, listening):
+        checkpoint.model(*(torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs))
+    return listening.given

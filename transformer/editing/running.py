@@ -1,0 +1,113 @@
+"""A checkpoint's model with edits, as decoding runs it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoint import Checkpoint
+from transformer.editing.editor import Editor, check_edits
+from transformer.editing.ours import Editing, check, editing
+from transformer.editing.references import references
+from transformer.edits.edit import Edit
+from transformer.inputs import source_ids
+from transformer.models.family import ForcedPass, Ids
+from transformer.recording.watched import plan_of
+from transformer.watch.editing import EditingWatcher, Plan, check_met
+
+
+@contextmanager
+def edited(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Iterator[Any]:
+    """What to decode with in place of the checkpoint's model. Raises EditError.
+
+    Each step is what the forced pass is under the same edits.
+    """
+    if not edits:
+        yield checkpoint.model
+        return
+    sources = source_ids(checkpoint, source)
+    given = references(checkpoint, source, edits)
+    if checkpoint.family.is_watched:
+        yield _watched(checkpoint, sources, Editor(edits, given))
+    else:
+        unwritten = _unwritten(checkpoint, sources)
+        check(checkpoint, edits, unwritten)
+        at_work = Editing(edits, tuple(unwritten.embedded), references=given)
+        with editing(checkpoint.model, checkpoint.family, at_work):
+            yield checkpoint.model
+
+
+def _unwritten(checkpoint: Checkpoint, sources: Ids) -> ForcedPass:
+    """The forced pass over a source whose target nobody knows yet: its sides have no length."""
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, [0])
+
+    def known(ids: Ids) -> Ids:
+        return ids if ids is sources else ()
+
+    rows = {
+        kind: replace(each, queries=known(each.queries), keys=known(each.keys))
+        for kind, each in forced.rows.items()
+    }
+    embedded = {side: known(ids) for side, ids in forced.embedded.items()}
+    return replace(forced, rows=rows, embedded=embedded)
+
+
+def _watched(checkpoint: Checkpoint, sources: Ids, editor: Editor) -> "_Watched":
+    """A pass over the source and a short target shows which attention is which."""
+    continues = checkpoint.family.continues
+    some = None if continues and len(sources) > 1 else [0] * _FEW
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, some)
+    plan = plan_of(checkpoint, forced)
+    written = _unwritten(checkpoint, sources).rows
+    sizes = {
+        kind: replace(
+            each,
+            n_queries=len(written[kind].queries) or None if kind in written else None,
+            n_keys=len(written[kind].keys) or None if kind in written else None,
+        )
+        for kind, each in plan.sizes.items()
+    }
+    sides = {side: n if side == "source" else None for side, n in plan.sides.items()}
+    check_edits(editor.edits, sizes, sides)
+    return _Watched(checkpoint.model, plan, editor)
+
+
+_FEW = 3
+"""Words of a target by which a decoder's attention is told from others."""
+
+
+class _Watched:
+    """A model whose every pass is edited. No keys are kept: each step reads everything again."""
+
+    def __init__(self, model: Any, plan: Plan, editor: Editor) -> None:
+        self._model, self._plan, self._editor = model, plan, editor
+        self.config, self.first, self.room = model.config, model.first, model.room
+
+    def start(self, source: Tensor) -> Any:
+        with self._watching():
+            return _without_cache(self._model.start(source))
+
+    def advance(self, state: Any, target: Tensor) -> Tensor:
+        """Rows are run one by one: a watcher sees one sequence. Raises EditError."""
+        logits = []
+        for row in range(len(target)):
+            one = copy(state)
+            one.reorder(torch.tensor([row], device=target.device))
+            with self._watching():
+                logits.append(self._model.advance(one, target[row : row + 1]))
+        state.read = torch.cat([state.read, target], dim=1)
+        check_met(self._editor)
+        return torch.cat(logits)
+
+    def _watching(self) -> EditingWatcher:
+        return EditingWatcher(self._model, self._plan, self._editor)
+
+
+def _without_cache(state: Any) -> Any:
+    if hasattr(state, "cache"):
+        state.cache = None
+    return state

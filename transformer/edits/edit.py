@@ -1,0 +1,145 @@
+"""What an edit is, as data, and what a kind of edit declares of itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from transformer.inputs import InputError
+from transformer.refusal import Refusal
+
+Of = Literal["head", "row", "cell", "word", "kind", "side"]
+NUMBERS: dict[Of, tuple[str, ...]] = {
+    "head": ("layer", "head"),
+    "row": ("layer", "head", "query"),
+    "cell": ("layer", "head", "query", "key"),
+    "word": ("layer", "query"),
+    "kind": (),
+    "side": (),
+}
+"""What the numbers of a place are; a kind of attention by itself and a side have none."""
+
+
+class EditError(InputError, Refusal):
+    """An edit that cannot be made; the message names it."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a model for the length of one run.
+
+    `str(edit)` is how it is spelled everywhere, and `parse` reads that.
+
+    >>> str(Edit("cut", "cross", (2, 3, 5, 7))), str(Edit("positions-shift", "source", (), (3,)))
+    ('cut:cross.2.3.5.7', 'positions-shift:source=3')
+    """
+
+    name: str
+    """Of its kind."""
+    place: str
+    """The kind of attention, such as "cross"; of positions the side, "source"."""
+    numbers: tuple[int, ...] = ()
+    """Layer, head, query and key, as many as its kind asks for."""
+    values: tuple[float, ...] = ()
+    text: str = ""
+    """Another sentence, where its kind refers to one."""
+
+    @property
+    def layer(self) -> int:
+        return self.numbers[0]
+
+    @property
+    def head(self) -> int:
+        return self.numbers[1]
+
+    @property
+    def query(self) -> int:
+        return self.numbers[min(2, len(self.numbers) - 1)]
+
+    @property
+    def key(self) -> int:
+        return self.numbers[3]
+
+    def __str__(self) -> str:
+        values = self.text or ",".join(map(shown, self.values))
+        place = ".".join((self.place, *map(str, self.numbers)))
+        return f"{self.name}:{place}" + (f"={values}" if values else "")
+
+
+def shown(value: float) -> str:
+    """A number as short as it reads back the same.
+
+    >>> shown(3.0), shown(0.5), shown(1e-05)
+    ('3', '0.5', '1e-05')
+    """
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of an edit, within limits: what a control asks for."""
+
+    title: str
+    default: float
+    least: float
+    most: float
+    is_whole: bool = False
+
+
+Scores = Callable[[Edit, Tensor, int], Tensor]
+"""(edit, scores, the number of the first query) -> scores. Scores are those of one head [Q, K], or
+the one row [1, K] of a row or cell; float32, -inf where a mask closes: these stay closed."""
+Heads = Callable[[Edit, Tensor, Tensor | None], Tensor]
+"""(edit, one head's output before W_O [Q, d_value], the reference) -> the same. The reference is
+what the head gives in a run that nothing changes: a row per query where the edit needs as many
+words, else of all its words [R, d_value]; None where the edit refers to nothing."""
+States = Callable[[Edit, Tensor, Tensor], Tensor]
+"""(edit, what a layer gives for a word [D], the reference [D]) -> the same."""
+Places = Callable[[Edit, Tensor], Tensor]
+"""(edit, positions [T], whole numbers) -> which positions stand there instead."""
+Encodings = Callable[[Edit, Tensor], Tensor]
+"""(edit, positional encodings [T, D], or angles of rotary positions [T, n]) -> the same."""
+Steps = Callable[[Edit, Tensor], Tensor]
+"""(edit, radians by which pairs turn from one position to the next [n]) -> the same."""
+Biases = Callable[[Edit, Tensor], Tensor]
+"""(edit, what is added to a head's scores for places [Q, K]) -> the same."""
+
+
+@dataclass(frozen=True)
+class EditKind:
+    """A way to change a model: what it is of, what it asks for, and what it does.
+
+    One of its functions says what it does.
+    """
+
+    name: str
+    title: str
+    of: Of
+    explain: str
+    """What it does; the first sentence stands by itself on a card."""
+    formula: str
+    """In LaTeX as viz/formula.py reads it."""
+    source: str = ""
+    values: tuple[Value, ...] = ()
+    """What follows the place, in this order."""
+    further: Value | None = None
+    """What may follow them, any number of times, once at least."""
+    text: Literal["none", "optional", "needed"] = "none"
+    """Whether a sentence follows the place: the reference; left out, the run's own."""
+    same_length: bool = False
+    """Whether that sentence has as many words as the run's own."""
+    same_sequence: bool = False
+    """Whether it says something only where queries and keys are the same words."""
+    scores: Scores | None = None
+    heads: Heads | None = None
+    states: States | None = None
+    places: Places | None = None
+    encodings: Encodings | None = None
+    frequencies: Steps | None = None
+    bias: Biases | None = None
+
+    @property
+    def cited(self) -> str:
+        """What it does, with its source."""
+        return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain

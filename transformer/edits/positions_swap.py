@@ -1,0 +1,28 @@
+"""Two words that change their positions."""
+
+import torch
+from torch import Tensor
+
+from transformer.edits.edit import Edit, EditKind, Value
+
+_WORD = Value("Word", 0, 0, 10**6, is_whole=True)
+
+
+def swapped(edit: Edit, places: Tensor) -> Tensor:
+    """i where j was and j where i was, of [T]."""
+    i, j = map(int, edit.values)
+    return torch.where(places == i, j, torch.where(places == j, i, places))
+
+
+EDIT = EditKind(
+    name="positions-swap",
+    title="Swap two positions",
+    of="side",
+    explain=(
+        "Two words stand in each other's positions and keep their order in the text: what changes "
+        "is what the model takes from places."
+    ),
+    formula=r"x_i = e_i + p_j, \quad x_j = e_j + p_i",
+    values=(_WORD, _WORD),
+    places=swapped,
+)

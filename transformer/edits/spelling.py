@@ -1,0 +1,92 @@
+"""How edits are spelled: name:place=values, the same in an address, a shell and Python."""
+
+import math
+from collections.abc import Iterable
+
+from transformer.discover import discover
+from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind, Value, shown
+from transformer.refusal import quoted
+
+
+def edit_kinds() -> dict[str, EditKind]:
+    """name -> kind of edit, for every file of this folder that declares one."""
+    return discover("transformer.edits", "EDIT")
+
+
+def edits_of(edits: Iterable[Edit | str]) -> tuple[Edit, ...]:
+    """Edits, or how they are spelled, as edits. Raises EditError."""
+    if isinstance(edits, Edit | str):
+        edits = (edits,)
+    return tuple(parse(str(edit)) for edit in edits)
+
+
+def parse(spelled: str) -> Edit:
+    """The edit that is spelled so. Raises EditError, which says how its kind is spelled.
+
+    >>> parse("head-scale:cross.2.3=0.5")
+    Edit(name='head-scale', place='cross', numbers=(2, 3), values=(0.5,))
+    """
+    name, colon, rest = spelled.partition(":")
+    kind = edit_kinds().get(name)
+    if kind is None:
+        known = ", ".join(edit_kinds())
+        raise EditError(f"There is no edit {quoted(name)}; there are {known}.")
+    where, equals, values = rest.partition("=")
+    if kind.text == "none" and equals:
+        where, _, values = rest.rpartition("=")
+    place, *numbers = where.rsplit(".", len(NUMBERS[kind.of])) if NUMBERS[kind.of] else (where,)
+    is_whole = all(part.isascii() and part.isdecimal() and len(part) < 10 for part in numbers)
+    if not colon or not place or len(numbers) < len(NUMBERS[kind.of]) or not is_whole:
+        raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
+    if kind.text != "none":
+        if bool(equals) != bool(values.strip()) or (kind.text == "needed" and not equals):
+            raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
+        return Edit(name, place, tuple(map(int, numbers)), text=values)
+    given = tuple(_number(part, spelled, kind) for part in values.split(",")) if equals else ()
+    _check(given, spelled, kind)
+    return Edit(name, place, tuple(map(int, numbers)), given)
+
+
+def spelling(kind: EditKind) -> str:
+    """How a kind is spelled, with an example of its values.
+
+    >>> spelling(edit_kinds()["cut"])
+    'cut:KIND.LAYER.HEAD.QUERY.KEY'
+    """
+    place = "SIDE" if kind.of == "side" else ".".join(("KIND", *NUMBERS[kind.of])).upper()
+    wanted = [*kind.values, *([kind.further] * 2 if kind.further else [])]
+    values = ",".join(shown(value.default) for value in wanted)
+    if kind.text != "none":
+        values = "SENTENCE"
+    return f"{kind.name}:{place}" + (f"={values}" if values else "")
+
+
+def _number(text: str, spelled: str, kind: EditKind) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        said = f"{quoted(text)} is not a number"
+        raise EditError(f"{quoted(spelled)}: {said}; write {spelling(kind)}.")
+    return number + 0.0  # no -0.0
+
+
+def _check(given: tuple[float, ...], spelled: str, kind: EditKind) -> None:
+    n_more = len(given) - len(kind.values)
+    if n_more < (kind.further is not None) or (n_more and kind.further is None):
+        raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
+    more = () if kind.further is None else (kind.further,) * n_more
+    for number, value in zip(given, (*kind.values, *more), strict=True):
+        _check_value(number, value, spelled)
+
+
+def _check_value(number: float, value: Value, spelled: str) -> None:
+    title = value.title.lower()
+    if value.is_whole and number != int(number):
+        raise EditError(f"{quoted(spelled)}: {title} is a whole number, not {shown(number)}.")
+    if not value.least <= number <= value.most:
+        raise EditError(
+            f"{quoted(spelled)}: {title} lies between {shown(value.least)} and "
+            f"{shown(value.most)}; {shown(number)} does not."
+        )
