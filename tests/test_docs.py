@@ -13,6 +13,7 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.edits.edit import Edit, EditKind
 from viz.ui.limits import Limits
 from viz.ui.page import Page
 
@@ -81,6 +82,13 @@ def test_the_example_of_a_lens_works() -> None:
     assert isinstance(lens, Lens)
     recording = recording_of(encoder_self=self_attention([torch.full((2, 4, 4), 0.25)]))
     assert lens.compute(recording, "encoder_self", 0).tolist() == [[[0.0] * 4] * 4] * 2
+
+
+def test_the_example_of_an_edit_works() -> None:
+    edit = example("An edit", "EDIT")
+    assert isinstance(edit, EditKind)
+    z = torch.tensor([[1.0, -2.0]])
+    assert edit.heads(Edit(edit.name, "cross", (0, 0)), z, None).tolist() == [[-1.0, 2.0]]
 
 
 def test_the_example_of_a_page_is_a_page() -> None:

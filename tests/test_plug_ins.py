@@ -70,6 +70,11 @@ def test_a_method_decodes_from_the_command_line(found: dict[str, Any]) -> None:
     assert found["method"]["for"] == "ranked"
 
 
+def test_an_edit_changes_what_is_decoded(found: dict[str, Any]) -> None:
+    new, same, plain = found["edit"]
+    assert new == same != plain
+
+
 def test_a_family_is_built_decoded_recorded_and_inspected(found: dict[str, Any]) -> None:
     assert found["family"]["shape"] == [2, 6, 6]  # four numbers read, three written, one unread
     assert found["family"]["family"] == "Reader and writer"

@@ -56,6 +56,15 @@ def method(checkpoint: Checkpoint) -> Any:
     return {"texts": texts, "greedy": decode(checkpoint, TEXT).text, "for": default_method("text")}
 
 
+def edit(checkpoint: Checkpoint) -> Any:
+    choose = ("decode", str(COPY), TEXT, "--json", "--edit")
+    answers = [
+        json.loads(command(*choose, edit))["hypotheses"][0]
+        for edit in ("head-against:cross.0.0", "head-scale:cross.0.0=-1", "head-scale:cross.0.0=1")
+    ]
+    return [each["log_prob"] for each in answers]
+
+
 def small(**changes: Any) -> ModelConfig:
     sizes = dict.fromkeys(("d_model", "d_ff"), 8) | {"n_heads": 2, "n_encoder_layers": 0}
     few = {"vocab_size": 12, "n_decoder_layers": 2, "max_len": 32, "eos_id": None}
@@ -122,6 +131,6 @@ def word(checkpoint: Checkpoint) -> Any:
 
 if __name__ == "__main__":
     copy = load_checkpoint(COPY, "cpu")
-    kinds = (metric, lens, method, family, format, mapping, recipe, word)
+    kinds = (metric, lens, method, edit, family, format, mapping, recipe, word)
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
     sys.exit(0)
