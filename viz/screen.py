@@ -12,9 +12,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
+from transformer.edits import EditError
+from transformer.edits import parse as parse_edit
+
 T = TypeVar("T")
 FIRST_PAGE = "explore"
 """The page at the address without a path."""
+MOST_EDITS = 200
+"""In an address; browsers and servers cut longer ones."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,18 @@ def _read_pins(text: str) -> tuple[str, ...]:
     return pins
 
 
+def _read_edits(text: str) -> tuple[str, ...]:
+    """Those that can be read: one that cannot takes no other with it."""
+    return tuple(dict.fromkeys(filter(None, map(_edit, text.split("/")[:MOST_EDITS]))))
+
+
+def _edit(text: str) -> str | None:
+    try:
+        return str(parse_edit(text))
+    except EditError:
+        return None
+
+
 def _commas(values: tuple[object, ...]) -> str:
     return ",".join(map(str, values)) or "none"
 
@@ -91,6 +108,7 @@ YES = Spelling(_read_yes, lambda value: "yes")
 WHOLES = Spelling(_read_wholes, _commas)
 PAIR = Spelling(_read_pair, _commas)
 PINS = Spelling(_read_pins, _commas)
+EDITS = Spelling(_read_edits, "/".join)
 NUMBERS = replace(NUMBER, has_entries=True)
 NAMES = replace(NAME, has_entries=True)
 
@@ -125,6 +143,10 @@ class Screen:
     """Of the decoding methods, by their names, in order."""
     source_language: str | None = _choice(NAME)
     target_language: str | None = _choice(NAME)
+    edits: tuple[str, ...] = _choice(EDITS, (), CHECKPOINT)
+    """What is changed in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
+    tool: str = _choice(_one_of("look", "heads", "arrows"), "look")
+    """What a click does: show, switch a head off, or cut an arrow."""
     stopped: int | None = _choice(WHOLE, None, REQUEST)
     """The tokens after which the writing of this text was stopped."""
 
@@ -252,7 +274,7 @@ def query(screen: Screen) -> str:
     """What stands behind the path and its question mark."""
     said = spell(screen)
     said.pop("page", None)
-    return urlencode(said, quote_via=quote, safe=",/", errors="replace")
+    return urlencode(said, quote_via=quote, safe=",/:", errors="replace")
 
 
 def link(screen: Screen) -> str:

@@ -50,6 +50,7 @@ VALUES: list[tuple[Spelling, Any]] = [
     (spelling.WHOLES, some_wholes),
     (spelling.PAIR, lambda rng: (rng.randrange(99), rng.randrange(99))),
     (spelling.PINS, lambda rng: ("q5", f"k{rng.randrange(10**6)}")),
+    (spelling.EDITS, lambda rng: some_edits(rng)),
     (spelling.NUMBERS, lambda rng: entries(rng, some_number)),
     (spelling.NAMES, lambda rng: entries(rng, lambda rng: some_text(rng) or "x")),
 ]
@@ -61,7 +62,14 @@ CHOICES = {
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),
     "tokens": ("words", "pieces"),
+    "tool": ("look", "heads", "arrows"),
 }
+
+
+def some_edits(rng: random.Random) -> tuple[str, ...]:
+    head = f"{rng.randrange(9)}.{rng.randrange(9)}"
+    found = (f"head-off:cross.{head}", f"cut:a b.c.{head}.5.7", f"head-scale:cross.{head}=0.5")
+    return tuple(rng.sample(found, rng.randrange(1, 4)))
 
 
 def entries(rng: random.Random, value: Any) -> tuple[tuple[str, Any], ...]:
@@ -184,3 +192,17 @@ def test_entries_stay_in_order() -> None:
 
 def test_half_a_character_in_the_name_of_a_page_is_replaced_in_its_link() -> None:
     assert link(Screen(page="\ud83dx")).startswith("./%3Fx?")
+
+
+def test_an_edit_that_cannot_be_read_takes_no_other_with_it() -> None:
+    said = {"edits": "head-off:cross.2.3/nothing/head-scale:cross.1.1=-0.50/head-off:cross.2.3"}
+    assert parse(said).edits == ("head-off:cross.2.3", "head-scale:cross.1.1=-0.5")
+    assert parse({"edits": "nothing"}).edits == ()
+    many = "/".join(f"head-off:cross.0.{head}" for head in range(1000))
+    assert len(parse({"edits": many}).edits) == spelling.MOST_EDITS
+
+
+def test_edits_stay_with_another_text_and_go_with_another_checkpoint() -> None:
+    screen = Screen(edits=("head-off:cross.2.3",))
+    assert choose(screen, text="other").edits == screen.edits
+    assert choose(screen, checkpoint="copy").edits == ()

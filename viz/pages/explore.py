@@ -6,7 +6,9 @@ import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
+from viz.ui.changing import edited_heads, heads_off, switch_off
 from viz.ui.controls import choose_head
+from viz.ui.experiment import experiment_button
 from viz.ui.focus import pinned_tokens, turn_to_head
 from viz.ui.live_preview import preview
 from viz.ui.page import Page, Pane
@@ -48,6 +50,9 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "top": screen.top,
         "own_scale": screen.own_scale,
         "speaks": False,  # the large picture does
+        "tool": screen.tool,
+        "off": heads_off(),
+        "edited": edited_heads(screen.edits),
     }
     grid = HeadGrid(_readable(pane, reading), reading)
     pinned = pinned_tokens(pane)
@@ -57,6 +62,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "grid",
         caption_of(pane.answer, grid.title(pane.recording)),
         on_open=lambda head: turn_to_head(pane, *head),
+        on_off=lambda off: switch_off(map(tuple, off)),
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )
     preview("grid", grid, **view)
@@ -76,7 +82,8 @@ def _large(pane: Pane, reading: Reading) -> None:
         shown = choose_picture(pane)
         choose_reading(pane, shown)
         save_head(pane)
+        experiment_button()
     picture(shown, pane, reading)
 
 
-PAGE = Page("explore", "Explore", "Look", 1, draw)
+PAGE = Page("explore", "Explore", "Look", 1, draw, edits=True)

@@ -11,10 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
 from transformer.device import DeviceError
+from transformer.edits import EditError
 from transformer.files.foreign_text import shown
 from transformer.visible import visible
 from viz.labels import literal
 from viz.screen import Screen
+from viz.ui.changing import forget_changes, say_dropped, without_edit
 from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.cpu_instead import why_on_cpu
 from viz.ui.growing import as_stopped, end_reading, streams, written_answer
@@ -52,6 +54,7 @@ def header(shows: Shows = "sentence") -> Request:
         st.stop()
     said = session().screen.checkpoint
     checkpoint = said if said in names else names[0]
+    say_dropped()
     screen, shown = session().screen, session().shown
     if shown is not None and shown.request.checkpoint not in names:
         _say_gone(shown.request.checkpoint, checkpoint)
@@ -87,6 +90,7 @@ def turn_to(checkpoint: str) -> None:
         text = shown.request.text
     elif shown and text in shown.checkpoint.about.examples:
         text = None  # its own example takes the place of the old one's
+    forget_changes()
     is_first = checkpoint == checkpoint_names()[0]
     change(checkpoint=None if is_first else checkpoint, text=text)
 
@@ -135,12 +139,13 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     """
     known = about(checkpoint)
     if known is None or not known.family.decodes:
-        return make_request(checkpoint, text, "none")
+        return make_request(checkpoint, text, "none", edits=screen.edits)
     usual = default_method(known.family.reads)
     method = screen.decoding if screen.decoding in _methods() else usual
     options = chosen_options(decoding_methods()[method], screen)
     languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
-    request = make_request(checkpoint, text, method, tuple(options.items()), languages)
+    asked = (method, tuple(options.items()), languages, screen.edits)
+    request = make_request(checkpoint, text, *asked)
     return limited(as_stopped(request, screen.stopped))
 
 
@@ -202,6 +207,8 @@ def _settle(request: Request, is_read: bool) -> None:
             still = f" Still shown: {title(before.request.checkpoint)}."
         said = f"{error} The other checkpoints are not affected.{still}"
         st.error(literal(said), icon=":material/error:")
+    except EditError as error:
+        without_edit(error, request.edits)
     except (InputError, DeviceError) as error:
         session().shown = shown = _fall_back(request)
         still = f" Still shown: “{shown.request.text}”." if shown else ""

@@ -10,6 +10,7 @@ from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
 from viz.ui.cpu_instead import may_repeat
+from viz.ui.experiment import experiment
 from viz.ui.failures import report, say_failed_choice, say_failure
 from viz.ui.garbage import freeze_modules
 from viz.ui.growing import drawn
@@ -99,6 +100,8 @@ def _draw_page(page: Page, asked: Request) -> None:
     with previewed(asked, pane.shown):
         if page.shows == "sentence":
             token_row(page, shown, previews=shown is pane)
+            if shown is pane:
+                experiment(pane, page.edits)
             tell_story()
         page.draw(shown)
     drawn()

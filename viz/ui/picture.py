@@ -1,18 +1,21 @@
 """The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.reading import Reading, lenses, read
+from transformer.analysis.reading import AttentionMap, Reading, lenses, read
 from transformer.analysis.strongest import strongest_weight
+from transformer.edits import Edit
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.labels import literal
+from viz.ui.changing import add
 from viz.ui.controls import choose_one
 from viz.ui.focus import pin, pin_cell, pinned_cell, turn_by
 from viz.ui.live_preview import preview
@@ -54,6 +57,10 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         overlaid = None if view["heads"] == [selection.head] else tuple(view["heads"])
         pin(pane, view["pins"], lines=view["lines"], **{f"heads{pane.suffix}": overlaid})
 
+    def cut(lines: Sequence[Sequence[int]]) -> None:
+        map = read(pane.recording, selection.kind, reading)
+        add(*(each for head, row, column in lines for each in _cuts(pane, map, head, row, column)))
+
     view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
     data = view.data(
         payload_of(pane.answer, view),
@@ -62,10 +69,12 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         heads=heads,
         pins=pane.screen.pins,
         lines=pane.screen.lines,
+        tool=_tool(pane),
     )
     caption, turned = caption_of(pane.answer, view.title(pane.recording)), _turned(pane, reading)
-    head_view(data, key, caption, on_view=changed, on_turn=turned)
-    preview(key, view, of=pane.of, head=selection.head, lines=pane.screen.lines)
+    head_view(data, key, caption, on_view=changed, on_turn=turned, on_cut=cut)
+    lines, tool = pane.screen.lines, _tool(pane)
+    preview(key, view, of=pane.of, head=selection.head, lines=lines, tool=tool)
 
 
 def _heatmap(pane: Pane, reading: Reading) -> None:
@@ -75,6 +84,9 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
 
     def open_cell(place: Sequence[int]) -> None:
         row, column = place
+        if _tool(pane) == "arrows":
+            add(*_cuts(pane, map, selection.head, row, column))
+            return
         head = (map.attention, selection.layer, selection.head)
         cell = strongest_weight(*head, map.row_groups[row], map.column_groups[column])
         inside: dict[str, Any] = {} if pane.suffix else {"picture": "inside"}
@@ -112,6 +124,20 @@ def _inside(pane: Pane, reading: Reading) -> None:
         on_turn=lambda n: turn_by(pane, n),
     )
     preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)
+
+
+def _tool(pane: Pane) -> str:
+    """What a click on this picture does; a second pane is not changed."""
+    return "look" if pane.suffix else pane.screen.tool
+
+
+def _cuts(pane: Pane, map: AttentionMap, head: int, row: int, column: int) -> Iterator[Edit]:
+    """Cuts of every cell that belongs to this row and column: a word may be of several pieces."""
+    kind, layer = pane.selection.kind, pane.selection.layer
+    is_open = map.attention.allowed(layer, head)
+    for query, key in product(map.row_groups[row], map.column_groups[column]):
+        if is_open[query, key]:
+            yield Edit("cut", kind, (layer, head, query, key))
 
 
 def _turned(pane: Pane, reading: Reading) -> Callable[[int], None]:

@@ -96,5 +96,5 @@ def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
         raise InputError(f"A preview changes the text, not {', '.join(changes)}.")
     text = changes.get("text", request.text)
     return make_request(
-        request.checkpoint, text, request.method, request.options, request.languages
+        request.checkpoint, text, request.method, request.options, request.languages, request.edits
     )

@@ -49,6 +49,8 @@ class Request:
     options: tuple[tuple[str, float], ...] = ()
     """Of the method, as (name, value) pairs."""
     languages: Languages = NEITHER
+    edits: tuple[str, ...] = ()
+    """What is changed in the model for this run, as transformer/edits spells it."""
     follows: "Request | None" = None
     """Whose writing the model is made to read; None: it writes by itself."""
 
@@ -144,10 +146,11 @@ def make_request(
     method: str,
     options: tuple[tuple[str, float], ...] = (),
     languages: Languages = NEITHER,
+    edits: tuple[str, ...] = (),
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
     version = version_of(checkpoints_folder() / checkpoint)
-    return Request(checkpoint, version, text.strip(), method, options, languages)
+    return Request(checkpoint, version, text.strip(), method, options, languages, edits)
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
@@ -229,10 +232,15 @@ def _made(
     if request.follows is not None:
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
+<<<<<<< HEAD
         options: dict[str, Any] = dict(request.options)
         decoding = decode(checkpoint, request.text, request.method, on_token, **options)
+=======
+        options, edits = dict(request.options), request.edits
+        decoding = decode(checkpoint, request.text, request.method, on_token, edits, **options)
+>>>>>>> be5c043 (Explore: heads are switched off and arrows cut by a click, undone, and the output compared)
         target, decoding = decoding.target, decoding.without_distributions()
-    recording = record(checkpoint, request.text, target)
+    recording = record(checkpoint, request.text, target, request.edits)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
 
 
@@ -242,7 +250,7 @@ def recording_of_text(request: Request) -> Recording:
     if checkpoint.family.continues:
         return KEPT.get(
             ("text", request),
-            lambda: record(checkpoint, request.text),
+            lambda: record(checkpoint, request.text, edits=request.edits),
             lambda made: bytes_of(made, checkpoint.model),
         )
     return answer(request).recording

@@ -61,6 +61,12 @@ class Session:
     charged: object = None
     """What it read last."""
     preview: LivePreview = field(default_factory=LivePreview)
+    undone: list[tuple[str, ...]] = field(default_factory=list)
+    """The edits that were in force before each of the last was taken back, the newest last."""
+    before: list[tuple[str, ...]] = field(default_factory=list)
+    """Those that were in force before each of the last changes of them."""
+    dropped: list[str] = field(default_factory=list)
+    """Why edits were dropped; the run that follows says so."""
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
 

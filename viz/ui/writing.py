@@ -138,7 +138,7 @@ def part_of(writing: Writing) -> Answer:
     assert writing.so_far is not None
     decoding, request = writing.so_far.decoding(), writing.request
     checkpoint = open_checkpoint(request)
-    recording = record(checkpoint, request.text, decoding.target)
+    recording = record(checkpoint, request.text, decoding.target, request.edits)
     seconds = time.perf_counter() - writing.began
     shorter = with_length(request, len(decoding.hypotheses[0].ids))
     return Answer(shorter, checkpoint, decoding, recording, seconds)

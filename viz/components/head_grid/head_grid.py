@@ -27,7 +27,10 @@ N_TELLING = 3
 
 HEAD_GRID = Component("head_grid")
 head_grid = mountable(HEAD_GRID)
-"""on_open: the kind, layer and head that were clicked; on_view: show, sort and top by name."""
+"""on_open: the kind, layer and head that were clicked; on_view: show, sort and top by name.
+
+on_off: the heads that are off now, by kind, layer and head.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class HeadGrid:
         pinned: Sequence[tuple[str, int]] = (),
         own_scale: bool = False,
         speaks: bool = True,
+        tool: str = "look",
+        off: Sequence[tuple[str, int, int]] = (),
+        edited: Sequence[tuple[str, int, int]] = (),
     ) -> bytes:
         """selected: (kind, layer, head); None: the first head.
 
@@ -64,13 +70,15 @@ class HeadGrid:
         that a kind lacks counts as "maps" or "layer". pinned: tokens whose rows and columns are
         marked, by side and position. own_scale: whether the darkest shade of each head is its
         largest value. speaks: whether the sentence stands above the grid, and not above a picture
-        beside it.
+        beside it. tool: with "heads" a click switches a head off. off, edited: heads that are, and
+        those that are changed in another way, by kind, layer and head.
         """
         view = {"show": show, "sort": sort, "top": top}
         state = {"selected": None if selected is None else list(selected), "view": view}
         state |= {"pinned": [list(each) for each in pinned]}
+        changed = {"tool": tool, "off": list(map(list, off)), "edited": list(map(list, edited))}
         look = {"difference": theme.difference_scale, "speaks": speaks, "own_scale": own_scale}
-        return envelope(payload, theme, **look, **state)
+        return envelope(payload, theme, **look, **state, **changed)
 
     def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
         maps = self._maps(recording)

@@ -14,6 +14,7 @@ import { unpack } from "../kit/unpack.js";
 import { fillCells, layOut } from "./cells.js";
 import { fit } from "./fit.js";
 import { illustrate } from "./illustrate.js";
+import { markEdited, switched } from "./edited.js";
 import { gridPlaceAfter, indexOf } from "./order.js";
 import { createSection, draw, markToken, read, show } from "./section.js";
 import { createToolbar, setToolbar } from "./toolbar.js";
@@ -57,7 +58,7 @@ function listen(grid) {
   boards.onfocusout = () => describe(grid, null);
 }
 
-function update(grid, { nonce, palette, difference, speaks, own_scale, selected, pinned, view, payload }) {
+function update(grid, { nonce, palette, difference, speaks, own_scale, selected, pinned, view, tool, off, edited, payload }) {
   const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const isNew = drawn !== grid.drawn;
   grid.speaks = speaks;
@@ -70,7 +71,9 @@ function update(grid, { nonce, palette, difference, speaks, own_scale, selected,
   const isMoved = accepts(grid.sync, "view", view) && !isSame(view, grid.view);
   if (isMoved) grid.view = view;
   if (isNew || isMoved) showAll(grid);
-  Object.assign(grid, { pinned });
+  Object.assign(grid, { pinned, tool, edited });
+  if (accepts(grid.sync, "off", off)) grid.off = off;
+  markEdited(grid);
   markTokens(grid);
   const isOther = accepts(grid.sync, "open", selected) && !isSame(selected, grid.selected);
   if (isNew || isMoved || isOther) select(grid, isOther ? selected : grid.selected);
@@ -185,9 +188,16 @@ function choose(grid, cell) {
   const { header } = cell.section;
   // A map of a whole layer stands for the head that is open.
   const chosen = [header.kind, cell.layer, header.lens.per_head ? cell.head : grid.place[1]];
+  if (grid.tool === "heads" && header.lens.per_head) return switchHead(grid, chosen);
   select(grid, chosen);
   tell(grid.sync, "open", chosen);
   showLarge();
+}
+
+function switchHead(grid, head) {
+  grid.off = switched(grid.off, head);
+  markEdited(grid);
+  tell(grid.sync, "off", grid.off);
 }
 
 function onKey(grid, event) {

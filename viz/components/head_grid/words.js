@@ -47,7 +47,8 @@ export function spoken(cell) {
   const { shown, ranks } = cell.section;
   const { by } = shown;
   const rank = by ? [`rank ${ranks[cell.index] + 1} by ${metricOf(cell.section, by).title}`] : [];
-  return `${fullNameOf(cell)}: ${textOf(said(cell))} ${[...telling, ...rank].join(", ")}`.trim();
+  const done = cell.dataset.edited ? `, ${cell.dataset.edited}` : "";
+  return `${fullNameOf(cell)}${done}: ${textOf(said(cell))} ${[...telling, ...rank].join(", ")}`.trim();
 }
 
 // Where there are other kinds, with its own.

@@ -34,7 +34,8 @@ head_view = mountable(HEAD_VIEW)
 """on_view: {"heads", "pins", "lines"}: heads that are shown, none being a choice too; tokens that
 are held; of each row the strongest lines, 0 being all.
 
-A pin is "q5" for row 5, "k3" for column 3. on_turn: 1 for the next head, -1 for the one before.
+on_cut: [head, row, column] of each line that was clicked. A pin is "q5" for row 5, "k3" for
+column 3. on_turn: 1 for the next head, -1 for the one before.
 """
 
 
@@ -64,10 +65,12 @@ class HeadView:
         heads: tuple[int, ...] | None = None,
         pins: tuple[str, ...] = (),
         lines: int = 5,
+        tool: str = "look",
     ) -> bytes:
         """head: the chosen one; heads: those shown, `head` alone when left out; pins: held.
 
-        lines: of each row the strongest so many, 0 being all.
+        lines: of each row the strongest so many, 0 being all. tool: with "arrows" a click on a
+        line cuts it.
         """
         return envelope(
             payload,
@@ -76,6 +79,7 @@ class HeadView:
             heads=[head] if heads is None else list(heads),
             pins=list(pins),
             lines=lines,
+            tool=tool,
             ink=theme.ink,
             colours=theme.head_colours,
         )

@@ -13,6 +13,7 @@ import { arrangeControls, createControls, markHeads, offerLines, onDigit } from 
 import { colourOf, shown } from "./heads.js";
 import { illustrate } from "./illustrate.js";
 import { openMap, openToken } from "./lines.js";
+import { onLine } from "./cutting.js";
 import { follow } from "./follow.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens, link, point } from "./pointing.js";
@@ -56,6 +57,10 @@ function create(root, sync) {
   root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);
   root.onkeydown = (event) => onKey(view, event);
   view.box.onscroll = () => scrolled(view);
+  onLine(view, (line) => {
+    // Those that the server has not heard of yet are told again.
+    tell(sync, "cut", [...(sync.own.cut?.value ?? []), line]);
+  });
   onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);
@@ -75,10 +80,11 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, payload }) {
+function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
-  Object.assign(view, { head, ink, colours, palette });
+  Object.assign(view, { head, ink, colours, palette, tool });
+  view.root.dataset.tool = tool;
   const isNew = drawn !== view.drawn;
   if (isNew) {
     Object.assign(view, { drawn, nonce, map: openMap(payload), hovered: null, linked: [] });

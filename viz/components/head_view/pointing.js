@@ -3,7 +3,7 @@
 import { announceToken } from "../kit/page.js";
 import { say } from "../kit/sentence.js";
 import { badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
-import { MAX_POINTED, developed, linesAt, openToken } from "./lines.js";
+import { MAX_POINTED, developed, linesAt, openToken, paintLines } from "./lines.js";
 import { movedLines, paintHead } from "./picture.js";
 import { labelTokens, markActive, strongestAt } from "./tokens.js";
 import { describe, explain, said } from "./words.js";
@@ -54,18 +54,27 @@ export function isolateTokens(view) {
 }
 
 export function drawActive(view, heads) {
-  const { active } = view;
+  const { active, aimed } = view;
   if (!view.paint) return;
   const context = view.overlay.getContext("2d");
-  if (!active.length) return context.clearRect(0, 0, view.base.width, view.base.height);
+  if (!active.length && !aimed) return context.clearRect(0, 0, view.base.width, view.base.height);
   const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   const linesOf = (map, head) => linesAt(map, head, active, each);
   const lines = view.moving
     ? [movedLines(view, linesOf)]
     : heads.map((head) => linesOf(view.map, head));
   heads.forEach((head, i) => paintHead(view, head, lines[i]));
+  if (aimed) paintAimed(view, ...aimed);
   context.putImageData(developed(view.paint), 0, 0);
   if (heads.length > 1) heads.forEach((head, i) => drawEnds(view, context, head, lines[i]));
+}
+
+// The line that a click would cut, as thick as any.
+function paintAimed(view, head, row, column) {
+  const { paint, map, pitch, top, palette } = view;
+  const place = { pitch: pitch * paint.ratio, top, shift: shiftOf(view, head) * paint.ratio };
+  const line = { rows: [row], columns: [column], values: [map.header.bound] };
+  paintLines(paint, line, palette.accent, map.header.bound, place);
 }
 
 // At the key of each line a bar as long as its weight, as in the paper's Figure 3.

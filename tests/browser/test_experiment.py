@@ -1,0 +1,66 @@
+"""The model is changed by hand, and what it writes then is on the page."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter, row
+from transformer import decode, load_checkpoint
+
+pytestmark = pytest.mark.browser
+
+TEXT = "The animal didn't cross the street because it was too tired."
+
+
+def written(*edits: str) -> str:
+    checkpoint = load_checkpoint("checkpoints/en-de")
+    return decode(checkpoint, TEXT, "beam", edits=edits).text
+
+
+def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str) -> None:
+    open_app(page, address)
+    page.get_by_role("button", name="Experiment").click()
+    grid = page.locator('.head-grid[data-tool="heads"]')
+    for name in ("L2 H3", "L2 H7", "L1 H2"):
+        grid.get_by_role("gridcell", name=re.compile(f"^Cross {name}[:,]")).click()
+    edits = ["head-off:cross.2.3", "head-off:cross.2.7", "head-off:cross.1.2"]
+    becomes(lambda: parameter(page, "edits"), "/".join(edits))
+    expect(grid.locator('.cell[data-edited="off"]')).to_have_count(3)
+    output = page.locator(".outputs dd")
+    expect(output).to_have_count(2)
+    words = [text.split("\n")[0] for text in output.nth(1).locator("div").all_inner_texts()]
+    assert "".join(words) == written(*edits).replace(" ", "")
+    page.get_by_role("button", name="Undo").click()
+    becomes(lambda: parameter(page, "edits"), "/".join(edits[:2]))
+    page.reload()
+    expect(grid.locator('.cell[data-edited="off"]')).to_have_count(2)
+    expect(page.get_by_role("button", name="Cross L2 H3 off")).to_be_visible()
+    grid.get_by_role("gridcell", name=re.compile("^Cross L2 H3[:,]")).click()  # on again
+    becomes(lambda: parameter(page, "edits"), edits[1])
+    page.get_by_role("button", name="All off").click()
+    expect(page.locator(".outputs")).to_have_count(0)
+    painted(page)
+    assert "".join(row(page, "target")[:-1]) == written().replace(" ", "")
+
+
+def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?tool=arrows&pins=q1")
+    view = page.locator('.head-view[data-tool="arrows"][data-nonce]')
+    box = view.locator(".wires").bounding_box()
+    token = view.locator("[data-token=q1]").bounding_box()
+    assert box is not None and token is not None
+    spot = (box["x"] + 30, token["y"] + token["height"] / 2)
+    page.mouse.move(*spot)
+    expect(view.locator(".wires.aimed")).to_have_count(1)
+    page.mouse.click(*spot)
+    becomes(lambda: parameter(page, "edits"), "cut:cross.2.3.1.1")
+    expect(page.get_by_role("button", name="Cross L2 H3: Tier ↛ animal")).to_be_visible()
+    painted(page)
+    page.go_back()
+    expect(page.get_by_role("button", name="Cross L2 H3: Tier ↛ animal")).to_have_count(0)
+    open_app(page, f"{address}/?tool=arrows&picture=map")
+    cells = page.locator(".head-map[data-nonce] canvas").last  # the one on top
+    cells.click(position={"x": 8, "y": 8})
+    becomes(lambda: str(parameter(page, "edits")).startswith("cut:cross.2.3."), True)

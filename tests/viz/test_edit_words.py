@@ -1,0 +1,52 @@
+"""Edits in words, and the factor that leads from one kind to another."""
+
+from pathlib import Path
+
+import pytest
+
+from transformer import decode, load_checkpoint, record
+from transformer.checkpoint import Checkpoint
+from transformer.edits import parse
+from viz.edit_words import factor_of, said, with_factor
+
+TEXT = "The animal didn't cross the street because it was too tired."
+
+
+@pytest.fixture(scope="module")
+def en_de() -> Checkpoint:
+    return load_checkpoint(Path("checkpoints/en-de"))
+
+
+@pytest.mark.parametrize(
+    ("spelled", "words"),
+    [
+        ("head-off:cross.2.3", "Cross L2 H3 off"),
+        ("head-scale:encoder_self.0.1=0.5", "Encoder L0 H1 × 0.5"),
+        ("cut:cross.2.3.1.1", "Cross L2 H3: Tier ↛ animal"),
+        ("arrow-scale:encoder_self.2.3.1.1=2", "Encoder L2 H3: animal → animal × 2"),
+        ("cut:cross.2.3.99.98", "Cross L2 H3: 99 ↛ 98"),
+    ],
+)
+def test_an_edit_says_what_it_changes(en_de: Checkpoint, spelled: str, words: str) -> None:
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    assert said(parse(spelled), recording) == words
+
+
+@pytest.mark.parametrize(
+    ("spelled", "factor", "other"),
+    [
+        ("head-off:cross.2.3", 0.5, "head-scale:cross.2.3=0.5"),
+        ("head-scale:cross.2.3=0.5", 0.0, "head-off:cross.2.3"),
+        ("head-scale:cross.2.3=0.5", 1.0, "None"),
+        ("cut:cross.2.3.1.1", 2.0, "arrow-scale:cross.2.3.1.1=2"),
+        ("arrow-scale:cross.2.3.1.1=2", 0.0, "cut:cross.2.3.1.1"),
+    ],
+)
+def test_a_factor_leads_from_one_kind_to_the_other(spelled: str, factor: float, other: str) -> None:
+    edit = parse(spelled)
+    assert factor_of(edit) is not None
+    assert str(with_factor(edit, factor)) == other
+
+
+def test_other_kinds_have_no_factor() -> None:
+    assert factor_of(parse("head-uniform:cross.2.3")) is None

@@ -1,0 +1,86 @@
+"""Edits on the page: in force by the address, taken back, dropped where they cannot be made."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start
+from transformer import decode, load_checkpoint
+
+__all__ = ["folder"]
+
+HEAD = "head-off:cross.0.1"
+
+
+def outputs(app: AppTest) -> str:
+    """The strip's two lines as text."""
+    found = [each.proto.body for each in app.get("html") if "outputs" in each.proto.body]
+    return re.sub(r"<[^>]*>", " ", re.sub(r"<style>.*?</style>", "", found[0], flags=re.S))
+
+
+def press(app: AppTest, title: str) -> AppTest:
+    return next(each for each in app.button if each.label == title).click().run()
+
+
+def test_edits_of_the_address_are_in_force(folder: Path) -> None:
+    checkpoint = load_checkpoint(folder / "copy")
+    edits = [f"head-off:cross.{layer}.{head}" for layer in range(2) for head in range(4)]
+    edits = [each for each in edits if _is_there(checkpoint, each)]
+    app = start(edits="/".join(edits), decoding="greedy")
+    assert app.session_state["session"].shown.recording.target == (
+        decode(checkpoint, EXAMPLE, edits=edits).target
+    )
+    assert screen(app).edits == tuple(edits)
+    assert "without the edits" in outputs(app)
+    assert re.search(r"[+−]\d+\.\d\d", outputs(app))
+
+
+def _is_there(checkpoint, edit: str) -> bool:
+    _, layer, head = edit.rsplit(".", 2)
+    return int(layer) < checkpoint.config.n_decoder_layers and int(head) < checkpoint.config.n_heads
+
+
+def test_edits_are_taken_back_and_made_again(folder: Path) -> None:
+    app = start(edits=HEAD)
+    press(app, "All off")
+    assert screen(app).edits == ()
+    press(app, "Undo")
+    assert screen(app).edits == (HEAD,)
+    press(app, "Redo")
+    assert screen(app).edits == ()
+    assert not said(app)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["head-off:cross.9.9", "cut:cross.0.0.0.99", "head-off:nothing.0.0"]
+)
+def test_an_edit_of_what_is_not_there_is_dropped_with_a_note(folder: Path, wrong: str) -> None:
+    app = start(edits=f"{HEAD}/{wrong}")
+    assert screen(app).edits == (HEAD,)
+    notes = re.sub(r"[\\\N{WORD JOINER}]", "", " ".join(each.value for each in app.info))
+    assert "It was dropped." in notes
+    assert wrong in notes
+    assert app.session_state["session"].shown.request.edits == (HEAD,)
+
+
+def test_without_edits_or_a_tool_the_page_says_nothing_of_them(folder: Path) -> None:
+    app = start()
+    assert not [each for each in app.button if each.label in ("Undo", "Redo", "All off")]
+    press(app, "Experiment")
+    assert [each.disabled for each in app.button if each.label in ("Undo", "Redo")] == [True, True]
+    press(app, "Experiment")
+    assert screen(app).tool == "look"
+
+
+def test_heads_that_are_off_stand_beside_other_edits() -> None:
+    def script() -> None:
+        from viz.ui.changing import switch_off
+        from viz.ui.state import change
+
+        change(edits=("head-off:cross.0.0", "cut:cross.0.0.1.2"))
+        switch_off([("cross", 0, 1)])
+
+    app = AppTest.from_function(script).run()
+    assert screen(app).edits == ("cut:cross.0.0.1.2", "head-off:cross.0.1")

@@ -1,0 +1,68 @@
+"""What a change of a model did to what it writes: log-probabilities, and the words that differ."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from torch import Tensor
+
+from transformer.recording import Recording
+from transformer.tokenizer import Token
+from transformer.words import word_groups, word_piece
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """A word of an output, and how likely it was before a change of the model and after it."""
+
+    word: str
+    before: float
+    """Its log-probability in nats: the sum over its pieces, each given those before it."""
+    after: float
+
+    @property
+    def gain(self) -> float:
+        """In nats; negative where the change made the word less likely."""
+        return self.after - self.before
+
+
+def log_probabilities(recording: Recording) -> Tensor:
+    """Of each token of the target, given all before it: float64 [T], in nats."""
+    ids = [token.id for token in recording.target]
+    chosen = recording.logits.cpu().double().log_softmax(-1)
+    return chosen[range(len(ids)), ids]
+
+
+def word_changes(before: Recording, after: Recording) -> list[WordChange]:
+    """Of each word of the target that both recordings were made to read.
+
+    Raises ValueError where these are different targets.
+    """
+    if before.target != after.target:
+        raise ValueError("log-probabilities are compared of one and the same target")
+    old, new = log_probabilities(before), log_probabilities(after)
+    return [
+        WordChange(
+            word_piece([before.target[i] for i in group]).strip(" ▁"),
+            float(old[list(group)].sum()),
+            float(new[list(group)].sum()),
+        )
+        for group in word_groups(before.target)
+    ]
+
+
+def words_of(tokens: Sequence[Token]) -> list[str]:
+    """The words that tokens spell, special tokens left out."""
+    groups = [[tokens[i] for i in group] for group in word_groups(tokens)]
+    return [word_piece(group).strip(" ▁") for group in groups if not group[0].special]
+
+
+def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:
+    """Which words another text lacks where it is aligned to this one by its longest common parts.
+
+    >>> differing("weil es zu müde war".split(), "weil er zu müde war".split())
+    [False, True, False, False, False]
+    """
+    blocks = SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks()
+    kept = {i for block in blocks for i in range(block.a, block.a + block.size)}
+    return [i not in kept for i in range(len(words))]

@@ -1,0 +1,59 @@
+// With the tool that cuts, the line under the pointer stands out, and a click tells which it is.
+
+import { shiftOf, shown } from "./heads.js";
+import { MAX_POINTED, linesAt, lookOf } from "./lines.js";
+import { linesShown } from "./picture.js";
+import { drawActive } from "./pointing.js";
+
+const REACH = 7; // px from the pointer to the middle of a line
+
+export function onLine(view, take) {
+  const { wires } = view;
+  const aim = (event) => {
+    const line = event && view.tool === "arrows" && view.map ? lineUnder(view, event) : null;
+    if (line?.join() === view.aimed?.join()) return;
+    view.aimed = line;
+    wires.classList.toggle("aimed", line !== null);
+    drawActive(view, shown(view));
+  };
+  wires.onpointermove = aim;
+  wires.onpointerleave = () => aim(null);
+  wires.onclick = (event) => {
+    aim(event); // a touch has not moved before
+    if (!view.aimed) return;
+    take(view.aimed);
+    aim(null);
+  };
+}
+
+function lineUnder(view, event) {
+  const box = view.wires.getBoundingClientRect();
+  return nearest(view, event.clientX - box.left, event.clientY - box.top, box.width);
+}
+
+// [head, row, column] of the nearest line to a point of the picture in px; null: none is near.
+export function nearest(view, x, y, width) {
+  const heads = shown(view);
+  const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
+  const perRow = Number(view.controls.lines.value);
+  let [found, least] = [null, REACH];
+  for (const head of heads) {
+    const { rows, columns, values } = view.active?.length
+      ? linesAt(view.map, head, view.active, each)
+      : linesShown(view.map, head, perRow);
+    for (let i = 0; i < values.length; i++) {
+      if (lookOf(Math.abs(values[i]) / view.map.header.bound).shade < 0.1) continue; // hardly seen
+      const away = distance(view, head, rows[i], columns[i], x / width, y, width);
+      if (away < least) [found, least] = [[head, rows[i], columns[i]], away];
+    }
+  }
+  return found;
+}
+
+// From a point to the curve of lines.js, whose height is t² (3 - 2 t), along its normal.
+function distance(view, head, row, column, t, y, width) {
+  const place = (end) => (end + 0.5) * view.pitch - view.box.scrollTop + shiftOf(view, head);
+  const rise = place(column) - place(row);
+  const slope = (rise * 6 * t * (1 - t)) / width;
+  return Math.abs(y - place(row) - rise * t * t * (3 - 2 * t)) / Math.hypot(1, slope);
+}

@@ -1,0 +1,58 @@
+"""An edit in words, and the factor that those have which make something weaker or stronger."""
+
+from dataclasses import replace
+
+from transformer import Recording
+from transformer.edits import Edit, edit_kinds
+from transformer.tokenizer import Token
+from viz.labels import bare_label, kind_title
+
+MOST = {"head-scale": 2.0, "head-off": 2.0, "arrow-scale": 4.0, "cut": 4.0}
+"""The largest factor that a slider offers."""
+_NONE = {"head-scale": "head-off", "arrow-scale": "cut"}
+"""What a factor of 0 is called."""
+_SOME = {none: some for some, none in _NONE.items()}
+
+
+def said(edit: Edit, recording: Recording) -> str:
+    """An edit as a button says it: "Cross L2 H3 off", "L2 H3: er ↛ it".
+
+    The number of a layer is the one that the model itself gives it.
+    """
+    kind, attention = edit_kinds()[edit.name], recording.attentions.get(edit.place)
+    if kind.of == "side":
+        values = ", ".join(f"{value:g}" for value in edit.values)
+        return f"{kind.title}, {edit.place}" + (f": {values}" if values else "")
+    layer = edit.layer if attention is None else attention.number(edit.layer)
+    where = f"{kind_title(edit.place)} L{layer} H{edit.head}"
+    factor = factor_of(edit)
+    if kind.of == "cell":
+        rows = () if attention is None else attention.produced or attention.queries
+        keys = () if attention is None else attention.keys
+        arrow = "↛" if factor is not None and factor[0] == 0 else "→"
+        where += f": {_word(rows, edit.query)} {arrow} {_word(keys, edit.key)}"
+    if factor is None:
+        return f"{where}: {kind.title}"
+    if factor[0] == 0:
+        return where if kind.of == "cell" else f"{where} off"
+    return f"{where} × {factor[0]:g}"
+
+
+def factor_of(edit: Edit) -> tuple[float, float] | None:
+    """By what an edit multiplies, and the most that is offered; None: it does something else."""
+    if edit.name not in MOST:
+        return None
+    return (edit.values[0] if edit.values else 0.0), MOST[edit.name]
+
+
+def with_factor(edit: Edit, factor: float) -> Edit | None:
+    """The edit with another factor; None: with 1 it changes nothing."""
+    if factor == 1:
+        return None
+    if factor == 0:
+        return replace(edit, name=_NONE.get(edit.name, edit.name), values=())
+    return replace(edit, name=_SOME.get(edit.name, edit.name), values=(factor,))
+
+
+def _word(tokens: tuple[Token, ...], place: int) -> str:
+    return bare_label(tokens[place]) if place < len(tokens) else str(place)

@@ -1,0 +1,174 @@
+"""What is changed in the model, and what became of its output: the strip below the tokens."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from transformer import Recording
+from transformer.analysis.output_change import differing, word_changes, words_of
+from transformer.edits import Edit, edit_kinds, parse
+from transformer.refusal import Refusal
+from transformer.tokenizer import Token
+from viz.edit_words import factor_of, said, with_factor
+from viz.labels import literal
+from viz.ui.changing import edit, exchange, redo, remove, undo
+from viz.ui.controls import choose_one
+from viz.ui.page import Pane
+from viz.ui.request import Answer, answer
+from viz.ui.state import change, current_theme, session, widget
+
+TOOLS = {"look": "Look", "heads": "Switch heads off", "arrows": "Cut arrows"}
+HELP = {
+    "look": "",
+    "heads": "A click on a head in the grid switches it off, and on again.",
+    "arrows": "A click on an arrow, or on a cell of the heat map, cuts it.",
+}
+MOST_SHOWN = 12
+"""Edits with a button of their own; more are one number."""
+_STYLE = """
+<style>
+  .outputs { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.8rem;
+             align-items: baseline; margin: 0 !important; padding: 0; line-height: 1.3; }
+  .outputs dt { color: DIM; font-size: 0.875rem; }
+  .outputs dd { margin: 0; display: flex; flex-wrap: wrap; gap: 0.1rem 0.3rem; }
+  .outputs div { display: flex; flex-direction: column; align-items: center; padding: 0 0.1rem; }
+  .outputs small { font-size: 0.75rem; color: DIM; font-variant-numeric: tabular-nums; }
+  .outputs b { color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }
+  .outputs s { text-decoration-color: ACCENT; text-decoration-thickness: 2px; }
+</style>
+"""
+
+
+def experiment(pane: Pane, has_tools: bool) -> None:
+    """Draw the strip, where there is something to say.
+
+    has_tools: whether a click on the page can change the model.
+    """
+    screen, state = pane.screen, session()
+    is_used = bool(screen.edits or state.before or state.undone)
+    if not is_used and (screen.tool == "look" or not has_tools):
+        return
+    with st.container(key="experiment", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if has_tools:
+                choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
+            _list(pane)
+        if screen.edits:
+            _outputs(pane.answer)
+        elif HELP[screen.tool] and has_tools:
+            st.caption(HELP[screen.tool])
+
+
+def experiment_button() -> None:
+    """Begin to change the model, or end it: what is changed stays so until it is taken back."""
+    is_on = session().screen.tool != "look"
+    st.button(
+        "Experiment",
+        icon=":material/experiment:",
+        key="experiment on",
+        type="primary" if is_on else "secondary",
+        help="Switch heads off and cut arrows, and see what the model writes then",
+        on_click=lambda: change(tool="look" if is_on else "heads"),
+    )
+
+
+def _list(pane: Pane) -> None:
+    """The edits in force, and what takes them back."""
+    edits, state = pane.screen.edits, session()
+    for i, spelled in enumerate(edits[:MOST_SHOWN]):
+        _one(i, spelled, pane)
+    if len(edits) > MOST_SHOWN:
+        st.markdown(f"and {len(edits) - MOST_SHOWN} more", width="content")
+    for title, icon, can, act in (
+        ("Undo", "undo", state.before, undo),
+        ("Redo", "redo", state.undone, redo),
+    ):
+        look: Any = {"icon": f":material/{icon}:", "help": title, "type": "tertiary"}
+        st.button(title, key=title, disabled=not can, on_click=act, **look)
+    if edits:
+        st.button("All off", key="no edits", type="tertiary", on_click=edit, args=((),))
+
+
+def _one(i: int, spelled: str, pane: Pane) -> None:
+    """An edit: what it says, and where it has a factor, how large that is."""
+    each = parse(spelled)
+    title = literal(said(each, pane.recording))
+    with st.popover(title, key=f"edit {i}", help=literal(edit_kinds()[each.name].cited)):
+        factor = factor_of(each)
+        if factor is not None:
+            _factor(each, *factor)
+        st.code(spelled, language=None)
+        st.button("Take it back", key=f"remove {i}", on_click=remove, args=(spelled,))
+
+
+def _factor(each: Edit, now: float, most: float) -> None:
+    name = f"factor {each}"
+    given = widget(name, now, lambda new: exchange(str(each), with_factor(each, new)))
+    st.slider("Factor", 0.0, most, now, most / 40, **given)
+
+
+def _outputs(shown: Answer) -> None:
+    """What the model wrote without the edits, how likely each word is now, and what it writes."""
+    request = shown.request
+    if request.edits != session().screen.edits:
+        return  # the answer before is still shown
+    try:
+        before = answer(replace(request, edits=()))
+        if shown.recording.classification:
+            _classes(before, shown)
+            return
+        if shown.decoding is None or before.decoding is None:
+            return
+        follows = replace(request, method="none", options=(), follows=before.request)
+        forced = answer(follows)
+    except Refusal as error:
+        st.caption(literal(str(error)))
+        return
+    st.html(_compared(before.recording, forced.recording, shown.recording.target))
+
+
+def _compared(before: Recording, forced: Recording, now: Sequence[Token]) -> str:
+    """forced: the target without the edits, read by the model that has them."""
+    changes = word_changes(before, forced)
+    old, new = words_of(before.target), words_of(now)
+    is_gone = [*differing(old, new), *[False] * len(changes)]  # special tokens are at the end
+    was = "".join(
+        f"<div>{_marked(each.word, 's' if gone else '')}<small>{_signed(each.gain)}</small></div>"
+        for each, gone in zip(changes, is_gone, strict=False)
+    )
+    written = "".join(
+        f"<div>{_marked(word, 'b' if is_other else '')}</div>"
+        for word, is_other in zip(new, differing(new, old), strict=True)
+    )
+    total = _signed(sum(each.gain for each in changes))
+    same = " The same words are written." if new == old else ""
+    theme = current_theme()
+    style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
+    return (
+        f'{style}<dl class="outputs" data-total="{total}">'
+        f"<dt>without the edits</dt><dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"
+        f"<dt></dt><dt>Below each word: the change of its log-probability, in nats; {total} in "
+        f"all.{same}</dt></dl>"
+    )
+
+
+def _marked(word: str, tag: str) -> str:
+    text = html.escape(word)
+    return f"<{tag}>{text}</{tag}>" if tag else f"<span>{text}</span>"
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "−")
+
+
+def _classes(before: Answer, shown: Answer) -> None:
+    old, new = before.recording.classification, shown.recording.classification
+    assert old is not None and new is not None
+    said = [
+        f"{name} {float(a):.3f} → {float(b):.3f}"
+        for name, a, b in zip(new.classes, old.probs, new.probs, strict=True)
+    ]
+    st.caption(literal("Probabilities without the edits → with them: " + " · ".join(said)))
