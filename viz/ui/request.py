@@ -232,13 +232,9 @@ def _made(
     if request.follows is not None:
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
-<<<<<<< HEAD
         options: dict[str, Any] = dict(request.options)
-        decoding = decode(checkpoint, request.text, request.method, on_token, **options)
-=======
-        options, edits = dict(request.options), request.edits
+        edits = request.edits
         decoding = decode(checkpoint, request.text, request.method, on_token, edits, **options)
->>>>>>> be5c043 (Explore: heads are switched off and arrows cut by a click, undone, and the output compared)
         target, decoding = decoding.target, decoding.without_distributions()
     recording = record(checkpoint, request.text, target, request.edits)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
