@@ -83,6 +83,9 @@ def _large(pane: Pane, reading: Reading) -> None:
         choose_reading(pane, shown)
         save_head(pane)
         experiment_button()
+    selection = pane.selection
+    if (selection.kind, selection.layer, selection.head) in heads_off():
+        st.caption("This head is off: it is shown where it looks, but what it sees is left out.")
     picture(shown, pane, reading)
 
 

@@ -31,9 +31,10 @@ MOST_SHOWN = 12
 _STYLE = """
 <style>
   .outputs { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.8rem;
-             align-items: baseline; margin: 0 !important; padding: 0; line-height: 1.3; }
+             align-items: baseline; line-height: 1.3; }
+  .outputs, .outputs dt, .outputs dd { margin: 0 !important; padding: 0 !important; }
   .outputs dt { color: DIM; font-size: 0.875rem; }
-  .outputs dd { margin: 0; display: flex; flex-wrap: wrap; gap: 0.1rem 0.3rem; }
+  .outputs dd { display: flex; flex-wrap: wrap; gap: 0.1rem 0.3rem; }
   .outputs div { display: flex; flex-direction: column; align-items: center; padding: 0 0.1rem; }
   .outputs small { font-size: 0.75rem; color: DIM; font-variant-numeric: tabular-nums; }
   .outputs b { color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }
