@@ -11,7 +11,7 @@ RANKS = (
     ("transformer",),
     (
         *("viz.theme", "viz.labels", "viz.sentence", "viz.map_words", "viz.position_words"),
-        *("viz.formula", "viz.words", "viz.glossary"),
+        *("viz.formula", "viz.words", "viz.glossary", "viz.screen", "viz.edit_words"),
     ),
     ("viz.gallery", "viz.figures", "viz.views", "viz.components", "viz.export"),
     ("viz.notebook",),
