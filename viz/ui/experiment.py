@@ -1,17 +1,14 @@
 """What is changed in the model, and what became of its output: the strip below the tokens."""
 
 import html
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from transformer import Recording
 from transformer.analysis.output_change import differing, word_changes, words_of
 from transformer.edits import Edit, edit_kinds, parse
 from transformer.refusal import Refusal
-from transformer.tokenizer import Token
 from viz.edit_words import factor_of, said, with_factor
 from viz.labels import literal
 from viz.ui.changing import edit, exchange, redo, remove, undo
@@ -83,14 +80,11 @@ def _list(pane: Pane) -> None:
         _one(i, spelled, pane)
     if len(edits) > MOST_SHOWN:
         st.markdown(f"and {len(edits) - MOST_SHOWN} more", width="content")
-    for title, icon, can, act in (
-        ("Undo", "undo", state.before, undo),
-        ("Redo", "redo", state.undone, redo),
-    ):
-        look: Any = {"icon": f":material/{icon}:", "help": title, "type": "tertiary"}
-        st.button(title, key=title, disabled=not can, on_click=act, **look)
+    look: Any = {"type": "tertiary"}
+    st.button("Undo", disabled=not state.before, on_click=undo, icon=":material/undo:", **look)
+    st.button("Redo", disabled=not state.undone, on_click=redo, icon=":material/redo:", **look)
     if edits:
-        st.button("All off", key="no edits", type="tertiary", on_click=edit, args=((),))
+        st.button("All off", on_click=edit, args=((),), **look)
 
 
 def _one(i: int, spelled: str, pane: Pane) -> None:
@@ -128,13 +122,13 @@ def _outputs(shown: Answer) -> None:
     except Refusal as error:
         st.caption(literal(str(error)))
         return
-    st.html(_compared(before.recording, forced.recording, shown.recording.target))
+    st.html(_compared(before, forced, shown))
 
 
-def _compared(before: Recording, forced: Recording, now: Sequence[Token]) -> str:
+def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
     """forced: the target without the edits, read by the model that has them."""
-    changes = word_changes(before, forced)
-    old, new = words_of(before.target), words_of(now)
+    changes = word_changes(before.recording, forced.recording)
+    old, new = words_of(before.recording.target), words_of(shown.recording.target)
     is_gone = [*differing(old, new), *[False] * len(changes)]  # special tokens are at the end
     was = "".join(
         f"<div>{_marked(each.word, 's' if gone else '')}<small>{_signed(each.gain)}</small></div>"
