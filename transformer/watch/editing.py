@@ -18,9 +18,9 @@ from transformer.edits.edit import EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.recording.calls import AttentionCall, WeightsCall
 from transformer.watch.addends import Addend, bias_of
-from transformer.watch.by_hand import Origin
 from transformer.watch.fused import is_closed
 from transformer.watch.kinds import Kind, by_kind
+from transformer.watch.marks import Origin
 from transformer.watch.operators import watching
 from transformer.watch.schemes import has_two_sides, positions_added, token_inputs
 from transformer.watch.seen import Seen

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.recording import Sample, sampled
-from transformer.watch.addends import bias_of
+from transformer.watch.addends import Addend, bias_of
 from transformer.watch.by_hand import HandMade, met_values
 from transformer.watch.functions import ENDING, SOFTMAXES, Functions, as_indices
 from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
