@@ -23,8 +23,8 @@ def edits_of(edits: Iterable[Edit | str]) -> tuple[Edit, ...]:
 def parse(spelled: str) -> Edit:
     """The edit that is spelled so. Raises EditError, which says how its kind is spelled.
 
-    >>> parse("head-scale:cross.2.3=0.5")
-    Edit(name='head-scale', place='cross', numbers=(2, 3), values=(0.5,))
+    >>> parse("head-scale:cross.2.3=0.5") == Edit("head-scale", "cross", (2, 3), (0.5,))
+    True
     """
     name, colon, rest = spelled.partition(":")
     kind = edit_kinds().get(name)
