@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 from transformer.edits import EditError
 from transformer.edits import parse as parse_edit
@@ -75,7 +75,8 @@ def _read_pins(text: str) -> tuple[str, ...]:
 
 def _read_edits(text: str) -> tuple[str, ...]:
     """Those that can be read: one that cannot takes no other with it."""
-    return tuple(dict.fromkeys(filter(None, map(_edit, text.split("/")[:MOST_EDITS]))))
+    found = (_edit(unquote(each)) for each in text.split("/")[:MOST_EDITS])
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def _edit(text: str) -> str | None:
@@ -83,6 +84,11 @@ def _edit(text: str) -> str | None:
         return str(parse_edit(text))
     except EditError:
         return None
+
+
+def _write_edits(edits: tuple[str, ...]) -> str:
+    """Some hold a sentence: what stands between edits, and what says so, is written otherwise."""
+    return "/".join(each.replace("%", "%25").replace("/", "%2F") for each in edits)
 
 
 def _commas(values: tuple[object, ...]) -> str:
@@ -108,7 +114,7 @@ YES = Spelling(_read_yes, lambda value: "yes")
 WHOLES = Spelling(_read_wholes, _commas)
 PAIR = Spelling(_read_pair, _commas)
 PINS = Spelling(_read_pins, _commas)
-EDITS = Spelling(_read_edits, "/".join)
+EDITS = Spelling(_read_edits, _write_edits)
 NUMBERS = replace(NUMBER, has_entries=True)
 NAMES = replace(NAME, has_entries=True)
 

@@ -68,7 +68,8 @@ CHOICES = {
 
 def some_edits(rng: random.Random) -> tuple[str, ...]:
     head = f"{rng.randrange(9)}.{rng.randrange(9)}"
-    found = (f"head-off:cross.{head}", f"cut:a b.c.{head}.5.7", f"head-scale:cross.{head}=0.5")
+    found = [f"head-off:cross.{head}", f"cut:a b.c.{head}.5.7", f"head-scale:cross.{head}=0.5"]
+    found.append(f"head-from:cross.{head}=50 % of 3/4 is %2F, isn't it?")
     return tuple(rng.sample(found, rng.randrange(1, 4)))
 
 

@@ -84,4 +84,4 @@ def _choices(pane: Pane) -> None:
         choose_heads(_decoder(pane))
 
 
-PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices)
+PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices, edits="shown")

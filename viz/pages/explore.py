@@ -89,4 +89,4 @@ def _large(pane: Pane, reading: Reading) -> None:
     picture(shown, pane, reading)
 
 
-PAGE = Page("explore", "Explore", "Look", 1, draw, edits=True)
+PAGE = Page("explore", "Explore", "Look", 1, draw, edits="made")

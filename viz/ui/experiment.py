@@ -11,9 +11,10 @@ from transformer.edits import Edit, edit_kinds, parse
 from transformer.refusal import Refusal
 from viz.edit_words import factor_of, said, with_factor
 from viz.labels import literal
+from viz.screen import Screen
 from viz.ui.changing import edit, exchange, redo, remove, undo
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane
+from viz.ui.page import Page, Pane
 from viz.ui.request import Answer, answer
 from viz.ui.state import change, current_theme, session, widget
 
@@ -40,24 +41,31 @@ _STYLE = """
 """
 
 
-def experiment(pane: Pane, has_tools: bool) -> None:
-    """Draw the strip, where there is something to say.
-
-    has_tools: whether a click on the page can change the model.
-    """
+def experiment(pane: Pane, page: Page) -> None:
+    """Draw the strip, where there is something to say."""
     screen, state = pane.screen, session()
+    if page.edits == "none":
+        if screen.edits:
+            st.caption(f"{_n_changes(screen)} on Explore; this page shows it unchanged.")
+        return
+    can_edit = page.edits == "made"
     is_used = bool(screen.edits or state.before or state.undone)
-    if not is_used and (screen.tool == "look" or not has_tools):
+    if not is_used and (screen.tool == "look" or not can_edit):
         return
     with st.container(key="experiment", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if has_tools:
+            if can_edit:
                 choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
             _list(pane)
         if screen.edits:
-            _outputs(pane.answer)
-        elif HELP[screen.tool] and has_tools:
+            _outputs(pane)
+        elif HELP[screen.tool] and can_edit:
             st.caption(HELP[screen.tool])
+
+
+def _n_changes(screen: Screen) -> str:
+    n = len(screen.edits)
+    return "The model is changed by 1 edit" if n == 1 else f"The model is changed by {n} edits"
 
 
 def experiment_button() -> None:
@@ -105,11 +113,11 @@ def _factor(each: Edit, now: float, most: float) -> None:
     st.slider("Factor", 0.0, most, now, most / 40, **given)
 
 
-def _outputs(shown: Answer) -> None:
+def _outputs(pane: Pane) -> None:
     """What the model wrote without the edits, how likely each word is now, and what it writes."""
-    request = shown.request
-    if request.edits != session().screen.edits:
-        return  # the answer before is still shown
+    shown, request = pane.answer, pane.answer.request
+    if request != pane.asked:
+        return  # it is still written, or cannot be read
     try:
         before = answer(replace(request, edits=()))
         if shown.recording.classification:

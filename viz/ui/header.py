@@ -24,7 +24,7 @@ from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.limits import charge, check_text, limited
 from viz.ui.live_preview import take_preview
 from viz.ui.opened import checkpoint_names, load, title
-from viz.ui.page import Shows
+from viz.ui.page import Page
 from viz.ui.request import (
     NEITHER,
     Answer,
@@ -42,7 +42,7 @@ WIDTHS = (6, 3.8)
 """Of the two columns at the top: what is read, and what is chosen."""
 
 
-def header(shows: Shows = "sentence") -> Request:
+def header(page: Page) -> Request:
     """Draw the controls that a page asks for, settle what is shown, and return what is asked.
 
     A text that the model cannot take leaves the last result on screen, under a sentence that says
@@ -55,11 +55,13 @@ def header(shows: Shows = "sentence") -> Request:
     said = session().screen.checkpoint
     checkpoint = said if said in names else names[0]
     say_dropped()
+    shows = page.shows
     screen, shown = session().screen, session().shown
     if shown is not None and shown.request.checkpoint not in names:
         _say_gone(shown.request.checkpoint, checkpoint)
     text = first_example(checkpoint) if screen.text is None else screen.text
-    asked = request_of(checkpoint, text, screen)
+    edits = () if page.edits == "none" else screen.edits
+    asked = request_of(checkpoint, text, replace(screen, edits=edits))
     if shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
         with sentence, _row():
@@ -219,7 +221,8 @@ def _answer(request: Request, is_read: bool) -> Answer:
     """What is asked; of a text that is still being written, as much as there is."""
     take_preview(request)
     load(request)
-    check_text(request.text)
+    for text in (request.text, *request.edits):  # some edits are of another sentence
+        check_text(text)
     if not is_read:
         return answer_at_hand(request) or answer(as_stopped(request, 1))
     if answer_at_hand(request) is None:

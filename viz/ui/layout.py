@@ -71,7 +71,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     state, failed = session(), f"{page.title} could not be drawn"
     said, state.failed = state.failed, None
     try:
-        asked = header(page.shows)
+        asked = header(page)
         say_failed_choice()
     except Exception as error:
         said = report(error, failed)
@@ -101,7 +101,7 @@ def _draw_page(page: Page, asked: Request) -> None:
         if page.shows == "sentence":
             token_row(page, shown, previews=shown is pane)
             if shown is pane:
-                experiment(pane, page.edits)
+                experiment(pane, page)
             tell_story()
         page.draw(shown)
     drawn()

@@ -114,8 +114,8 @@ class Page:
     shown: Callable[[Pane], Pane] = _the_same
     """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
     shows: Shows = "sentence"
-    edits: bool = False
-    """Whether a click on it can change the model."""
+    edits: Literal["none", "shown", "made"] = "none"
+    """Whether it shows the model as it is changed, and whether a click on it can change it."""
 
 
 def first_head(said: About, family: Family) -> Selection:

@@ -74,6 +74,17 @@ def test_without_edits_or_a_tool_the_page_says_nothing_of_them(folder: Path) -> 
     assert screen(app).tool == "look"
 
 
+@pytest.mark.parametrize(("page", "is_shown"), [("decode", True), ("compare", False)])
+def test_a_page_shows_the_changed_model_or_says_that_it_does_not(
+    folder: Path, page: str, is_shown: bool
+) -> None:
+    app = start(edits=HEAD, page=page)
+    assert screen(app).edits == (HEAD,)
+    assert app.session_state["session"].shown.request.edits == ((HEAD,) if is_shown else ())
+    notes = [each.value for each in app.caption if "changed by 1 edit" in each.value]
+    assert len(notes) == (not is_shown)
+
+
 def test_heads_that_are_off_stand_beside_other_edits() -> None:
     def script() -> None:
         from viz.ui.changing import switch_off
