@@ -52,6 +52,11 @@ _CSS = """
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
   }
   /* Columns stand below each other as soon as controls would be cut: 200 % zoom, a tablet. */
+  @media (max-width: 1400px) {
+    .st-key-experiment-on button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
+  }
   @media (max-width: 1000px) {
     [data-testid="stMain"] [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
     [data-testid="stMain"] [data-testid="stColumn"] { min-width: calc(100% - 1.5rem); }
