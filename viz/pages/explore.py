@@ -79,10 +79,10 @@ def _large(pane: Pane, reading: Reading) -> None:
     """One head, below what is chosen for it: which, as what picture, and how it is read."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         choose_head(pane, as_list=True)
+        experiment_button()
         shown = choose_picture(pane)
         choose_reading(pane, shown)
         save_head(pane)
-        experiment_button()
     selection = pane.selection
     if (selection.kind, selection.layer, selection.head) in heads_off():
         st.caption("This head is off: it is shown where it looks, but what it sees is left out.")

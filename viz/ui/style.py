@@ -52,8 +52,10 @@ _CSS = """
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
   }
   /* Columns stand below each other as soon as controls would be cut: 200 % zoom, a tablet. */
+  /* Of these the icon is enough, too, where buttons would take another line. */
   @media (max-width: 1400px) {
-    .st-key-experiment-on button [data-testid="stMarkdownContainer"] {
+    .st-key-experiment-on button [data-testid="stMarkdownContainer"],
+    .st-key-reading button [data-testid="stMarkdownContainer"] {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
   }
@@ -65,12 +67,6 @@ _CSS = """
     .stButtonGroup [role="radiogroup"] { flex-wrap: wrap; overflow: visible; }
     /* The large picture comes first: what a tap on a token or a head changes is in sight. */
     [data-testid="stColumn"]:has(.st-key-grid) { order: 1; }
-  }
-  /* Of "Show as" the icon is enough, too, where buttons would take another line. */
-  @media (max-width: 760px) {
-    .st-key-reading button [data-testid="stMarkdownContainer"] {
-      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-    }
   }
   @media (max-width: 640px) {
     .st-key-checked { right: 0.25rem; }
