@@ -26,6 +26,12 @@ PICTURES = {
         ".head-map[data-nonce]",
     ),
     "inside": ("/?picture=inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
+    "experiment": (
+        "/?edits=head-off:cross.2.3/head-off:cross.2.7/cut:cross.1.6.4.8&tool=heads",
+        DESKTOP,
+        "light",
+        ".outputs",
+    ),
     "metrics": (
         "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=1&head=1",
         DESKTOP,
