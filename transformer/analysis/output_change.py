@@ -41,20 +41,17 @@ def word_changes(before: Recording, after: Recording) -> list[WordChange]:
     if before.target != after.target:
         raise ValueError("log-probabilities are compared of one and the same target")
     old, new = log_probabilities(before), log_probabilities(after)
+    words, groups = words_of(before.target), word_groups(before.target)
     return [
-        WordChange(
-            word_piece([before.target[i] for i in group]).strip(" ▁"),
-            float(old[list(group)].sum()),
-            float(new[list(group)].sum()),
-        )
-        for group in word_groups(before.target)
+        WordChange(word, float(old[list(group)].sum()), float(new[list(group)].sum()))
+        for word, group in zip(words, groups, strict=True)
     ]
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:
-    """The words that tokens spell, special tokens left out."""
+    """The words that tokens spell; a special token is one by itself."""
     groups = [[tokens[i] for i in group] for group in word_groups(tokens)]
-    return [word_piece(group).strip(" ▁") for group in groups if not group[0].special]
+    return [word_piece(group).strip(" ▁") for group in groups]
 
 
 def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:

@@ -136,11 +136,10 @@ def _outputs(pane: Pane) -> None:
 def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
     """forced: the target without the edits, read by the model that has them."""
     changes = word_changes(before.recording, forced.recording)
-    old, new = words_of(before.recording.target), words_of(shown.recording.target)
-    is_gone = [*differing(old, new), *[False] * len(changes)]  # special tokens are at the end
+    old, new = [each.word for each in changes], words_of(shown.recording.target)
     was = "".join(
         f"<div>{_marked(each.word, 's' if gone else '')}<small>{_signed(each.gain)}</small></div>"
-        for each, gone in zip(changes, is_gone, strict=False)
+        for each, gone in zip(changes, differing(old, new), strict=True)
     )
     written = "".join(
         f"<div>{_marked(word, 'b' if is_other else '')}</div>"
@@ -164,7 +163,8 @@ def _marked(word: str, tag: str) -> str:
 
 
 def _signed(number: float) -> str:
-    return f"{number:+.2f}".replace("-", "−")
+    text = f"{number:+.2f}".replace("-", "−")
+    return "0.00" if float(text[1:]) == 0 else text
 
 
 def _classes(before: Answer, shown: Answer) -> None:
