@@ -88,7 +88,8 @@ def forget_changes() -> None:
 def without_edit(error: EditError, edits: tuple[str, ...]) -> None:
     """Begin the run again without the edit that cannot be made, and say so."""
     state = session()
-    wrong = next((each for each in edits if str(error).startswith(each)), edits[-1])
+    named = [each for each in edits if str(error).startswith(each)]
+    wrong = max(named or edits[-1:], key=len)  # that of head 1 begins as that of head 10
     state.dropped.append(str(error))
     left = tuple(each for each in edits if each != wrong)
     mend(replace(state.screen, edits=left))

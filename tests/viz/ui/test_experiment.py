@@ -54,7 +54,8 @@ def test_edits_are_taken_back_and_made_again(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["head-off:cross.9.9", "cut:cross.0.0.0.99", "head-off:nothing.0.0"]
+    "wrong",
+    [f"{HEAD}0", "head-off:cross.9.9", "cut:cross.0.0.0.99", "head-off:nothing.0.0"],
 )
 def test_an_edit_of_what_is_not_there_is_dropped_with_a_note(folder: Path, wrong: str) -> None:
     app = start(edits=f"{HEAD}/{wrong}")
