@@ -35,6 +35,7 @@ KNOWN = {
     "cards(compositions, [None] * len(compositions), look)": "viz/figures escapes all texts",
     "cards(compositions, [picture(each, look.name) for each in compositions], look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
+    "sweep_grid(rows, words, largest, theme)": "viz/figures escapes all texts",
     "cost_table(sizes, n, measured, current_theme())": "numbers, and texts of our own",
     "_compared(before, forced, shown)": "words are escaped, the rest are numbers",
     "_text(told)": "a story's own text; literal for what stands in it",

@@ -84,6 +84,16 @@ def percent(share: float) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
+def signed(number: float, decimals: int = 2) -> str:
+    """A change with its sign; one that rounds to 0 has none.
+
+    >>> signed(1.256), signed(-0.5, 1), signed(-0.001)
+    ('+1.26', '−0.5', '0.00')
+    """
+    text = f"{number:+.{decimals}f}".replace("-", "−")
+    return text[1:] if float(text[1:]) == 0 else text
+
+
 def literal(text: str) -> str:
     """Text as Markdown that shows it as it stands, in one line.
 

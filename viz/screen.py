@@ -193,6 +193,13 @@ class Screen:
     step: int = _choice(WHOLE, 0, REQUEST)
     """Of decoding."""
 
+    experiment: str | None = _choice(NAME)
+    """Which one the page Experiment shows."""
+    sweep_sort: str = _choice(NAME, "change")
+    """By the total "change", by "layer", or by a word: "word 3"."""
+    sweep_kind: str = _choice(NAME, "all", CHECKPOINT)
+    """Whose heads a sweep shows."""
+
     view: str | None = _choice(NAME)
     controls: tuple[tuple[str, str], ...] = _choice(NAMES, ())
     """Of the views, by their names, in order."""

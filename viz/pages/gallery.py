@@ -65,4 +65,4 @@ def _recording(request: Request, composition: Composition) -> Recording:
     return answer(request).recording
 
 
-PAGE = Page("gallery", "Gallery", "Learn", 7, draw, shows="nothing")
+PAGE = Page("gallery", "Gallery", "Learn", 8, draw, shows="nothing")

@@ -28,4 +28,4 @@ def draw(pane: Pane) -> None:
     panel(choose_one("View", "view", titles, said, label_visibility="collapsed"), pane)
 
 
-PAGE = Page("positions", "Positions", "Look", 4, draw)
+PAGE = Page("positions", "Positions", "Look", 5, draw)

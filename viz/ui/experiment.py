@@ -10,7 +10,7 @@ from transformer.analysis.output_change import differing, word_changes, words_of
 from transformer.edits import Edit, edit_kinds, parse
 from transformer.refusal import Refusal
 from viz.edit_words import factor_of, said, with_factor
-from viz.labels import literal
+from viz.labels import literal, signed
 from viz.screen import Screen
 from viz.ui.changing import edit, exchange, redo, remove, undo
 from viz.ui.controls import choose_one
@@ -138,14 +138,14 @@ def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
     changes = word_changes(before.recording, forced.recording)
     old, new = [each.word for each in changes], words_of(shown.recording.target)
     was = "".join(
-        f"<div>{_marked(each.word, 's' if gone else '')}<small>{_signed(each.gain)}</small></div>"
+        f"<div>{_marked(each.word, 's' if gone else '')}<small>{signed(each.gain)}</small></div>"
         for each, gone in zip(changes, differing(old, new), strict=True)
     )
     written = "".join(
         f"<div>{_marked(word, 'b' if is_other else '')}</div>"
         for word, is_other in zip(new, differing(new, old), strict=True)
     )
-    total = _signed(sum(each.gain for each in changes))
+    total = signed(sum(each.gain for each in changes))
     same = " The same words are written." if new == old else ""
     theme = current_theme()
     style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
@@ -160,11 +160,6 @@ def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
 def _marked(word: str, tag: str) -> str:
     text = html.escape(word)
     return f"<{tag}>{text}</{tag}>" if tag else f"<span>{text}</span>"
-
-
-def _signed(number: float) -> str:
-    text = f"{number:+.2f}".replace("-", "−")
-    return "0.00" if float(text[1:]) == 0 else text
 
 
 def _classes(before: Answer, shown: Answer) -> None:

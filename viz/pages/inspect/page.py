@@ -38,4 +38,4 @@ def draw(pane: Pane) -> None:
         st.error(literal(str(error)), icon=":material/error:")
 
 
-PAGE = Page("inspect", "Inspect", "Model", 5, draw, shows="checkpoint")
+PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint")

@@ -41,4 +41,4 @@ def _choices(pane: Pane) -> None:
         choose_head(pane)
 
 
-PAGE = Page("training", "Training", "Model", 6, draw, choices=_choices, shown=_shown)
+PAGE = Page("training", "Training", "Model", 7, draw, choices=_choices, shown=_shown)

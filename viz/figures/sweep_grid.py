@@ -1,0 +1,155 @@
+"""What each head is worth to each word, as an HTML table: a row a head, a column a word.
+
+Blue and brown part for every kind of colour-blindness. A row's head is a link that the address
+component goes to without loading the page anew (`data-state`).
+"""
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from viz.labels import signed
+from viz.theme import N_STOPS, Theme
+
+LEAST = 0.05
+"""Nats below which a cell has a shade, and no number."""
+WIDE = 24
+"""Words beyond which cells have no numbers and words are written upwards."""
+TITLED = 5000
+"""Cells up to which each says its number to a pointer."""
+_STYLE = """
+<style>
+  .sweep { max-height: 78vh; overflow: auto; border: 1px solid GRID; border-radius: 6px; }
+  .sweep table { border-collapse: separate; border-spacing: 0; margin: 0; width: max-content;
+                 min-width: 100%; font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
+  .sweep th, .sweep td { border: 0; padding: 0 0.35rem; line-height: 1.3rem; height: 1.3rem;
+                         text-align: right; white-space: nowrap; font-weight: 400; }
+  .sweep tbody td.c { min-width: 2.5rem; border-left: 1px solid BACKGROUND;
+                      border-top: 1px solid BACKGROUND; padding: 0 0.25rem; }
+  .sweep thead th { position: sticky; top: 0; z-index: 2; background: SURFACE; color: TEXT;
+                    border-bottom: 1px solid GRID; vertical-align: bottom;
+                    padding: 0.15rem 0.35rem; }
+  .sweep th:first-child { position: sticky; left: 0; z-index: 1; background: SURFACE;
+                          text-align: left; border-right: 1px solid GRID; }
+  .sweep thead th:first-child { z-index: 3; }
+  .sweep th.words, .sweep td.words { text-align: left; width: 100%; padding-left: 0.8rem; }
+  .sweep td.words del { color: DIM; text-decoration-color: ACCENT; }
+  .sweep td.words ins { color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }
+  .sweep td.words span, .sweep td.total.none { color: DIM; }
+  .sweep th a { color: TEXT; text-decoration: none; }
+  .sweep th a:hover, .sweep th a:focus-visible { color: ACCENT; text-decoration: underline; }
+  .sweep tbody tr:hover th, .sweep tbody tr:hover td:not(.c) { background: GRID; }
+  .sweep tr.first > * { border-top: 3px solid GRID !important; }
+  .sweep .wide tbody td.c { min-width: 0.8rem; padding: 0; }
+  .sweep .wide thead th.word { writing-mode: vertical-rl; transform: rotate(180deg);
+                               text-align: left; max-height: 9rem; padding: 0.35rem 0; }
+  .sweep .wide thead th.word { position: sticky; top: 0; }
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One change of the model, and what came of it."""
+
+    title: str
+    """Such as "Cross L2 H3"."""
+    address: str
+    """A link to it on another page."""
+    changes: Sequence[float]
+    """Of each word's log-probability, in nats."""
+    is_first: bool = False
+    """Whether it begins a new layer, where rows stand layer by layer."""
+    written: str | None = None
+    """What became of the words when the text was written again, as HTML; None: not known."""
+
+    @property
+    def total(self) -> float:
+        return sum(self.changes)
+
+
+def sweep_grid(rows: Sequence[Row], words: Sequence[str], largest: float, theme: Theme) -> str:
+    """largest: the change in nats that has the darkest shade."""
+    has_words = any(row.written is not None for row in rows)
+    is_wide, is_titled = len(words) > WIDE, len(rows) * len(words) <= TITLED
+    heads = "".join(f'<th class="word" scope="col">{html.escape(word)}</th>' for word in words)
+    last = '<th class="words" scope="col">words that change</th>' if has_words else ""
+    body = "".join(_row(row, words, largest, is_wide, is_titled, has_words) for row in rows)
+    return (
+        f"{_style(theme)}{_legend(largest, theme)}"
+        '<div class="sweep" tabindex="0" role="region" aria-label="Sweep">'
+        f'<table class="{"wide" if is_wide else "narrow"}"><thead><tr>'
+        f'<th scope="col">off</th><th scope="col">total</th>{heads}{last}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _row(
+    row: Row, words: Sequence[str], largest: float, is_wide: bool, is_titled: bool, has_words: bool
+) -> str:
+    cells = "".join(
+        _cell(change, word if is_titled else None, largest, is_wide)
+        for change, word in zip(row.changes, words, strict=True)
+    )
+    written = "" if row.written is None else row.written
+    last = f'<td class="words">{written}</td>' if has_words else ""
+    return (
+        f'<tr{" class=first" * row.is_first}><th scope="row"><a data-state '
+        f'href="{html.escape(row.address)}">{html.escape(row.title)}</a></th>'
+        f'<td class="total">{signed(row.total)}</td>{cells}{last}</tr>'
+    )
+
+
+def _cell(change: float, word: str | None, largest: float, is_wide: bool) -> str:
+    text = "" if is_wide or abs(change) < LEAST else signed(change, 1 if abs(change) >= 9.95 else 2)
+    title = "" if word is None else f' title="{html.escape(word)} {signed(change, 3)}"'
+    return f'<td class="c s{shade(change, largest)}"{title}>{text}</td>'
+
+
+def shade(change: float, largest: float) -> int:
+    """The stop of the difference scale, by the root of a change's share of the largest.
+
+    >>> shade(0.0, 4.0), shade(4.0, 4.0), shade(-1.0, 4.0)
+    (16, 32, 8)
+    """
+    middle = N_STOPS - 1
+    part = min(1.0, abs(change) / largest) ** 0.5 if largest > 0 else 0.0
+    return middle + round(part * middle) * (1 if change > 0 else -1)
+
+
+def _legend(largest: float, theme: Theme) -> str:
+    """The scale, from the most that is lost to the most that is gained, as HTML."""
+    stops = ", ".join(theme.difference_scale)
+    bar = f"display:inline-block;width:9rem;height:0.7rem;background:linear-gradient(90deg,{stops})"
+    return (
+        f'<div style="color:{theme.dim};font-size:0.875rem">less likely {signed(-largest)} '
+        f'<span style="{bar}"></span> {signed(largest)} nats, more likely</div>'
+    )
+
+
+def rewritten(parts: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
+    """Words that went and those that came in their place, as HTML; nothing changed: a dash."""
+    said = [
+        " ".join(
+            [f"<del>{html.escape(' '.join(old))}</del>"] * bool(old)
+            + ["→"]
+            + [f"<ins>{html.escape(' '.join(new))}</ins>"] * bool(new)
+        )
+        for old, new in parts
+    ]
+    return " · ".join(said) or "<span>the same words</span>"
+
+
+def _style(theme: Theme) -> str:
+    names = {"GRID": theme.grid, "SURFACE": theme.surface, "TEXT": theme.text, "DIM": theme.dim}
+    names |= {"BACKGROUND": theme.background, "ACCENT": theme.accent}
+    style = _STYLE
+    for name, colour in names.items():
+        style = style.replace(name, colour)
+    middle = N_STOPS - 1
+    shades = "".join(
+        f".sweep td.s{i} {{ background: {colour}; "
+        f"color: {theme.background if abs(i - middle) > 0.55 * middle else theme.text}; }}"
+        for i, colour in enumerate(theme.difference_scale)
+    )
+    return style.replace("</style>", f"{shades}</style>")

@@ -1,0 +1,18 @@
+"""Experiment: the model is changed in many ways, one after the other, and the effects compared."""
+
+from viz.pages.experiment.sweep import sweep_page
+from viz.ui.controls import choose_one
+from viz.ui.page import Page, Pane
+
+DRAW = {"sweep": sweep_page}
+"""By the name in the address; the title is that name."""
+
+
+def draw(pane: Pane) -> None:
+    """The chosen experiment."""
+    titles = {name: name.capitalize() for name in DRAW}
+    chosen = pane.screen.experiment
+    DRAW[choose_one("Experiment", "experiment", titles, chosen, label_visibility="collapsed")](pane)
+
+
+PAGE = Page("experiment", "Experiment", "Look", 4, draw)
