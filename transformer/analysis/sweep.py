@@ -4,7 +4,7 @@ The output is given, so all heads are tried in one batch, a row each with an edi
 edits leave alone is computed once: rows whose encoder is not edited share what it gave.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch import Tensor
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import Editing, editing, places
 from transformer.editing.ours import check as check_ours
+from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError, source_ids, target_ids
@@ -73,8 +74,9 @@ def sweep(
     check_ours(checkpoint, tried, forced)
     if any(edit.place not in forced.rows for edit in tried):
         raise InputError("A sweep is of heads and arrows, not of positions.")
+    given = references(checkpoint, source, tried)
     found = [
-        _scored(checkpoint, sources, targets, tried[first : first + ROWS - 1])
+        _scored(checkpoint, sources, targets, tried[first : first + ROWS - 1], given)
         for first in range(0, max(1, len(tried)), ROWS - 1)
     ]
     plain, best = found[0][0][0], found[0][1][0]
@@ -91,33 +93,54 @@ def sweep(
 
 @torch.inference_mode()
 def _scored(
-    checkpoint: Checkpoint, sources: Sequence[int], targets: Sequence[int], tried: Sequence[Edit]
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    tried: Sequence[Edit],
+    given: Mapping[Edit, Tensor],
 ) -> tuple[Tensor, Tensor]:
     """Log-probabilities of the target and most probable ids, both [1 + N, T]; row 0 is unedited."""
     model: Any = checkpoint.model
-    source = torch.tensor([sources], device=checkpoint.device)
-    has_encoder = "encoder_self" in checkpoint.family.attentions
-    is_early = [edit.place == "encoder_self" or not has_encoder for edit in tried]
-    early = [edit for edit, is_it in zip(tried, is_early, strict=True) if is_it]
-    rows: list[list[Edit]] = [[], *([edit] for edit in early)]
-    with editing(model, checkpoint.family, Editing((), rows=rows)):
-        state = model.start(source.expand(len(rows), -1))
-    places_of_early = iter(range(1, len(rows)))
-    wanted = [0, *(next(places_of_early) if is_it else 0 for is_it in is_early)]
-    state.reorder(torch.tensor(wanted, device=checkpoint.device))
-    first = model.first(source)
-    given = torch.tensor([targets], device=checkpoint.device)
-    read = torch.cat([first, given[:, :-1]], 1).expand(1 + len(tried), -1)
-    rows = [[], *([edit] for edit in tried)]
-    with editing(model, checkpoint.family, Editing((), rows=rows)):
-        states = model.read(state, read)[:, -len(targets) :]  # [1 + N, T, D]
-    chosen = given.expand(len(states), -1).flatten()
+    states = states_with(checkpoint, sources, targets, tried, given)
+    chosen = torch.tensor(targets, device=checkpoint.device).repeat(len(states))
     judged = [
         _judged(model.logits(x).float(), ids)
         for x, ids in zip(states.flatten(0, 1).split(CELLS), chosen.split(CELLS), strict=True)
     ]
     log_probs, best = (torch.cat(each) for each in zip(*judged, strict=True))
     return log_probs.view(len(states), -1).cpu(), best.view(len(states), -1).cpu()
+
+
+@torch.inference_mode()
+def states_with(
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    tried: Sequence[Edit],
+    given: Mapping[Edit, Tensor],
+) -> Tensor:
+    """The decoder's last states [1 + N, T, D], which the target is written from.
+
+    Row 0 is unedited, each other one has an edit of its own. given: what edits refer to.
+    """
+    model: Any = checkpoint.model
+    source = torch.tensor([sources], device=checkpoint.device)
+    has_encoder = "encoder_self" in checkpoint.family.attentions
+    is_early = [edit.place == "encoder_self" or not has_encoder for edit in tried]
+    early = [edit for edit, is_it in zip(tried, is_early, strict=True) if is_it]
+    rows: list[list[Edit]] = [[], *([edit] for edit in early)]
+    with editing(model, checkpoint.family, Editing((), rows=rows, references=given)):
+        state = model.start(source.expand(len(rows), -1))
+    places_of_early = iter(range(1, len(rows)))
+    wanted = [0, *(next(places_of_early) if is_it else 0 for is_it in is_early)]
+    state.reorder(torch.tensor(wanted, device=checkpoint.device))
+    first = model.first(source)
+    target = torch.tensor([targets], device=checkpoint.device)
+    read = torch.cat([first, target[:, :-1]], 1).expand(1 + len(tried), -1)
+    rows = [[], *([edit] for edit in tried)]
+    with editing(model, checkpoint.family, Editing((), rows=rows, references=given)):
+        states: Tensor = model.read(state, read)
+    return states[:, -len(targets) :]
 
 
 def _judged(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:

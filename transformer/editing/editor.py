@@ -85,6 +85,10 @@ class Editor:
     def touches(self, kind: str, layer: int) -> bool:
         return (kind, layer) in self._heads or kind in self._kinds
 
+    def states(self, kind: str, layer: int) -> bool:
+        """Whether an edit is of what this layer gives."""
+        return (kind, layer) in self._words
+
     def is_moved(self, side: str) -> bool:
         """Whether an edit is of the positions of this side."""
         return side in self._sides

@@ -13,7 +13,7 @@ from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.inputs import source_ids
 from transformer.models.family import Ids
-from transformer.recording.watched import watched_heads
+from transformer.recording.watched import watched_given
 
 
 def references(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Mapping[Edit, Tensor]:
@@ -61,7 +61,7 @@ def _run(checkpoint: Checkpoint, sources: Ids) -> Given:
         targets = greedy(checkpoint.model, source)[0].ids if writes else None  # type: ignore[arg-type]
     forced = family.forced_pass(checkpoint.config, sources, targets)
     if family.is_watched:
-        return watched_heads(checkpoint, forced)
+        return watched_given(checkpoint, forced)
     listening = Listening()
     with torch.inference_mode(), editing(checkpoint.model, family, listening):
         checkpoint.model(*(torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs))

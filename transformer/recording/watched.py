@@ -15,10 +15,11 @@ from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
-from transformer.watch.editing import EditingWatcher, Plan, check_met, heads_seen
+from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
+from transformer.watch.states import counted, states_of
 from transformer.watch.unseen import unseen
 from transformer.watch.watcher import Watcher
 
@@ -82,12 +83,28 @@ def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
     return Plan(watcher, _kinds(watcher, forced), tuple(inputs))
 
 
-def watched_heads(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
-    """What heads give in a pass that nothing changes."""
-    watcher = Watcher(checkpoint.model)
+def edited_logits(
+    checkpoint: Checkpoint, forced: ForcedPass, plan: Plan, editor: Editor
+) -> torch.Tensor:
+    """Of one edited pass [T, V], or of a classifier [C]. Raises EditError."""
+    watcher = EditingWatcher(checkpoint.model, plan, editor)
     with torch.inference_mode(), watcher:
+        logits: torch.Tensor = checkpoint.model(*_rows(checkpoint, forced.inputs))[0]
+    check_met(editor)
+    return logits
+
+
+def watched_given(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
+    """What heads and layers give in a pass that nothing changes."""
+    watcher, states = Watcher(checkpoint.model), dict[str, torch.Tensor]()
+
+    def keep(path: str, given: torch.Tensor) -> None:
+        states[path] = given
+
+    layers = states_of(checkpoint.model, counted(checkpoint.model), keep)
+    with torch.inference_mode(), layers, watcher:
         checkpoint.model(*_rows(checkpoint, forced.inputs))
-    return heads_seen(_kinds(watcher, forced))
+    return given_by(_kinds(watcher, forced), states)
 
 
 def _editing(checkpoint: Checkpoint, forced: ForcedPass, editor: Editor) -> Watcher:

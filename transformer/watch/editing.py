@@ -24,6 +24,7 @@ from transformer.watch.marks import Origin
 from transformer.watch.operators import watching
 from transformer.watch.schemes import has_two_sides, positions_added, token_inputs
 from transformer.watch.seen import Seen
+from transformer.watch.states import layer_paths, states_of
 from transformer.watch.tables import Where
 from transformer.watch.turning import frequencies_of_angles
 from transformer.watch.watcher import Watcher
@@ -82,6 +83,7 @@ class Plan:
             n_softmaxes[origin.path] += 1
         self.n_calls, self.n_softmaxes = n_calls, n_softmaxes
         self.sizes = {name: _sizes(kind) for name, kind in kinds.items() if not kind.is_softmax}
+        self.layers = layer_paths(kinds)
 
 
 def _spots(kind: str, layer: int, call: Seen) -> list[tuple[Seen, Spot]]:
@@ -101,11 +103,25 @@ class EditingWatcher(Watcher):
 
     def __init__(self, model: nn.Module, plan: Plan, editor: Editor, **options: Any) -> None:
         super().__init__(model, **options, is_for_edits=True)
+        self._model = model
         self._plan, self._editor = plan, editor
         self._n_calls: Counter[str] = Counter()
         self._n_softmaxes: Counter[str] = Counter()
         self._turned: list[Tensor] = []
         """Angles that were changed: sines and cosines are made of the same ones."""
+
+    def __enter__(self) -> Watcher:
+        stated = {path: spot for spot, path in self._plan.layers.items()}
+        paths = [path for path, spot in stated.items() if self._editor.states(*spot)]
+
+        def change(path: str, states: Tensor) -> Tensor:
+            changed = states.clone()
+            self._editor.stated(*stated[path], changed)
+            return changed
+
+        if paths:
+            self._entered.enter_context(states_of(self._model, paths, change))
+        return super().__enter__()
 
     def _edit_positions(self, where: Where, operands: Sequence[Any]) -> Sequence[Any]:
         side, added = self._plan.additions.get(where, ("", None))
@@ -208,9 +224,16 @@ class EditingWatcher(Watcher):
             seen.make = lambda: change.of(make())
 
 
-def heads_seen(kinds: Mapping[str, Kind]) -> Given:
-    """What the heads of a finished pass gave, where their values are understood."""
-    given: Given = {}
+def given_by(kinds: Mapping[str, Kind], states: Mapping[str, Tensor]) -> Given:
+    """What heads of a finished pass gave, where their values are understood, and layers.
+
+    states: path -> what its module gave [T, D].
+    """
+    given: Given = {
+        (kind, layer, "states"): states[path]
+        for (kind, layer), path in layer_paths(kinds).items()
+        if path in states
+    }
     for name, kind in kinds.items():
         for layer, seen in enumerate(kind.calls):
             call = seen.make()

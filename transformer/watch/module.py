@@ -17,7 +17,7 @@ from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
-from transformer.watch.editing import EditingWatcher, Plan, check_met, heads_seen
+from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.given import arguments, running, said_why
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.schemes import position_schemes
@@ -94,7 +94,7 @@ def _run(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], watch
 def _references(edits: Sequence[Edit], kinds: Mapping[str, Kind]) -> Iterator[tuple[Edit, Tensor]]:
     """Of the same inputs: a module reads no text. Raises EditError."""
     referring = [edit for edit in edits if edit_kinds()[edit.name].text != "none"]
-    given = heads_seen(kinds) if referring else {}
+    given = given_by(kinds, {}) if referring else {}
     for edit in referring:
         if edit.text:
             raise EditError(

@@ -92,8 +92,16 @@ def test_opened_models_and_modules(tmp_path: Path) -> None:
     torch.testing.assert_close(
         heads(edited, "encoder_self", 0, 1), heads(other, "encoder_self", 0, 1), **close
     )
-    with pytest.raises(EditError, match=r"does not show the states|not seen in this model"):
-        record(checkpoint, "7 9", decoding.target, edits=["state-from:encoder_self.0.1=3 5"])
+    whole = [f"state-from:encoder_self.0.{word}=3 5 8 13" for word in range(4)]
+    patched = record(checkpoint, "7 9 11 13", decoding.target, edits=whole)
+    torch.testing.assert_close(patched.logits, other.logits, rtol=0.0, atol=1e-5)
+    steps = decode(checkpoint, "7 9 11 13", max_len=4, edits=whole[:2])
+    same = record(checkpoint, "7 9 11 13", steps.target, edits=whole[:2]).logits
+    torch.testing.assert_close(
+        same.log_softmax(-1), steps.hypotheses[0].log_probs, rtol=0.0, atol=1e-4
+    )
+    with pytest.raises(EditError, match=r"not seen in this model"):
+        record(checkpoint, "7 9", decoding.target, edits=["state-from:cross.0.1=3 5"])
     torch.manual_seed(3)
     module = Stack(STYLES[0]).eval()
     (kind,) = record(module, sequence()).attentions

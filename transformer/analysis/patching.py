@@ -1,0 +1,220 @@
+"""Activation patching: which states and heads make one sentence's output, tried in another.
+
+Two sentences A and B of as many tokens. B is run with one state, or one head, as it is in A.
+Measured is d = log p(A's token) - log p(B's token), the difference of their logits, at the first
+token in which what greedy decoding writes for both differs, after those that both have before it;
+of a classifier, with the class that each is given. The effect of a patch is (d_patched - d_B) /
+(d_A - d_B): 0 where it changes nothing, 1 where B then says what A says. Zhang and Nanda 2023,
+section 2; Meng et al. 2022.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.sweep import states_with
+from transformer.checkpoint import Checkpoint
+from transformer.decoding.greedy import greedy
+from transformer.editing.editor import Editor
+from transformer.editing.ours import Editing, editing, places
+from transformer.editing.references import references
+from transformer.edits.edit import Edit
+from transformer.inputs import InputError, source_ids
+from transformer.models.family import ForcedPass
+from transformer.recording.watched import edited_logits, plan_of
+from transformer.tokenizer import Token
+from transformer.vocabulary import source_side
+from transformer.watch.editing import Plan
+
+ROWS = 64
+"""Patches that are tried at once."""
+FEW = 4
+"""Of a model that is watched, which reads one sequence at a time: results come sooner."""
+MOST_CONTINUED = 24
+"""Tokens that a generator goes on with until both differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A sentence, what is written before the measured token, and that token in A and in B."""
+
+    checkpoint: Checkpoint
+    sources: Sequence[int]
+    prefix: tuple[int, ...]
+    ids: tuple[int, int]
+
+    def differences(
+        self, tried: Sequence[Edit] = (), given: Mapping[Edit, Tensor] = MappingProxyType({})
+    ) -> list[float]:
+        """d without an edit, and with each by itself. given: what they refer to."""
+        checkpoint = self.checkpoint
+        with torch.inference_mode():
+            if checkpoint.family.is_watched:
+                logits = self._watched(tried, given)
+            elif checkpoint.family.decodes:
+                model: Any = checkpoint.model
+                target = (*self.prefix, self.ids[1])
+                states = states_with(checkpoint, self.sources, target, tried, given)
+                logits = model.logits(states[:, -1])
+            else:
+                rows = [[], *([edit] for edit in tried)]
+                batch = torch.tensor([self.sources] * len(rows), device=checkpoint.device)
+                at_work = Editing((), rows=rows, references=given)
+                with editing(checkpoint.model, checkpoint.family, at_work):
+                    logits = checkpoint.model(batch)
+            a, b = self.ids
+            return (logits[:, a].double() - logits[:, b].double()).tolist()
+
+    def _watched(self, tried: Sequence[Edit], given: Mapping[Edit, Tensor]) -> Tensor:
+        """[1 + N, V or C]: a pass each, as a watcher sees one sequence."""
+        logits = []
+        for edits in ((), *((edit,) for edit in tried)):
+            editor = Editor(edits, given)
+            found = edited_logits(self.checkpoint, self.forced, self.plan, editor)
+            logits.append(found if found.dim() == 1 else found[-1])
+        return torch.stack(logits)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Which attention is which in a model that is watched."""
+        return plan_of(self.checkpoint, self.forced)
+
+    @property
+    def forced(self) -> ForcedPass:
+        checkpoint = self.checkpoint
+        target = (*self.prefix, self.ids[1]) if checkpoint.family.decodes else None
+        return checkpoint.family.forced_pass(checkpoint.config, self.sources, target)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two sentences, and where the model tells them apart."""
+
+    checkpoint: Checkpoint
+    other: str
+    """A, from which is patched."""
+    text: str
+    """B, which is patched."""
+    other_tokens: tuple[Token, ...]
+    tokens: tuple[Token, ...]
+    written: tuple[Token, ...]
+    """What both write before they differ; of a classifier nothing."""
+    names: tuple[str, str]
+    """What A's run writes then, and B's: pieces, or classes."""
+    clean: float
+    """d of A in nats."""
+    plain: float
+    """d of B."""
+    run: Run
+    """B's."""
+
+    def effect(self, difference: float) -> float:
+        """(d - d_B) / (d_A - d_B)."""
+        return (difference - self.plain) / (self.clean - self.plain)
+
+
+def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
+    """A and B, run as they are. Raises InputError where nothing can be patched or measured."""
+    other, text = other.strip(), text.strip()
+    ids_a, ids_b = source_ids(checkpoint, other), source_ids(checkpoint, text)
+    if len(ids_a) != len(ids_b):
+        raise InputError(
+            f"A has {len(ids_a)} tokens and B {len(ids_b)}; a state is put where it was, so both "
+            "must have as many: exchange words for others of the same length."
+        )
+    if ids_a == ids_b:
+        raise InputError("A and B are the same sentence: exchange a word in one of them.")
+    outputs = _output(checkpoint, ids_a), _output(checkpoint, ids_b)
+    step = next((i for i, (a, b) in enumerate(zip(*outputs, strict=False)) if a != b), None)
+    if step is None:
+        what = "continued" if checkpoint.family.continues else "answered"
+        raise InputError(
+            f"A and B are {what} alike, so nothing tells them apart: exchange a word that matters "
+            "more."
+        )
+    prefix, ids = tuple(outputs[1][:step]), (outputs[0][step], outputs[1][step])
+    of_a, of_b = (Run(checkpoint, each, prefix, ids) for each in (ids_a, ids_b))
+    clean, plain = of_a.differences()[0], of_b.differences()[0]
+    if not clean > plain:
+        raise InputError("A and B are equally probable: exchange a word that matters more.")
+    read, wrote = source_side(checkpoint.tokenizer).token, checkpoint.tokenizer.token
+    config: Any = checkpoint.config
+    names = [wrote(id).piece if checkpoint.family.decodes else config.classes[id] for id in ids]
+    return Pair(
+        checkpoint=checkpoint,
+        other=other,
+        text=text,
+        other_tokens=tuple(map(read, ids_a)),
+        tokens=tuple(map(read, ids_b)),
+        written=tuple(map(wrote, prefix)),
+        names=(names[0], names[1]),
+        clean=clean,
+        plain=plain,
+        run=of_b,
+    )
+
+
+def patches(pair: Pair) -> tuple[Edit, ...]:
+    """Every state of A at every layer and place, then every head, as edits of B's run.
+
+    Places of a translator's decoder are those up to the measured one; of a generator, the prompt's.
+    """
+    checkpoint = pair.checkpoint
+    if checkpoint.family.is_watched:
+        plan = pair.run.plan
+        sizes = {kind: (each.n_layers, each.n_heads) for kind, each in plan.sizes.items()}
+        layers = {kind: n for kind, (n, _) in sizes.items() if (kind, n - 1) in plan.layers}
+    else:
+        config: Any = checkpoint.config
+        found = places(checkpoint.model, checkpoint.family)
+        sizes = {kind: (len(each), config.n_heads) for kind, each in found.items()}
+        layers = {kind: n for kind, (n, _) in sizes.items() if kind != "cross"}
+    is_written = "encoder_self" in sizes  # then a decoder's places are those of the output
+    n_places = {
+        kind: len(pair.written) + 1 if is_written and kind == "decoder_self" else len(pair.tokens)
+        for kind in layers
+    }
+    states = [
+        Edit("state-from", kind, (layer, place), text=pair.other)
+        for kind, n_layers in layers.items()
+        for layer in range(n_layers)
+        for place in range(n_places[kind])
+    ]
+    heads = [
+        Edit("head-from", kind, (layer, head), text=pair.other)
+        for kind, (n_layers, n_heads) in sizes.items()
+        for layer in range(n_layers)
+        for head in range(n_heads)
+    ]
+    return (*states, *heads)
+
+
+def effects(pair: Pair, edits: Sequence[Edit]) -> Iterator[tuple[Edit, float]]:
+    """Each edit with its normalised effect, as they are tried. Raises EditError."""
+    given = references(pair.checkpoint, pair.text, edits)
+    n = FEW if pair.checkpoint.family.is_watched else ROWS
+    for first in range(0, len(edits), n):
+        some = edits[first : first + n]
+        found = pair.run.differences(some, given)[1:]
+        yield from ((edit, pair.effect(each)) for edit, each in zip(some, found, strict=True))
+
+
+def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
+    """What is written greedily, or the class. Raises InputError."""
+    rows = torch.tensor([sources], device=checkpoint.device)
+    family, config = checkpoint.family, checkpoint.config
+    with torch.inference_mode():
+        if family.decodes:
+            room = MOST_CONTINUED if family.continues else None
+            return greedy(checkpoint.model, rows, room)[0].ids  # type: ignore[arg-type]
+        logits = checkpoint.model(rows)[0]
+    if logits.shape != (len(getattr(config, "classes", ())),):
+        raise InputError(
+            f"{checkpoint.name} neither writes nor tells classes apart: nothing is measured."
+        )
+    return [int(logits.argmax())]
