@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.sweep import states_with
+from transformer.analysis.scored import states_with
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.greedy import greedy
 from transformer.editing.editor import Editor
@@ -59,7 +59,8 @@ class Run:
             elif checkpoint.family.decodes:
                 model: Any = checkpoint.model
                 target = (*self.prefix, self.ids[1])
-                states = states_with(checkpoint, self.sources, target, tried, given)
+                groups = [(), *((edit,) for edit in tried)]
+                states = states_with(checkpoint, self.sources, target, groups, given)
                 logits = model.logits(states[:, -1])
             else:
                 rows = [[], *([edit] for edit in tried)]

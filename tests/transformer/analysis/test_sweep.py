@@ -1,16 +1,22 @@
 """A sweep in one batch says what one run per edit says."""
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 
 from tests.conftest import SENTENCES, random_checkpoint
+from tests.transformer.own_module.test_from_module import copier
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, EditError, InputError, decode, record
-from transformer.analysis import sweep as module
-from transformer.analysis.sweep import heads_off, sweep
+from transformer.analysis import scored as module
+from transformer.analysis.sweep import heads_off, sweep, sweeping
+from transformer.analysis.synergy import n_pairs, pairs_of, strongest
+from transformer.edits import Edit
+from transformer.tokenizer import Token
 
 
-def one_by_one(checkpoint: Checkpoint, source: str, target: str) -> None:
+def one_by_one(checkpoint: Checkpoint, source: str, target: str | Sequence[Token]) -> None:
     found = sweep(checkpoint, source, target)
     assert found.changes.shape == found.best_edited.shape == (len(found.edits), len(found.target))
     ids = [token.id for token in found.target]
@@ -52,6 +58,60 @@ def test_edits_may_be_chosen_and_are_checked(text_checkpoint: Checkpoint) -> Non
         sweep(*given, ["head-off:cross.0.9"])
     with pytest.raises(InputError, match="of heads and arrows"):
         sweep(*given, ["positions-zero:source"])
-    classifier = random_checkpoint(CONFIGS["former-classifier"])
-    with pytest.raises(InputError, match="cannot be swept"):
-        sweep(classifier, SOURCE, TARGET)
+
+
+def test_a_classifier_s_words_are_its_classes() -> None:
+    checkpoint = random_checkpoint(CONFIGS["former-classifier"])
+    found = sweep(checkpoint, SOURCE)
+    assert found.target == () and len(found.known.classes) == found.changes.size(1)
+    for row, edit in enumerate(found.edits):
+        decided = record(checkpoint, SOURCE, edits=[edit]).classification
+        assert decided is not None
+        log_probs = decided.logits.log_softmax(-1)
+        torch.testing.assert_close(found.log_probs + found.changes[row], log_probs)
+        assert int(found.best_edited[row]) == int(log_probs.argmax())
+    assert torch.equal(found.totals, found.changes[:, int(found.best)])
+    with pytest.raises(InputError, match="leave the target out"):
+        sweep(checkpoint, SOURCE, TARGET)
+
+
+def test_a_generator_s_text_is_judged_word_by_word() -> None:
+    checkpoint = random_checkpoint(CONFIGS["gpt2"])
+    found = sweep(checkpoint, SOURCE)
+    ids = [token.id for token in found.target]
+    assert [token.id for token in record(checkpoint, SOURCE).source[1:]] == ids
+    for row, edit in enumerate(found.edits):
+        logits = record(checkpoint, SOURCE, edits=[edit]).logits[:-1]
+        wanted = logits.log_softmax(-1)[range(len(ids)), ids]
+        torch.testing.assert_close(found.log_probs + found.changes[row], wanted, rtol=0, atol=2e-5)
+    torch.testing.assert_close(found.totals, found.changes.sum(-1))
+    with pytest.raises(InputError, match="one token"):
+        sweep(checkpoint, SOURCE.split()[0])
+
+
+def test_modules_of_anybody_s_are_run_head_by_head() -> None:
+    checkpoint = copier()
+    target = decode(checkpoint, "abc").target
+    *parts, found = sweeping(checkpoint, "abc", target)
+    assert [len(each.edits) for each in (*parts, found)] == list(range(len(found.edits) + 1))
+    assert {edit.place for edit in found.edits} == {"encoder_self", "decoder_self", "cross"}
+    one_by_one(checkpoint, "abc", target)
+
+
+def test_a_pair_is_three_passes() -> None:
+    checkpoint = random_checkpoint(CONFIGS["post-norm"])
+    found = sweep(checkpoint, SOURCE, TARGET)
+    rows = strongest(found, 5)
+    sizes = found.totals.abs()
+    assert float(sizes[rows].min()) >= float(sizes.sort(descending=True).values[4])
+    *_, pairs = pairs_of(checkpoint, found, rows)
+    assert len(pairs.pairs) == n_pairs(5) == pairs.n_asked
+
+    def log_prob(*edits: Edit) -> float:
+        return decode(checkpoint, SOURCE, "forced", target=TARGET, edits=edits).hypotheses[0].score
+
+    plain = log_prob()
+    for i, (a, b) in enumerate(pairs.pairs):
+        d_a, d_b, both = (log_prob(*edits) - plain for edits in ([a], [b], [a, b]))
+        assert float(pairs.synergy[i]) == pytest.approx(both - d_a - d_b, abs=1e-4)
+        assert {a, b} <= {found.edits[row] for row in rows}

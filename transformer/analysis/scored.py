@@ -1,0 +1,192 @@
+"""A known output under many groups of edits: how likely it is under each of them.
+
+Models of ours run all groups in one batch, a row each, and what edits leave alone is computed once:
+rows whose encoder is not edited share what it gave. Any other model runs once for each group.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from transformer.checkpoint import Checkpoint
+from transformer.editing.ours import Editing, editing
+from transformer.editing.ours import check as check_ours
+from transformer.editing.references import references
+from transformer.edits.edit import Edit, EditError
+from transformer.inputs import InputError, source_ids, target_ids
+from transformer.recording import Recording
+from transformer.recording.ours import record
+from transformer.tokenizer import Token
+
+ROWS = 128
+"""Rows of a batch, at most."""
+CELLS = 240
+"""Words whose distributions are made at once: they stay near the processor."""
+Group = Sequence[Edit]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What N groups of edits make of T words, or of C classes. Tensors are on the CPU."""
+
+    log_probs: Tensor
+    """[N, T or C], in nats."""
+    best: Tensor
+    """[N, T or 1]: ids of what was most probable."""
+    refused: tuple[str, ...] = ()
+    """Why the one group of N = 1 cannot be tried; log_probs are then not a number."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is judged: the words of an output, or the classes of a classifier."""
+
+    source: str
+    target: tuple[Token, ...] | None
+    """What the model is given as its writing; None: it only reads."""
+    words: tuple[Token, ...]
+    """Those that are judged: the target; of a text that is only read, all but its first."""
+    classes: tuple[str, ...] = ()
+
+
+def known(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Known:
+    """What can be judged of this source and target. Raises InputError where there is nothing."""
+    token, family = checkpoint.tokenizer.token, checkpoint.family
+    sources = source_ids(checkpoint, source)
+    given = target_ids(checkpoint, target, len(sources))
+    if given is not None:
+        tokens = tuple(map(token, given))
+        return Known(source, tokens, tokens)
+    if family.decodes:
+        if len(sources) < 2:
+            raise InputError("The text is one token: there is none that the model could foresee.")
+        return Known(source, None, tuple(map(token, sources[1:])))
+    plain = record(checkpoint, source)
+    if plain.classification is None:
+        raise InputError(
+            f"{checkpoint.name} writes nothing and names no class: there is no output to compare."
+        )
+    return Known(source, None, (), tuple(plain.classification.classes))
+
+
+def scored(checkpoint: Checkpoint, known: Known, groups: Sequence[Group]) -> Iterator[Scored]:
+    """Each group's scores, in order and some at a time; an empty group changes nothing.
+
+    Raises EditError for an edit that a model of ours cannot have; of others such a group is
+    `refused`. Raises InputError for an edit of positions: they are of a whole run.
+    """
+    if checkpoint.family.is_watched:
+        yield from (_recorded(checkpoint, known, group) for group in groups)
+        return
+    sources = source_ids(checkpoint, known.source)
+    targets = None if known.target is None else [token.id for token in known.target]
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
+    edits = [edit for group in groups for edit in group]
+    check_ours(checkpoint, edits, forced)
+    if any(edit.place not in forced.rows for edit in edits):
+        raise InputError("A sweep is of heads and arrows, not of positions.")
+    given = references(checkpoint, known.source, edits)
+    if targets is None:  # a text that is only read follows its first token
+        sources, targets = (sources, []) if known.classes else (sources[:1], sources[1:])
+    for first in range(0, len(groups), ROWS):
+        some = groups[first : first + ROWS]
+        if known.classes:
+            yield _classified(checkpoint, sources, some, given)
+        else:
+            yield _together(checkpoint, sources, targets, some, given)
+
+
+def _recorded(checkpoint: Checkpoint, known: Known, group: Group) -> Scored:
+    try:
+        recording = record(checkpoint, known.source, known.target, group)
+    except EditError as error:
+        n = len(known.classes or known.words)
+        return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), (str(error),))
+    log_probs, best = _of_recording(recording, known)
+    return Scored(log_probs[None], best[None])
+
+
+def _of_recording(recording: Recording, known: Known) -> tuple[Tensor, Tensor]:
+    decided = recording.classification
+    if decided is not None and known.classes:
+        logits = decided.logits.cpu().double()
+        found = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
+        return found.float(), found.argmax(-1, keepdim=True)
+    ids = torch.tensor([token.id for token in known.words])
+    found = recording.logits.cpu().double().log_softmax(-1)[: len(ids)]
+    return found.gather(-1, ids[:, None])[:, 0].float(), found.argmax(-1)
+
+
+@torch.inference_mode()
+def _classified(
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    groups: Sequence[Group],
+    given: Mapping[Edit, Tensor],
+) -> Scored:
+    source = torch.tensor([sources], device=checkpoint.device).expand(len(groups), -1)
+    with editing(checkpoint.model, checkpoint.family, Editing((), rows=groups, references=given)):
+        log_probs = checkpoint.model(source).float().log_softmax(-1).cpu()
+    return Scored(log_probs, log_probs.argmax(-1, keepdim=True))
+
+
+@torch.inference_mode()
+def _together(
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    groups: Sequence[Group],
+    given: Mapping[Edit, Tensor],
+) -> Scored:
+    model: Any = checkpoint.model
+    states = states_with(checkpoint, sources, targets, groups, given)
+    chosen = torch.tensor(targets, device=checkpoint.device).repeat(len(states))
+    judged = [
+        _judged(model.logits(x).float(), ids)
+        for x, ids in zip(states.flatten(0, 1).split(CELLS), chosen.split(CELLS), strict=True)
+    ]
+    log_probs, best = (torch.cat(each) for each in zip(*judged, strict=True))
+    return Scored(log_probs.view(len(states), -1).cpu(), best.view(len(states), -1).cpu())
+
+
+@torch.inference_mode()
+def states_with(
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    targets: Sequence[int],
+    groups: Sequence[Group],
+    given: Mapping[Edit, Tensor],
+) -> Tensor:
+    """The decoder's last states [N, T, D], which the target is written from: a row per group.
+
+    given: what edits refer to.
+    """
+    model: Any = checkpoint.model
+    source = torch.tensor([sources], device=checkpoint.device)
+    has_encoder = "encoder_self" in checkpoint.family.attentions
+    early = [
+        tuple(edit for edit in group if edit.place == "encoder_self" or not has_encoder)
+        for group in groups
+    ]
+    read_once = list(dict.fromkeys(early))
+    with editing(model, checkpoint.family, Editing((), rows=read_once, references=given)):
+        state = model.start(source.expand(len(read_once), -1))
+    wanted = [read_once.index(each) for each in early]
+    state.reorder(torch.tensor(wanted, device=checkpoint.device))
+    first = model.first(source)
+    target = torch.tensor([targets], device=checkpoint.device)
+    read = torch.cat([first, target[:, :-1]], 1).expand(len(groups), -1)
+    with editing(model, checkpoint.family, Editing((), rows=groups, references=given)):
+        states: Tensor = model.read(state, read)
+    return states[:, -len(targets) :]
+
+
+def _judged(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Log-probabilities of ids [N] and the most probable ones, of logits [N, V], which are lost."""
+    largest, best = logits.max(-1)
+    own = logits.gather(-1, ids[:, None])[:, 0] - largest
+    return own - logits.sub_(largest[:, None]).exp_().sum(-1).log(), best
