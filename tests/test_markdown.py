@@ -36,6 +36,7 @@ KNOWN = {
     "cards(compositions, [picture(each, look.name) for each in compositions], look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
     "sweep_grid(rows, words, largest, theme)": "viz/figures escapes all texts",
+    "sweep_legend(largest, theme)": "numbers",
     "cost_table(sizes, n, measured, current_theme())": "numbers, and texts of our own",
     "_compared(before, forced, shown)": "words are escaped, the rest are numbers",
     "_text(told)": "a story's own text; literal for what stands in it",

@@ -16,9 +16,11 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
+from transformer.analysis.sweep import Sweep
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
+from transformer.edits import Edit
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 
@@ -94,6 +96,24 @@ def _mask_cells(masks: SentenceMasks) -> list[list[list[int]]]:
         torch.stack([~masks.padding, ~subsequent, masks.combined], -1).int().tolist()
     )
     return cells
+
+
+def sweep_csv(found: Sweep, written: Mapping[Edit, str]) -> bytes:
+    """A sweep, one line per head and word, in nats; of a classifier per head and class.
+
+    log_prob is without the edit, change what the edit adds to it. written: the output with each
+    edit, as far as it is known.
+    """
+    words = found.known.classes or [token.piece for token in found.target]
+    plain = found.log_probs.tolist()
+    return _csv(
+        ("edit", "position", "piece", "log_prob", "change", "written"),
+        (
+            (str(edit), i, word, f"{plain[i]:.9g}", f"{change:.9g}", written.get(edit, ""))
+            for edit, changes in zip(found.edits, found.changes.tolist(), strict=True)
+            for i, (word, change) in enumerate(zip(words, changes, strict=True))
+        ),
+    )
 
 
 def recording_npz(recording: Recording) -> bytes:

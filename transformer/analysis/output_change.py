@@ -63,3 +63,13 @@ def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:
     blocks = SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks()
     kept = {i for block in blocks for i in range(block.a, block.a + block.size)}
     return [i not in kept for i in range(len(words))]
+
+
+def exchanged(words: Sequence[str], other: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+    """What stands in another text in the place of which words, part by part; nothing that is kept.
+
+    >>> exchanged("weil es zu müde war".split(), "weil er müde war".split())
+    [(['es', 'zu'], ['er'])]
+    """
+    codes = SequenceMatcher(None, words, other, autojunk=False).get_opcodes()
+    return [(list(words[a:b]), list(other[c:d])) for code, a, b, c, d in codes if code != "equal"]

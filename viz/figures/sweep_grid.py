@@ -17,9 +17,13 @@ WIDE = 24
 """Words beyond which cells have no numbers and words are written upwards."""
 TITLED = 5000
 """Cells up to which each says its number to a pointer."""
+_SAYS = (
+    "In each row one head is off: what that adds to the log-probability of each word of the "
+    "output. A head opens on Explore, as it is off."
+)
 _STYLE = """
 <style>
-  .sweep { max-height: 78vh; overflow: auto; border: 1px solid GRID; border-radius: 6px; }
+  .st-key-sweep-grid { padding: 0 !important; }
   .sweep table { border-collapse: separate; border-spacing: 0; margin: 0; width: max-content;
                  min-width: 100%; font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
   .sweep th, .sweep td { border: 0; padding: 0 0.35rem; line-height: 1.3rem; height: 1.3rem;
@@ -58,45 +62,39 @@ class Row:
     """A link to it on another page."""
     changes: Sequence[float]
     """Of each word's log-probability, in nats."""
+    total: float
+    """Of the whole output's."""
     is_first: bool = False
     """Whether it begins a new layer, where rows stand layer by layer."""
-    written: str | None = None
-    """What became of the words when the text was written again, as HTML; None: not known."""
-
-    @property
-    def total(self) -> float:
-        return sum(self.changes)
+    written: str = ""
+    """What became of the words when the text was written again, as HTML; nothing: not known."""
 
 
 def sweep_grid(rows: Sequence[Row], words: Sequence[str], largest: float, theme: Theme) -> str:
     """largest: the change in nats that has the darkest shade."""
-    has_words = any(row.written is not None for row in rows)
     is_wide, is_titled = len(words) > WIDE, len(rows) * len(words) <= TITLED
     heads = "".join(f'<th class="word" scope="col">{html.escape(word)}</th>' for word in words)
-    last = '<th class="words" scope="col">words that change</th>' if has_words else ""
-    body = "".join(_row(row, words, largest, is_wide, is_titled, has_words) for row in rows)
+    body = "".join(_row(row, words, largest, is_wide, is_titled) for row in rows)
     return (
-        f"{_style(theme)}{_legend(largest, theme)}"
+        f"{_style(theme)}"
         '<div class="sweep" tabindex="0" role="region" aria-label="Sweep">'
         f'<table class="{"wide" if is_wide else "narrow"}"><thead><tr>'
-        f'<th scope="col">off</th><th scope="col">total</th>{heads}{last}</tr></thead>'
+        f'<th scope="col">off</th><th scope="col">total</th>{heads}'
+        '<th class="words" scope="col">words that change</th></tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
 
-def _row(
-    row: Row, words: Sequence[str], largest: float, is_wide: bool, is_titled: bool, has_words: bool
-) -> str:
+def _row(row: Row, words: Sequence[str], largest: float, is_wide: bool, is_titled: bool) -> str:
     cells = "".join(
         _cell(change, word if is_titled else None, largest, is_wide)
         for change, word in zip(row.changes, words, strict=True)
     )
-    written = "" if row.written is None else row.written
-    last = f'<td class="words">{written}</td>' if has_words else ""
     return (
         f'<tr{" class=first" * row.is_first}><th scope="row"><a data-state '
         f'href="{html.escape(row.address)}">{html.escape(row.title)}</a></th>'
-        f'<td class="total">{signed(row.total)}</td>{cells}{last}</tr>'
+        f'<td class="total">{signed(row.total)}</td>{cells}'
+        f'<td class="words">{row.written}</td></tr>'
     )
 
 
@@ -117,23 +115,22 @@ def shade(change: float, largest: float) -> int:
     return middle + round(part * middle) * (1 if change > 0 else -1)
 
 
-def _legend(largest: float, theme: Theme) -> str:
+def sweep_legend(largest: float, theme: Theme) -> str:
     """The scale, from the most that is lost to the most that is gained, as HTML."""
     stops = ", ".join(theme.difference_scale)
-    bar = f"display:inline-block;width:9rem;height:0.7rem;background:linear-gradient(90deg,{stops})"
+    bar = f"display:inline-block;width:7rem;height:0.7rem;background:linear-gradient(90deg,{stops})"
     return (
         f'<div style="color:{theme.dim};font-size:0.875rem">less likely {signed(-largest)} '
-        f'<span style="{bar}"></span> {signed(largest)} nats, more likely</div>'
+        f'<span style="{bar}"></span> {signed(largest)} nats, more likely. {_SAYS}</div>'
     )
 
 
 def rewritten(parts: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """Words that went and those that came in their place, as HTML; nothing changed: a dash."""
+    """Words that went and those that came in their place, as HTML."""
     said = [
-        " ".join(
+        " → ".join(
             [f"<del>{html.escape(' '.join(old))}</del>"] * bool(old)
-            + ["→"]
-            + [f"<ins>{html.escape(' '.join(new))}</ins>"] * bool(new)
+            + [f"<ins>{'' if old else '+ '}{html.escape(' '.join(new))}</ins>"] * bool(new)
         )
         for old, new in parts
     ]

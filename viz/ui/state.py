@@ -12,6 +12,7 @@ from viz.components.head_map.head_map import Region
 from viz.components.kit.guarded import guarded
 from viz.screen import Screen, choose, default, with_entry
 from viz.theme import Theme, theme
+from viz.ui.long_work import Follower
 from viz.ui.previews import LivePreview
 from viz.ui.request import Answer, Request
 from viz.ui.writing import Reader
@@ -60,6 +61,8 @@ class Session:
     """When a model read something for this person, where that is limited: viz/ui/limits.py."""
     charged: object = None
     """What it read last."""
+    following: dict[str, Follower[Any]] = field(default_factory=dict)
+    """Long work that is waited for, by its place on the pages."""
     preview: LivePreview = field(default_factory=LivePreview)
     undone: list[tuple[str, ...]] = field(default_factory=list)
     """The edits that were in force before each of the last was taken back, the newest last."""

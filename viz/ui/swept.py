@@ -1,15 +1,64 @@
-"""Sweeps of what is on screen, made once for all sessions."""
+"""A sweep of what is on screen: how likely its words are, and what the model writes instead."""
 
-from transformer.analysis.sweep import Sweep, sweep
-from viz.ui.kept import KEPT, bytes_of
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from transformer import decode
+from transformer.analysis.output_change import words_of
+from transformer.analysis.sweep import Sweep, sweeping
+from transformer.edits import Edit
 from viz.ui.request import Answer
 
 
-def swept(shown: Answer) -> Sweep:
-    """Every head off, one by one, on the words that the model wrote. Raises Refusal."""
-    recording, request = shown.recording, shown.request
-    return KEPT.get(
-        ("sweep", request),
-        lambda: sweep(shown.checkpoint, request.text, recording.target),
-        lambda made: bytes_of(made),
-    )
+@dataclass(frozen=True)
+class Swept:
+    """What is known of a sweep."""
+
+    found: Sweep
+    written: Mapping[Edit, tuple[str, ...]] = field(default_factory=dict)
+    """The words of the output when it is written again with the edit; of a classifier its class."""
+
+    @property
+    def far(self) -> tuple[int, int]:
+        """How many heads are done, of how many."""
+        return len(self.written) + len(self.found.refused), self.found.n_asked
+
+
+def sweep_of(shown: Answer, before: Swept | None) -> Iterator[Swept]:
+    """Every head off: the words' log-probabilities first, then each output written again.
+
+    Those heads first whose words lose most. Raises Refusal.
+    """
+    request, recording = shown.request, shown.recording
+    if before is None or len(before.found.edits) + len(before.found.refused) < before.found.n_asked:
+        target = recording.target if shown.decoding is not None else None
+        for found in sweeping(shown.checkpoint, request.text, target):
+            before = Swept(found)
+            yield before
+    assert before is not None
+    known = before
+    for row in known.found.totals.argsort().tolist():
+        edit = known.found.edits[row]
+        if edit not in known.written:
+            words = _class(known, row) if shown.decoding is None else _rewritten(shown, edit)
+            known = replace(known, written={**known.written, edit: words})
+            yield known
+
+
+def _class(known: Swept, row: int) -> tuple[str, ...]:
+    return (known.found.known.classes[int(known.found.best_edited[row])],)
+
+
+def _rewritten(shown: Answer, edit: Edit) -> tuple[str, ...]:
+    request = shown.request
+    options: dict[str, Any] = dict(request.options)
+    decoding = decode(shown.checkpoint, request.text, request.method, edits=(edit,), **options)
+    return tuple(words_of(decoding.target))
+
+
+def plain_words(shown: Answer, found: Sweep) -> list[str]:
+    """The words without an edit, which those that are written again are compared with."""
+    if found.known.classes:
+        return [found.known.classes[int(found.best)]]
+    return words_of(found.target)

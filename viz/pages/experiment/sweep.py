@@ -2,39 +2,51 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from transformer import Recording
-from transformer.analysis.output_change import words_of
+from transformer.analysis.output_change import exchanged, words_of
 from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
 from transformer.refusal import Refusal
 from transformer.words import word_groups
-from viz.figures.sweep_grid import Row, sweep_grid
+from viz.export import sweep_csv
+from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
 from viz.labels import kind_title, literal
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.ui.controls import choose_one
+from viz.ui.following import following, grown
 from viz.ui.page import Pane
+from viz.ui.saving import download
 from viz.ui.state import current_theme
-from viz.ui.swept import swept
+from viz.ui.swept import Swept, plain_words, sweep_of
 
 
 def sweep_page(pane: Pane) -> None:
     """The grid of all heads, sorted and filtered as is chosen."""
+    shown = pane.answer
+    if pane.asked != shown.request:
+        st.caption("The sweep follows once the text is written.")
+        return
     try:
-        found = swept(pane.answer)
+        work = following("sweep", ("sweep", shown.request), lambda known: sweep_of(shown, known))
+        words = _columns(pane)
+        with st.container(horizontal=True, vertical_alignment="bottom", key="sweep choices"):
+            kinds = _choose_kinds(pane)
+            sort = _choose_sort(pane, words)
+        grown(work, lambda known: _grid(known, pane, words, kinds, sort), lambda known: known.far)
     except Refusal as error:
         st.info(literal(str(error)), icon=":material/info:")
-        return
-    words = words_of(found.target)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kinds = _choose_kinds(pane)
-        sort = _choose_sort(pane, words)
-    rows = _rows(found, pane, kinds, sort)
-    largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
-    theme = current_theme()
-    st.html(sweep_grid(rows, words, largest, theme))
+
+
+def _columns(pane: Pane) -> list[str]:
+    """The words of the output, or the classes."""
+    decided = pane.recording.classification
+    if pane.answer.decoding is None and decided is not None:
+        return list(decided.classes)
+    return words_of(pane.recording.target)
 
 
 def _choose_kinds(pane: Pane) -> Sequence[str]:
@@ -42,47 +54,88 @@ def _choose_kinds(pane: Pane) -> Sequence[str]:
     if len(kinds) < 2:
         return kinds
     titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
-    chosen = choose_one("Heads", "sweep_kind", titles, pane.screen.sweep_kind)
+    said = pane.screen.sweep_kind
+    chosen = choose_one("Heads", "sweep_kind", titles, said, label_visibility="collapsed")
     return kinds if chosen == "all" else [chosen]
 
 
 def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
-    titles = {"change": "Total change", "layer": "Layer"}
-    titles |= {f"word {i}": f"Word {i + 1}: {word}" for i, word in enumerate(words)}
+    titles = {"change": "By total change", "layer": "By layer"}
+    titles |= {f"word {i}": f"By word {i + 1}: {word}" for i, word in enumerate(words)}
+    look: Any = {"width": 220, "label_visibility": "collapsed"}
     said = pane.screen.sweep_sort
-    return choose_one("Sorted by", "sweep_sort", titles, said, as_list=True, width=220)
+    return choose_one("Sorted", "sweep_sort", titles, said, as_list=True, **look)
 
 
-def _rows(found: Sweep, pane: Pane, kinds: Sequence[str], sort: str) -> list[Row]:
-    groups = word_groups(found.target)
+def _grid(known: Swept, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str) -> None:
+    rows = _rows(known, pane, kinds, sort)
+    largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
+    theme = current_theme()
+    st.html(sweep_legend(largest, theme))
+    with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
+        st.html(sweep_grid(rows, words, largest, theme))
+    if known.found.refused:
+        n = len(known.found.refused)
+        st.caption(literal(f"{n} heads cannot be switched off: {known.found.refused[0]}"))
+    written = {edit: " ".join(each) for edit, each in known.written.items()}
+    download(
+        "Sweep as CSV",
+        lambda: sweep_csv(known.found, written),
+        "headscope-sweep.csv",
+        "One row per head and word",
+    )
+
+
+def _rows(known: Swept, pane: Pane, kinds: Sequence[str], sort: str) -> list[Row]:
+    found, plain = known.found, plain_words(pane.answer, known.found)
     rows = [
-        (edit, [sum(changes[i] for i in group) for group in groups])
-        for edit, changes in zip(found.edits, found.changes.tolist(), strict=True)
+        (edit, changes, total)
+        for edit, changes, total in zip(
+            found.edits, _by_word(found), found.totals.tolist(), strict=True
+        )
         if edit.place in kinds
     ]
     if sort == "change":
-        rows.sort(key=lambda row: sum(row[1]))
+        rows.sort(key=lambda row: row[2])
     elif sort != "layer":
         word = int(sort.removeprefix("word "))
         rows.sort(key=lambda row: row[1][word])
-    before = [None, *((edit.place, edit.layer) for edit, _ in rows)]
+    before = [None, *((edit.place, edit.layer) for edit, _, _ in rows)]
     return [
         Row(
-            _name(edit, pane.recording),
+            head_name(edit, pane.recording),
             link(_on_explore(pane.screen, edit)),
             changes,
+            total,
             is_first=sort == "layer" and last is not None and last != (edit.place, edit.layer),
+            written=_written(known, edit, plain),
         )
-        for (edit, changes), last in zip(rows, before, strict=False)
+        for (edit, changes, total), last in zip(rows, before, strict=False)
     ]
 
 
-def _name(edit: Edit, recording: Recording) -> str:
+def _by_word(found: Sweep) -> list[list[float]]:
+    """[N][W]: of a word, the sum over its pieces."""
+    changes: list[list[float]] = found.changes.tolist()
+    if found.known.classes:
+        return changes
+    groups = word_groups(found.target)
+    return [[sum(row[i] for i in group) for group in groups] for row in changes]
+
+
+def _written(known: Swept, edit: Edit, plain: Sequence[str]) -> str:
+    words = known.written.get(edit)
+    return "" if words is None else rewritten(exchanged(plain, words))
+
+
+def head_name(edit: Edit, recording: Recording) -> str:
+    """Such as "Cross L2 H3"; the number of a layer is the one that the model itself gives it."""
     layer = recording.attentions[edit.place].number(edit.layer)
     return f"{kind_title(edit.place)} L{layer} H{edit.head}"
 
 
-def _on_explore(screen: Screen, edit: Edit) -> Screen:
-    """The head that is off, and what the model writes then."""
-    screen = replace(screen, page=FIRST_PAGE, edits=(str(edit),), tool="heads")
-    return replace(screen, kind=edit.place, layer=edit.layer, head=edit.head)
+def _on_explore(screen: Screen, *edits: Edit) -> Screen:
+    """The heads that are off, and what the model writes then."""
+    screen = replace(screen, page=FIRST_PAGE, edits=tuple(map(str, edits)), tool="heads")
+    first = edits[0]
+    return replace(screen, kind=first.place, layer=first.layer, head=first.head)

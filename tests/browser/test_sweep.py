@@ -1,0 +1,59 @@
+"""Every head off in turn: the grid says what each is worth, it can be stopped, and leads on."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes
+from tests.browser.test_app import open_app, parameter
+from transformer import decode, load_checkpoint
+from transformer.analysis.output_change import words_of
+from transformer.analysis.sweep import sweep
+from viz.labels import kind_title
+
+pytestmark = pytest.mark.browser
+
+TEXT = "The old man looked at the sea, and it was as quiet as his house was."
+
+
+def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str) -> None:
+    page.goto(f"{address}/experiment?text={TEXT}")
+    far, rows = page.locator(".st-key-far"), page.locator(".sweep tbody tr")
+    far.get_by_role("button", name="Stop").click()
+    expect(far).to_contain_text(re.compile(r"Stopped: \d+ of 72 are done"))
+    n_done = int(re.findall(r"(\d+) of 72", far.inner_text())[0])
+    assert n_done < 72
+    expect(rows).to_have_count(72)
+    known = rows.locator("td.words:not(:empty)")
+    expect(known).to_have_count(n_done)
+
+    checkpoint = load_checkpoint("checkpoints/en-de")
+    decoding = decode(checkpoint, TEXT, "beam")
+    found = sweep(checkpoint, TEXT, decoding.target)
+    worst = int(found.totals.argmin())
+    name = f"{kind_title(found.edits[worst].place)} L{{}} H{{}}".format(*found.edits[worst].numbers)
+    expect(rows.first.locator("th")).to_have_text(name)
+    total = f"{float(found.totals[worst]):+.2f}".replace("-", "−")
+    expect(rows.first.locator("td.total")).to_have_text(total)
+    words = [head.inner_text() for head in page.locator(".sweep th.word").all()]
+    assert words == words_of(found.target)
+
+    far.get_by_role("button", name="Go on").click()
+    expect(known).not_to_have_count(n_done)
+    page.get_by_test_id("stButtonGroup").get_by_text("Decoder", exact=True).click()
+    expect(rows).to_have_count(24)
+    becomes(lambda: parameter(page, "sweep_kind"), "decoder_self")
+    page.get_by_test_id("stButtonGroup").get_by_text("All", exact=True).click()
+    expect(rows).to_have_count(72)
+    rows.first.locator("a").click()
+    becomes(lambda: parameter(page, "edits"), str(found.edits[worst]))
+    expect(page.locator(".outputs").first).to_have_attribute("data-total", total)
+
+
+def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:
+    open_app(page, f"{address}/experiment?checkpoint=sentiment&sweep_sort=layer")
+    expect(page.locator(".sweep th.word")).to_have_count(2)
+    expect(page.locator(".sweep tbody tr")).to_have_count(4)
+    expect(page.locator(".st-key-far")).to_have_count(0)
+    expect(page.locator(".sweep td.words:not(:empty)")).to_have_count(4)

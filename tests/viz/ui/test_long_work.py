@@ -1,0 +1,81 @@
+"""Long work grows, stops after a step, goes on from there, and is shared by those who wait."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from viz.ui import long_work
+from viz.ui.kept import KEPT
+from viz.ui.long_work import follow
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    KEPT.clear()
+    yield
+    KEPT.clear()
+
+
+class Counting:
+    """Yields 1 .. 5; before each value it waits until it may."""
+
+    def __init__(self) -> None:
+        self.may, self.begun = threading.Semaphore(0), 0
+
+    def __call__(self, known: int | None) -> Iterator[int]:
+        self.begun += 1
+        for number in range((known or 0) + 1, 6):
+            assert self.may.acquire(timeout=10)
+            yield number
+
+
+def reached(work: long_work.Work[int], number: int) -> None:
+    while work.latest != number:
+        assert not work.ended.wait(0.005)
+
+
+def test_it_stops_and_goes_on_from_there() -> None:
+    counting = Counting()
+    first = follow("a", counting)
+    counting.may.release(2)
+    reached(first.work, 2)
+    first.stop()
+    counting.may.release()
+    assert first.work.ended.wait(10)
+    assert (first.work.latest, first.work.is_whole) == (3, False)
+    again = follow("a", counting)
+    assert again.work is not first.work and again.work.latest == 3
+    counting.may.release(2)
+    assert again.work.ended.wait(10)
+    assert (again.work.latest, again.work.is_whole, counting.begun) == (5, True, 2)
+    assert follow("a", counting).work.ended.is_set() and counting.begun == 2
+
+
+def test_two_wait_for_one_work_and_one_of_them_stops() -> None:
+    counting = Counting()
+    one, other = follow("b", counting), follow("b", counting)
+    assert one.work is other.work
+    one.stop()
+    counting.may.release(5)
+    assert other.work.ended.wait(10)
+    assert other.work.is_whole and other.work.latest == 5 and one.is_stopped
+
+
+def test_nobody_looks_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_work, "GONE", 0.0)
+    counting = Counting()
+    gone = follow("c", counting)
+    assert gone.work.ended.wait(10) and not gone.work.is_whole
+    assert gone.work.latest is None
+
+
+def test_what_it_raises_is_kept_for_those_who_wait() -> None:
+    def fails(known: int | None) -> Iterator[int]:
+        yield 1
+        raise ValueError("no")
+
+    failed = follow("d", fails)
+    assert failed.work.ended.wait(10)
+    assert failed.work.latest == 1 and isinstance(failed.work.error, ValueError)
+    assert not failed.work.is_whole

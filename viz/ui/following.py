@@ -1,0 +1,74 @@
+"""Long work on a page: how far it is, what stops it, and what lets it go on."""
+
+from collections.abc import Callable, Hashable
+
+import streamlit as st
+
+from viz.ui.limits import charge
+from viz.ui.long_work import Follower, Make, T, follow
+from viz.ui.state import session
+
+TICK = 0.7
+"""Seconds between two looks at work that goes on."""
+PATIENCE = 0.4
+"""Seconds in which most work is done that is short."""
+
+
+def following(slot: str, name: Hashable, make: Make[T]) -> Follower[T]:
+    """The session's work in this slot, begun where another one or none was there. Raises Refusal.
+
+    name: of the work, for all sessions.
+    """
+    known = session().following
+    now: Follower[T] | None = known.get(slot)
+    if now is None or now.work.name != name:
+        if now is not None:
+            now.stop()
+        charge(("work", name))
+        now = known[slot] = follow(name, make)
+        now.work.ended.wait(PATIENCE)
+    now.look()
+    return now
+
+
+def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[int, int]]) -> None:
+    """Draw what is known, again and again while it grows. Raises what the work raised.
+
+    far: how many are done of how many, which the page says while some are missing.
+    """
+    is_going = not (now.is_stopped or now.work.ended.is_set())
+
+    @st.fragment(run_every=TICK if is_going else None)
+    def part() -> None:
+        if now.work.error is not None:
+            raise now.work.error
+        now.look()
+        is_ended = now.is_stopped or now.work.ended.is_set()
+        if is_going and is_ended:
+            st.rerun()
+        latest = now.work.latest
+        if latest is None:
+            st.caption("Nothing is known yet: it was stopped." if is_ended else "Working …")
+        else:
+            if not now.work.is_whole:
+                _far(now, *far(latest))
+            draw(latest)
+
+    part()
+
+
+def _far(now: Follower[T], n_done: int, n_all: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="far"):
+        if now.is_stopped or now.work.ended.is_set():
+            st.caption(f"Stopped: {n_done:d} of {n_all:d} are done.", width="content")
+            st.button("Go on", icon=":material/play_arrow:", on_click=_go_on, args=(now,))
+        else:
+            st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
+            st.button("Stop", icon=":material/stop:", on_click=now.stop)
+
+
+def _go_on(now: Follower[T]) -> None:
+    known = session().following
+    for slot, each in known.items():
+        if each is now:
+            known[slot] = follow(now.work.name, now.work.make)

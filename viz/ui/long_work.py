@@ -1,0 +1,107 @@
+"""Work whose result grows: in a thread of its own, for all sessions that wait; it can be stopped.
+
+A piece of work is a generator; each value that it yields says all that is known so far. Steps of
+all of them take turns: however many are asked for, one runs at a time.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+from typing import Any, Generic, TypeVar, cast
+
+from viz.ui.kept import KEPT, bytes_of
+
+T = TypeVar("T")
+GONE = 90.0
+"""Seconds after which nobody looks any more; a page in the background may ask once a minute."""
+Make = Callable[[T | None], Iterator[T]]
+"""From what is known already, None at first, to values that know more."""
+
+_lock = Lock()
+_turn = Lock()
+_going_on: dict[Hashable, "Work[Any]"] = {}
+
+
+class Work(Generic[T]):
+    """What is known, and whether it is all there is to know."""
+
+    def __init__(self, name: Hashable, make: Make[T]) -> None:
+        self.name, self.make = name, make
+        kept: tuple[T | None, bool] = KEPT.at_hand(("work", name)) or (None, False)
+        self.latest, self.is_whole = kept
+        self.error: Exception | None = None
+        self.ended = Event()
+        """It does not go on: it is whole, it failed, or nobody waits for it."""
+        self.followers: list[Follower[T]] = []
+
+    def _goes_on(self) -> bool:
+        """Whether somebody waits for it; else who asks from now on begins it anew."""
+        now = time.perf_counter()
+        with _lock:
+            is_wanted = any(now - each.seen < GONE for each in self.followers)
+            if not is_wanted:
+                self._leave()
+            return is_wanted
+
+    def _leave(self) -> None:
+        if _going_on.get(self.name) is self:
+            del _going_on[self.name]
+
+    def run(self) -> None:
+        """Go on until it is whole or nobody wants it; what is known then is kept."""
+        try:
+            values = self.make(self.latest)
+            while not self.is_whole and self._goes_on():
+                with _turn:
+                    value = next(values, None)
+                if value is None:
+                    self.is_whole = True
+                else:
+                    self.latest = value
+        except Exception as error:  # whoever waits for it is told
+            self.error = error
+        finally:
+            if self.latest is not None:
+                kept = (self.latest, self.is_whole)
+                KEPT.put(("work", self.name), kept, bytes_of(kept))
+            with _lock:
+                self._leave()
+            self.ended.set()
+
+
+@dataclass(eq=False)
+class Follower(Generic[T]):
+    """A session that waits for a piece of work."""
+
+    work: Work[T]
+    seen: float = field(default_factory=time.perf_counter)
+    """When the page asked for it last."""
+    is_stopped: bool = False
+    """Whether this session has stopped waiting."""
+
+    def look(self) -> None:
+        """Say that it is still waited for."""
+        self.seen = time.perf_counter()
+
+    def stop(self) -> None:
+        """Wait no longer; the work ends after its step if nobody else waits."""
+        self.is_stopped = True
+        with _lock:
+            if self in self.work.followers:
+                self.work.followers.remove(self)
+
+
+def follow(name: Hashable, make: Make[T]) -> Follower[T]:
+    """Wait for the work of this name, together with whoever does; it begins where nobody does."""
+    with _lock:
+        going_on = cast("Work[T] | None", _going_on.get(name))
+        work = Work(name, make) if going_on is None else going_on
+        follower = Follower(work)
+        work.followers.append(follower)
+        if work.is_whole:
+            work.ended.set()
+        elif going_on is None:
+            _going_on[name] = work
+            Thread(target=work.run, name="long work", daemon=True).start()
+    return follower
