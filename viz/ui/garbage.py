@@ -1,19 +1,30 @@
 """What lives as long as the process is no garbage, and need not be looked through for any."""
 
+import asyncio
 import gc
 import sys
 
+EVERY = 10.0
+"""Seconds between two looks for garbage."""
 _n_modules = 0
 
 
 def freeze_modules() -> None:
-    """Keep the garbage collector from walking what was imported since the last call.
-
-    Streamlit collects garbage after every run, and the last elements wait for it.
-    """
+    """Keep the garbage collector from walking what was imported since the last call."""
     global _n_modules
     if len(sys.modules) == _n_modules:
         return
     _n_modules = len(sys.modules)
     gc.collect()
     gc.freeze()
+
+
+async def collect_garbage() -> None:
+    """Look for garbage again and again, until it is cancelled.
+
+    Streamlit does after every run where it is not told otherwise: everybody's run stands still
+    meanwhile, the longer the more sessions there are; with 20 that was a third of all the work.
+    """
+    while True:
+        await asyncio.sleep(EVERY)
+        gc.collect()

@@ -18,6 +18,7 @@ from streamlit.web.server.server_util import get_display_address, get_url
 
 from transformer.refusal import Refusal
 from viz.ui.failures import report, say_failure
+from viz.ui.garbage import collect_garbage
 from viz.ui.guard import Guard
 from viz.ui.kept import KEPT
 from viz.ui.limits import limits
@@ -101,9 +102,11 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         host = get_display_address(st.get_option("server.address") or "localhost")
         asyncio.get_running_loop().call_later(LISTENS, open_browser, get_url(host))
     making = asyncio.create_task(asyncio.to_thread(_make_first_picture))
+    collecting = asyncio.create_task(collect_garbage())
     async with metrics_served():
         yield
     making.cancel()
+    collecting.cancel()
 
 
 def _make_first_picture() -> None:

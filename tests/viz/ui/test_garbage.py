@@ -1,10 +1,13 @@
-"""Modules are looked through for garbage once, and again only after an import."""
+"""Modules are looked through for garbage once, and again only after an import; all else by time."""
 
+import asyncio
 import gc
+from weakref import ref
 
 import pytest
 
 from viz.ui import garbage
+from viz.ui.serving import options_of_app
 
 
 def test_modules_are_frozen_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,3 +27,32 @@ def test_a_new_module_is_frozen_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(garbage.sys.modules, "headscope_test_module", garbage)
     garbage.freeze_modules()
     assert len(frozen) == 1
+
+
+class _Knot:
+    """Garbage that only a look for it finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_runs_leave_is_collected_while_the_server_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert options_of_app()["runner.postScriptGC"] is False
+    monkeypatch.setattr(garbage, "EVERY", 0.0)
+
+    async def serves() -> None:
+        collecting = asyncio.create_task(garbage.collect_garbage())
+        for _ in range(2):  # it goes on after the first look
+            left = ref(_Knot())
+            while left() is not None:
+                await asyncio.sleep(0)
+        assert not collecting.done()
+        collecting.cancel()
+
+    gc.disable()
+    try:
+        asyncio.run(asyncio.wait_for(serves(), 30))
+    finally:
+        gc.enable()
