@@ -1,4 +1,4 @@
-"""python -m transformer train | decode | evaluate | list | inspect"""
+"""python -m transformer train | decode | evaluate | sweep | list | inspect"""
 
 import argparse
 import json
@@ -28,6 +28,7 @@ from transformer.files.whole_file import write_whole
 from transformer.formats.opening import format_of, load_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.refusal import LONGEST, Refusal, quoted
+from transformer.sweep_command import add_arguments, sweep_command
 from transformer.training.card import rescored
 from transformer.training.task import LARGEST_CARD, Recipe, Scores, read_text
 from transformer.training.train import train
@@ -230,6 +231,12 @@ def _parser() -> argparse.ArgumentParser:
         "--only", action="append", metavar="PART", help="evaluate this part; may be repeated"
     )
     command.add_argument("--card", action="store_true", help="write the scores into its card too")
+
+    command = _command(
+        commands, "sweep", sweep_command, "switch every head off, one by one, on a file's sentences"
+    )
+    command.add_argument("checkpoint", type=_checkpoint, help="a folder, or a name in checkpoints/")
+    add_arguments(command)
 
     command = _command(commands, "list", _list, "name the checkpoints of a folder")
     command.add_argument("folder", type=Path, nargs="?", default=checkpoints_folder())

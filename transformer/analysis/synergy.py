@@ -24,6 +24,8 @@ class Synergy:
     """[P]: D(h, g), of both at once."""
     apart: Tensor
     """[P]: D(h) + D(g)."""
+    n_other: Tensor
+    """[P]: words at which another one is most probable than without an edit."""
     n_asked: int
 
     @property
@@ -58,11 +60,13 @@ def pairs_of(checkpoint: Checkpoint, found: Sweep, rows: Sequence[int]) -> Itera
         scores.append(some)
         is_there = [not each.refused for each in scores for _ in each.log_probs]
         log_probs = torch.cat([each.log_probs for each in scores])[torch.tensor(is_there)]
+        best = torch.cat([each.best for each in scores])[torch.tensor(is_there)]
         tried = [i for i, it in enumerate(is_there) if it]
         first, second = torch.tensor([asked[i] for i in tried]).view(-1, 2).T
         yield Synergy(
             pairs=tuple(groups[i] for i in tried),
             together=found.totalled(log_probs - found.log_probs),
             apart=found.totals[first] + found.totals[second],
+            n_other=(best != found.best).sum(-1),
             n_asked=len(groups),
         )

@@ -1,0 +1,180 @@
+"""Every head off on many sentences: a line per sentence and head, then a mean with its interval."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+
+from transformer.analysis.bootstrap import interval
+from transformer.analysis.sweep import Sweep, sweep
+from transformer.analysis.sweep_table import Line, rounded
+from transformer.analysis.synergy import pairs_of
+from transformer.checkpoint import Checkpoint
+from transformer.decoding.decode import decode
+from transformer.inputs import InputError
+from transformer.refusal import Refusal, quoted
+from transformer.tokenizer import Token
+
+Sentences = Mapping[int, str]
+"""Line number -> sentence."""
+Keep = Callable[[Sequence[Line]], None]
+"""Told all lines that there are, whenever a sentence is done."""
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What an edit, or two at once, did to the output of S sentences, in nats."""
+
+    edits: str
+    n_sentences: int
+    mean: float
+    low: float
+    high: float
+    """Between low and high lie 95 % of the means of resampled sentences."""
+    share_other: float
+    """Of the sentences, those in which another token became most probable somewhere."""
+
+
+def sweep_sentences(
+    checkpoint: Checkpoint,
+    sentences: Sentences,
+    before: Sequence[Line] = (),
+    n_pairs_of: int = 0,
+    keep: Keep = lambda lines: None,
+    say: Say = lambda sentence: None,
+) -> list[Line]:
+    """Lines of every sentence, of which those in `before` are kept as they are.
+
+    n_pairs_of: of so many heads, those that are worth most on average, all pairs follow. A sentence
+    that the model cannot read is left out, and that is said. Raises InputError where `before` is of
+    other sentences or of other weights.
+    """
+    lines = _checked(checkpoint, sentences, before)
+    done = {line.sentence for line in lines if line.synergy is None}
+    singles = [line for line in lines if line.synergy is None]
+    pairs = [line for line in lines if line.synergy is not None]
+    for number, source in sentences.items():
+        if number in done:
+            continue
+        try:
+            singles += _singles(checkpoint, number, source)
+        except InputError as error:
+            say(f"line {number} is left out: {error}")
+        singles.sort(key=lambda line: line.sentence)
+        keep([*singles, *pairs])
+    wanted = [each.edits for each in strongest(worths(singles), n_pairs_of)]
+    asked = {" ".join(two) for two in combinations(wanted, 2)}
+    pairs = _of_pairs(pairs, asked)
+    there = {line.sentence for line in pairs}
+    for number in dict.fromkeys(line.sentence for line in singles):
+        if asked and number not in there:
+            pairs += _pairs(checkpoint, number, sentences[number], wanted, singles)
+            pairs.sort(key=lambda line: line.sentence)
+            keep([*singles, *pairs])
+    keep([*singles, *pairs])
+    return [*singles, *pairs]
+
+
+def worths(lines: Iterable[Line]) -> list[Worth]:
+    """Mean and interval of each edit's change, and of pairs of their synergy."""
+    of: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        of[line.edits].append(line)
+    found = []
+    for edits, each in of.items():
+        values = [line.change if line.synergy is None else line.synergy for line in each]
+        known = interval(torch.tensor(values, dtype=torch.float64)[:, None])
+        n_other = sum(line.n_other > 0 for line in each)
+        mean, low, high = float(known.mean), float(known.low), float(known.high)
+        found.append(Worth(edits, len(each), mean, low, high, n_other / len(each)))
+    return found
+
+
+def strongest(known: Sequence[Worth], n: int) -> list[Worth]:
+    """Those whose mean is furthest from 0, up or down, the first first."""
+    return sorted(known, key=lambda worth: -abs(worth.mean))[:n]
+
+
+def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
+    """What greedy decoding writes, which a sweep judges; None: it judges the text, or the class."""
+    if not checkpoint.family.decodes or checkpoint.family.continues:
+        return None
+    return decode(checkpoint, source).target
+
+
+def _singles(checkpoint: Checkpoint, number: int, source: str) -> list[Line]:
+    target = judged_target(checkpoint, source)
+    found = sweep(checkpoint, source, target)
+    totals, others = found.totals.tolist(), (found.best_edited != found.best).sum(-1).tolist()
+    n_words = 1 if found.known.classes else len(found.target)
+    said = (number, source, _written(checkpoint, found), n_words)
+    return [
+        Line(*said, _log_prob(found), str(edit), rounded(change), n_other)
+        for edit, change, n_other in zip(found.edits, totals, others, strict=True)
+    ]
+
+
+def _written(checkpoint: Checkpoint, found: Sweep) -> str:
+    if found.known.classes:
+        return found.known.classes[int(found.best)]
+    return checkpoint.tokenizer.decode([token.id for token in found.target])
+
+
+def _pairs(
+    checkpoint: Checkpoint, number: int, source: str, wanted: Sequence[str], singles: Sequence[Line]
+) -> list[Line]:
+    target = judged_target(checkpoint, source)
+    found = sweep(checkpoint, source, target, wanted)
+    if len(found.edits) < len(wanted):
+        return []
+    *_, tried = pairs_of(checkpoint, found, range(len(wanted)))
+    own = {line.edits: line for line in singles if line.sentence == number}
+    some = own[wanted[0]]
+    lines = []
+    changes, others = tried.together.tolist(), tried.n_other.tolist()
+    for two, change, n_other in zip(tried.pairs, changes, others, strict=True):
+        synergy = rounded(change) - sum(own[str(edit)].change for edit in two)
+        said = (number, source, some.written, some.n_words, some.log_prob, " ".join(map(str, two)))
+        lines.append(Line(*said, rounded(change), n_other, rounded(synergy)))
+    return lines
+
+
+def _of_pairs(pairs: Sequence[Line], asked: set[str]) -> list[Line]:
+    """Those of sentences that have every pair that is asked for, and none besides."""
+    of: dict[int, list[Line]] = defaultdict(list)
+    for line in pairs:
+        if line.edits in asked:
+            of[line.sentence].append(line)
+    return [line for lines in of.values() if len(lines) == len(asked) for line in lines]
+
+
+def _checked(checkpoint: Checkpoint, sentences: Sentences, lines: Sequence[Line]) -> list[Line]:
+    """Lines of a run that was stopped. Raises InputError where they are of another one."""
+    for line in lines:
+        if sentences.get(line.sentence) != line.source:
+            raise InputError(
+                f"The table is of other sentences: its line {line.sentence} is "
+                f"{quoted(line.source)}. Give --out another name."
+            )
+    if lines:
+        first = lines[0]
+        try:
+            target = judged_target(checkpoint, first.source)
+            total = _log_prob(sweep(checkpoint, first.source, target, ()))
+        except Refusal:
+            total = float("nan")
+        if not abs(total - first.log_prob) < 1e-3 * max(1.0, abs(first.log_prob)):
+            raise InputError(
+                "The table is of another model or of other weights: give --out another name."
+            )
+    n_of = Counter(line.sentence for line in lines if line.synergy is None)
+    whole = {sentence for sentence, n in n_of.items() if n == max(n_of.values())}
+    return [line for line in lines if line.sentence in whole]
+
+
+def _log_prob(found: Sweep) -> float:
+    """Of the output without an edit."""
+    return rounded(float(found.totalled(found.log_probs)))

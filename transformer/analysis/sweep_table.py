@@ -1,0 +1,125 @@
+"""A table of sweeps on disk, as CSV or Parquet: written whole, read back to go on from there."""
+
+import csv
+import importlib
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from transformer.files.whole_file import write_whole
+from transformer.inputs import InputError
+from transformer.refusal import quoted
+
+CSV, PARQUET = ".csv", ".parquet"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One edit, or two at once, on one sentence."""
+
+    sentence: int
+    """Its line in the file, from 1."""
+    source: str
+    written: str
+    """What the model writes without an edit; of a classifier its class."""
+    n_words: int
+    """Tokens that are judged; of a classifier 1, its class."""
+    log_prob: float
+    """Of them all without an edit, in nats."""
+    edits: str
+    """As they are spelled, two with a space between."""
+    change: float
+    """Of that log-probability."""
+    n_other: int
+    """Tokens at which another one is most probable than without an edit."""
+    synergy: float | None = None
+    """Of two edits: their change, less that of each by itself."""
+
+
+TYPES = {"sentence": int, "n_words": int, "n_other": int, "log_prob": float, "change": float}
+NAMES = tuple(field.name for field in fields(Line))
+
+
+def rounded(number: float) -> float:
+    """As it is written, so that a run that goes on computes with what an unbroken one does."""
+    return float(f"{number:.9g}")
+
+
+def check_place(file: Path) -> None:
+    """Raise InputError for a file that no table can be written to."""
+    if file.suffix not in (CSV, PARQUET):
+        raise InputError(f"{file} must end in {CSV} or {PARQUET}, which says how it is written.")
+    if file.suffix == PARQUET:
+        _arrow()
+
+
+def write(file: Path, lines: Sequence[Line]) -> None:
+    """Replace the file whole. Raises Unwritten, InputError."""
+    write_whole(file, _parquet(lines) if file.suffix == PARQUET else _csv(lines))
+
+
+def read(file: Path) -> list[Line]:
+    """The lines that are there; none where there is no file. Raises InputError for another one."""
+    if not file.exists():
+        return []
+    try:
+        rows = _parquet_rows(file) if file.suffix == PARQUET else _csv_rows(file)
+        return [_line(row) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+        raise InputError(
+            f"{file} is there and holds no sweep that could be continued: give --out another name."
+        ) from error
+
+
+def _line(row: dict[str, Any]) -> Line:
+    if set(row) != set(NAMES):
+        raise ValueError(f"other columns: {quoted(str(list(row)))}")
+    given = {name: TYPES.get(name, str)(row[name]) for name in NAMES if name != "synergy"}
+    synergy = row["synergy"]
+    return Line(**given, synergy=None if synergy in ("", None) else float(synergy))
+
+
+def _csv(lines: Sequence[Line]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(NAMES)
+    for line in lines:
+        cells = ("" if each is None else each for each in astuple(line))
+        writer.writerow([f"{each:.9g}" if isinstance(each, float) else each for each in cells])
+    return text.getvalue().encode()
+
+
+def _csv_rows(file: Path) -> list[dict[str, Any]]:
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, strict=True))
+
+
+def _parquet(lines: Sequence[Line]) -> bytes:
+    arrow, parquet = _arrow()
+    kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
+    schema = arrow.schema(
+        [
+            (name, arrow.float64() if name == "synergy" else kinds[TYPES.get(name, str)])
+            for name in NAMES
+        ]
+    )
+    stream = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(list(map(asdict, lines)), schema=schema), stream)
+    return stream.getvalue()
+
+
+def _parquet_rows(file: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = _arrow()[1].read_table(file).to_pylist()
+    return rows
+
+
+def _arrow() -> tuple[Any, Any]:
+    """pyarrow and its part for Parquet. Raises InputError where it is not installed."""
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InputError(
+            "Parquet is written by pyarrow, which is not installed: write a .csv instead."
+        ) from error

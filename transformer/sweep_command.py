@@ -1,0 +1,143 @@
+"""python -m transformer sweep: every head off on the sentences of a file."""
+
+import argparse
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
+from transformer.analysis.sweep_table import Line, check_place, read, write
+from transformer.checkpoint import Checkpoint
+from transformer.formats.opening import load_checkpoint
+from transformer.inputs import InputError
+from transformer.training.evaluation.head_bleu import head_bleu
+from transformer.training.evaluation.say import say
+from transformer.training.task import read_lines
+
+PAUSE = 5.0
+"""Seconds between two times that the table is written."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    """What `sweep` takes besides the checkpoint."""
+    command.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="a sentence per line; what follows a tab is left out (--bleu reads it)",
+    )
+    command.add_argument(
+        "--out", type=Path, help="a .csv or .parquet; one that is there is continued"
+    )
+    command.add_argument(
+        "--pairs",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="all pairs of the N heads that are worth most, too",
+    )
+    command.add_argument(
+        "--bleu",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="instead: BLEU of the file's first N sentences with each head off, and with each "
+        "as the only one of its layer, as Markdown in --out; a line is a source, a tab and a reference",
+    )
+
+
+def sweep_command(options: argparse.Namespace) -> dict[str, Any]:
+    """Run it. Raises Refusal."""
+    if options.bleu:
+        return _bleu(options)
+    if options.out is not None:
+        check_place(options.out)
+    sentences = _sentences(options.data)
+    before = [] if options.out is None else read(options.out)
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    lines = _swept(checkpoint, sentences, before, options)
+    if not lines:
+        raise InputError(f"{options.data} has no sentence that {checkpoint.name} reads.")
+    found = worths(lines)
+    if options.json:
+        return {
+            "sentences": len({line.sentence for line in lines}),
+            "heads": [asdict(each) for each in found if " " not in each.edits],
+            "pairs": [asdict(each) for each in found if " " in each.edits],
+        }
+    return _said(found)
+
+
+def _swept(
+    checkpoint: Checkpoint,
+    sentences: dict[int, str],
+    before: Sequence[Line],
+    options: argparse.Namespace,
+) -> list[Line]:
+    written = time.monotonic()
+    latest: Sequence[Line] = before
+    with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
+
+        def keep(lines: Sequence[Line]) -> None:
+            nonlocal written, latest
+            latest = lines
+            bar.n = len({line.sentence for line in lines})
+            bar.refresh()
+            if options.out is not None and time.monotonic() - written > PAUSE:
+                write(options.out, lines)
+                written = time.monotonic()
+
+        try:
+            return sweep_sentences(checkpoint, sentences, before, options.pairs, keep, say)
+        finally:  # stopped, too
+            if options.out is not None and latest:
+                write(options.out, latest)
+
+
+def _sentences(file: Path) -> dict[int, str]:
+    """Line number from 1 -> its sentence; empty lines are none. Raises Refusal."""
+    lines = read_lines(file.parent, file.name)
+    found = {i: line.partition("\t")[0].strip() for i, line in enumerate(lines, 1)}
+    sentences = {i: sentence for i, sentence in found.items() if sentence}
+    if not sentences:
+        raise InputError(f"{file} has no sentence: write one per line.")
+    return sentences
+
+
+def _said(found: Sequence[Worth]) -> dict[str, str]:
+    """Edit -> its mean and interval, those that cost most first; then pairs by their synergy."""
+    said = {
+        "mean change of the output's log-probability, in nats": "between these lie 95 % of the "
+        "means of resampled sentences"
+    }
+    singles = [each for each in found if " " not in each.edits]
+    pairs = [each for each in found if " " in each.edits]
+    said |= {each.edits: _line(each) for each in strongest(singles, len(singles))}
+    if pairs:
+        said["synergy of pairs, in nats"] = "below 0: one makes up for the loss of the other"
+        said |= {each.edits: _line(each) for each in strongest(pairs, len(pairs))}
+    return said
+
+
+def _line(each: Worth) -> str:
+    share = f"other words in {100 * each.share_other:.0f} %"
+    return f"{each.mean:+8.4f}  [{each.low:+.4f}, {each.high:+.4f}]  {share}"
+
+
+def _bleu(options: argparse.Namespace) -> dict[str, Any]:
+    if options.out is not None and options.out.suffix != ".md":
+        raise InputError(f"{options.out} must end in .md: BLEU is written as Markdown.")
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    return head_bleu(checkpoint, options.data, options.bleu, options.out)
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number < 10**6:
+        raise argparse.ArgumentTypeError("must be at least 1 and below a million")
+    return number
