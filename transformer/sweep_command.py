@@ -47,7 +47,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="instead: BLEU of the file's first N sentences with each head off, and with each "
-        "as the only one of its layer, as Markdown in --out; a line is a source, a tab and a reference",
+        "as the only one of its layer, as Markdown in --out; a line: source, tab, reference",
     )
 
 
