@@ -20,10 +20,13 @@ def said(edit: Edit, recording: Recording) -> str:
     The number of a layer is the one that the model itself gives it.
     """
     kind, attention = edit_kinds()[edit.name], recording.attentions.get(edit.place)
-    if kind.of == "side":
+    if not edit.numbers:
         values = ", ".join(f"{value:g}" for value in edit.values)
         return f"{kind.title}, {edit.place}" + (f": {values}" if values else "")
     layer = edit.layer if attention is None else attention.number(edit.layer)
+    if kind.of == "word":
+        word = _word(() if attention is None else attention.queries, edit.query)
+        return f"{kind_title(edit.place)} L{layer}, {word}: {kind.title}"
     where = f"{kind_title(edit.place)} L{layer} H{edit.head}"
     factor = factor_of(edit)
     if kind.of == "cell":

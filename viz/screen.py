@@ -199,6 +199,8 @@ class Screen:
     """By the total "change", by "layer", or by a word: "word 3"."""
     sweep_kind: str = _choice(NAME, "all", CHECKPOINT)
     """Whose heads a sweep shows."""
+    patch_from: str | None = _choice(TEXT)
+    """The sentence from which states and heads are put into `text`."""
 
     view: str | None = _choice(NAME)
     controls: tuple[tuple[str, str], ...] = _choice(NAMES, ())

@@ -25,6 +25,10 @@ def en_de() -> Checkpoint:
         ("cut:cross.2.3.1.1", "Cross L2 H3: Tier ↛ animal"),
         ("arrow-scale:encoder_self.2.3.1.1=2", "Encoder L2 H3: animal → animal × 2"),
         ("cut:cross.2.3.99.98", "Cross L2 H3: 99 ↛ 98"),
+        ("state-from:encoder_self.1.1=Hi.", "Encoder L1, animal: State from another sentence"),
+        ("head-from:cross.2.3=Hi.", "Cross L2 H3: Head from another sentence"),
+        ("bias-off:encoder_self", "No relative bias, encoder_self"),
+        ("positions-shift:source=3", "Shift positions, source: 3"),
     ],
 )
 def test_an_edit_says_what_it_changes(en_de: Checkpoint, spelled: str, words: str) -> None:

@@ -9,7 +9,7 @@ section 2; Meng et al. 2022.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -40,63 +40,9 @@ MOST_CONTINUED = 24
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """A sentence, what is written before the measured token, and that token in A and in B."""
-
-    checkpoint: Checkpoint
-    sources: Sequence[int]
-    prefix: tuple[int, ...]
-    ids: tuple[int, int]
-
-    def differences(
-        self, tried: Sequence[Edit] = (), given: Mapping[Edit, Tensor] = MappingProxyType({})
-    ) -> list[float]:
-        """d without an edit, and with each by itself. given: what they refer to."""
-        checkpoint = self.checkpoint
-        with torch.inference_mode():
-            if checkpoint.family.is_watched:
-                logits = self._watched(tried, given)
-            elif checkpoint.family.decodes:
-                model: Any = checkpoint.model
-                target = (*self.prefix, self.ids[1])
-                groups = [(), *((edit,) for edit in tried)]
-                states = states_with(checkpoint, self.sources, target, groups, given)
-                logits = model.logits(states[:, -1])
-            else:
-                rows = [[], *([edit] for edit in tried)]
-                batch = torch.tensor([self.sources] * len(rows), device=checkpoint.device)
-                at_work = Editing((), rows=rows, references=given)
-                with editing(checkpoint.model, checkpoint.family, at_work):
-                    logits = checkpoint.model(batch)
-            a, b = self.ids
-            return (logits[:, a].double() - logits[:, b].double()).tolist()
-
-    def _watched(self, tried: Sequence[Edit], given: Mapping[Edit, Tensor]) -> Tensor:
-        """[1 + N, V or C]: a pass each, as a watcher sees one sequence."""
-        logits = []
-        for edits in ((), *((edit,) for edit in tried)):
-            editor = Editor(edits, given)
-            found = edited_logits(self.checkpoint, self.forced, self.plan, editor)
-            logits.append(found if found.dim() == 1 else found[-1])
-        return torch.stack(logits)
-
-    @cached_property
-    def plan(self) -> Plan:
-        """Which attention is which in a model that is watched."""
-        return plan_of(self.checkpoint, self.forced)
-
-    @property
-    def forced(self) -> ForcedPass:
-        checkpoint = self.checkpoint
-        target = (*self.prefix, self.ids[1]) if checkpoint.family.decodes else None
-        return checkpoint.family.forced_pass(checkpoint.config, self.sources, target)
-
-
-@dataclass(frozen=True, eq=False)
 class Pair:
-    """Two sentences, and where the model tells them apart."""
+    """Two sentences, and where a model tells them apart."""
 
-    checkpoint: Checkpoint
     other: str
     """A, from which is patched."""
     text: str
@@ -107,16 +53,38 @@ class Pair:
     """What both write before they differ; of a classifier nothing."""
     names: tuple[str, str]
     """What A's run writes then, and B's: pieces, or classes."""
+    ids: tuple[int, int]
+    """Of these."""
     clean: float
     """d of A in nats."""
     plain: float
     """d of B."""
-    run: Run
-    """B's."""
 
     def effect(self, difference: float) -> float:
         """(d - d_B) / (d_A - d_B)."""
         return (difference - self.plain) / (self.clean - self.plain)
+
+
+@dataclass(frozen=True, eq=False)
+class Patching:
+    """The patches of a pair, as far as they were tried."""
+
+    pair: Pair
+    edits: tuple[Edit, ...]
+    """All of them."""
+    places: Mapping[str, tuple[Token, ...]]
+    """Kind -> the words whose states are patched: B's, or what a translator's decoder has read."""
+    effects: Mapping[Edit, float] = field(default_factory=dict)
+
+    def of(self, name: str) -> dict[str, list[dict[int, Edit]]]:
+        """Kind -> layer by layer, place or head -> its edit, of "state-from" or "head-from"."""
+        found: dict[str, list[dict[int, Edit]]] = {}
+        for edit in self.edits:
+            if edit.name == name:
+                layers = found.setdefault(edit.place, [])
+                layers += [{} for _ in range(edit.layer + 1 - len(layers))]
+                layers[edit.layer][edit.numbers[1]] = edit
+        return found
 
 
 def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
@@ -147,27 +115,116 @@ def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
     config: Any = checkpoint.config
     names = [wrote(id).piece if checkpoint.family.decodes else config.classes[id] for id in ids]
     return Pair(
-        checkpoint=checkpoint,
         other=other,
         text=text,
         other_tokens=tuple(map(read, ids_a)),
         tokens=tuple(map(read, ids_b)),
         written=tuple(map(wrote, prefix)),
         names=(names[0], names[1]),
+        ids=ids,
         clean=clean,
         plain=plain,
-        run=of_b,
     )
 
 
-def patches(pair: Pair) -> tuple[Edit, ...]:
-    """Every state of A at every layer and place, then every head, as edits of B's run.
+def patching(
+    checkpoint: Checkpoint, other: str, text: str, known: Patching | None = None
+) -> Iterator[Patching]:
+    """Every state of A at every layer and place, then every head, put into B's run, some at a time.
 
     Places of a translator's decoder are those up to the measured one; of a generator, the prompt's.
+    known: what was tried before. Raises InputError, as `pair_of` does.
     """
-    checkpoint = pair.checkpoint
+    if known is None:
+        pair = pair_of(checkpoint, other, text)
+        known = Patching(pair, *_patches(Run.of(checkpoint, pair), pair))
+        yield known
+    left = [edit for edit in known.edits if edit not in known.effects]
+    for found in effects(checkpoint, known.pair, left):
+        known = replace(known, effects={**known.effects, **found})
+        yield known
+
+
+def effects(
+    checkpoint: Checkpoint, pair: Pair, edits: Sequence[Edit]
+) -> Iterator[dict[Edit, float]]:
+    """The normalised effects of edits of B's run, each by itself. Raises EditError."""
+    run, given = Run.of(checkpoint, pair), references(checkpoint, pair.text, edits)
+    n = FEW if checkpoint.family.is_watched else ROWS
+    for first in range(0, len(edits), n):
+        some = edits[first : first + n]
+        yield dict(zip(some, map(pair.effect, run.differences(some, given)[1:]), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A sentence, what is written before the measured token, and that token in A and in B."""
+
+    checkpoint: Checkpoint
+    sources: Sequence[int]
+    prefix: tuple[int, ...]
+    ids: tuple[int, int]
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, pair: Pair) -> "Run":
+        """B's."""
+        prefix = tuple(token.id for token in pair.written)
+        return cls(checkpoint, source_ids(checkpoint, pair.text), prefix, pair.ids)
+
+    def differences(
+        self, tried: Sequence[Edit] = (), given: Mapping[Edit, Tensor] = MappingProxyType({})
+    ) -> list[float]:
+        """d without an edit, and with each by itself. given: what they refer to."""
+        checkpoint = self.checkpoint
+        groups = [(), *((edit,) for edit in tried)]
+        with torch.inference_mode():
+            if checkpoint.family.is_watched:
+                logits = self._watched(groups, given)
+            elif checkpoint.family.decodes:
+                model: Any = checkpoint.model
+                target = (*self.prefix, self.ids[1])
+                states = states_with(checkpoint, self.sources, target, groups, given)
+                logits = model.logits(states[:, -1])
+            else:
+                batch = torch.tensor([self.sources] * len(groups), device=checkpoint.device)
+                at_work = Editing((), rows=groups, references=given)
+                with editing(checkpoint.model, checkpoint.family, at_work):
+                    logits = checkpoint.model(batch)
+            a, b = self.ids
+            return (logits[:, a].double() - logits[:, b].double()).tolist()
+
+    def _watched(self, groups: Sequence[Sequence[Edit]], given: Mapping[Edit, Tensor]) -> Tensor:
+        """[1 + N, V or C]: a pass each, as a watcher sees one sequence."""
+        logits = []
+        for edits in groups:
+            editor = Editor(edits, given)
+            found = edited_logits(self.checkpoint, self.forced, self.plan, editor)
+            logits.append(found if found.dim() == 1 else found[-1])
+        return torch.stack(logits)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Which attention is which in a model that is watched."""
+        return plan_of(self.checkpoint, self.forced)
+
+    def places(self, kind: str) -> tuple[Token, ...]:
+        """What a translator's decoder has read; nothing where the kind is of the sentence."""
+        rows = self.forced.rows.get(kind)
+        if rows is None or rows.queries is self.sources or self.checkpoint.family.continues:
+            return ()
+        return tuple(map(self.checkpoint.tokenizer.token, rows.queries))
+
+    @property
+    def forced(self) -> ForcedPass:
+        checkpoint = self.checkpoint
+        target = (*self.prefix, self.ids[1]) if checkpoint.family.decodes else None
+        return checkpoint.family.forced_pass(checkpoint.config, self.sources, target)
+
+
+def _patches(run: Run, pair: Pair) -> tuple[tuple[Edit, ...], dict[str, tuple[Token, ...]]]:
+    checkpoint = run.checkpoint
     if checkpoint.family.is_watched:
-        plan = pair.run.plan
+        plan = run.plan
         sizes = {kind: (each.n_layers, each.n_heads) for kind, each in plan.sizes.items()}
         layers = {kind: n for kind, (n, _) in sizes.items() if (kind, n - 1) in plan.layers}
     else:
@@ -175,16 +232,12 @@ def patches(pair: Pair) -> tuple[Edit, ...]:
         found = places(checkpoint.model, checkpoint.family)
         sizes = {kind: (len(each), config.n_heads) for kind, each in found.items()}
         layers = {kind: n for kind, (n, _) in sizes.items() if kind != "cross"}
-    is_written = "encoder_self" in sizes  # then a decoder's places are those of the output
-    n_places = {
-        kind: len(pair.written) + 1 if is_written and kind == "decoder_self" else len(pair.tokens)
-        for kind in layers
-    }
+    words = {kind: run.places(kind) or pair.tokens for kind in layers}
     states = [
         Edit("state-from", kind, (layer, place), text=pair.other)
         for kind, n_layers in layers.items()
         for layer in range(n_layers)
-        for place in range(n_places[kind])
+        for place in range(len(words[kind]))
     ]
     heads = [
         Edit("head-from", kind, (layer, head), text=pair.other)
@@ -192,17 +245,7 @@ def patches(pair: Pair) -> tuple[Edit, ...]:
         for layer in range(n_layers)
         for head in range(n_heads)
     ]
-    return (*states, *heads)
-
-
-def effects(pair: Pair, edits: Sequence[Edit]) -> Iterator[tuple[Edit, float]]:
-    """Each edit with its normalised effect, as they are tried. Raises EditError."""
-    given = references(pair.checkpoint, pair.text, edits)
-    n = FEW if pair.checkpoint.family.is_watched else ROWS
-    for first in range(0, len(edits), n):
-        some = edits[first : first + n]
-        found = pair.run.differences(some, given)[1:]
-        yield from ((edit, pair.effect(each)) for edit, each in zip(some, found, strict=True))
+    return (*states, *heads), words
 
 
 def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:

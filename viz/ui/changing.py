@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from transformer.edits import Edit, EditError, parse
+from transformer.edits import Edit, EditError, edit_kinds, parse
+from transformer.edits.edit import NUMBERS
 from viz.labels import literal
 from viz.ui.mending import mend
 from viz.ui.state import change, session
@@ -60,8 +61,9 @@ def heads_off() -> list[tuple[str, int, int]]:
 def edited_heads(edits: Iterable[str]) -> list[tuple[str, int, int]]:
     """Kind, layer and head of those that are changed in another way."""
     found = (parse(each) for each in edits)
-    heads = ((it.place, it.layer, it.head) for it in found if it.numbers and it.name != "head-off")
-    return list(dict.fromkeys(heads))
+    kinds = edit_kinds()
+    heads = (it for it in found if it.name != "head-off" and "head" in NUMBERS[kinds[it.name].of])
+    return list(dict.fromkeys((it.place, it.layer, it.head) for it in heads))
 
 
 def undo() -> None:

@@ -44,9 +44,9 @@ _STYLE = """
 def experiment(pane: Pane, page: Page) -> None:
     """Draw the strip, where there is something to say."""
     screen, state = pane.screen, session()
-    if page.edits == "none":
-        if screen.edits:
-            st.caption(f"{_n_changes(screen)} on Explore; this page shows it unchanged.")
+    if page.edits in ("none", "own"):
+        if page.edits == "none":
+            say_unchanged(screen)
         return
     can_edit = page.edits == "made"
     is_used = bool(screen.edits or state.before or state.undone)
@@ -63,9 +63,12 @@ def experiment(pane: Pane, page: Page) -> None:
             st.caption(HELP[screen.tool])
 
 
-def _n_changes(screen: Screen) -> str:
+def say_unchanged(screen: Screen) -> None:
+    """That what is chosen on Explore is not in force here, if anything is."""
     n = len(screen.edits)
-    return "The model is changed by 1 edit" if n == 1 else f"The model is changed by {n} edits"
+    if n:
+        edits = "1 edit" if n == 1 else f"{n} edits"
+        st.caption(f"The model is changed by {edits} on Explore; this page shows it unchanged.")
 
 
 def experiment_button() -> None:
@@ -119,18 +122,19 @@ def _outputs(pane: Pane) -> None:
     if request != pane.asked:
         return  # it is still written, or cannot be read
     try:
-        before = answer(replace(request, edits=()))
-        if shown.recording.classification:
-            _classes(before, shown)
-            return
-        if shown.decoding is None or before.decoding is None:
-            return
-        follows = replace(request, method="none", options=(), follows=before.request)
-        forced = answer(follows)
+        outputs(answer(replace(request, edits=())), shown)
     except Refusal as error:
         st.caption(literal(str(error)))
-        return
-    st.html(_compared(before, forced, shown))
+
+
+def outputs(before: Answer, shown: Answer) -> None:
+    """The same of two answers to one text, the second with edits. Raises Refusal."""
+    if shown.recording.classification:
+        _classes(before, shown)
+    elif shown.decoding is not None and before.decoding is not None:
+        follows = replace(shown.request, method="none", options=(), follows=before.request)
+        forced = answer(follows)
+        st.html(_compared(before, forced, shown))
 
 
 def _compared(before: Answer, forced: Answer, shown: Answer) -> str:

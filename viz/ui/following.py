@@ -37,11 +37,11 @@ def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[
     far: how many are done of how many, which the page says while some are missing.
     """
     is_going = not (now.is_stopped or now.work.ended.is_set())
+    if now.work.error is not None:  # not within the fragment: Streamlit would show it by itself
+        raise now.work.error
 
     @st.fragment(run_every=TICK if is_going else None)
     def part() -> None:
-        if now.work.error is not None:
-            raise now.work.error
         now.look()
         is_ended = now.is_stopped or now.work.ended.is_set()
         if is_going and is_ended:

@@ -60,7 +60,7 @@ def header(page: Page) -> Request:
     if shown is not None and shown.request.checkpoint not in names:
         _say_gone(shown.request.checkpoint, checkpoint)
     text = first_example(checkpoint) if screen.text is None else screen.text
-    edits = () if page.edits == "none" else screen.edits
+    edits = screen.edits if page.edits in ("shown", "made") else ()
     asked = request_of(checkpoint, text, replace(screen, edits=edits))
     if shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")

@@ -114,8 +114,9 @@ class Page:
     shown: Callable[[Pane], Pane] = _the_same
     """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
     shows: Shows = "sentence"
-    edits: Literal["none", "shown", "made"] = "none"
-    """Whether it shows the model as it is changed, and whether a click on it can change it."""
+    edits: Literal["none", "own", "shown", "made"] = "none"
+    """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
+    its answer is of the model unchanged, and the page itself says what is changed."""
 
 
 def first_head(said: About, family: Family) -> Selection:

@@ -14,7 +14,7 @@ from tests.transformer.recording.test_families import CONFIGS
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.analysis import patching as module
-from transformer.analysis.patching import Pair, effects, pair_of, patches
+from transformer.analysis.patching import Pair, Patching, effects, pair_of, patching
 from transformer.edits import Edit
 
 A, B = "3 9 11 4 17", "3 9 7 4 12"
@@ -39,13 +39,19 @@ def differing(make: Callable[[int], Checkpoint]) -> Checkpoint:
     raise AssertionError("no seed tells them apart")
 
 
-def by_record(pair: Pair, *edits: Edit) -> float:
+def all_of(checkpoint: Checkpoint) -> Patching:
+    *_, last = patching(checkpoint, A, B)
+    assert list(last.effects) == list(last.edits)
+    return last
+
+
+def by_record(checkpoint: Checkpoint, pair: Pair, *edits: Edit) -> float:
     """The effect of edits that are in force at once."""
-    target = (*pair.written, pair.checkpoint.tokenizer.token(pair.run.ids[1]))
-    decodes = pair.checkpoint.family.decodes
-    logits = record(pair.checkpoint, pair.text, target if decodes else None, edits).logits
+    target = (*pair.written, checkpoint.tokenizer.token(pair.ids[1]))
+    decodes = checkpoint.family.decodes
+    logits = record(checkpoint, pair.text, target if decodes else None, edits).logits
     row = logits[-1] if decodes else logits
-    return pair.effect(float(row[pair.run.ids[0]] - row[pair.run.ids[1]]))
+    return pair.effect(float(row[pair.ids[0]] - row[pair.ids[1]]))
 
 
 def states_at(edits: tuple[Edit, ...], kind: str, layer: int) -> list[Edit]:
@@ -57,37 +63,35 @@ def test_every_patch_in_a_batch_is_a_run_of_its_own(
     checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "ROWS", 7)
-    pair = pair_of(checkpoint, A, B)
-    tried = patches(pair)
-    found = dict(effects(pair, tried))
-    assert list(found) == list(tried)
+    last = all_of(checkpoint)
+    pair, tried, found = last.pair, last.edits, last.effects
     assert {edit.place for edit in tried if edit.name == "head-from"} == set(
         checkpoint.family.attentions
     )
     for edit, effect in found.items():
-        assert effect == pytest.approx(by_record(pair, edit), abs=1e-4)
+        assert effect == pytest.approx(by_record(checkpoint, pair, edit), abs=1e-4)
     assert max(map(abs, found.values())) > 1e-3
 
 
 def test_all_places_of_a_layer_make_it_the_other_run_and_nothing_changes_nothing(
     checkpoint: Checkpoint,
 ) -> None:
-    pair = pair_of(checkpoint, A, B)
-    tried = patches(pair)
+    last = all_of(checkpoint)
+    pair, tried = last.pair, last.edits
     kind = tried[0].place  # of the first stack
     for layer in range(2):
         whole = states_at(tried, kind, layer)
         assert len(whole) == len(pair.tokens)
-        assert by_record(pair, *whole) == pytest.approx(1, abs=1e-4)
-    assert by_record(pair) == pytest.approx(0, abs=1e-4)
+        assert by_record(checkpoint, pair, *whole) == pytest.approx(1, abs=1e-4)
+    assert by_record(checkpoint, pair) == pytest.approx(0, abs=1e-4)
     own = [Edit(edit.name, edit.place, edit.numbers, text=B) for edit in tried]
-    assert [effect for _, effect in effects(pair, own)] == pytest.approx([0] * len(own), abs=1e-4)
+    found = [effect for some in effects(checkpoint, pair, own) for effect in some.values()]
+    assert found == pytest.approx([0] * len(own), abs=1e-4)
 
 
 def test_of_a_causal_model_words_before_the_first_other_one_do_nothing() -> None:
     checkpoint = differing(lambda seed: random_checkpoint(CONFIGS["gpt2"], seed))
-    pair = pair_of(checkpoint, A, B)
-    found = dict(effects(pair, patches(pair)))
+    found = all_of(checkpoint).effects
     for layer in range(2):
         row = [found[edit] for edit in states_at(tuple(found), "decoder_self", layer)]
         assert row[:2] == pytest.approx([0, 0], abs=1e-4)
@@ -156,10 +160,10 @@ def test_a_patch_is_what_a_hook_written_by_hand_does(name: str, tmp_path: Path) 
         checkpoint = differing(lambda seed: random_checkpoint(CONFIGS[name], seed))
     else:
         checkpoint = opened(name, tmp_path)
-    pair = pair_of(checkpoint, A, B)
-    tried = patches(pair)
-    found = dict(effects(pair, tried))
-    model, config, ids = checkpoint.model, checkpoint.config, pair.run.ids
+    last = all_of(checkpoint)
+    pair, tried, found = last.pair, last.edits, last.effects
+    own = [token.id for token in pair.tokens]
+    model, config, ids = checkpoint.model, checkpoint.config, pair.ids
     prefix = [token.id for token in pair.written]
     others = [token.id for token in pair.other_tokens]
 
@@ -174,18 +178,16 @@ def test_a_patch_is_what_a_hook_written_by_hand_does(name: str, tmp_path: Path) 
             layer = model.get_submodule(f"{path}.{number}")
             cached = given_by(layer, lambda: run(others))
             for edit in states_at(tried, kind, number):
-                logits = hooked(
-                    model, layer, lambda: run(list(pair.run.sources)), cached, edit.query
-                )
+                logits = hooked(model, layer, lambda: run(own), cached, edit.query)
                 wanted = pair.effect(float(logits[ids[0]] - logits[ids[1]]))
                 assert found[edit] == pytest.approx(wanted, abs=2e-4)
                 n_checked += 1
     assert n_checked == sum(edit.name == "state-from" for edit in tried) > 0
     for edit, effect in found.items():
         if edit.name == "head-from":
-            assert effect == pytest.approx(by_record(pair, edit), abs=2e-4)
+            assert effect == pytest.approx(by_record(checkpoint, pair, edit), abs=2e-4)
     whole = states_at(tried, tried[0].place, 0)
-    assert by_record(pair, *whole) == pytest.approx(1, abs=1e-4)
+    assert by_record(checkpoint, pair, *whole) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -228,3 +230,16 @@ def test_states_patched_in_one_thread_are_not_seen_in_another(tmp_path: Path) ->
         wanted = patched if i % 2 else alone
         torch.testing.assert_close(each.logits, wanted, rtol=0.0, atol=1e-5)
     assert not any(module._forward_hooks for module in checkpoint.model.modules())
+
+
+def test_what_was_tried_before_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint = differing(lambda seed: random_checkpoint(CONFIGS["post-norm"], seed))
+    monkeypatch.setattr(module, "ROWS", 5)
+    growing = patching(checkpoint, A, B)
+    first, second, third = next(growing), next(growing), next(growing)
+    assert [len(each.effects) for each in (first, second, third)] == [0, 5, 10]
+    fourth = next(patching(checkpoint, A, B, third))
+    assert list(fourth.effects) == list(fourth.edits[:15])
+    assert fourth.effects == next(growing).effects
+    *_, last = patching(checkpoint, A, B, third)
+    assert not list(patching(checkpoint, A, B, last))

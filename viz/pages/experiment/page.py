@@ -1,10 +1,11 @@
 """Experiment: the model is changed in many ways, one after the other, and the effects compared."""
 
+from viz.pages.experiment.patch import patch_page
 from viz.pages.experiment.sweep import sweep_page
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
 
-DRAW = {"sweep": sweep_page}
+DRAW = {"sweep": sweep_page, "patch": patch_page}
 """By the name in the address; the title is that name."""
 
 
@@ -15,4 +16,4 @@ def draw(pane: Pane) -> None:
     DRAW[choose_one("Experiment", "experiment", titles, chosen, label_visibility="collapsed")](pane)
 
 
-PAGE = Page("experiment", "Experiment", "Look", 4, draw)
+PAGE = Page("experiment", "Experiment", "Look", 4, draw, edits="own")

@@ -17,6 +17,7 @@ from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
 from viz.labels import kind_title, literal
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.ui.controls import choose_one
+from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
 from viz.ui.page import Pane
 from viz.ui.saving import download
@@ -26,6 +27,7 @@ from viz.ui.swept import Swept, plain_words, sweep_of
 
 def sweep_page(pane: Pane) -> None:
     """The grid of all heads, sorted and filtered as is chosen."""
+    say_unchanged(pane.screen)
     shown = pane.answer
     if pane.asked != shown.request:
         st.caption("The sweep follows once the text is written.")

@@ -1,0 +1,44 @@
+"""A patch is tried at every place, kept by a click, and opened where the model is changed."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes
+from tests.browser.test_app import open_app, parameter
+from transformer import decode, load_checkpoint
+from viz.pages.experiment.patch import EXAMPLES
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: str) -> None:
+    open_app(page, f"{address}/experiment?experiment=patch")
+    page.get_by_role("button", name="Example").click()
+    cell = page.get_by_role("link", name=re.compile("^Encoder L0, cat for dog: effect"))
+    expect(cell).to_have_text("+1.00")
+    head = page.get_by_role("link", name=re.compile("^Encoder L2 H4: effect"))
+    expect(head).to_have_text("+0.83")
+    (other, text), checkpoint = EXAMPLES["source"], load_checkpoint("checkpoints/en-de")
+    cell.click()
+    edit = f"state-from:encoder_self.0.3={other}"
+    becomes(lambda: parameter(page, "edits"), edit)
+    expect(page.locator(".patches td.kept a")).to_have_text("+1.00")
+    output = page.locator(".outputs dd").nth(1)
+    written = decode(checkpoint, text, "beam", edits=[edit]).text
+    assert written == decode(checkpoint, other, "beam").text
+    becomes(lambda: "".join(output.inner_text().split()), written.replace(" ", "") + "</s>")
+    page.get_by_role("link", name="Open on Explore").click()
+    name = "Encoder L0, dog: State from another sentence"
+    expect(page.get_by_role("button", name=name)).to_be_visible()
+    page.go_back()
+    page.locator(".patches td.kept a").click()
+    becomes(lambda: parameter(page, "edits"), None)
+    expect(page.locator(".outputs")).to_have_count(0)
+
+    field = page.get_by_label("Sentence A, whose states")
+    field.fill("I see an elephant in the wonderful garden.")
+    field.press("Enter")
+    expect(page.get_by_text("A has 10 tokens and B 9; a state is put where it was")).to_be_visible()
+    becomes(lambda: parameter(page, "patch_from"), "I see an elephant in the wonderful garden.")

@@ -1,0 +1,244 @@
+"""Patch: states and heads of one sentence in another, and how far its output turns."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from transformer import InputError, Recording
+from transformer.analysis.patching import Pair, Patching, patching
+from transformer.checkpoint import Checkpoint
+from transformer.edits import Edit
+from transformer.inputs import source_ids
+from transformer.refusal import Refusal
+from transformer.vocabulary import source_side
+from viz.export import rows_csv
+from viz.figures.patch_maps import Cell, Map, patch_maps, token_lines
+from viz.labels import bare_label, kind_title, label, literal, signed
+from viz.screen import FIRST_PAGE, Screen, link
+from viz.ui.changing import edit
+from viz.ui.experiment import outputs
+from viz.ui.following import following, grown
+from viz.ui.limits import check_text
+from viz.ui.page import Pane
+from viz.ui.request import answer
+from viz.ui.saving import download
+from viz.ui.state import bound, change, current_theme
+
+EXAMPLES = {
+    "source": ("I see the cat in the garden.", "I see the dog in the garden."),
+    "text": ("This film was wonderful.", "This film was horrible."),
+    "prompt": ("The women said that", "The woman said that"),
+    "characters": ("My lord", "My lady"),
+    "numbers": ("3 9 4 7", "3 9 5 7"),
+}
+"""A and B, by what a model reads; "characters" and "numbers" by its tokens."""
+
+
+def patch_page(pane: Pane) -> None:
+    """Sentence A, all effects, and what the patches that are kept make of the output."""
+    other, shown = _choose(pane), pane.answer
+    if pane.asked != shown.request:
+        st.caption("The patches follow once the text is written.")
+        return
+    if not other:
+        return
+    try:
+        check_text(other)
+        name = ("patch", shown.request, other)
+        work = following(
+            "patch",
+            name,
+            lambda known: patching(shown.checkpoint, other, shown.request.text, known),
+        )
+        grown(
+            work,
+            lambda known: _effects(known, pane),
+            lambda known: (len(known.effects), len(known.edits)),
+        )
+        _kept(pane)
+        _below(work.work.latest, pane.screen)
+    except Refusal as error:
+        st.info(literal(str(error)), icon=":material/info:")
+        _tokens(pane, other)
+
+
+def _choose(pane: Pane) -> str:
+    """What stands in the field of A; an example fills in both."""
+    said = pane.screen.patch_from or ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Sentence A, whose states and heads are put into B, the sentence above",
+            said,
+            placeholder="As many tokens as the sentence above, with another word",
+            width=520,
+            **bound("patch_from", said, ""),
+        )
+        st.button(
+            "Example", on_click=_example, args=(pane.checkpoint,), help="Fill in two sentences"
+        )
+    return said.strip()
+
+
+def _example(checkpoint: Checkpoint) -> None:
+    reads, tokens = checkpoint.family.reads, checkpoint.about.tokenizer
+    a, b = EXAMPLES.get(tokens) or EXAMPLES.get(reads) or EXAMPLES["text"]
+    change(text=b, patch_from=a)
+
+
+def _effects(known: Patching, pane: Pane) -> None:
+    st.markdown(_said(known, pane))
+    st.html(patch_maps(_maps(known, pane), current_theme()))
+
+
+def _said(known: Patching, pane: Pane) -> str:
+    """What is measured, and which patches do most, as Markdown."""
+    return f"{_measured(known.pair, pane.checkpoint)}  \n{_strongest(known, pane.recording)}"
+
+
+def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
+    """What is measured, in a sentence."""
+    a, b = (literal(_shown(name)) for name in pair.names)
+    after = ""
+    if pair.written:
+        text = "".join(map(label, pair.written)).replace("▁", " ").strip()
+        after = f" after “{literal(text)}”"
+    elif checkpoint.family.decodes:
+        after = ", the first word"
+    return (
+        f"Measured: log p(**{a}**) − log p(**{b}**){after}. "
+        f"A {signed(pair.clean)} nats, B {signed(pair.plain)}."
+    )
+
+
+def _shown(name: str) -> str:
+    return name.removeprefix("▁") or name
+
+
+def _strongest(known: Patching, recording: Recording) -> str:
+    """The state and the head that do most, in a sentence."""
+    said = []
+    for name, what in (("state-from", "state"), ("head-from", "head")):
+        found = {edit: it for edit, it in known.effects.items() if edit.name == name}
+        if found:
+            most = max(found, key=lambda edit: abs(found[edit]))
+            where = _where(most, known, recording)
+            said.append(f"Strongest {what}: **{literal(where)}**, {signed(found[most])}")
+    return ". ".join(said) + "." * bool(said)
+
+
+def _where(patch: Edit, known: Patching, recording: Recording) -> str:
+    attention = recording.attentions.get(patch.place)
+    layer = patch.layer if attention is None else attention.number(patch.layer)
+    if patch.name == "head-from":
+        return f"{kind_title(patch.place)} L{layer} H{patch.head}"
+    a, b = _columns(known, patch.place)[patch.query]
+    return f"{kind_title(patch.place)} L{layer}, {a if a == b else f'{a} for {b}'}"
+
+
+def _columns(known: Patching, kind: str) -> list[tuple[str, str]]:
+    """The words above a map of states, of A and of B."""
+    words, pair = known.places[kind], known.pair
+    others = pair.other_tokens if words is pair.tokens else words
+    return [(bare_label(a), bare_label(b)) for a, b in zip(others, words, strict=True)]
+
+
+def _maps(known: Patching, pane: Pane) -> list[list[Map]]:
+    """Those of states, and below them those of heads."""
+    states, heads = known.of("state-from"), known.of("head-from")
+    draw = partial(_map, known, pane)
+    return [
+        [
+            draw(f"{kind_title(kind)}: state after a layer", _columns(known, kind), layers)
+            for kind, layers in states.items()
+        ],
+        [
+            draw(f"{kind_title(kind)}: heads", [(f"H{i}", f"H{i}") for i in layers[0]], layers)
+            for kind, layers in heads.items()
+        ],
+    ]
+
+
+def _map(
+    known: Patching,
+    pane: Pane,
+    title: str,
+    columns: Sequence[tuple[str, str]],
+    layers: Sequence[dict[int, Edit]],
+) -> Map:
+    attentions, kind = pane.recording.attentions, next(iter(layers[0].values())).place
+    number = attentions[kind].number if kind in attentions else int
+    rows = [
+        (f"L{number(i)}", [_cell(known, pane, patch) for patch in layer.values()])
+        for i, layer in enumerate(layers)
+    ]
+    return Map(title, columns, rows)
+
+
+def _cell(known: Patching, pane: Pane, patch: Edit) -> Cell:
+    now, spelled = pane.screen.edits, str(patch)
+    is_kept = spelled in now
+    edits = tuple(each for each in now if each != spelled) if is_kept else (*now, spelled)
+    return Cell(
+        link(replace(pane.screen, edits=edits)),
+        _where(patch, known, pane.recording),
+        known.effects.get(patch),
+        is_kept,
+    )
+
+
+def _rows(known: Patching) -> list[dict[str, object]]:
+    found = []
+    for patch, effect in known.effects.items():
+        row = {"edit": patch.name, "kind": patch.place, "layer": patch.layer}
+        if patch.name == "head-from":
+            row["head"] = patch.head
+        else:
+            row |= {
+                "place": patch.query,
+                "piece": known.places[patch.place][patch.query].piece,
+            }
+        found.append({**row, "effect": effect})
+    return found
+
+
+def _kept(pane: Pane) -> None:
+    """What the model writes with the edits in force, beside what it writes without."""
+    edits = pane.screen.edits
+    if edits:
+        outputs(pane.answer, answer(replace(pane.answer.request, edits=edits)))
+
+
+def _below(known: Patching | None, screen: Screen) -> None:
+    """What can be done with the patches that are kept, and with all."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if screen.edits:
+            address = html.escape(link(replace(screen, page=FIRST_PAGE)))
+            st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
+            st.button("Take all back", on_click=edit, args=((),), type="tertiary")
+        if known is not None:
+            download(
+                "Effects as CSV",
+                lambda: rows_csv(_rows(known)),
+                "headscope-patches.csv",
+                "Every patch that was tried, with its effect",
+            )
+
+
+def _tokens(pane: Pane, other: str) -> None:
+    """Both sentences token by token: which pieces are in the way."""
+    checkpoint, read = pane.checkpoint, pane.recording.source
+    try:
+        token = source_side(checkpoint.tokenizer).token
+        own = tuple(map(token, source_ids(checkpoint, other)))
+    except InputError:
+        return
+    lines = [("A", own), ("B", read)]
+    ids = [{token.id for token in tokens} for _, tokens in lines]
+    marked = [
+        (f"{title}, {len(tokens)}", [(bare_label(it), it.id not in others) for it in tokens])
+        for (title, tokens), others in zip(lines, reversed(ids), strict=True)
+    ]
+    st.html(token_lines(marked, current_theme()))
