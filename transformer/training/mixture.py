@@ -16,7 +16,7 @@ from transformer.training.deck import Deck
 from transformer.training.dictionary import counted, sorted_out
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.training.noise import Row, noisy
-from transformer.training.substitution import Substitutions, frames, nouns, rare
+from transformer.training.substitution import Substitutions, frames, rare, words
 from transformer.training.task import Recipe, TrainingError
 from transformer.training.translation import (
     PAIRS,
@@ -36,6 +36,7 @@ NEWS_SETS = (
     "newssyscomb2009",
     *(f"newstest{year}" for year in range(2009, 2021) if year != TEST_YEAR),
 )
+TALK = Path(__file__).with_name("talk.tsv")
 EPOCH_PAIRS = 30_000
 SAMPLED, SAMPLING = 0.3, 0.3
 """The share of sources whose pieces are drawn anew (Kudo 2018), with this inverse temperature."""
@@ -49,15 +50,17 @@ VOCABULARY_WORDS = 4
 class Shares:
     """How many of an epoch's pairs are of each kind: at the start of a run and at its end."""
 
-    words: tuple[float, float] = (0.25, 0.12)
+    words: tuple[float, float] = (0.22, 0.10)
     rare: tuple[float, float] = (0.04, 0.00)
     """What else the dictionary holds: phrases, and words that no sentence has."""
-    substituted: tuple[float, float] = (0.22, 0.16)
-    """Sentences with a rare noun in place of theirs."""
-    sentences: tuple[float, float] = (0.34, 0.52)
+    substituted: tuple[float, float] = (0.28, 0.22)
+    """Sentences with a rare noun or verb in place of theirs."""
+    sentences: tuple[float, float] = (0.30, 0.48)
     joined: tuple[float, float] = (0.05, 0.08)
     examples: tuple[float, float] = (0.06, 0.06)
-    news: tuple[float, float] = (0.04, 0.06)
+    news: tuple[float, float] = (0.04, 0.05)
+    talk: tuple[float, float] = (0.01, 0.01)
+    """Sentences about attention, networks and talks, written for this project."""
 
     def at(self, progress: float) -> dict[str, int]:
         """Pairs per epoch by kind. progress: 0 at the start, 1 at the end and after it."""
@@ -87,12 +90,12 @@ def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "M
     except TokenizerError as error:
         raise TrainingError(f"{TRAIN} and the dictionary: {error}") from error
     english, german = (counted(row[side] for row in texts) for side in (0, 1))
-    known = nouns(kinds["words"], texts)
+    known = words(kinds["words"], texts)
     kinds["words"], kinds["rare"] = sorted_out(kinds["words"], english, german)
     substitutions = Substitutions(
         rare(known, texts), frames([*kinds["sentences"], *kinds["examples"]], known)
     )
-    for kind, rows in {**kinds, "substituted": substitutions.nouns}.items():
+    for kind, rows in {**kinds, "substituted": substitutions.words}.items():
         if not rows:
             raise TrainingError(f"None of the rows of the kind {kind!r} is left to train on.")
     valid = read_pairs(need(data, PAIRS, VALID))
@@ -111,6 +114,7 @@ def _files(data: Path | None) -> dict[str, list[Path]]:
         "examples": [need(data, DICTIONARY, EXAMPLES)],
         "words": [need(data, DICTIONARY, WORDS)],
         "news": [need(data, NEWS, f"{name}.tsv") for name in NEWS_SETS],
+        "talk": [TALK],
     }
 
 

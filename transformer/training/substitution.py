@@ -1,10 +1,11 @@
-"""Rare nouns in whole sentences: a noun of a pair gives way to another one on both sides.
+"""Rare words in whole sentences: a word of a pair gives way to another one on both sides.
 
 A dictionary shows a word by itself, and a decoder that saw it only there does not write it in a
 sentence ("the bat" became "der Flederm"). So known sentences get rare nouns (Fadaee, Bisazza and
 Monz 2017, "Data augmentation for low-resource neural machine translation", there chosen by a
-language model). What the sentences say is often silly; that they are German is what counts, so a
-noun is replaced by one of the same form: gender and number decide its articles and adjectives.
+language model), and rare verbs. What the sentences say is often silly; that they are German is what
+counts, so a word is replaced by one of the same form: gender and number of a noun decide its
+articles and adjectives, and a verb is an infinitive after a modal.
 """
 
 import random
@@ -12,6 +13,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from transformer.training.deck import Deck
 from transformer.training.dictionary import counted
@@ -19,8 +21,8 @@ from transformer.training.noise import Row
 
 MAX_WORDS = 14
 """Longer sentences are left as they are: they cost much and teach a noun no better."""
-RARE = range(2, 60)
-"""How often the sentences have a noun that others give way to: one that they have more often is
+RARE = range(2, 300)
+"""How often the sentences have a word that others give way to: one that they have more often is
 learned from them, and one that they have only once is seldom typed.
 """
 _DETERMINERS = (
@@ -29,49 +31,69 @@ _DETERMINERS = (
 _ARTICLES = {
     **dict.fromkeys(("eine", "einer", "keine", "zur"), "feminine"),
     **dict.fromkeys(("einen", "keinen", "den"), "masculine"),
+    "Der": "masculine",
     "das": "neuter",
 }
-"""What tells a gender. "Den" stands before plurals, too, but those are told by their English."""
+"""What tells a gender. "Den" stands before plurals, too, but those are told by their English;
+"der" is a dative as often, but seldom where it begins a sentence.
+"""
+_ABSTRACT = re.compile(r"(?:ung|heit|keit|schaft|tion|tät|ik|enz|anz|ismus|tum)$")
+"""Nouns that do without an article: "Attention is rare."."""
 _ENDINGS = (
     ("ung heit keit schaft tion tät ik ei enz anz ur rin", "feminine"),
     ("chen lein ment tum", "neuter"),
     ("ling ismus or er", "masculine"),
 )
+_GENDERS = ("feminine", "masculine", "neuter")
 _WEAK = re.compile(
     r"(?:e|ent|ant|ist|aut|at|oge|graph|soph|nom|arch|mensch|herr|bär"
     r"|[eirdg]ter|nder|ener|chster)$"
 )
 """Masculine nouns with other endings after "den" or "der": on -n, or those of adjectives."""
-_ENGLISH, _GERMAN = re.compile(r"[a-z]{3,}"), re.compile(r"[A-ZÄÖÜ][a-zäöüß]{2,}")
+_ENGLISH, _GERMAN = re.compile(r"[a-z]{3,}(?: [a-z]{3,})?"), re.compile(r"[A-ZÄÖÜ][a-zäöüß]{2,}")
+_TO_VERB, _INFINITIVE = re.compile(r"to [a-z]{3,}"), re.compile(r"[a-zäöüß]{3,}n")
 _DETERMINED = re.compile(rf"\b(?i:{'|'.join(_DETERMINERS.split())})(?: [a-z]+)? $")
+_MODALS = "can could cannot can't couldn't must should shouldn't will would won't may might"
+_AFTER_MODAL = re.compile(rf"\b(?i:{'|'.join(_MODALS.split())}) $")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 
 @dataclass(frozen=True)
-class Noun:
-    """A noun with its translation; `form` is what both have to have in common with another."""
+class Word:
+    """A word with its translation; `form` is what both have to have in common with another.
+
+    The English of a noun may be two words: "traffic light" is "Ampel".
+    """
 
     english: str
     german: str
     form: str
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms of the frames that it fits: some nouns stand without an article, too."""
+        is_singular = self.form in _GENDERS
+        return (self.form, "bare " + self.form)[
+            : 1 + bool(is_singular and _ABSTRACT.search(self.german))
+        ]
+
 
 @dataclass(frozen=True)
 class Frame:
-    """A pair of sentences, and the noun of it that may give way."""
+    """A pair of sentences, and the word of it that may give way."""
 
     row: Row
-    noun: Noun
+    word: Word
 
-    def having(self, noun: Noun) -> Row:
-        """The pair with another noun of the same form."""
+    def having(self, word: Word) -> Row:
+        """The pair with another word of the same form."""
         source, target = self.row
         source = re.sub(
-            rf"\b(?:([Aa])n? )?{self.noun.english}\b",
-            lambda found: (found[1] + _n(noun.english) + " " if found[1] else "") + noun.english,
+            rf"\b(?:([Aa])n? )?{self.word.english}\b",
+            lambda found: (found[1] + _n(word.english) + " " if found[1] else "") + word.english,
             source,
         )
-        return source, re.sub(rf"\b{self.noun.german}\b", noun.german, target)
+        return source, re.sub(rf"\b{self.word.german}\b", word.german, target)
 
 
 def _n(word: str) -> str:
@@ -80,11 +102,12 @@ def _n(word: str) -> str:
     return "n" if is_vowel or re.match("hour|hono|heir", word) else ""
 
 
-def nouns(entries: Iterable[Row], sentences: Sequence[Row]) -> list[Noun]:
-    """The dictionary's nouns whose form is known, in its order.
+def words(entries: Iterable[Row], sentences: Sequence[Row]) -> list[Word]:
+    """The dictionary's nouns whose form is known, and its verbs, in its order.
 
     entries: word and translation. sentences: English and German, whose articles tell genders.
     """
+    entries = list(entries)
     pairs = {
         row: None for row in entries if _ENGLISH.fullmatch(row[0]) and _GERMAN.fullmatch(row[1])
     }
@@ -104,8 +127,11 @@ def nouns(entries: Iterable[Row], sentences: Sequence[Row]) -> list[Noun]:
             is_same = german in singular[one] and not german.endswith(("er", "el", "en", "chen"))
             form = None if is_same else "plural" + "-n" * german.endswith(("n", "s"))
         if form:
-            found.append(Noun(english, german, form))
-    return found
+            found.append(Word(english, german, form))
+    verbs = [row for row in entries if _TO_VERB.fullmatch(row[0]) and _INFINITIVE.fullmatch(row[1])]
+    return found + [
+        Word(row[0].removeprefix("to "), row[1], "verb") for row in dict.fromkeys(verbs)
+    ]
 
 
 def _singulars(english: str) -> list[str]:
@@ -122,8 +148,12 @@ class Genders:
     def __init__(self, texts: Iterable[str]) -> None:
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         for text in texts:
+            for noun in re.findall(
+                r"\bDie ([A-ZÄÖÜ][a-zäöüß]{2,}) (?:ist|war|hat|wird|kann)\b", text
+            ):
+                votes[noun]["feminine"] += 1
             for article, noun in re.findall(r"(?=\b(\w+) ([A-ZÄÖÜ][a-zäöüß]{2,})\b)", text):
-                if gender := _ARTICLES.get(article.lower()):
+                if gender := _ARTICLES.get(article) or _ARTICLES.get(article.lower()):
                     votes[noun][gender] += 1
         self.known = {}
         for noun, counts in votes.items():
@@ -142,22 +172,34 @@ class Genders:
         )
 
 
-def frames(sentences: Iterable[Row], known: Iterable[Noun]) -> dict[str, list[Frame]]:
-    """By form: the short sentences that have a noun once, and its translation once."""
-    by_english: dict[str, list[Noun]] = defaultdict(list)
-    for noun in known:
-        by_english[noun.english].append(noun)
+def frames(sentences: Iterable[Row], known: Iterable[Word]) -> dict[str, list[Frame]]:
+    """By form: the short sentences that have a word once, and its translation once."""
+    by_english: dict[str, list[Word]] = defaultdict(list)
+    for word in known:
+        by_english[word.english].append(word)
     found: dict[str, list[Frame]] = defaultdict(list)
     for row in sentences:
         source, target = _once(row[0]), _once(row[1])
         if len(source) > MAX_WORDS:
             continue
-        for word in source.keys() & by_english.keys():
-            if _DETERMINED.search(row[0][: source[word]]):
-                for noun in by_english[word]:
-                    if noun.german in target:
-                        found[noun.form].append(Frame(row, noun))
+        for english in source.keys() & by_english.keys():
+            for word in by_english[english]:
+                if word.german in target:
+                    form = _form_in(row, word, source[english], target[word.german])
+                    if form:
+                        found[form].append(Frame(row, word))
     return found
+
+
+def _form_in(row: Row, word: Word, at: int, german_at: int) -> str | None:
+    """The form that a word has in a pair, where it begins at these characters."""
+    before = row[0][:at]
+    if word.form == "verb":  # "anzufangen" is not made of "zu" and "anfangen".
+        is_infinitive = _AFTER_MODAL.search(before) and not row[1][:german_at].endswith("zu ")
+        return "verb" if is_infinitive else None
+    if _DETERMINED.search(before) or word.form not in _GENDERS:
+        return word.form
+    return word.forms[1] if len(word.forms) > 1 else None
 
 
 def _once(text: str) -> dict[str, int]:
@@ -167,33 +209,46 @@ def _once(text: str) -> dict[str, int]:
     return {word: start for word, start in every if counts[word] == 1}
 
 
-def rare(known: Iterable[Noun], sentences: Sequence[Row]) -> list[Noun]:
-    """The nouns worth a sentence, each with the translation that the sentences have most often."""
-    english, german = (counted(row[side] for row in sentences) for side in (0, 1))
-    meanings: dict[str, list[Noun]] = defaultdict(list)
-    for noun in known:
-        if english[noun.english] in RARE and german[noun.german.lower()]:
-            meanings[noun.english].append(noun)
-    together: Counter[tuple[str, str]] = Counter()
+def rare(known: Iterable[Word], sentences: Sequence[Row]) -> list[Word]:
+    """The words worth a sentence, each with the translation that the sentences have most often."""
+    english = Counter(term for source, _ in sentences for term in _terms(source.lower()))
+    german = counted(target for _, target in sentences)
+    meanings: dict[tuple[str, bool], list[Word]] = defaultdict(list)
+    for word in known:
+        if english[word.english] in RARE and german[word.german.lower()]:
+            meanings[word.english, word.form == "verb"].append(word)
+    by_term: dict[str, list[Word]] = defaultdict(list)
+    for (term, _), each in meanings.items():
+        by_term[term] += each
+    together: Counter[Word] = Counter()
     for source, target in sentences:
         written = set(_WORD.findall(target))
-        for word in meanings.keys() & _WORD.findall(source):
-            together.update((word, n.german) for n in meanings[word] if n.german in written)
-    return [
-        max(each, key=lambda n: (together[word, n.german], german[n.german.lower()]))
-        for word, each in meanings.items()
+        for term in by_term.keys() & _terms(source):
+            together.update(word for word in by_term[term] if word.german in written)
+    best = [
+        max(each, key=lambda word: (together[word], german[word.german.lower()]))
+        for each in meanings.values()
     ]
+    return [word for word in best if word.form != "verb" or together[word] in RARE]
+
+
+def _terms(text: str) -> list[str]:
+    """The words of a text, and every two that follow each other."""
+    found = _WORD.findall(text)
+    return found + [f"{one} {other}" for one, other in pairwise(found)]
 
 
 class Substitutions:
-    """Rare nouns, each in a sentence that had another one. A Deck of pairs."""
+    """Rare words, each in a sentence that had another one. A Deck of pairs."""
 
-    def __init__(self, rare: Sequence[Noun], frames: dict[str, list[Frame]]) -> None:
-        self.nouns = [noun for noun in rare if noun.form in frames]
+    def __init__(self, rare: Sequence[Word], frames: dict[str, list[Frame]]) -> None:
+        self.words = [word for word in rare if any(form in frames for form in word.forms)]
         self.frames = frames
 
     def deal(self, start: int) -> Iterator[Row]:
         """The pairs from the start-th one on, for ever."""
-        dealt = enumerate(Deck(self.nouns, seed=0).deal(start), start)
-        for i, noun in dealt:
-            yield random.Random(i).choice(self.frames[noun.form]).having(noun)
+        dealt = enumerate(Deck(self.words, seed=0).deal(start), start)
+        for i, word in dealt:
+            rng = random.Random(i)
+            form = rng.choice([form for form in word.forms if form in self.frames])
+            yield rng.choice(self.frames[form]).having(word)

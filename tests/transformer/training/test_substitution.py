@@ -7,11 +7,11 @@ import pytest
 from transformer.training.substitution import (
     Frame,
     Genders,
-    Noun,
     Substitutions,
+    Word,
     frames,
-    nouns,
     rare,
+    words,
 )
 
 SENTENCES = [
@@ -49,21 +49,21 @@ def test_genders_are_told_by_articles_then_by_the_last_part_then_by_the_ending()
 
 
 def test_nouns_are_single_words_whose_form_is_known() -> None:
-    assert nouns(DICTIONARY, SENTENCES) == [
-        Noun("car", "Wagen", "masculine"),
-        Noun("cars", "Autos", "plural-n"),
-        Noun("bat", "Fledermaus", "feminine"),
-        Noun("mouse", "Maus", "feminine"),
-        Noun("idea", "Idee", "feminine"),
-        Noun("dog", "Hund", "masculine"),
-        Noun("dogs", "Hunde", "plural"),
+    assert words(DICTIONARY, SENTENCES) == [
+        Word("car", "Wagen", "masculine"),
+        Word("cars", "Autos", "plural-n"),
+        Word("bat", "Fledermaus", "feminine"),
+        Word("mouse", "Maus", "feminine"),
+        Word("idea", "Idee", "feminine"),
+        Word("dog", "Hund", "masculine"),
+        Word("dogs", "Hunde", "plural"),
     ]
 
 
 def test_a_frame_has_a_noun_once_after_a_determiner_and_its_translation_once() -> None:
     row = ("The dog sees the dog.", "Der Hund sieht den Hund.")
     verb = ("Dog them.", "Den Hund!")
-    found = frames([*SENTENCES, row, verb], nouns(DICTIONARY, SENTENCES))
+    found = frames([*SENTENCES, row, verb], words(DICTIONARY, SENTENCES))
     assert {form: len(each) for form, each in found.items()} == {
         "masculine": 3,
         "feminine": 3,
@@ -75,34 +75,34 @@ def test_a_frame_has_a_noun_once_after_a_determiner_and_its_translation_once() -
 @pytest.mark.parametrize(
     ("noun", "english"),
     [
-        (Noun("mouse", "Maus", "feminine"), "Has he a mouse?"),
-        (Noun("eagle", "Eule", "feminine"), "Has he an eagle?"),
-        (Noun("university", "Universität", "feminine"), "Has he a university?"),
-        (Noun("hour", "Stunde", "feminine"), "Has he an hour?"),
+        (Word("mouse", "Maus", "feminine"), "Has he a mouse?"),
+        (Word("eagle", "Eule", "feminine"), "Has he an eagle?"),
+        (Word("university", "Universität", "feminine"), "Has he a university?"),
+        (Word("hour", "Stunde", "feminine"), "Has he an hour?"),
     ],
 )
-def test_a_and_an_follow_the_new_noun(noun: Noun, english: str) -> None:
-    frame = Frame(SENTENCES[4], Noun("idea", "Idee", "feminine"))
+def test_a_and_an_follow_the_new_noun(noun: Word, english: str) -> None:
+    frame = Frame(SENTENCES[4], Word("idea", "Idee", "feminine"))
     assert frame.having(noun) == (english, f"Hat er eine {noun.german}?")
 
 
 def test_a_rare_noun_comes_with_the_translation_that_sentences_have_beside_it() -> None:
-    known = [*nouns(DICTIONARY, SENTENCES), Noun("bat", "Maus", "feminine")]
+    known = [*words(DICTIONARY, SENTENCES), Word("bat", "Maus", "feminine")]
     found = rare(known, [*SENTENCES, ("A bat!", "Maus Maus Maus"), SENTENCES[2]])
-    assert found == [Noun("car", "Wagen", "masculine"), Noun("bat", "Fledermaus", "feminine")]
+    assert found == [Word("car", "Wagen", "masculine"), Word("bat", "Fledermaus", "feminine")]
 
 
 def test_what_sentences_have_once_or_often_is_not_rare() -> None:
-    known = nouns(DICTIONARY, SENTENCES)
+    known = words(DICTIONARY, SENTENCES)
     assert {noun.english for noun in rare(known, SENTENCES)} == {"car"}
     assert rare(known, SENTENCES * 60) == rare(known, SENTENCES[:1]) == []
 
 
 def test_pairs_are_dealt_the_same_from_any_start_on() -> None:
-    known = nouns(DICTIONARY, SENTENCES)
-    lonely = Noun("child", "Kind", "neuter")
+    known = words(DICTIONARY, SENTENCES)
+    lonely = Word("child", "Kind", "neuter")
     substitutions = Substitutions([*known, lonely], frames(SENTENCES, known))
-    assert lonely not in substitutions.nouns
+    assert lonely not in substitutions.words
     dealt = [*islice(substitutions.deal(0), 40)]
     assert [*islice(substitutions.deal(11), 5)] == dealt[11:16]
     assert ("Some dogs bark.", "Einige Hunde bellen.") in dealt
