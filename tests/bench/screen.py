@@ -47,6 +47,7 @@ CLOCK = """() => {
     };
     window.facts = {
         shown: () => document.querySelector('#shown')?.textContent,
+        tokens: nonce('.token-rows'),
         grid: nonce('.head-grid'),
         heads: nonce('.head-view'),
         heatmap: nonce('.head-map'),
@@ -105,7 +106,7 @@ def entered_to_painted(page: Page, text: str, *facts: str) -> dict[str, float]:
         page.get_by_label("Sentence").fill(text)
         page.keyboard.press("Enter")
 
-    milliseconds = _until_painted(page, facts, enter)
+    milliseconds = until_painted(page, facts, enter)
     painted(page)
     return milliseconds
 
@@ -116,14 +117,14 @@ def typed_to_painted(page: Page, text: str, *facts: str) -> dict[str, float]:
     page.get_by_label("Sentence").fill(text[:-1])
     page.wait_for_function(ALL_NEW, arg=[facts, before])
     page.wait_for_timeout(PAUSE)
-    milliseconds = _until_painted(page, facts, lambda: page.keyboard.press(text[-1]))
+    milliseconds = until_painted(page, facts, lambda: page.keyboard.press(text[-1]))
     page.wait_for_timeout(PAUSE)
     page.keyboard.press("Enter")
     painted(page)
     return milliseconds
 
 
-def _until_painted(page: Page, facts: Sequence[str], press: Callable[[], None]) -> dict[str, float]:
+def until_painted(page: Page, facts: Sequence[str], press: Callable[[], None]) -> dict[str, float]:
     page.evaluate("(facts) => window.measure(facts)", facts)
     press()
     milliseconds: dict[str, float] = page.evaluate("() => window.measured")

@@ -24,8 +24,14 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     open_app(page, address)
     page.get_by_role("button", name="Experiment").click()
     grid = page.locator('.head-grid[data-tool="heads"]')
+    expect(grid).to_be_visible()
+    painted(page)
     for name in ("L2 H3", "L2 H7", "L1 H2"):
-        grid.get_by_role("gridcell", name=re.compile(f"^Cross {name}[:,]")).click()
+        cell = grid.get_by_role("gridcell", name=re.compile(f"^Cross {name}[:,]"))
+        with page.expect_response("**/preview/**") as previewed:
+            cell.click()
+        assert previewed.value.status == 200
+        painted(page)
     edits = ["head-off:cross.2.3", "head-off:cross.2.7", "head-off:cross.1.2"]
     becomes(lambda: parameter(page, "edits"), "/".join(edits))
     expect(grid.locator('.cell[data-edited="off"]')).to_have_count(3)

@@ -53,6 +53,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "tool": screen.tool,
         "off": heads_off(),
         "edited": edited_heads(screen.edits),
+        "edits": screen.edits,
     }
     grid = HeadGrid(_readable(pane, reading), reading)
     pinned = pinned_tokens(pane)

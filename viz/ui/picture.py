@@ -61,6 +61,13 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         map = read(pane.recording, selection.kind, reading)
         add(*(each for head, row, column in lines for each in _cuts(pane, map, head, row, column)))
 
+    is_plain = replace(reading, lens=Reading().lens) == Reading()
+    state: dict[str, Any] = {
+        "lines": pane.screen.lines,
+        "tool": _tool(pane),
+        "cuts": f"cut:{selection.kind}.{selection.layer}" if is_plain else "",
+        "edits": pane.screen.edits,
+    }
     view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
     data = view.data(
         payload_of(pane.answer, view),
@@ -68,13 +75,11 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         head=selection.head,
         heads=heads,
         pins=pane.screen.pins,
-        lines=pane.screen.lines,
-        tool=_tool(pane),
+        **state,
     )
     caption, turned = caption_of(pane.answer, view.title(pane.recording)), _turned(pane, reading)
     head_view(data, key, caption, on_view=changed, on_turn=turned, on_cut=cut)
-    lines, tool = pane.screen.lines, _tool(pane)
-    preview(key, view, of=pane.of, head=selection.head, lines=lines, tool=tool)
+    preview(key, view, of=pane.of, head=selection.head, **state)
 
 
 def _heatmap(pane: Pane, reading: Reading) -> None:

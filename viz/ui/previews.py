@@ -92,9 +92,9 @@ class LivePreview:
 
 def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     """The request with other fields, for the weights that are on disk now. Raises InputError."""
-    if set(changes) - {"text"} or not isinstance(changes.get("text", ""), str):
-        raise InputError(f"A preview changes the text, not {', '.join(changes)}.")
-    text = changes.get("text", request.text)
-    return make_request(
-        request.checkpoint, text, request.method, request.options, request.languages, request.edits
-    )
+    text, edits = changes.get("text", request.text), changes.get("edits", request.edits)
+    is_known = set(changes) <= {"text", "edits"} and isinstance(edits, list | tuple)
+    if not is_known or not all(isinstance(each, str) for each in [text, *edits]):
+        raise InputError(f"A preview changes the text or the edits, not {', '.join(changes)}.")
+    checkpoint, method, options = request.checkpoint, request.method, request.options
+    return make_request(checkpoint, text, method, options, request.languages, tuple(edits))

@@ -147,12 +147,38 @@ def test_a_preview_is_what_the_page_shows_once_it_is_entered(
         assert before[key] != data
 
 
+def edits(*spelled: object) -> bytes:
+    return json.dumps({"edits": spelled}).encode()
+
+
+@pytest.mark.parametrize("picture", ["arrows", "map", "inside"])
+def test_a_preview_of_edits_is_what_the_page_shows_once_they_are_made(
+    router: Router, picture: str
+) -> None:
+    made = ("head-off:encoder_self.0.1", "cut:cross.0.2.1.1")
+    app = start(picture=picture)
+    status, content = post(router, address_of(app), edits(*made))
+    assert status == 200
+    before, entered = given(app), given(start(picture=picture, edits="/".join(made)))
+    assert len(parts(content)) == 3
+    for key, data in parts(content).items():
+        assert unpack(data)[0]["nonce"] == unpack(entered[key])[0]["nonce"]
+        assert unheard(data)[1] == unheard(entered[key])[1]
+        if key != "tokens":
+            assert unheard(data)[1] != unheard(before[key])[1]
+
+
 @pytest.mark.parametrize(
     "body",
     [
         *map(text, (FIRST, f" {FIRST}  ", "", "cat", "3 " * 8, "3" * (MOST_BYTES + 1))),
         b"3 4",
         b"[1]",
+        edits(),
+        edits(3),
+        edits("head-off"),
+        edits("head-off:cross.9.9"),
+        b'{"edits": "head-off:cross.0.0"}',
         b'{"text": 3}',
         b'{"checkpoint": "en-de"}',
         b"[" * 5000,

@@ -8,6 +8,14 @@ export function switched(heads, head) {
   return others.length < heads.length ? others : [...heads, head];
 }
 
+// edits: as the address spells them. The same with these heads off, and no others: as the server
+// will have them.
+export function editsWith(edits, heads) {
+  const wanted = heads.map(([kind, layer, head]) => `head-off:${kind}.${layer}.${head}`);
+  const kept = edits.filter((edit) => wanted.includes(edit) || !edit.startsWith("head-off:"));
+  return [...kept, ...wanted.filter((edit) => !kept.includes(edit))];
+}
+
 // Each cell says what is done to its head, to the eye and to those who do not see it.
 export function markEdited({ root, sections, off, edited, tool }) {
   const [isOff, isEdited] = [off, edited].map((heads) => new Set(heads.map((head) => head.join())));

@@ -62,6 +62,7 @@ class HeadGrid:
         tool: str = "look",
         off: Sequence[tuple[str, int, int]] = (),
         edited: Sequence[tuple[str, int, int]] = (),
+        edits: Sequence[str] = (),
     ) -> bytes:
         """selected: (kind, layer, head); None: the first head.
 
@@ -71,12 +72,13 @@ class HeadGrid:
         marked, by side and position. own_scale: whether the darkest shade of each head is its
         largest value. speaks: whether the sentence stands above the grid, and not above a picture
         beside it. tool: with "heads" a click switches a head off. off, edited: heads that are, and
-        those that are changed in another way, by kind, layer and head.
+        those that are changed in another way, by kind, layer and head. edits: all that is changed.
         """
         view = {"show": show, "sort": sort, "top": top}
         state = {"selected": None if selected is None else list(selected), "view": view}
         state |= {"pinned": [list(each) for each in pinned]}
         changed = {"tool": tool, "off": list(map(list, off)), "edited": list(map(list, edited))}
+        changed |= {"edits": list(edits)}
         look = {"difference": theme.difference_scale, "speaks": speaks, "own_scale": own_scale}
         return envelope(payload, theme, **look, **state, **changed)
 

@@ -4,17 +4,18 @@
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { leave } from "../kit/motion.js";
+import { tryFirst } from "../kit/preview.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
 import { onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
 import { pixelTable } from "../kit/shade.js";
 import { showLarge } from "../kit/sight.js";
-import { accepts, tell } from "../kit/sync.js";
+import { accepts, hold, tell, tellHeld } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { fillCells, layOut } from "./cells.js";
 import { fit } from "./fit.js";
 import { illustrate } from "./illustrate.js";
-import { markEdited, switched } from "./edited.js";
+import { editsWith, markEdited, switched } from "./edited.js";
 import { gridPlaceAfter, indexOf } from "./order.js";
 import { createSection, draw, markToken, read, show } from "./section.js";
 import { createToolbar, setToolbar } from "./toolbar.js";
@@ -58,7 +59,7 @@ function listen(grid) {
   boards.onfocusout = () => describe(grid, null);
 }
 
-function update(grid, { nonce, palette, difference, speaks, own_scale, selected, pinned, view, tool, off, edited, payload }) {
+function update(grid, { nonce, palette, difference, speaks, own_scale, selected, pinned, view, tool, off, edited, edits, payload }) {
   const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const isNew = drawn !== grid.drawn;
   grid.speaks = speaks;
@@ -71,7 +72,7 @@ function update(grid, { nonce, palette, difference, speaks, own_scale, selected,
   const isMoved = accepts(grid.sync, "view", view) && !isSame(view, grid.view);
   if (isMoved) grid.view = view;
   if (isNew || isMoved) showAll(grid);
-  Object.assign(grid, { pinned, tool, edited });
+  Object.assign(grid, { pinned, tool, edited, edits });
   if (accepts(grid.sync, "off", off)) grid.off = off;
   markEdited(grid);
   markTokens(grid);
@@ -197,7 +198,8 @@ function choose(grid, cell) {
 function switchHead(grid, head) {
   grid.off = switched(grid.off, head);
   markEdited(grid);
-  tell(grid.sync, "off", grid.off);
+  hold(grid.sync, "off", grid.off);
+  tryFirst({ edits: editsWith(grid.edits, grid.off) }, () => tellHeld(grid.sync));
 }
 
 function onKey(grid, event) {

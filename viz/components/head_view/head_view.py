@@ -1,5 +1,6 @@
 """One layer's heads as lines between two columns of tokens: a line is a weight."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -66,11 +67,14 @@ class HeadView:
         pins: tuple[str, ...] = (),
         lines: int = 5,
         tool: str = "look",
+        cuts: str = "",
+        edits: Sequence[str] = (),
     ) -> bytes:
         """head: the chosen one; heads: those shown, `head` alone when left out; pins: held.
 
         lines: of each row the strongest so many, 0 being all. tool: with "arrows" a click on a
-        line cuts it.
+        line cuts it. cuts: what the edit that cuts a line begins with, before its head, row and
+        column; empty where these do not name it. edits: all that is changed in the model.
         """
         return envelope(
             payload,
@@ -80,6 +84,8 @@ class HeadView:
             pins=list(pins),
             lines=lines,
             tool=tool,
+            cuts=cuts,
+            edits=list(edits),
             ink=theme.ink,
             colours=theme.head_colours,
         )

@@ -3,11 +3,12 @@
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { placeOf } from "../kit/place.js";
+import { tryFirst } from "../kit/preview.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
 import { onSwipe } from "../kit/swipe.js";
-import { accepts, forget, tell, tellLater } from "../kit/sync.js";
+import { accepts, forget, hold, tell, tellLater } from "../kit/sync.js";
 import { marked } from "../kit/terms.js";
 import { arrangeControls, createControls, markHeads, offerLines, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
@@ -59,7 +60,12 @@ function create(root, sync) {
   view.box.onscroll = () => scrolled(view);
   onLine(view, (line) => {
     // Those that the server has not heard of yet are told again.
-    tell(sync, "cut", [...(sync.own.cut?.value ?? []), line]);
+    const lines = [...(sync.own.cut?.value ?? []), line];
+    hold(sync, "cut", lines);
+    const told = () => tell(sync, "cut", lines); // what it gives may be another text, which forgets it
+    if (!view.cuts) return told();
+    const cuts = lines.map((places) => `${view.cuts}.${places.join(".")}`);
+    tryFirst({ edits: [...new Set([...view.edits, ...cuts])] }, told);
   });
   onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
@@ -80,10 +86,10 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, payload }) {
+function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
-  Object.assign(view, { head, ink, colours, palette, tool });
+  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits });
   view.root.dataset.tool = tool;
   const isNew = drawn !== view.drawn;
   if (isNew) {

@@ -5,7 +5,14 @@ import { openEnvelope } from "./unpack.js";
 
 export const PREVIEW_EVENT = "headscope:preview";
 export const TYPED = "headscope:typed"; // the text that was entered by itself last: it is no entry of Back
+export const TRY_EVENT = "headscope:try"; // a click that changes the model: what it gives is shown first
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
+
+// Shows what these changes would give, where somebody answers; then they are to be told.
+export function tryFirst(changes, tellThem) {
+  const event = new CustomEvent(TRY_EVENT, { cancelable: true, detail: { changes, tellThem } });
+  if (window.dispatchEvent(event)) tellThem();
+}
 
 // show(bytes) draws them. Returns give(bytes), to be told what the server says, and end(). The
 // preview of a component is the one of the key that it was mounted with.

@@ -20,6 +20,11 @@ export function tell(sync, name, value) {
   send(sync);
 }
 
+// What is held and was not told yet.
+export function tellHeld(sync) {
+  if (Object.values(sync.own).some(({ n }) => n > sync.sent)) send(sync);
+}
+
 // What is still changing is told once it has rested for so many ms; and not at all if by then it
 // is again as the server has it.
 export function tellLater(sync, name, value, rest) {

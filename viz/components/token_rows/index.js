@@ -44,7 +44,7 @@ function update(view, { nonce, palette, pinned, address, payload }) {
   typing.listen(address);
   applyPalette(root, palette);
   if (nonce !== view.nonce) {
-    view.nonce = nonce;
+    view.nonce = root.dataset.nonce = nonce;
     const { header } = unpack(payload);
     const sides = ["source", "target"].filter((side) => header[side].length);
     root.replaceChildren(...sides.flatMap((side, i) => row(side, header[side], header.titles[i])));

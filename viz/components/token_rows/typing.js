@@ -1,7 +1,7 @@
 // The sentence field while somebody types: a preview of each text is asked for, and when they rest it
 // is entered, so that the address holds what is on the screen.
 
-import { DROPPED_EVENT, PREVIEW_EVENT, TYPED } from "../kit/preview.js";
+import { DROPPED_EVENT, PREVIEW_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
 import { unpack } from "../kit/unpack.js";
 
 const REST = 500; // ms after the last letter until it is entered
@@ -22,6 +22,7 @@ export function followTyping() {
     [document, "focusout", ({ target }) => isField(target) && left(typing)],
     [window, "popstate", () => wentBack(typing)],
     [window, DROPPED_EVENT, () => askLater(typing, LATE)],
+    [window, TRY_EVENT, (event) => tried(typing, event)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -132,6 +133,21 @@ async function ask(typing) {
   }
   typing.answered = number;
   announcePreview(typing, status === ANSWERED ? partsOf(bytes) : null);
+}
+
+// Somebody changed the model with a click. The run that follows takes over what is made here.
+async function tried(typing, event) {
+  const isTyping = typing.wanted !== null && !typing.isEntered;
+  if (!typing.address || isTyping) return; // it is told at once
+  event.preventDefault();
+  const { changes, tellThem } = event.detail;
+  const number = ++typing.asked;
+  const { status, bytes } = await post(typing.address, changes);
+  if (status === ANSWERED && number === typing.asked) {
+    Object.assign(typing, { answered: number, wanted: null, isEntered: true });
+    announcePreview(typing, partsOf(bytes));
+  }
+  tellThem();
 }
 
 function askLater(typing, ms) {
