@@ -88,11 +88,14 @@ class Frame:
     def having(self, word: Word) -> Row:
         """The pair with another word of the same form."""
         source, target = self.row
-        source = re.sub(
-            rf"\b(?:([Aa])n? )?{self.word.english}\b",
-            lambda found: (found[1] + _n(word.english) + " " if found[1] else "") + word.english,
-            source,
-        )
+        first, others = self.word.english[0], self.word.english[1:]
+
+        def said(found: re.Match[str]) -> str:
+            if found[1]:
+                return f"{found[1]}{_n(word.english)} {word.english}"
+            return word.english if found[2] == first else word.english.capitalize()
+
+        source = re.sub(rf"\b(?:([Aa])n? )?([{first}{first.upper()}]){others}\b", said, source)
         return source, re.sub(rf"\b{self.word.german}\b", word.german, target)
 
 
@@ -179,7 +182,7 @@ def frames(sentences: Iterable[Row], known: Iterable[Word]) -> dict[str, list[Fr
         by_english[word.english].append(word)
     found: dict[str, list[Frame]] = defaultdict(list)
     for row in sentences:
-        source, target = _once(row[0]), _once(row[1])
+        source, target = _once(row[0], is_english=True), _once(row[1])
         if len(source) > MAX_WORDS:
             continue
         for english in source.keys() & by_english.keys():
@@ -202,9 +205,11 @@ def _form_in(row: Row, word: Word, at: int, german_at: int) -> str | None:
     return word.forms[1] if len(word.forms) > 1 else None
 
 
-def _once(text: str) -> dict[str, int]:
+def _once(text: str, is_english: bool = False) -> dict[str, int]:
     """The words that a text has once, and where they begin."""
     every = [(found.group(), found.start()) for found in _WORD.finditer(text)]
+    if every:  # a sentence begins with a capital
+        every[0] = (every[0][0].lower(), every[0][1]) if is_english else every[0]
     counts = Counter(word for word, _ in every)
     return {word: start for word, start in every if counts[word] == 1}
 

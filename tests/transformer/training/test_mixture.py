@@ -21,6 +21,7 @@ from transformer.training.mixture import (
     EXAMPLES,
     NEWS,
     NEWS_SETS,
+    TALK,
     WORDS,
     Mixture,
     Shares,
@@ -28,7 +29,7 @@ from transformer.training.mixture import (
     prepare,
 )
 from transformer.training.task import Recipe
-from transformer.training.translation import PAIRS, TESTS, TRAIN, VALID
+from transformer.training.translation import PAIRS, TESTS, TRAIN, VALID, key, read_pairs
 
 SHARES = Shares(words=(0.6, 0.2), rare=(0.05, 0.15), sentences=(0.1, 0.5))
 EPOCH = 400
@@ -78,6 +79,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write(
             folder / NEWS / f"{name}.tsv", [*(f"{s} {s}\tNachricht." for s in SENTENCES), *unseen]
         )
+    write(tmp_path / "talk.tsv", ["Attention!\tRede.", *unseen])
+    monkeypatch.setattr("transformer.training.mixture.TALK", tmp_path / "talk.tsv")
     return folder
 
 
@@ -94,7 +97,15 @@ def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
     dealt = (row for deck in mixture.decks.values() for row in islice(deck.deal(0), 200))
     example = "Ich sah eine Beispiel."
     targets = {target for _, target in dealt}
-    assert targets == {"Satz.", "Beispiel.", example, "Beispiel", "Selten", "Nachricht."}
+    assert targets == {
+        *("Satz.", "Beispiel.", example, "Beispiel", "Selten", "Nachricht.", "Rede."),
+    }
+
+
+def test_no_sentence_about_talks_is_of_the_stage_set() -> None:
+    talk = [key(source) for source, _ in read_pairs(TALK)]
+    assert len(talk) == len(set(talk)) > 50
+    assert not {key(source) for source, _ in stage_pairs()} & set(talk)
 
 
 def test_the_shares_move_from_the_first_to_the_last(mixture: Mixture) -> None:

@@ -5,6 +5,7 @@ from itertools import islice
 import pytest
 
 from transformer.training.substitution import (
+    RARE,
     Frame,
     Genders,
     Substitutions,
@@ -35,6 +36,9 @@ DICTIONARY = [
     ("dogs", "Hunde"),
     ("to sell", "verkaufen"),
     ("student", "Student"),
+    ("traffic light", "Ampel"),
+    ("stationary traffic light", "Ampel"),
+    ("attention", "Aufmerksamkeit"),
     ("Berlin", "Berlin"),
 ]
 
@@ -46,9 +50,13 @@ def test_genders_are_told_by_articles_then_by_the_last_part_then_by_the_ending()
     assert genders.of("Zeitung") == "feminine"
     assert genders.of("Mädchen") == "neuter"
     assert genders.of("Kind") is None
+    told = Genders(["Der Pinguin schwimmt.", "Die Ampel ist rot.", "Die Lichter sind da."])
+    assert told.of("Pinguin") == "masculine"
+    assert told.of("Ampel") == "feminine"
+    assert told.of("Lichter") == "masculine"  # by its ending: this is no article of a singular
 
 
-def test_nouns_are_single_words_whose_form_is_known() -> None:
+def test_words_are_nouns_whose_form_is_known_and_verbs() -> None:
     assert words(DICTIONARY, SENTENCES) == [
         Word("car", "Wagen", "masculine"),
         Word("cars", "Autos", "plural-n"),
@@ -57,7 +65,32 @@ def test_nouns_are_single_words_whose_form_is_known() -> None:
         Word("idea", "Idee", "feminine"),
         Word("dog", "Hund", "masculine"),
         Word("dogs", "Hunde", "plural"),
+        Word("attention", "Aufmerksamkeit", "feminine"),
+        Word("sell", "verkaufen", "verb"),
     ]
+    lights = [*SENTENCES, ("The light!", "Die Ampel ist rot.")]
+    assert Word("traffic light", "Ampel", "feminine") in words(DICTIONARY, lights)
+
+
+def test_abstract_nouns_and_verbs_have_frames_of_their_own() -> None:
+    rows = [
+        ("Attention is rare.", "Aufmerksamkeit ist selten."),
+        ("Pay attention!", "Sei still!"),
+        ("She can sell it.", "Sie kann es verkaufen."),
+        ("She wants to sell it.", "Sie will es verkaufen."),
+        ("You could sell it.", "Es ist zu verkaufen."),
+        ("Mouse or bat?", "Maus oder Fledermaus?"),
+    ]
+    found = frames(rows, words(DICTIONARY, SENTENCES))
+    assert {form: [each.row for each in of] for form, of in found.items()} == {
+        "bare feminine": [rows[0]],
+        "verb": [rows[2]],
+    }
+    patience = Word("patience", "Zufriedenheit", "feminine")
+    assert patience.forms == ("feminine", "bare feminine")
+    assert Word("mouse", "Maus", "feminine").forms == ("feminine",)
+    dealt = [*islice(Substitutions([patience], found).deal(0), 3)]
+    assert dealt == [("Patience is rare.", "Zufriedenheit ist selten.")] * 3
 
 
 def test_a_frame_has_a_noun_once_after_a_determiner_and_its_translation_once() -> None:
@@ -95,7 +128,14 @@ def test_a_rare_noun_comes_with_the_translation_that_sentences_have_beside_it() 
 def test_what_sentences_have_once_or_often_is_not_rare() -> None:
     known = words(DICTIONARY, SENTENCES)
     assert {noun.english for noun in rare(known, SENTENCES)} == {"car"}
-    assert rare(known, SENTENCES * 60) == rare(known, SENTENCES[:1]) == []
+    assert rare(known, SENTENCES * RARE.stop) == rare(known, SENTENCES[:1]) == []
+
+
+def test_a_verb_is_rare_where_its_translation_is_written_beside_it() -> None:
+    known = [Word("sell", "verkaufen", "verb"), Word("sell", "täuschen", "verb")]
+    rows = [("They sell it.", "Sie verkaufen es.")] * 2
+    assert rare(known, [*rows, ("Good.", "Sie täuschen es.")]) == known[:1]
+    assert rare(known[1:], [*rows, ("Good.", "Sie täuschen es.")]) == []
 
 
 def test_pairs_are_dealt_the_same_from_any_start_on() -> None:
