@@ -36,6 +36,8 @@ KNOWN = {
     "cards(compositions, [picture(each, look.name) for each in compositions], look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
     "sweep_grid(rows, words, largest, theme)": "viz/figures escapes all texts",
+    "means_table(rows, theme)": "as above",
+    "pairs_table(rows, theme)": "as above",
     "sweep_legend(largest, theme)": "numbers",
     "patch_maps(_maps(known, pane), current_theme())": "viz/figures escapes all texts",
     "token_lines(marked, current_theme())": "as above",

@@ -81,22 +81,19 @@ def _swept(
 ) -> list[Line]:
     written = time.monotonic()
     latest: Sequence[Line] = before
-    with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
-
-        def keep(lines: Sequence[Line]) -> None:
-            nonlocal written, latest
-            latest = lines
-            bar.n = len({line.sentence for line in lines})
-            bar.refresh()
-            if options.out is not None and time.monotonic() - written > PAUSE:
-                write(options.out, lines)
-                written = time.monotonic()
-
-        try:
-            return sweep_sentences(checkpoint, sentences, before, options.pairs, keep, say)
-        finally:  # stopped, too
-            if options.out is not None and latest:
-                write(options.out, latest)
+    try:
+        with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
+            given = (checkpoint, sentences, before, options.pairs, say)
+            for latest in sweep_sentences(*given):
+                bar.n = len({line.sentence for line in latest})
+                bar.refresh()
+                if options.out is not None and time.monotonic() - written > PAUSE:
+                    write(options.out, latest)
+                    written = time.monotonic()
+    finally:  # stopped, too
+        if options.out is not None and latest:
+            write(options.out, latest)
+    return list(latest)
 
 
 def _sentences(file: Path) -> dict[int, str]:
@@ -126,7 +123,8 @@ def _said(found: Sequence[Worth]) -> dict[str, str]:
 
 def _line(each: Worth) -> str:
     share = f"other words in {100 * each.share_other:.0f} %"
-    return f"{each.mean:+8.4f}  [{each.low:+.4f}, {each.high:+.4f}]  {share}"
+    ends = "" if each.low is None else f"  [{each.low:+.4f}, {each.high:+.4f}]"
+    return f"{each.mean:+8.4f}{ends}  {share}"
 
 
 def _bleu(options: argparse.Namespace) -> dict[str, Any]:

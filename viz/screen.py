@@ -199,6 +199,12 @@ class Screen:
     """By the total "change", by "layer", or by a word: "word 3"."""
     sweep_kind: str = _choice(NAME, "all", CHECKPOINT)
     """Whose heads a sweep shows."""
+    sweep_pairs: int = _choice(WHOLE, 0)
+    """Of how many heads all pairs are tried."""
+    sweep_over: str = _choice(_one_of("sentence", "sentences"), "sentence")
+    """What is swept: the sentence above, or those that were entered for it."""
+    sweep_sentences: str | None = _choice(TEXT, None, CHECKPOINT)
+    """One per line; None: the checkpoint's examples."""
     patch_from: str | None = _choice(TEXT)
     """The sentence from which states and heads are put into `text`."""
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import becomes
 from tests.browser.test_app import open_app, parameter
 from transformer import decode, load_checkpoint
+from transformer.analysis.corpus_sweep import sweep_sentences, worths
 from transformer.analysis.output_change import words_of
 from transformer.analysis.sweep import sweep
 from viz.labels import kind_title
@@ -57,3 +58,33 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     expect(page.locator(".sweep tbody tr")).to_have_count(4)
     expect(page.locator(".st-key-far")).to_have_count(0)
     expect(page.locator(".sweep td.words:not(:empty)")).to_have_count(4)
+
+
+def test_pairs_and_several_sentences(page: Page, address: str) -> None:
+    sentences = ("The cat sleeps.", "It rains.", "")
+    text = "%0A".join(sentences)
+    open_app(
+        page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}"
+    )
+    rows = page.locator(".st-key-sweep-means tbody tr")
+    expect(rows).to_have_count(72)
+    expect(page.locator(".st-key-far")).to_have_count(0)
+    checkpoint = load_checkpoint("checkpoints/en-de")
+    *_, lines = sweep_sentences(checkpoint, dict(enumerate(sentences[:2], 1)))
+    worst = min(worths(lines), key=lambda each: each.mean)
+    said = [f"{number:+.2f}".replace("-", "−") for number in (worst.mean, worst.low or 0.0)]
+    expect(rows.first.locator("td").first).to_have_text(said[0])
+    expect(rows.first.locator("td").nth(1)).to_contain_text(said[1])
+    page.get_by_test_id("stButtonGroup").get_by_text("This sentence", exact=True).click()
+    expect(page.locator(".st-key-sweep-grid tbody tr")).to_have_count(72)
+    page.get_by_role("combobox", name="Pairs").click()
+    page.get_by_role("option", name="Pairs of 4 strongest: 6 more runs").click()
+    pairs = page.locator(".st-key-sweep-pairs tbody tr")
+    expect(pairs).to_have_count(6)
+    becomes(lambda: parameter(page, "sweep_pairs"), "4")
+    together, apart, synergy = (
+        float(cell.inner_text().replace("−", "-")) for cell in pairs.first.locator("td").all()
+    )
+    assert synergy == pytest.approx(together - apart, abs=0.011)
+    pairs.first.locator("a").click()
+    becomes(lambda: (parameter(page, "edits") or "").count("head-off:"), 2)

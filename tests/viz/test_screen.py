@@ -62,6 +62,7 @@ CHOICES = {
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),
     "tokens": ("words", "pieces"),
+    "sweep_over": ("sentence", "sentences"),
     "tool": ("look", "heads", "arrows"),
 }
 

@@ -1,7 +1,7 @@
 """Every head off on many sentences: a line per sentence and head, then a mean with its interval."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,8 +19,6 @@ from transformer.tokenizer import Token
 
 Sentences = Mapping[int, str]
 """Line number -> sentence."""
-Keep = Callable[[Sequence[Line]], None]
-"""Told all lines that there are, whenever a sentence is done."""
 Say = Callable[[str], None]
 
 
@@ -31,9 +29,10 @@ class Worth:
     edits: str
     n_sentences: int
     mean: float
-    low: float
-    high: float
-    """Between low and high lie 95 % of the means of resampled sentences."""
+    low: float | None
+    high: float | None
+    """Between low and high lie 95 % of the means of resampled sentences; None: there is only one
+    sentence."""
     share_other: float
     """Of the sentences, those in which another token became most probable somewhere."""
 
@@ -43,19 +42,18 @@ def sweep_sentences(
     sentences: Sentences,
     before: Sequence[Line] = (),
     n_pairs_of: int = 0,
-    keep: Keep = lambda lines: None,
     say: Say = lambda sentence: None,
-) -> list[Line]:
-    """Lines of every sentence, of which those in `before` are kept as they are.
+) -> Iterator[list[Line]]:
+    """All lines that there are, whenever a sentence is done; those in `before` stay as they are.
 
     n_pairs_of: of so many heads, those that are worth most on average, all pairs follow. A sentence
     that the model cannot read is left out, and that is said. Raises InputError where `before` is of
     other sentences or of other weights.
     """
     lines = _checked(checkpoint, sentences, before)
-    done = {line.sentence for line in lines if line.synergy is None}
     singles = [line for line in lines if line.synergy is None]
     pairs = [line for line in lines if line.synergy is not None]
+    done = {line.sentence for line in singles}
     for number, source in sentences.items():
         if number in done:
             continue
@@ -64,7 +62,7 @@ def sweep_sentences(
         except InputError as error:
             say(f"line {number} is left out: {error}")
         singles.sort(key=lambda line: line.sentence)
-        keep([*singles, *pairs])
+        yield [*singles, *pairs]
     wanted = [each.edits for each in strongest(worths(singles), n_pairs_of)]
     asked = {" ".join(two) for two in combinations(wanted, 2)}
     pairs = _of_pairs(pairs, asked)
@@ -73,9 +71,8 @@ def sweep_sentences(
         if asked and number not in there:
             pairs += _pairs(checkpoint, number, sentences[number], wanted, singles)
             pairs.sort(key=lambda line: line.sentence)
-            keep([*singles, *pairs])
-    keep([*singles, *pairs])
-    return [*singles, *pairs]
+            yield [*singles, *pairs]
+    yield [*singles, *pairs]
 
 
 def worths(lines: Iterable[Line]) -> list[Worth]:
@@ -83,14 +80,23 @@ def worths(lines: Iterable[Line]) -> list[Worth]:
     of: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
         of[line.edits].append(line)
-    found = []
+    alike: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for edits, each in of.items():
-        values = [line.change if line.synergy is None else line.synergy for line in each]
-        known = interval(torch.tensor(values, dtype=torch.float64)[:, None])
-        n_other = sum(line.n_other > 0 for line in each)
-        mean, low, high = float(known.mean), float(known.low), float(known.high)
-        found.append(Worth(edits, len(each), mean, low, high, n_other / len(each)))
-    return found
+        alike[tuple(line.sentence for line in each)].append(edits)
+    found: dict[str, Worth] = {}
+    for numbers, together in alike.items():
+        rows = [[_value(line) for line in of[edits]] for edits in together]
+        known = interval(torch.tensor(rows, dtype=torch.float64).T)
+        bounds = zip(known.low.tolist(), known.high.tolist(), strict=True)
+        for edits, mean, (low, high) in zip(together, known.mean.tolist(), bounds, strict=True):
+            share = sum(line.n_other > 0 for line in of[edits]) / len(numbers)
+            low, high = (low, high) if len(numbers) > 1 else (None, None)
+            found[edits] = Worth(edits, len(numbers), mean, low, high, share)
+    return [found[edits] for edits in of]
+
+
+def _value(line: Line) -> float:
+    return line.change if line.synergy is None else line.synergy
 
 
 def strongest(known: Sequence[Worth], n: int) -> list[Worth]:

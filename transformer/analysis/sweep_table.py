@@ -57,7 +57,7 @@ def check_place(file: Path) -> None:
 
 def write(file: Path, lines: Sequence[Line]) -> None:
     """Replace the file whole. Raises Unwritten, InputError."""
-    write_whole(file, _parquet(lines) if file.suffix == PARQUET else _csv(lines))
+    write_whole(file, _parquet(lines) if file.suffix == PARQUET else as_csv(lines))
 
 
 def read(file: Path) -> list[Line]:
@@ -81,7 +81,8 @@ def _line(row: dict[str, Any]) -> Line:
     return Line(**given, synergy=None if synergy in ("", None) else float(synergy))
 
 
-def _csv(lines: Sequence[Line]) -> bytes:
+def as_csv(lines: Sequence[Line]) -> bytes:
+    """A line each, numbers with nine digits."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(NAMES)

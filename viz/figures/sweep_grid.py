@@ -19,11 +19,12 @@ TITLED = 5000
 """Cells up to which each says its number to a pointer."""
 _SAYS = (
     "In each row one head is off: what that adds to the log-probability of each word of the "
-    "output. A head opens on Explore, as it is off."
+    "output. A click on a head opens Explore with it off."
 )
 _STYLE = """
 <style>
-  .st-key-sweep-grid { padding: 0 !important; }
+  .st-key-sweep-grid, .st-key-sweep-pairs, .st-key-sweep-means { padding: 0 !important;
+    overflow-x: auto; border: 1px solid GRID; border-radius: 8px; }
   .sweep table { border-collapse: separate; border-spacing: 0; margin: 0; width: max-content;
                  min-width: 100%; font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
   .sweep th, .sweep td { border: 0; padding: 0 0.35rem; line-height: 1.3rem; height: 1.3rem;
@@ -76,7 +77,7 @@ def sweep_grid(rows: Sequence[Row], words: Sequence[str], largest: float, theme:
     heads = "".join(f'<th class="word" scope="col">{html.escape(word)}</th>' for word in words)
     body = "".join(_row(row, words, largest, is_wide, is_titled) for row in rows)
     return (
-        f"{_style(theme)}"
+        f"{sweep_style(theme)}"
         '<div class="sweep" tabindex="0" role="region" aria-label="Sweep">'
         f'<table class="{"wide" if is_wide else "narrow"}"><thead><tr>'
         f'<th scope="col">off</th><th scope="col">total</th>{heads}'
@@ -118,7 +119,8 @@ def shade(change: float, largest: float) -> int:
 def sweep_legend(largest: float, theme: Theme) -> str:
     """The scale, from the most that is lost to the most that is gained, as HTML."""
     stops = ", ".join(theme.difference_scale)
-    bar = f"display:inline-block;width:7rem;height:0.7rem;background:linear-gradient(90deg,{stops})"
+    scale = f"background:linear-gradient(90deg,{stops});margin:0 0.4rem;vertical-align:-1px"
+    bar = f"display:inline-block;width:7rem;height:0.7rem;{scale}"
     return (
         f'<div style="color:{theme.dim};font-size:0.875rem">less likely {signed(-largest)} '
         f'<span style="{bar}"></span> {signed(largest)} nats, more likely. {_SAYS}</div>'
@@ -137,16 +139,34 @@ def rewritten(parts: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
     return " · ".join(said) or "<span>the same words</span>"
 
 
-def _style(theme: Theme) -> str:
+def sweep_style(theme: Theme) -> str:
+    """What the tables of sweeps look like: in `.sweep`, cells of classes c and s0 .. s32."""
     names = {"GRID": theme.grid, "SURFACE": theme.surface, "TEXT": theme.text, "DIM": theme.dim}
     names |= {"BACKGROUND": theme.background, "ACCENT": theme.accent}
     style = _STYLE
     for name, colour in names.items():
         style = style.replace(name, colour)
-    middle = N_STOPS - 1
     shades = "".join(
-        f".sweep td.s{i} {{ background: {colour}; "
-        f"color: {theme.background if abs(i - middle) > 0.55 * middle else theme.text}; }}"
+        f".sweep td.s{i} {{ background: {colour}; color: {legible(colour, theme)}; }}"
         for i, colour in enumerate(theme.difference_scale)
     )
     return style.replace("</style>", f"{shades}</style>")
+
+
+def legible(colour: str, theme: Theme) -> str:
+    """The theme's text or its background, whichever stands out more from a colour."""
+    own = luminance(colour)
+    return max((theme.text, theme.background), key=lambda each: _contrast(luminance(each), own))
+
+
+def luminance(colour: str) -> float:
+    """Relative, 0 to 1 (WCAG 2.2), of #rrggbb."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(a: float, b: float) -> float:
+    return (max(a, b) + 0.05) / (min(a, b) + 0.05)

@@ -20,6 +20,12 @@ class Swept:
     """The words of the output when it is written again with the edit; of a classifier its class."""
 
     @property
+    def is_measured(self) -> bool:
+        """Whether every head's changes are known."""
+        found = self.found
+        return len(found.edits) + len(found.refused) == found.n_asked
+
+    @property
     def far(self) -> tuple[int, int]:
         """How many heads are done, of how many."""
         return len(self.written) + len(self.found.refused), self.found.n_asked
@@ -31,7 +37,7 @@ def sweep_of(shown: Answer, before: Swept | None) -> Iterator[Swept]:
     Those heads first whose words lose most. Raises Refusal.
     """
     request, recording = shown.request, shown.recording
-    if before is None or len(before.found.edits) + len(before.found.refused) < before.found.n_asked:
+    if before is None or not before.is_measured:
         target = recording.target if shown.decoding is not None else None
         for found in sweeping(shown.checkpoint, request.text, target):
             before = Swept(found)

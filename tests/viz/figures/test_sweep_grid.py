@@ -2,8 +2,11 @@
 
 import re
 
-from viz.figures.sweep_grid import Row, rewritten, sweep_grid
-from viz.theme import DARK, LIGHT
+import pytest
+
+from viz.figures.sweep_grid import Row, legible, luminance, rewritten, sweep_grid
+from viz.figures.sweep_tables import MeanRow, PairRow, means_table, pairs_table
+from viz.theme import DARK, LIGHT, Theme
 
 NASTY = '<img src=x onerror="x">'
 
@@ -34,3 +37,31 @@ def test_a_long_text_has_shades_alone() -> None:
     assert (
         'class="wide"' in said and re.findall(r'<td class="c s0"[^>]*>([^<]*)<', said) == [""] * 40
     )
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_numbers_are_legible_on_every_shade(theme: Theme) -> None:
+    for colour in theme.difference_scale:
+        text = legible(colour, theme)
+        lighter, darker = sorted((luminance(text), luminance(colour)), reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4
+
+
+def test_pairs_have_the_shade_of_their_synergy() -> None:
+    rows = [PairRow(NASTY, "./?a&b", -3.0, -1.0), PairRow("b", "./", 0.5, 0.0)]
+    said = pairs_table(rows, LIGHT)
+    assert re.findall(r'<td class="c s(\d+)">([^<]*)</td>', said) == [
+        ("0", "−2.00"),
+        ("24", "+0.50"),
+    ]
+    assert NASTY not in said and 'href="./?a&amp;b"' in said
+
+
+def test_a_mean_stands_within_its_interval_on_one_scale() -> None:
+    rows = [MeanRow(NASTY, "./", -2.0, -4.0, 1.0, 0.5), MeanRow("b", "./", 1.0, None, None, 0.0)]
+    said = means_table(rows, DARK)
+    assert '<i style="left:0.00%;width:100.00%">' in said
+    assert re.findall(r'<b[^>]*style="left:([\d.]+)%', said) == ["40.00", "100.00"]
+    assert re.findall(r'<u style="left:([\d.]+)%', said) == ["80.00"] * 2
+    assert "−4.00 to +1.00" in said and "of one sentence" in said and NASTY not in said
+    assert "50 %" in said and "−4.00 to +1.00 nats" in said

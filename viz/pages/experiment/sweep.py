@@ -1,12 +1,10 @@
 """Sweep: every head off, one at a time, and what that does to each word of the output."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from transformer import Recording
 from transformer.analysis.output_change import exchanged, words_of
 from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
@@ -15,7 +13,10 @@ from transformer.words import word_groups
 from viz.export import sweep_csv
 from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
 from viz.labels import kind_title, literal
-from viz.screen import FIRST_PAGE, Screen, link
+from viz.pages.experiment.heads import head_name, on_explore
+from viz.pages.experiment.pairs import choose_pairs, pairs
+from viz.pages.experiment.sentences import over_sentences
+from viz.screen import link
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
@@ -26,21 +27,46 @@ from viz.ui.swept import Swept, plain_words, sweep_of
 
 
 def sweep_page(pane: Pane) -> None:
-    """The grid of all heads, sorted and filtered as is chosen."""
+    """The grid of all heads, sorted and filtered as is chosen; or their means over sentences."""
     say_unchanged(pane.screen)
-    shown = pane.answer
-    if pane.asked != shown.request:
-        st.caption("The sweep follows once the text is written.")
-        return
     try:
-        work = following("sweep", ("sweep", shown.request), lambda known: sweep_of(shown, known))
-        words = _columns(pane)
-        with st.container(horizontal=True, vertical_alignment="bottom", key="sweep choices"):
+        with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
+            over = _choose_over(pane)
             kinds = _choose_kinds(pane)
-            sort = _choose_sort(pane, words)
-        grown(work, lambda known: _grid(known, pane, words, kinds, sort), lambda known: known.far)
+            sort = _choose_sort(pane, _columns(pane) if over == "sentence" else [])
+            n_paired = choose_pairs(pane) if over == "sentence" else 0
+        if over == "sentences":
+            over_sentences(pane, kinds, sort)
+        else:
+            _over_the_sentence(pane, kinds, sort, n_paired)
     except Refusal as error:
         st.info(literal(str(error)), icon=":material/info:")
+
+
+def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: int) -> None:
+    shown = pane.answer
+    if pane.asked != shown.request:
+        st.caption("The sweep follows once this text is written.")
+        return
+    words = _columns(pane)
+    work = following("sweep", ("sweep", shown.request), lambda known: sweep_of(shown, known))
+    latest = work.work.latest
+    is_measured = latest is not None and latest.is_measured
+
+    def draw(known: Swept) -> None:
+        if known.is_measured and not is_measured:
+            st.rerun()  # what follows below needs all of it
+        _grid(known, pane, words, kinds, sort)
+
+    grown(work, draw, lambda known: known.far)
+    if latest is not None and is_measured and n_paired:
+        pairs(pane, latest.found, n_paired)
+
+
+def _choose_over(pane: Pane) -> str:
+    titles = {"sentence": "This sentence", "sentences": "Several sentences"}
+    said = pane.screen.sweep_over
+    return choose_one("Over", "sweep_over", titles, said, label_visibility="collapsed")
 
 
 def _columns(pane: Pane) -> list[str]:
@@ -48,7 +74,7 @@ def _columns(pane: Pane) -> list[str]:
     decided = pane.recording.classification
     if pane.answer.decoding is None and decided is not None:
         return list(decided.classes)
-    return words_of(pane.recording.target)
+    return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
 
 
 def _choose_kinds(pane: Pane) -> Sequence[str]:
@@ -106,7 +132,7 @@ def _rows(known: Swept, pane: Pane, kinds: Sequence[str], sort: str) -> list[Row
     return [
         Row(
             head_name(edit, pane.recording),
-            link(_on_explore(pane.screen, edit)),
+            link(on_explore(pane.screen, edit)),
             changes,
             total,
             is_first=sort == "layer" and last is not None and last != (edit.place, edit.layer),
@@ -128,16 +154,3 @@ def _by_word(found: Sweep) -> list[list[float]]:
 def _written(known: Swept, edit: Edit, plain: Sequence[str]) -> str:
     words = known.written.get(edit)
     return "" if words is None else rewritten(exchanged(plain, words))
-
-
-def head_name(edit: Edit, recording: Recording) -> str:
-    """Such as "Cross L2 H3"; the number of a layer is the one that the model itself gives it."""
-    layer = recording.attentions[edit.place].number(edit.layer)
-    return f"{kind_title(edit.place)} L{layer} H{edit.head}"
-
-
-def _on_explore(screen: Screen, *edits: Edit) -> Screen:
-    """The heads that are off, and what the model writes then."""
-    screen = replace(screen, page=FIRST_PAGE, edits=tuple(map(str, edits)), tool="heads")
-    first = edits[0]
-    return replace(screen, kind=first.place, layer=first.layer, head=first.head)

@@ -1,0 +1,64 @@
+"""Pairs of the strongest heads: which of them make up for each other."""
+
+from typing import Any
+
+import streamlit as st
+
+from transformer.analysis.sweep import Sweep
+from transformer.analysis.synergy import Synergy, n_pairs, pairs_of, strongest
+from viz.figures.sweep_tables import PairRow, pairs_table
+from viz.pages.experiment.heads import head_name, on_explore
+from viz.screen import link
+from viz.ui.controls import choose_one
+from viz.ui.following import following, grown
+from viz.ui.page import Pane
+from viz.ui.state import current_theme
+
+NUMBERS = (4, 8, 12, 16, 24)
+"""Of heads whose pairs are offered."""
+SAYS = (
+    "Synergy is what both heads lose together less what each loses by itself, in nats of the whole "
+    "output. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
+    "2022)."
+)
+
+
+def choose_pairs(pane: Pane) -> int:
+    """Of how many heads all pairs are tried; each choice says what it costs."""
+    n_heads = sum(each.n_layers * each.n_heads for each in pane.recording.attentions.values())
+    titles = {0: "No pairs"} | {
+        n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in NUMBERS if n <= n_heads
+    }
+    look: Any = {"width": 300, "label_visibility": "collapsed"}
+    said = pane.screen.sweep_pairs
+    return choose_one("Pairs", "sweep_pairs", titles, said, as_list=True, **look)
+
+
+def pairs(pane: Pane, found: Sweep, n: int) -> None:
+    """The pairs of the n heads that are worth most."""
+    checkpoint, request = pane.checkpoint, pane.answer.request
+    work = following(
+        "pairs",
+        ("pairs", request, n),
+        lambda known: pairs_of(checkpoint, found, strongest(found, n)),
+    )
+    grown(work, lambda known: _table(known, pane), lambda known: (len(known.pairs), known.n_asked))
+
+
+def _table(known: Synergy, pane: Pane) -> None:
+    rows = [
+        PairRow(
+            " + ".join(head_name(edit, pane.recording) for edit in two),
+            link(on_explore(pane.screen, *two)),
+            together,
+            apart,
+        )
+        for two, together, apart in zip(
+            known.pairs, known.together.tolist(), known.apart.tolist(), strict=True
+        )
+    ]
+    rows.sort(key=lambda row: row.synergy)
+    theme = current_theme()
+    st.caption(SAYS)
+    with st.container(height=420 if len(rows) > 16 else "content", key="sweep pairs"):
+        st.html(pairs_table(rows, theme))

@@ -1,0 +1,112 @@
+"""A sweep over several sentences: what each head is worth on average, and how sure that is."""
+
+from collections.abc import Iterator, Sequence
+
+import streamlit as st
+
+from transformer.analysis.corpus_sweep import sweep_sentences, worths
+from transformer.analysis.sweep_table import Line, as_csv
+from transformer.checkpoint import Checkpoint
+from transformer.edits import parse
+from transformer.inputs import InputError
+from viz.figures.sweep_tables import MeanRow, means_table
+from viz.pages.experiment.heads import head_name, on_explore
+from viz.screen import link
+from viz.ui.following import following, grown
+from viz.ui.limits import check_text
+from viz.ui.page import Pane
+from viz.ui.saving import download
+from viz.ui.settings import is_public
+from viz.ui.state import bound, current_theme
+
+MOST, MOST_OF_VISITORS = 30, 10
+"""Sentences, at home and of a visitor."""
+MOST_CHARACTERS = 3000
+"""They are part of the address."""
+SAYS = (
+    "In each row one head is off: the mean change of the output's log-probability, in nats, its "
+    "95 % interval by 2,000 resamples of the sentences, and in how many sentences another word "
+    "becomes most probable somewhere."
+)
+
+
+def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
+    """The sentences, and the means. Raises Refusal."""
+    examples = "\n".join(pane.checkpoint.about.examples) or pane.answer.request.text
+    said = pane.screen.sweep_sentences
+    most = MOST_OF_VISITORS if is_public() else MOST
+    text = examples if said is None else said
+    st.text_area(
+        f"Sentences, one per line, up to {most:d}",
+        text,
+        height=150,
+        max_chars=MOST_CHARACTERS,
+        **bound("sweep_sentences", text, examples),
+    )
+    sentences = _sentences(text, most)
+    checkpoint, request = pane.checkpoint, pane.answer.request
+    name = ("sentences", request.checkpoint, request.version, request.languages, sentences)
+    work = following("sentences", name, lambda known: _lines(checkpoint, sentences, known))
+    grown(
+        work,
+        lambda lines: _means(lines, pane, kinds, sort),
+        lambda lines: (_n_done(lines), len(sentences)),
+    )
+    n_left = len(sentences) - _n_done(work.work.latest or ())
+    if work.work.is_whole and n_left:
+        st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
+
+
+def _n_done(lines: Sequence[Line]) -> int:
+    return len({line.sentence for line in lines})
+
+
+def _sentences(text: str, most: int) -> tuple[str, ...]:
+    """Raises InputError for too many, none, and one that is too long."""
+    check_text(text)
+    found = tuple(filter(None, map(str.strip, text.split("\n"))))
+    if not found:
+        raise InputError("There is no sentence: write one per line.")
+    if len(found) > most:
+        raise InputError(f"{len(found)} sentences are too many: {most} are swept at most.")
+    return found
+
+
+def _lines(
+    checkpoint: Checkpoint, sentences: Sequence[str], known: list[Line] | None
+) -> Iterator[list[Line]]:
+    said: list[str] = []
+    numbered = dict(enumerate(sentences, 1))
+    for lines in sweep_sentences(checkpoint, numbered, known or (), say=said.append):
+        if lines:
+            yield lines
+    if said and len(said) == len(sentences):
+        raise InputError(f"None of the sentences can be swept: {said[0]}")
+
+
+def _means(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> None:
+    found = [(parse(each.edits), each) for each in worths(lines)]
+    found = [(edit, each) for edit, each in found if edit.place in kinds]
+    if sort == "change":
+        found.sort(key=lambda row: row[1].mean)
+    rows = [
+        MeanRow(
+            head_name(edit, pane.recording),
+            link(on_explore(pane.screen, edit)),
+            each.mean,
+            each.low,
+            each.high,
+            each.share_other,
+        )
+        for edit, each in found
+    ]
+    theme = current_theme()
+    st.caption(SAYS)
+    with st.container(height=620 if len(rows) > 24 else "content", key="sweep means"):
+        st.html(means_table(rows, theme))
+    download(
+        "Sentences as CSV",
+        lambda: as_csv(lines),
+        "headscope-sentences.csv",
+        "One row per sentence and head",
+    )
