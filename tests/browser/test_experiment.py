@@ -68,3 +68,11 @@ def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
     shown = page.locator(".head-map[data-nonce]")
     page.mouse.click(*place(page, shown, 1, 1))
     becomes(lambda: parameter(page, "edits"), "cut:cross.2.3.1.1")
+    expect(page.get_by_role("button", name="Cross L2 H3: Tier ↛ animal")).to_be_visible()
+    page.get_by_role("button", name="Proof").click()
+    proofs = page.get_by_test_id("stPopoverBody").locator("p")
+    expect(proofs).to_have_count(4)
+    expect(proofs).to_have_text([re.compile("^✓ ")] * 4)
+    expect(proofs.last).to_have_text(
+        re.compile(r"largest difference 0 \(.*\)\. The first that differs is Cross L2\.$")
+    )

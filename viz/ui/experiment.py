@@ -15,6 +15,7 @@ from viz.screen import Screen
 from viz.ui.changing import edit, exchange, redo, remove, undo
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
+from viz.ui.proofs import proof_button
 from viz.ui.request import Answer, answer
 from viz.ui.state import change, current_theme, session, widget
 
@@ -96,6 +97,7 @@ def _list(pane: Pane) -> None:
     st.button("Redo", disabled=not state.undone, on_click=redo, icon=":material/redo:", **look)
     if edits:
         st.button("All off", on_click=edit, args=((),), **look)
+    proof_button(pane)
 
 
 def _one(i: int, spelled: str, pane: Pane) -> None:

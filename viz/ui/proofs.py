@@ -1,0 +1,97 @@
+"""Proof on screen: what must hold of a run with edits, with the numbers of this very run."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from transformer import Recording
+from transformer.analysis.proofs import Proof, proofs
+from transformer.edits import edits_of
+from transformer.refusal import Refusal
+from viz.labels import kind_title, literal
+from viz.ui.kept import KEPT, bytes_of
+from viz.ui.page import Pane
+from viz.ui.request import Answer, answer
+
+MARKS = {True: "✓", False: "✗"}
+
+
+def proof_button(pane: Pane) -> None:
+    """What opens them; nothing is computed before."""
+    box = st.popover(
+        "Proof",
+        icon=":material/fact_check:",
+        type="tertiary",
+        key="proofs",
+        help="Whether the edits do what they say, with the numbers of this run",
+        on_change="rerun",
+    )
+    if not box.open:
+        return
+    with box:
+        if pane.asked != pane.answer.request:
+            st.caption("The proof follows once the text is written.")
+            return
+        try:
+            with st.spinner("Running the model twice more"):
+                found = _proofs(pane.answer)
+        except Refusal as error:
+            st.caption(literal(str(error)))
+            return
+        lines = [literal(f"{_mark(each)} {_said(each, pane.recording)}") for each in found]
+        st.markdown("\n\n".join(lines))
+
+
+def _proofs(shown: Answer) -> tuple[Proof, ...]:
+    """Of the output without the edits, read without them and with them. Raises Refusal."""
+
+    def prove() -> tuple[Proof, ...]:
+        request = shown.request
+        before = after = answer(replace(request, edits=()))
+        if request.edits and before.decoding is None:
+            after = shown
+        elif request.edits:
+            after = answer(replace(request, method="none", options=(), follows=before.request))
+        edits = edits_of(request.edits)
+        return proofs(shown.checkpoint, request.text, before.recording, after.recording, edits)
+
+    return KEPT.get(("proofs", shown.request), prove, bytes_of)
+
+
+def _mark(proof: Proof) -> str:
+    return "–" if proof.value is None else MARKS[proof.is_right]
+
+
+def _said(proof: Proof, recording: Recording) -> str:
+    """The claim, and the number that was found; or why there is none."""
+    claim = {
+        "sum": "What the heads give through W_O, and its bias, sum to what the layer gives",
+        "factor": "A factor of 1 at every head changes no logit",
+        "rows": "Each row of weights sums to 1",
+        "before": "Up to the first edit both runs are the same",
+    }[proof.name]
+    if proof.value is None:
+        return f"{claim}: not checkable, {proof.why}."
+    error = f"{proof.value:.0e}".replace("e-0", "e-") if proof.value else "0"
+    return f"{claim}: {_measured(proof, error)}.{_first(proof, recording)}"
+
+
+def _measured(proof: Proof, error: str) -> str:
+    n = f"{proof.n:,}"
+    if proof.name == "sum":
+        return f"largest error {error} of the largest value ({n} layers)"
+    if proof.name == "factor":
+        return f"largest difference {error} ({n} heads)"
+    if proof.name == "rows":
+        return f"largest deviation {error} ({n} rows)"
+    return f"largest difference {error} (attentions read: {n})"
+
+
+def _first(proof: Proof, recording: Recording) -> str:
+    if proof.name != "before":
+        return ""
+    if proof.first is None:
+        return " Nothing differs after it either."
+    kind, layer = proof.first
+    number = recording.attentions[kind].number(layer)
+    return f" The first that differs is {kind_title(kind)} L{number}."
