@@ -21,13 +21,15 @@ _SAYS = (
     "In each row one head is off: what that adds to the log-probability of each word of the "
     "output. A click on a head opens Explore with it off."
 )
+LEGIBLE = 4.5
+"""The contrast that small text needs (WCAG 2.2)."""
 _STYLE = """
 <style>
   .st-key-sweep-grid, .st-key-sweep-pairs, .st-key-sweep-means { padding: 0 !important;
     overflow-x: auto; border: 1px solid GRID; border-radius: 8px; }
   .sweep table { border-collapse: separate; border-spacing: 0; margin: 0; width: max-content;
-                 min-width: 100%; font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
-  .sweep th, .sweep td { border: 0; padding: 0 0.35rem; line-height: 1.3rem; height: 1.3rem;
+                 min-width: 100%; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
+  .sweep th, .sweep td { border: 0; padding: 0 0.35rem; line-height: 1.5rem; height: 1.5rem;
                          text-align: right; white-space: nowrap; font-weight: 400; }
   .sweep tbody td.c { min-width: 2.5rem; border-left: 1px solid BACKGROUND;
                       border-top: 1px solid BACKGROUND; padding: 0 0.25rem; }
@@ -41,7 +43,7 @@ _STYLE = """
   .sweep td.words del { color: DIM; text-decoration-color: ACCENT; }
   .sweep td.words ins { color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }
   .sweep td.words span, .sweep td.total.none { color: DIM; }
-  .sweep th a { color: TEXT; text-decoration: none; }
+  .sweep th a { color: TEXT; text-decoration: none; display: block; min-height: 24px; }
   .sweep th a:hover, .sweep th a:focus-visible { color: ACCENT; text-decoration: underline; }
   .sweep tbody tr:hover th, .sweep tbody tr:hover td:not(.c) { background: GRID; }
   .sweep tr.first > * { border-top: 3px solid GRID !important; }
@@ -154,9 +156,11 @@ def sweep_style(theme: Theme) -> str:
 
 
 def legible(colour: str, theme: Theme) -> str:
-    """The theme's text or its background, whichever stands out more from a colour."""
+    """What can be read on a colour: the theme's text or background, else white or black."""
     own = luminance(colour)
-    return max((theme.text, theme.background), key=lambda each: _contrast(luminance(each), own))
+    found = {each: _contrast(luminance(each), own) for each in (theme.text, theme.background)}
+    found |= {each: _contrast(luminance(each), own) for each in ("#ffffff", "#000000")}
+    return next(each for each in found if found[each] >= LEGIBLE)  # white or black always is
 
 
 def luminance(colour: str) -> float:

@@ -11,6 +11,8 @@ from viz.theme import Theme
 _STYLE = """
 <style>
   .sweep td.span { width: 100%; min-width: 14rem; padding: 0 0.6rem; }
+  .sweep table.pairs { min-width: 0; }
+  .sweep .pairs td { padding-left: 1.2rem; }
   .sweep .span div { position: relative; height: 1.2rem; }
   .sweep .span i, .sweep .span b, .sweep .span u { position: absolute; top: 50%; }
   .sweep .span i { height: 2px; margin-top: -1px; background: DIM; }
@@ -105,5 +107,6 @@ def _table(heads: Sequence[str], body: str, name: str, theme: Theme) -> str:
     row = "".join(f'<th scope="col">{html.escape(head)}</th>' for head in heads)
     return (
         f'{sweep_style(theme)}{style}<div class="sweep" role="region" aria-label="{name}">'
-        f"<table><thead><tr>{row}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<table class="{name.lower()}"><thead><tr>{row}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )

@@ -9,6 +9,7 @@ from transformer.analysis.synergy import Synergy, n_pairs, pairs_of, strongest
 from viz.figures.sweep_tables import PairRow, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.screen import link
+from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.following import following, grown
 from viz.ui.page import Pane
@@ -42,10 +43,15 @@ def pairs(pane: Pane, found: Sweep, n: int) -> None:
         ("pairs", request, n),
         lambda known: pairs_of(checkpoint, found, strongest(found, n)),
     )
-    grown(work, lambda known: _table(known, pane), lambda known: (len(known.pairs), known.n_asked))
+    theme = current_theme()
+    grown(
+        work,
+        lambda known: _table(known, pane, theme),
+        lambda known: (len(known.pairs), known.n_asked),
+    )
 
 
-def _table(known: Synergy, pane: Pane) -> None:
+def _table(known: Synergy, pane: Pane, theme: Theme) -> None:
     rows = [
         PairRow(
             " + ".join(head_name(edit, pane.recording) for edit in two),
@@ -58,7 +64,6 @@ def _table(known: Synergy, pane: Pane) -> None:
         )
     ]
     rows.sort(key=lambda row: row.synergy)
-    theme = current_theme()
     st.caption(SAYS)
     with st.container(height=420 if len(rows) > 16 else "content", key="sweep pairs"):
         st.html(pairs_table(rows, theme))

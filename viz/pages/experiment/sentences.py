@@ -12,6 +12,7 @@ from transformer.inputs import InputError
 from viz.figures.sweep_tables import MeanRow, means_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.screen import link
+from viz.theme import Theme
 from viz.ui.following import following, grown
 from viz.ui.limits import check_text
 from viz.ui.page import Pane
@@ -47,9 +48,10 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     checkpoint, request = pane.checkpoint, pane.answer.request
     name = ("sentences", request.checkpoint, request.version, request.languages, sentences)
     work = following("sentences", name, lambda known: _lines(checkpoint, sentences, known))
+    theme = current_theme()
     grown(
         work,
-        lambda lines: _means(lines, pane, kinds, sort),
+        lambda lines: _means(lines, pane, kinds, sort, theme),
         lambda lines: (_n_done(lines), len(sentences)),
     )
     n_left = len(sentences) - _n_done(work.work.latest or ())
@@ -84,7 +86,9 @@ def _lines(
         raise InputError(f"None of the sentences can be swept: {said[0]}")
 
 
-def _means(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> None:
+def _means(
+    lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str, theme: Theme
+) -> None:
     found = [(parse(each.edits), each) for each in worths(lines)]
     found = [(edit, each) for edit, each in found if edit.place in kinds]
     if sort == "change":
@@ -100,7 +104,6 @@ def _means(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -
         )
         for edit, each in found
     ]
-    theme = current_theme()
     st.caption(SAYS)
     with st.container(height=620 if len(rows) > 24 else "content", key="sweep means"):
         st.html(means_table(rows, theme))

@@ -17,6 +17,7 @@ from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, pairs
 from viz.pages.experiment.sentences import over_sentences
 from viz.screen import link
+from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
@@ -53,10 +54,12 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
     latest = work.work.latest
     is_measured = latest is not None and latest.is_measured
 
+    theme = current_theme()  # all of the page has one, also where a part of it is drawn again
+
     def draw(known: Swept) -> None:
         if known.is_measured and not is_measured:
             st.rerun()  # what follows below needs all of it
-        _grid(known, pane, words, kinds, sort)
+        _grid(known, pane, words, kinds, sort, theme)
 
     grown(work, draw, lambda known: known.far)
     if latest is not None and is_measured and n_paired:
@@ -95,10 +98,16 @@ def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
     return choose_one("Sorted", "sweep_sort", titles, said, as_list=True, **look)
 
 
-def _grid(known: Swept, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str) -> None:
+def _grid(
+    known: Swept,
+    pane: Pane,
+    words: Sequence[str],
+    kinds: Sequence[str],
+    sort: str,
+    theme: Theme,
+) -> None:
     rows = _rows(known, pane, kinds, sort)
     largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
-    theme = current_theme()
     st.html(sweep_legend(largest, theme))
     with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
         st.html(sweep_grid(rows, words, largest, theme))
