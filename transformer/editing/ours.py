@@ -74,8 +74,10 @@ class Editing:
         v: Tensor,
         mask: Tensor | None,
         is_causal: bool,
-    ) -> None:
-        """heads: what the attention gave [B, H, Q, d_value], changed in place."""
+    ) -> Tensor | None:
+        """heads: what the attention gave [B, H, Q, d_value], changed in place; or what is returned
+        stands in its place.
+        """
         if kind == "decoder_self":
             self._n_before = k.size(-2) - q.size(-2)
         first = 0 if kind == "encoder_self" else self._n_before
@@ -84,6 +86,7 @@ class Editing:
                 own = None if mask is None else mask[row if mask.size(0) > 1 else 0]
                 call = AttentionCall(q[row], k[row], v[row], own, scale, is_causal)
                 editor.attended(kind, layer, call, heads[row].__getitem__, first)
+        return None
 
     def gave(self, kind: str, layer: int, states: Tensor) -> None:
         """states: what a layer gave [B, T, D], changed in place."""
@@ -172,11 +175,12 @@ def _hook(model: nn.Module, family: Family) -> None:
         vars(model)["is_editable"] = True
 
 
-def _change(kind: str, layer: int) -> Callable[..., None]:
-    def change(module: Any, inputs: Any, heads: Tensor) -> None:
+def _change(kind: str, layer: int) -> Callable[..., Tensor | None]:
+    def change(module: Any, inputs: Any, heads: Tensor) -> Tensor | None:
         edits = _EDITING.get()
-        if edits is not None:
-            edits.attended(kind, layer, module.scale, heads, *inputs)
+        if edits is None:
+            return None
+        return edits.attended(kind, layer, module.scale, heads, *inputs)
 
     return change
 
