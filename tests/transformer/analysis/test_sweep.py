@@ -1,6 +1,8 @@
 """A sweep in one batch says what one run per edit says."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +10,8 @@ import torch
 from tests.conftest import SENTENCES, random_checkpoint
 from tests.transformer.own_module.test_from_module import copier
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
-from transformer import Checkpoint, EditError, InputError, decode, record
+from tests.transformer.watch.hugging_face import build
+from transformer import Checkpoint, EditError, InputError, decode, load_checkpoint, record
 from transformer.analysis import scored as module
 from transformer.analysis.sweep import heads_off, sweep, sweeping
 from transformer.analysis.synergy import n_pairs, pairs_of, strongest
@@ -96,6 +99,26 @@ def test_modules_of_anybody_s_are_run_head_by_head() -> None:
     assert [len(each.edits) for each in (*parts, found)] == list(range(len(found.edits) + 1))
     assert {edit.place for edit in found.edits} == {"encoder_self", "decoder_self", "cross"}
     one_by_one(checkpoint, "abc", target)
+
+
+@pytest.mark.parametrize("name", ["Marian", "T5", "GPT-2", "Llama"])
+def test_opened_models_are_run_head_by_head(name: str, tmp_path: Path) -> None:
+    model: Any = build(name)
+    model.save_pretrained(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    target = decode(checkpoint, SOURCE, max_len=4).target
+    one_by_one(checkpoint, SOURCE, target)
+    attentions = record(checkpoint, SOURCE, target).attentions
+    found = sweep(checkpoint, SOURCE, target)
+    assert len(found.edits) == sum(each.n_layers * each.n_heads for each in attentions.values())
+    assert not found.refused and bool((found.changes != 0).any())
+
+
+def test_what_neither_writes_nor_decides_has_nothing_to_sweep(tmp_path: Path) -> None:
+    model: Any = build("BERT")
+    model.save_pretrained(tmp_path)
+    with pytest.raises(InputError, match="writes nothing and names no class"):
+        sweep(load_checkpoint(tmp_path, "cpu"), SOURCE)
 
 
 def test_a_pair_is_three_passes() -> None:

@@ -35,16 +35,15 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     """The sentences, and the means. Raises Refusal."""
     examples = "\n".join(pane.checkpoint.about.examples) or pane.answer.request.text
     said = pane.screen.sweep_sentences
-    most = MOST_OF_VISITORS if is_public() else MOST
     text = examples if said is None else said
     st.text_area(
-        f"Sentences, one per line, up to {most:d}",
+        f"Sentences, one per line, up to {_most():d}",
         text,
         height=150,
         max_chars=MOST_CHARACTERS,
         **bound("sweep_sentences", text, examples),
     )
-    sentences = _sentences(text, most)
+    sentences = sentences_of(text)
     checkpoint, request = pane.checkpoint, pane.answer.request
     name = ("sentences", request.checkpoint, request.version, request.languages, sentences)
     work = following("sentences", name, lambda known: _lines(checkpoint, sentences, known))
@@ -63,14 +62,18 @@ def _n_done(lines: Sequence[Line]) -> int:
     return len({line.sentence for line in lines})
 
 
-def _sentences(text: str, most: int) -> tuple[str, ...]:
-    """Raises InputError for too many, none, and one that is too long."""
+def _most() -> int:
+    return MOST_OF_VISITORS if is_public() else MOST
+
+
+def sentences_of(text: str) -> tuple[str, ...]:
+    """One per line. Raises InputError for too many, none, and more text than visitors may enter."""
     check_text(text)
     found = tuple(filter(None, map(str.strip, text.split("\n"))))
     if not found:
         raise InputError("There is no sentence: write one per line.")
-    if len(found) > most:
-        raise InputError(f"{len(found)} sentences are too many: {most} are swept at most.")
+    if len(found) > _most():
+        raise InputError(f"{len(found)} sentences are too many: {_most()} are swept at most.")
     return found
 
 
