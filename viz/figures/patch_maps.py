@@ -8,6 +8,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from viz.figures.sweep_grid import legible
 from viz.labels import signed
 from viz.theme import N_STOPS, Theme
 
@@ -132,10 +133,8 @@ def _style(theme: Theme) -> str:
     names |= {"GRID": theme.grid}
     for name, colour in (names | {"BACKGROUND": theme.background}).items():
         style = style.replace(name, colour)
-    middle = N_STOPS - 1
     shades = "".join(
-        f".patches td.s{i} {{ background: {colour}; "
-        f"color: {theme.background if abs(i - middle) > 0.55 * middle else theme.text}; }}"
+        f".patches td.s{i} {{ background: {colour}; color: {legible(colour, theme)}; }}"
         for i, colour in enumerate(theme.difference_scale)
     )
     return style.replace("</style>", f"{shades}</style>")

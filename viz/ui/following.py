@@ -44,7 +44,8 @@ def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[
     def part() -> None:
         now.look()
         is_ended = now.is_stopped or now.work.ended.is_set()
-        if is_going and is_ended:
+        is_other = now not in session().following.values()  # another one goes on in its place
+        if is_other or (is_going and is_ended):
             st.rerun()
         latest = now.work.latest
         if latest is None:
