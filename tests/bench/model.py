@@ -19,12 +19,17 @@ def bench_checkpoint() -> Checkpoint:
     """The shipped checkpoint where there is one. Nobody has recorded with it yet."""
     if SHIPPED.is_dir():
         return load_checkpoint(SHIPPED, "cpu")
+    return random_checkpoint(CONFIG)
+
+
+def random_checkpoint(config: ModelConfig) -> Checkpoint:
+    """A model of this size, whose tokens are numbers."""
     torch.manual_seed(0)
-    family = discover("transformer.models", "FAMILY")[CONFIG.family]
-    model = family.build(CONFIG).eval().requires_grad_(False)
-    tokenizer = NumberTokenizer(CONFIG.vocab_size)
+    family = discover("transformer.models", "FAMILY")[config.family]
+    model = family.build(config).eval().requires_grad_(False)
+    tokenizer = NumberTokenizer(config.vocab_size)
     about = About("Random weights", "none", tokenizer.kind)
-    return Checkpoint(Path("random"), about, CONFIG, family, model, tokenizer, torch.device("cpu"))
+    return Checkpoint(Path("random"), about, config, family, model, tokenizer, torch.device("cpu"))
 
 
 def unwatched(checkpoint: Checkpoint) -> nn.Module:

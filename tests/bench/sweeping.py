@@ -1,17 +1,25 @@
-"""What it costs to try every head of the shipped model: in one batch, against a pass per head."""
+"""What it costs to try every head of a model: in one batch, against a pass per head.
 
+Of the shipped one, and of one as large as GPT-2.
+"""
+
+from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from tests.bench.bench import Bench, Row, paired_ratio
-from tests.bench.model import bench_checkpoint, sentence
+from tests.bench.model import bench_checkpoint, random_checkpoint, sentence, unwatched
 from transformer import decode, record
 from transformer.analysis.sweep import heads_off, sweep
-from transformer.editing.ours import Editing, editing
+from transformer.config import ModelConfig
+from transformer.editing.ours import Editing, editing, places
 from transformer.inputs import source_ids
 
-N_TOKENS, PAIRS = 15, 7
+N_TOKENS, PAIRS, N_GPT2 = 15, 7, 32
+TIMED = 2
+"""Heads of each layer of the large model whose passes are timed: each takes as long."""
 
 
 def run(is_quick: bool) -> list[Row]:
@@ -49,7 +57,39 @@ def run(is_quick: bool) -> list[Row]:
     rows = [Row(name, ratio, "decode(..., edits=) per head", goal=0.2)]
     rows.append(Row(name, paired_ratio(swept, passed, pairs), "a bare pass per head"))
     ratio = paired_ratio(edited, recorded, 1 if is_quick else 40)
-    return [*rows, Row(f"recording with a head off, {n} tokens", ratio, "recording without")]
+    rows.append(Row(f"recording with a head off, {n} tokens", ratio, "recording without"))
+    return [*rows, _gpt2(is_quick)]
+
+
+def _gpt2(is_quick: bool) -> Row:
+    """Random weights: what a pass costs does not depend on them."""
+    sizes: dict[str, Any] = {"n_decoder_layers": 12, "n_heads": 12, "d_model": 768, "d_ff": 3072}
+    if is_quick:
+        sizes = {"n_decoder_layers": 2, "n_heads": 2, "d_model": 16, "d_ff": 16}
+    config = ModelConfig(family="decoder_only", vocab_size=50257, max_len=N_GPT2, **sizes)
+    checkpoint = random_checkpoint(config)
+    model = unwatched(checkpoint)
+    ids = torch.arange(2, 2 + N_GPT2)[None]
+    text = " ".join(map(str, ids[0].tolist()))
+
+    def swept() -> None:
+        sweep(checkpoint, text)
+
+    @torch.inference_mode()
+    def looped() -> None:
+        for _, module in places(model, checkpoint.family)["decoder_self"]:
+            for head in range(TIMED):
+                hook = module.register_forward_hook(partial(_zero, head))
+                model(ids).log_softmax(-1)
+                hook.remove()
+
+    ratio = paired_ratio(swept, looped, 1) * TIMED / config.n_heads
+    name = f"sweep of {config.n_decoder_layers} x {config.n_heads} heads, {N_GPT2} tokens"
+    return Row(name, ratio, "a pass per head with a hook", goal=0.2)
+
+
+def _zero(head: int, module: nn.Module, inputs: Any, heads: Tensor) -> None:
+    heads[:, head] = 0
 
 
 BENCH = Bench("sweeping", run)
