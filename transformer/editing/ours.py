@@ -16,7 +16,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
-from transformer.editing.editor import Change, Editor, Given, Sizes, check_edits
+from transformer.editing.checking import check_edits
+from transformer.editing.editor import Change, Editor, Given, Sizes
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.models.family import Family, ForcedPass

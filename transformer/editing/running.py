@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
-from transformer.editing.editor import Editor, check_edits
+from transformer.editing.checking import check_edits
+from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
 from transformer.editing.references import references
 from transformer.edits.edit import Edit

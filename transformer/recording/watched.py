@@ -8,7 +8,8 @@ import torch
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
-from transformer.editing.editor import Editor, Given, check_edits
+from transformer.editing.checking import check_edits
+from transformer.editing.editor import Editor, Given
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording

@@ -11,7 +11,8 @@ from typing import Any, overload
 import torch
 from torch import Tensor, nn
 
-from transformer.editing.editor import Editor, check_edits
+from transformer.editing.checking import check_edits
+from transformer.editing.editor import Editor
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError

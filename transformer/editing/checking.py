@@ -1,0 +1,66 @@
+"""Whether what edits are of is there, before anything runs."""
+
+from collections.abc import Mapping, Sequence
+
+from transformer.editing.editor import Sizes
+from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind
+from transformer.edits.spelling import edit_kinds
+
+
+def check_edits(
+    edits: Sequence[Edit], sizes: Mapping[str, Sizes], sides: Mapping[str, int | None]
+) -> None:
+    """Raise EditError for an edit of what is not there.
+
+    sizes: kind of attention -> what it has; sides: side -> its words, None: still written.
+    """
+    for edit in edits:
+        kind = edit_kinds()[edit.name]
+        known: Mapping[str, object] = sides if kind.of == "side" else sizes
+        if edit.place not in known:
+            what = "positions are added to" if kind.of == "side" else "attentions are"
+            said = f"this model's {what} {', '.join(known)}" if known else _nothing(kind)
+            raise EditError(f"{edit}: there is no {edit.place!r} here; {said}.")
+        if kind.of == "side":
+            _check_words(edit, kind, sides[edit.place])
+        else:
+            _check_numbers(edit, kind, sizes[edit.place])
+
+
+def _nothing(kind: EditKind) -> str:
+    if kind.of == "side":
+        return "nothing was seen that adds positions in this model"
+    return "no attention was seen in this model"
+
+
+def _check_words(edit: Edit, kind: EditKind, n_words: int | None) -> None:
+    """Values of whole numbers that name words or positions of them; a shift is none."""
+    named = edit.values if kind.places and (kind.further or len(kind.values) > 1) else ()
+    for word in named:
+        if n_words is not None and word >= n_words:
+            raise EditError(
+                f"{edit}: there is no word {int(word)} here; the {edit.place} has {n_words}, "
+                "counted from 0."
+            )
+
+
+def _check_numbers(edit: Edit, kind: EditKind, sizes: Sizes) -> None:
+    limits = {
+        **{"layer": sizes.n_layers, "head": sizes.n_heads},
+        **{"query": sizes.n_queries, "key": sizes.n_keys},
+    }
+    names = NUMBERS[kind.of]
+    numbers = [(name, n, limits[name]) for name, n in zip(names, edit.numbers, strict=True)]
+    further = edit.values[len(kind.values) :]
+    if kind.further is not None and kind.further.is_whole:  # words that it names
+        numbers += [("key", int(word), sizes.n_keys) for word in further]
+    elif kind.further is not None:  # a number for each
+        numbers.append(("key", len(further) - 1, sizes.n_keys))
+    for name, number, limit in numbers:
+        if limit is not None and number >= limit:
+            raise EditError(
+                f"{edit}: there is no {name} {number} here; {edit.place} has {limit}, "
+                f"counted from 0."
+            )
+    if kind.same_sequence and not sizes.is_same_sequence:
+        raise EditError(f"{edit}: queries and keys of {edit.place} are not the same words.")
