@@ -3,7 +3,7 @@
 python -m transformer train en-de --data DIR --from OLD
 
 OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
-weights are those of the last of six runs, each of which began with the weights of the one before:
+weights are those of the last of nine runs, each of which began with the weights of the one before:
 their card tells of all.
 """
 
@@ -56,10 +56,11 @@ RECIPE = Recipe(
         "[CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/). "
         "Words, phrases and example sentences of the dictionary Ding (Frank Richter, TU Chemnitz), "
         "licence GPL, version 2 or later. The news test sets of WMT 2008-2020 except that of 2014, "
-        "freely available for research. Some sentences are changed on the way: joined, in lower "
-        "case, with no final stop, with other names, nouns, numbers or spelling. No sentence of a "
-        "validation or test set, of newstest2014 or of the stage set, compared in lower case by "
-        "letters and digits, is in the training set. Multi30k (research and education only) is "
-        "used to evaluate, never to train."
+        "freely available for research. About a hundred sentences about attention, networks and "
+        "talks, written for this project (`transformer/training/talk.tsv`). Some sentences are "
+        "changed on the way: joined, in lower case, with no final stop, with other names, nouns, "
+        "verbs, numbers or spelling. No sentence of a validation or test set, of newstest2014 or "
+        "of the stage set, compared in lower case by letters and digits, is in the training set. "
+        "Multi30k (research and education only) is used to evaluate, never to train."
     ),
 )
