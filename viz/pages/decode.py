@@ -11,6 +11,7 @@ from viz.labels import literal
 from viz.ui.controls import choose_heads
 from viz.ui.focus import pin_step, pinned_step
 from viz.ui.live_preview import preview
+from viz.ui.needed import other_word
 from viz.ui.page import Page, Pane
 from viz.ui.panel import panel
 from viz.ui.payloads import caption_of, payload_of
@@ -49,6 +50,8 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
         "headscope-steps.csv",
         "Every step with its candidates and their probabilities",
     )
+    if decoding.steps:
+        other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
 
 
 def _read_only(pane: Pane) -> None:

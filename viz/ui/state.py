@@ -70,6 +70,8 @@ class Session:
     """Those that were in force before each of the last changes of them."""
     dropped: list[str] = field(default_factory=list)
     """Why edits were dropped; the run that follows says so."""
+    needed: object = None
+    """Of which step and word it was asked what it would have to look at."""
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
 
