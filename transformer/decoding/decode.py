@@ -10,6 +10,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import Hypothesis, Method
 from transformer.decoding.options import OptionError, checked_options
+from transformer.decoding.paced import Paced
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
@@ -44,6 +45,7 @@ def decode(
     method: str = "greedy",
     on_token: Callable[["Written"], object] | None = None,
     edits: Iterable[Edit | str] = (),
+    on_step: Callable[[], object] | None = None,
     **options: Any,
 ) -> Decoding:
     """Decode a source text, or continue a prompt.
@@ -52,7 +54,8 @@ def decode(
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
     that it declares, and max_len, in tokens. on_token: told after each token what was written so
     far, by methods that write one after the other; what it raises ends the writing. edits: what to
-    change in the model for this run, such as "head-off:cross.2.3". Raises
+    change in the model for this run, such as "head-off:cross.2.3". on_step: called before each step
+    of any method; it may wait, and what it raises ends the run. Raises
     InputError when the text cannot be read or the model writes nothing; DeviceError where the
     device fails or the model gives no numbers; OptionError, a ValueError
     too, for an unknown method or option and for one out of its range.
@@ -75,8 +78,9 @@ def decode(
     with device_trouble(), torch.inference_mode():
         try:
             with edited(checkpoint, source, edits_of(edits)) as model:
+                paced = model if on_step is None else Paced(model, on_step)
                 hypotheses = methods[method].run(
-                    model, torch.tensor([sources], device=checkpoint.device), **options
+                    paced, torch.tensor([sources], device=checkpoint.device), **options
                 )
         except NotFinite as error:
             raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error

@@ -74,11 +74,11 @@ class LivePreview:
         if request == shown.request or not is_small(shown, request):
             return None
 
-        def on_token(_: object) -> None:
+        def on_step() -> None:
             if not is_wanted():
                 raise Replaced("Something newer was asked for.")
 
-        first = make_answer(request, on_token)
+        first = make_answer(request, on_step=on_step)
         answers = {of: of(first) if of else first for of in {each.of for each in drawn}}
         payloads = {
             (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)

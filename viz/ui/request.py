@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -212,19 +212,22 @@ def make_answer(
     request: Request,
     on_token: Callable[[Written], object] | None = None,
     followed: Answer | None = None,
+    on_step: Callable[[], object] | None = None,
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
-    on_token: as `decode` takes it. followed: what the request follows, where it
+    on_token, on_step: as `decode` takes them. followed: what the request follows, where it
     is at hand.
     """
-    return repeated(request.checkpoint, request.text, lambda: _made(request, on_token, followed))
+    make = partial(_made, request, on_token, followed, on_step)
+    return repeated(request.checkpoint, request.text, make)
 
 
 def _made(
     request: Request,
     on_token: Callable[[Written], object] | None,
     followed: Answer | None,
+    on_step: Callable[[], object] | None,
 ) -> Answer:
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
@@ -233,8 +236,8 @@ def _made(
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
         options: dict[str, Any] = dict(request.options)
-        edits = request.edits
-        decoding = decode(checkpoint, request.text, request.method, on_token, edits, **options)
+        told = (on_token, request.edits, on_step)
+        decoding = decode(checkpoint, request.text, request.method, *told, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     recording = record(checkpoint, request.text, target, request.edits)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)

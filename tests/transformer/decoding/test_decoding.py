@@ -50,6 +50,31 @@ def test_beam_of_one_equals_greedy(text_checkpoint: Checkpoint, sentence: str) -
     torch.testing.assert_close(*rows, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+@pytest.mark.parametrize("edits", [(), ("head-off:cross.0.0",)])
+def test_whoever_decodes_hears_of_each_step_and_can_end_it(
+    text_checkpoint: Checkpoint, method: str, edits: tuple[str, ...]
+) -> None:
+    heard: list[int] = []
+    asked = (text_checkpoint, SENTENCES[0], method, None, edits)
+    plain = decode(*asked, max_len=6)
+    told = decode(*asked, lambda: heard.append(1), max_len=6)
+    assert told.target == plain.target
+    assert torch.equal(told.hypotheses[0].log_probs, plain.hypotheses[0].log_probs)
+    assert max(len(each.ids) for each in told.hypotheses) <= len(heard) <= 6
+
+    def ends() -> None:
+        heard.append(1)
+        if len(heard) == 2:
+            raise KeyError("enough")
+
+    heard.clear()
+    with pytest.raises(KeyError, match="enough"):
+        decode(*asked, ends, max_len=6)
+    assert len(heard) == 2
+    assert decode(*asked, max_len=6).target == plain.target  # nothing stays behind
+
+
 @pytest.mark.parametrize("sentence", SENTENCES[::40])
 def test_steps_equal_the_forced_pass(text_checkpoint: Checkpoint, sentence: str) -> None:
     """Probabilities and attention rows of an incremental pass equal those of the recording."""

@@ -307,6 +307,19 @@ def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -
     assert live.last is None
 
 
+def test_a_search_with_beams_stops_when_something_newer_is_typed(router: Router) -> None:
+    live = live_of(start(checkpoint="en-de-small", decoding="beam", text="It rains."))
+    heard: list[bool] = []
+
+    def is_wanted() -> bool:
+        heard.append(len(heard) < 2)
+        return heard[-1]
+
+    with pytest.raises(Replaced):
+        live.made({"text": "It rains again."}, is_wanted)
+    assert heard == [True, True, False] and live.last is None
+
+
 def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
     address = address_of(start(checkpoint="en-de-small", text="It rains."))
     assert post(router, address, text("It rains " * 10))[0] == 200
