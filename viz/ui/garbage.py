@@ -22,8 +22,8 @@ def freeze_modules() -> None:
 async def collect_garbage() -> None:
     """Look for garbage again and again, until it is cancelled.
 
-    Streamlit does after every run where it is not told otherwise: everybody's run stands still
-    meanwhile, the longer the more sessions there are; with 20 that was a third of all the work.
+    Streamlit does after every run where it is not told otherwise, and everybody's run stands still
+    meanwhile: with 20 sessions, for a third of the time in which any had the interpreter's lock.
     """
     while True:
         await asyncio.sleep(EVERY)
