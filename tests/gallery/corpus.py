@@ -9,8 +9,6 @@ PEOPLE = (
     ("woman", "girl", "visited {}", "sad"),
     ("mother", "woman", "helped {}", "tired"),
     ("boy", "man", "called {}", "hungry"),
-    ("father", "uncle", "met {}", "old"),
-    ("man", "doctor", "asked {}", "ill"),
     ("brother", "father", "waited for {}", "young"),
     ("girl", "mother", "saw {}", "alone"),
 )
@@ -50,9 +48,8 @@ def people() -> list[str]:
     """Pairs of sentences, one with subject and object changed places."""
     return [
         f"The {one} {verb.format(f'the {other}')} because {PRONOUNS[one]} was {how}."
-        for subject, thing, verb, how in PEOPLE
-        for one, other in ((subject, thing), (thing, subject))
-        if PRONOUNS.get(one) == PRONOUNS.get(other) is not None
+        for subject, object_, verb, how in PEOPLE
+        for one, other in ((subject, object_), (object_, subject))
     ]
 
 
