@@ -79,12 +79,16 @@ def test_threads_on_one_model_do_not_mix(style) -> None:
         (attention,) = record(model, sequence(seed, length)).attentions.values()
         return torch.stack([attention.weights(layer) for layer in range(attention.n_layers)])
 
-    # Where a product is split among threads, a new thread may round otherwise than the first one.
-    with ThreadPoolExecutor(1) as thread:
-        alone = list(thread.map(weights, range(8)))
+    alone = [weights(seed) for seed in range(8)]
     with ThreadPoolExecutor(4) as threads:
         together = list(threads.map(weights, list(range(8)) * 5))
-    assert all(torch.equal(alone[i % 8], found) for i, found in enumerate(together))
+
+    def is_same(one: Tensor, other: Tensor) -> bool:
+        """But for the last bit: on some machines a new thread splits products otherwise."""
+        return one.shape == other.shape and torch.allclose(one, other, atol=1e-6)
+
+    found = [{j for j, each in enumerate(alone) if is_same(each, one)} for one in together]
+    assert found == [{i % 8} for i in range(len(together))]
 
 
 @styles
