@@ -11,7 +11,7 @@ from transformer.discover import discover
 from transformer.formats.opening import load_checkpoint
 from transformer.tokenizer import NumberTokenizer
 
-SHIPPED = Path("checkpoints/en-de")
+SHIPPED = Path(__file__).parents[2] / "checkpoints" / "en-de"
 CONFIG = ModelConfig(d_model=256, d_ff=1024, n_encoder_layers=3, n_decoder_layers=3)
 
 

@@ -5,14 +5,15 @@ Against an empty Streamlit rerun in the same run, as in the screen bench.
 
 import statistics
 from contextlib import ExitStack
-from itertools import product
 
 from playwright.sync_api import Page, sync_playwright
 
 from tests.bench.bench import Bench, Row
+from tests.bench.model import SHIPPED
 from tests.bench.screen import APPS, CLOCK, PAUSE, entered_to_painted, until_painted
 from tests.browser.server import DESKTOP, launch, painted, serve
 from transformer import Checkpoint, decode, load_checkpoint
+from transformer.analysis.sweep import heads_off
 
 ROUNDS, CLICKS = 6, 4
 METHOD = "beam"
@@ -25,14 +26,12 @@ ROWS = {
 
 
 def telling_heads(checkpoint: Checkpoint) -> list[int]:
-    """Which heads of the encoder's first two layers change the translation when one is off."""
-    same = decode(checkpoint, TEXT, METHOD).text
-    places = product((0, 1), range(checkpoint.config.n_heads))
-    off = [f"head-off:encoder_self.{layer}.{head}" for layer, head in places]
-    texts = [decode(checkpoint, TEXT, METHOD, edits=[edit]).text for edit in off]
-    found = [i for i, text in enumerate(texts) if text != same]
+    """Which heads change the translation when one is off: their cells in the grid."""
+    plain = decode(checkpoint, TEXT, METHOD).text
+    texts = [decode(checkpoint, TEXT, METHOD, edits=[edit]).text for edit in heads_off(checkpoint)]
+    found = [i for i, text in enumerate(texts) if text != plain]
     if not found:
-        raise RuntimeError("No head of the encoder changes the translation alone.")
+        raise RuntimeError("No head changes the translation alone.")
     return found
 
 
@@ -52,10 +51,10 @@ def switched_to_painted(page: Page, i: int) -> dict[str, float]:
 
 def run(is_quick: bool) -> list[Row]:
     rounds, clicks = (1, 2) if is_quick else (ROUNDS, CLICKS)
-    empty, switched, telling = [], [], telling_heads(load_checkpoint("checkpoints/en-de"))
+    empty, switched, telling = [], [], telling_heads(load_checkpoint(SHIPPED))
     with ExitStack() as stack:
         servers = [stack.enter_context(serve(APPS / "empty.py", FIRST_TEXT="0"))]
-        servers.append(stack.enter_context(serve(HEADSCOPE_CHECKPOINTS="checkpoints")))
+        servers.append(stack.enter_context(serve(HEADSCOPE_CHECKPOINTS=str(SHIPPED.parent))))
         browser = launch(stack.enter_context(sync_playwright()))
         pages = [browser.new_page(viewport=DESKTOP) for _ in servers]
         for page, address in zip(

@@ -12,6 +12,7 @@ from playwright.sync_api import Download, Locator, Page, expect
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
+from viz.ui.needed import TITLE as NEEDED
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +22,12 @@ POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, a
 PLACES = {
     "explore": {"": ("Heat map as HTML", "Head as CSV", "All heads as NPZ")},
     "compare": {f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV")},
-    "decode": {"": ("Steps as CSV",)},
+    "decode": {"": ("Steps as CSV",), "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV")},
+    "experiment": {
+        "": ("Sweep as CSV",),
+        "sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5": ("Sentences as CSV",),
+        "experiment=patch&text=3+7+2+9&patch_from=3+8+2+9": ("Effects as CSV",),
+    },
     "positions": {f"view={name}": (FIGURE,) for name in POSITIONS},
     "inspect": {"": ("Modules as CSV",), "inspect=tensor": (FIGURE,)},
     "masks": {"": ("Masks as CSV",)},
@@ -57,6 +63,9 @@ def test_every_download_gives_a_file_that_opens(
         open_app(page, f"{address}/{path}?checkpoint=copy&{query}")
         if name == "explore":
             page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+        if "Rows as CSV" in expected:
+            page.get_by_text(NEEDED).click()
+            page.get_by_role("button", name="Find it").click()
         for title in expected:
             expect(buttons.filter(has_text=title).first).to_be_visible()
         painted(page)

@@ -8,6 +8,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import becomes
 from tests.browser.test_app import open_app, parameter
 from transformer import decode, load_checkpoint
+from transformer.analysis.patching import patching
+from transformer.edits import Edit
 from viz.pages.experiment.patch import EXAMPLES
 
 pytestmark = pytest.mark.browser
@@ -19,8 +21,10 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     cell = page.get_by_role("link", name=re.compile("^Encoder L0, cat for dog: effect"))
     expect(cell).to_have_text("+1.00")
     head = page.get_by_role("link", name=re.compile("^Encoder L2 H4: effect"))
-    expect(head).to_have_text("+0.83")
     (other, text), checkpoint = EXAMPLES["source"], load_checkpoint("checkpoints/en-de")
+    *_, tried = patching(checkpoint, other, text)
+    effect = tried.effects[Edit("head-from", "encoder_self", (2, 4), text=other)]
+    expect(head).to_have_text(f"{effect:+.2f}")
     cell.click()
     edit = f"state-from:encoder_self.0.3={other}"
     becomes(lambda: parameter(page, "edits"), edit)
