@@ -8,15 +8,15 @@ are just enough as far as g tells. What is found are edits of rows, and a run wi
 reported. In the manner of counterfactual explanations: Wachter et al. 2018, section III.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from transformer.analysis.row_pass import Head, RowPass
+from transformer.analysis.row_search import RowSearch, divergence, gap_of
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.edits.edit import Edit
@@ -26,24 +26,10 @@ from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.tokenizer import Token
 
-STEPS = 48
-"""Times that the gradient is taken."""
-HALVINGS = 12
-"""Of the way back to the model's own rows."""
-MARGIN = 0.01
-"""By which the logit is to lie above all others: more than rounding the rows takes away."""
 LEAST_SHARE = 0.01
 """Heads with less of the divergence are left as they are, where the others suffice."""
 DIGITS = 4
 """Behind the point, of a weight in an edit."""
-SHARPEST = 30.0
-"""The most by which log weights of a row are drawn apart."""
-PACE = 3
-"""Steps after which each gradient counts half of what it does at first."""
-STILL = 1e-4
-"""Weights that change by less from step to step are found."""
-SMOOTH = 0.1
-"""Logits by which others count that are almost as large as the largest."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +124,12 @@ def needed(
     plain = run()
     before = _chance(plain.logits[-1], token_id)
     if before.rank == 1:
-        return Needed(token, step, (), before, before, _gap(plain.logits[-1], token_id))
+        return Needed(token, step, (), before, before, gap_of(plain.logits[-1], token_id))
     given = RowPass(checkpoint, source, sources, ids[:step], asked)
-    search = _Search(given, token_id, on_step)
+    search = RowSearch(given, token_id, on_step)
     log_p = {head: _log_weights(plain, head) for head in chosen}
     attempts = [search.rows(log_p)]
-    shares = {head: _divergence(log_p[head], row) for head, row in attempts[0].items()}
+    shares = {head: divergence(log_p[head], row) for head, row in attempts[0].items()}
     most = [head for head in chosen if shares[head] >= LEAST_SHARE * sum(shares.values())]
     if search.is_enough and len(most) < len(chosen):
         attempts.insert(0, search.rows({head: log_p[head] for head in most}))
@@ -153,93 +139,9 @@ def needed(
         after = _chance(edited.logits[-1], token_id)
         if after.rank == 1:
             rows = tuple(_row(edit, plain, edited) for edit in forced)
-            gap = _gap(edited.logits[-1], token_id)
+            gap = gap_of(edited.logits[-1], token_id)
             return Needed(token, step, rows, before, after, gap)
     return Needed(token, step, (), before, before, search.largest_gap)
-
-
-class _Search:
-    """Rows with the least divergence that make a token the most probable one."""
-
-    def __init__(self, step: RowPass, token_id: int, on_step: Callable[[], object] | None) -> None:
-        self._step, self._id, self._on_step = step, token_id, on_step
-        self.largest_gap = -torch.inf
-        self.is_enough = False
-
-    def rows(self, plain: Mapping[Head, Tensor]) -> dict[Head, Tensor]:
-        """plain: log weights [K], -inf where closed -> weights; the last, where none suffice."""
-        log_p = pad_sequence([*plain.values()], batch_first=True, padding_value=-torch.inf)
-        lengths = {head: len(row) for head, row in plain.items()}
-        rows = log_p.exp()  # [N, K]
-        best, least, self.is_enough = rows, torch.inf, False
-        cut, slopes = 0.0, torch.zeros_like(rows)
-        for i in range(STEPS):
-            gap, smooth, found = self._slopes(rows, lengths)
-            if gap >= MARGIN and _divergence(log_p, rows) < least:
-                best, least, self.is_enough = rows, _divergence(log_p, rows), True
-            # What gradients at several rows say together, where two other tokens take turns.
-            pace = 1 / (1 + i / PACE)
-            cut += pace * (smooth - float((found * rows).sum()) - cut)
-            slopes = slopes + pace * (found - slopes)
-            before, rows = rows, _least(log_p, slopes, 2 * MARGIN - cut)
-            if self.is_enough and float((rows - before).abs().max()) < STILL:
-                break
-        if not self.is_enough:
-            best = rows
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS * self.is_enough):
-            middle = (low + high) / 2
-            part = _between(log_p, best, middle)
-            with torch.no_grad():
-                is_feasible = _gap(self._run(part.float(), lengths), self._id) >= MARGIN
-            low, high = (low, middle) if is_feasible else (middle, high)
-        best = _between(log_p, best, high)
-        return {head: best[i, :length] for i, (head, length) in enumerate(lengths.items())}
-
-    def _slopes(self, rows: Tensor, lengths: Mapping[Head, int]) -> tuple[float, float, Tensor]:
-        """The gap, the same to a smooth maximum of the others, and its gradient by weights."""
-        with torch.inference_mode(False), torch.enable_grad():
-            given = rows.float().requires_grad_()
-            logits = self._run(given, lengths)
-            others = SMOOTH * (_others(logits, self._id) / SMOOTH).logsumexp(0)
-            smooth = logits[self._id] - others
-            (slopes,) = torch.autograd.grad(smooth, [given])
-        gap = _gap(logits.detach(), self._id)
-        self.largest_gap = max(self.largest_gap, gap)
-        return gap, float(smooth.detach()), slopes.double()
-
-    def _run(self, rows: Tensor, lengths: Mapping[Head, int]) -> Tensor:
-        if self._on_step is not None:
-            self._on_step()
-        given = {head: rows[i, :length] for i, (head, length) in enumerate(lengths.items())}
-        return self._step.logits(given).cpu()
-
-
-def _between(log_p: Tensor, rows: Tensor, part: float) -> Tensor:
-    """From p [N, K] (0) to rows (1), evenly in logarithms."""
-    both = (1 - part) * log_p + part * rows.log()
-    return both.masked_fill(log_p.isinf(), -torch.inf).softmax(-1)
-
-
-def _divergence(log_p: Tensor, rows: Tensor) -> float:
-    """Sum over rows of KL(row || p) in nats."""
-    return float(torch.where(rows > 0, rows * (rows.log() - log_p), 0.0).sum())
-
-
-def _least(log_p: Tensor, slopes: Tensor, wanted: float) -> Tensor:
-    """Rows [N, K] with the least divergence and sum(slopes * rows) as wanted, or the most there is.
-
-    They are softmax(log p + mu slopes), where mu is found by halving.
-    """
-    is_open = log_p.isfinite()
-    largest = slopes.masked_fill(~is_open, -torch.inf).amax(-1)
-    smallest = slopes.masked_fill(~is_open, torch.inf).amin(-1)
-    low, high = 0.0, SHARPEST / max(float((largest - smallest).max()), 1e-9)
-    for _ in range(40):
-        middle = (low + high) / 2
-        is_much = float(((log_p + middle * slopes).softmax(-1) * slopes).sum()) >= wanted
-        low, high = (low, middle) if is_much else (middle, high)
-    return (log_p + high * slopes).softmax(-1)
 
 
 def _heads(checkpoint: Checkpoint, heads: Sequence[Head] | None) -> list[Head]:
@@ -295,11 +197,3 @@ def _row(edit: Edit, plain: Recording, edited: Recording) -> Row:
 def _chance(logits: Tensor, token_id: int) -> Chance:
     logits = logits.cpu().double()
     return Chance(float(logits.softmax(-1)[token_id]), 1 + int((logits > logits[token_id]).sum()))
-
-
-def _gap(logits: Tensor, token_id: int) -> float:
-    return float(logits[token_id] - _others(logits, token_id).max())
-
-
-def _others(logits: Tensor, token_id: int) -> Tensor:
-    return torch.cat([logits[:token_id], logits[token_id + 1 :]])

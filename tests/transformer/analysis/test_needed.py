@@ -13,8 +13,9 @@ from tests.conftest import random_checkpoint
 from tests.transformer.own_module.test_from_module import PIECES, Generator, tokenize
 from tests.transformer.recording.test_families import CONFIGS
 from transformer import Checkpoint, InputError, decode, from_module, record
-from transformer.analysis.needed import MARGIN, Needed, needed
+from transformer.analysis.needed import Needed, needed
 from transformer.analysis.row_pass import Head, RowPass
+from transformer.analysis.row_search import MARGIN
 from transformer.inputs import source_ids
 
 SOURCE, TARGET = "3 9 11 4", "5 6 7 8"
