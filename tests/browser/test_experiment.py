@@ -28,9 +28,8 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     painted(page)
     for name in ("L2 H3", "L2 H7", "L1 H2"):
         cell = grid.get_by_role("gridcell", name=re.compile(f"^Cross {name}[:,]"))
-        with page.expect_response("**/preview/**") as previewed:
+        with page.expect_response(lambda it: "/preview/" in it.url and it.status == 200):
             cell.click()
-        assert previewed.value.status == 200
         painted(page)
     edits = ["head-off:cross.2.3", "head-off:cross.2.7", "head-off:cross.1.2"]
     becomes(lambda: parameter(page, "edits"), "/".join(edits))

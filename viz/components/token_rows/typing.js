@@ -6,6 +6,7 @@ import { unpack } from "../kit/unpack.js";
 
 const REST = 500; // ms after the last letter until it is entered
 const SOON = 100; // ms after which a server that draws the page is asked once more
+const TRIES = 5; // of a click, while the server draws the page of the one before
 const LATE = 300; // ms in which a page that was sent is surely drawn
 const ANSWERED = 200;
 const AGAIN = 202; // as viz/ui/live_preview.py answers; else what was entered stays
@@ -142,7 +143,11 @@ async function tried(typing, event) {
   event.preventDefault();
   const { changes, tellThem } = event.detail;
   const number = ++typing.asked;
-  const { status, bytes } = await post(typing.address, changes);
+  let { status, bytes } = await post(typing.address, changes);
+  for (let i = 0; i < TRIES && status === AGAIN && number === typing.asked; i++) {
+    await new Promise((wake) => setTimeout(wake, SOON));
+    ({ status, bytes } = await post(typing.address, changes));
+  }
   if (status === ANSWERED && number === typing.asked) {
     Object.assign(typing, { answered: number, wanted: null, isEntered: true });
     announcePreview(typing, partsOf(bytes));
