@@ -19,9 +19,10 @@ from transformer.analysis.row_pass import Head, RowPass
 from transformer.analysis.row_search import RowSearch, divergence, gap_of
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
+from transformer.editing.read_words import read_words
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
-from transformer.inputs import InputError, source_ids, target_ids
+from transformer.inputs import InputError, target_ids
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.tokenizer import Token
@@ -109,7 +110,7 @@ def needed(
     """
     asked = edits_of(edits)
     chosen = _heads(checkpoint, heads)
-    sources = source_ids(checkpoint, source)
+    sources, of_model = read_words(checkpoint, source, asked)
     ids = target_ids(checkpoint, target, len(sources)) or []
     if not 0 <= step < len(ids):
         raise InputError(f"There is no step {step}: the target has {len(ids)}, counted from 0.")
@@ -125,7 +126,7 @@ def needed(
     before = _chance(plain.logits[-1], token_id)
     if before.rank == 1:
         return Needed(token, step, (), before, before, gap_of(plain.logits[-1], token_id))
-    given = RowPass(checkpoint, source, sources, ids[:step], asked)
+    given = RowPass(checkpoint, source, sources, ids[:step], of_model)
     search = RowSearch(given, token_id, on_step)
     log_p = {head: _log_weights(plain, head) for head in chosen}
     attempts = [search.rows(log_p)]

@@ -124,7 +124,7 @@ def _before(before: Recording, after: Recording, edits: Sequence[Edit]) -> Proof
     if not edits:
         return Proof("before", None, why="nothing is changed")
     if any(edit_kinds()[edit.name].of == "side" for edit in edits):
-        why = "positions are changed before the first layer: none stands before the edit"
+        why = "what the first layer reads is changed: none stands before the edit"
         return Proof("before", None, why=why)
     if not order or any(edit.place not in after.attentions for edit in edits):
         return Proof("before", None, why="the order in which these layers run is not known")

@@ -14,11 +14,12 @@ from transformer.decoding.paced import Paced
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
+from transformer.editing.read_words import read_words
 from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
-from transformer.inputs import InputError, source_ids, target_ids
+from transformer.inputs import InputError, target_ids
 from transformer.refusal import quoted
 from transformer.tokenizer import Side
 from transformer.vocabulary import source_side
@@ -65,7 +66,7 @@ def decode(
         raise OptionError(f"unknown decoding method {quoted(method)}; known: {', '.join(methods)}.")
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
-    sources = source_ids(checkpoint, source)
+    sources, asked = read_words(checkpoint, source, edits_of(edits))
     target = options.pop("target", None) if methods[method].needs_target else None
     options = checked_options(methods[method], options)
     if methods[method].needs_target:
@@ -77,7 +78,7 @@ def decode(
         options["on_token"] = _tell(checkpoint, sources, on_token)
     with device_trouble(), torch.inference_mode():
         try:
-            with edited(checkpoint, source, edits_of(edits)) as model:
+            with edited(checkpoint, source, asked) as model:
                 paced = model if on_step is None else Paced(model, on_step)
                 hypotheses = methods[method].run(
                     paced, torch.tensor([sources], device=checkpoint.device), **options

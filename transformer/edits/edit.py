@@ -104,6 +104,8 @@ Steps = Callable[[Edit, Tensor], Tensor]
 """(edit, radians by which pairs turn from one position to the next [n]) -> the same."""
 Biases = Callable[[Edit, Tensor], Tensor]
 """(edit, what is added to a head's scores for places [Q, K]) -> the same."""
+Words = Callable[[Edit, Tensor], Tensor]
+"""(edit, token ids of what is read [T]) -> the same; the values name words that are there."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ class EditKind:
     encodings: Encodings | None = None
     frequencies: Steps | None = None
     bias: Biases | None = None
+    words: Words | None = None
 
     @property
     def cited(self) -> str:

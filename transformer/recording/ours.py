@@ -20,11 +20,12 @@ from transformer.checkpoint import Checkpoint
 from transformer.device import device_trouble
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
+from transformer.editing.read_words import read_words
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import check_finite
-from transformer.inputs import source_ids, target_ids
+from transformer.inputs import target_ids
 from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids
 from transformer.recording import (
     Attention,
@@ -72,10 +73,9 @@ def record(
     of an edit EditError, and DeviceError where the device fails or half precision does not hold the
     model's numbers.
     """
-    sources = source_ids(checkpoint, source)
+    sources, asked = read_words(checkpoint, source, edits_of(edits))
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
-    asked = edits_of(edits)
     with device_trouble():
         if checkpoint.family.is_watched:
             editor = Editor(asked, references(checkpoint, source, asked))

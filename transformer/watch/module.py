@@ -56,6 +56,7 @@ def record_module(
     copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
     is_one = _is_one([*args, *named.values()])
     asked = edits_of(edits)
+    _check_words(asked)
     editor = Editor()
     watcher = Watcher(module, copies, is_one, is_for_edits=bool(asked))
     if asked:
@@ -90,6 +91,15 @@ def record_module(
 def _run(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], watcher: Watcher) -> Any:
     with said_why(module, args, named), running(module), torch.no_grad(), watcher:
         return module(*args, **named)
+
+
+def _check_words(edits: Sequence[Edit]) -> None:
+    for edit in edits:
+        if edit_kinds()[edit.name].words is not None:
+            raise EditError(
+                f"{edit}: a module by itself is given tensors: exchange the two words in them, or "
+                "make a checkpoint of it with from_module."
+            )
 
 
 def _references(edits: Sequence[Edit], kinds: Mapping[str, Kind]) -> Iterator[tuple[Edit, Tensor]]:

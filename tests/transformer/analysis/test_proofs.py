@@ -68,7 +68,7 @@ def test_where_there_is_nothing_to_prove_it_says_so() -> None:
     assert proved["before"].why == "nothing is changed" and not proved["before"].is_right
     assert proved["factor"].is_right
     proved = found(checkpoint, "positions-zero:source")
-    assert "positions are changed before the first layer" in proved["before"].why
+    assert "what the first layer reads is changed" in proved["before"].why
     same = found(checkpoint, "head-scale:cross.0.1=1")["before"]
     assert same.is_right and same.first is None
 

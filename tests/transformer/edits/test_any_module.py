@@ -103,6 +103,8 @@ def test_what_a_model_hides_is_refused_in_a_sentence() -> None:
     gpt2 = build("GPT-2")
     with pytest.raises(EditError, match="does not show the biases"):
         record(gpt2, inputs_of(gpt2), edits=["bias-off:decoder_self"])
+    with pytest.raises(EditError, match="a module by itself is given tensors"):
+        record(gpt2, inputs_of(gpt2), edits=["words-swap:text=0,1"])
     with pytest.raises(EditError, match="turns nothing by the angles"):
         record(gpt2, inputs_of(gpt2), edits=["rotary-base:text=7"])
 
@@ -198,6 +200,21 @@ def test_alibi_off_is_attention_without_its_slopes() -> None:
         )
 
 
+def test_alibi_knows_distances_only() -> None:
+    """Words that stand three positions later, behind padding, attend as they did."""
+    model = build("MPT")
+    inputs = inputs_of(model)
+    later = {
+        "input_ids": torch.nn.functional.pad(inputs["input_ids"], (3, 0)),
+        "attention_mask": torch.nn.functional.pad(torch.ones_like(inputs["input_ids"]), (3, 0)),
+    }
+    plain, shifted = (record(model, each).attentions["decoder_self"] for each in (inputs, later))
+    assert plain.calls[0].bias is not None and shifted.calls[0].bias is not None
+    for layer in range(plain.n_layers):
+        apart = shifted.weights(layer)[:, 3:, 3:] - plain.weights(layer)
+        assert float(apart.abs().max()) < 1e-5
+
+
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
     found = {}
@@ -216,6 +233,8 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
         ("Marian", ("head-off:cross.1.0", "cut:encoder_self.0.1.2.3", "positions-shift:target=1")),
         ("GPT-2", ("cut:decoder_self.0.1.5.2", "positions-zero:text")),
         ("BLOOM", ("cut:decoder_self.1.0.4.1", "bias-off:decoder_self")),
+        ("BLOOM", ("words-swap:text=0,3",)),
+        ("Marian", ("words-swap:source=1,2",)),
     ],
 )
 def test_steps_of_an_opened_model_are_those_of_the_forced_pass(

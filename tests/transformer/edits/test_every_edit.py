@@ -18,7 +18,7 @@ each = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_it_says_what_it_is(kind: EditKind) -> None:
     assert kind.title and kind.explain.endswith(".")
     assert mathml(kind.formula)
-    functions = ("scores", "heads", "states", "places", "encodings", "frequencies", "bias")
+    functions = ("scores", "heads", "states", "places", "encodings", "frequencies", "bias", "words")
     assert sum(getattr(kind, name) is not None for name in functions) == 1
     assert kind.source == "" or not kind.source.endswith(".")
 

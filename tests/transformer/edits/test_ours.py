@@ -12,6 +12,7 @@ from tests.conftest import SENTENCES, random_checkpoint, tiny
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, EditError, Recording, decode, record
 from transformer.editing.ours import places
+from transformer.editing.read_words import side_read
 
 close = {"rtol": 0.0, "atol": 1e-6}
 each = pytest.mark.parametrize("name", CONFIGS)
@@ -223,6 +224,8 @@ def test_threads_on_one_model_do_not_mix(text_checkpoint: Checkpoint) -> None:
         ("head-off:vision.0.0", "no 'vision' here; this model's attentions are encoder_self, "),
         ("positions-zero:text", "no 'text' here; this model's positions are added to source, "),
         ("positions-swap:source=0,99", "no word 99 here; the source has "),
+        ("words-swap:source=0,99", "no word 99 here; the source has "),
+        ("words-swap:target=0,1", "the words that this model reads are its source."),
         ("positions-shift:source=63", "would stand at position 64, and this model has positions"),
         ("positions-shift:source=-1", "word 0 would stand at position -1"),
         ("cut:decoder_self.0.0.0.0", "leaves query 0 no key to look at."),
@@ -275,6 +278,44 @@ def test_a_swap_of_positions_is_a_permutation_of_encodings(text_checkpoint: Chec
     assert torch.equal(encodings("positions-shift:source=1")[:-1], plain[1:])
     assert torch.equal(encodings("positions-scale:source=0.5"), plain * 0.5)
     assert not encodings("positions-zero:source").any()
+
+
+@each
+def test_words_that_are_swapped_are_those_of_the_text_with_both_exchanged(name: str) -> None:
+    """Swapped twice they are the text itself; where nothing stands in an order, only rows move."""
+    checkpoint = random_checkpoint(CONFIGS[name])
+    words = SOURCE.split()
+    words[1], words[3] = words[3], words[1]
+    swap = f"words-swap:{side_read(checkpoint)}=1,3"
+    plain, edited = recorded(checkpoint), recorded(checkpoint, swap)
+    entered = record(checkpoint, " ".join(words), target_of(checkpoint))
+    assert [token.piece for token in edited.source][: len(words)] == words
+    torch.testing.assert_close(edited.logits, entered.logits, **close)
+    assert not torch.equal(edited.logits, plain.logits) or checkpoint.config.positions == "none"
+    assert torch.equal(recorded(checkpoint, swap, swap).logits, plain.logits)
+    if checkpoint.family.decodes:
+        by_edit, by_hand = (
+            decode(checkpoint, text, "beam", max_len=6, edits=edits)
+            for text, edits in ((SOURCE, [swap]), (" ".join(words), []))
+        )
+        assert by_edit.text == by_hand.text and by_edit.source == by_hand.source
+
+
+def test_words_that_take_their_positions_along_are_the_same_to_an_encoder(
+    text_checkpoint: Checkpoint,
+) -> None:
+    """Swapped with their positions they are the same words in the same places; alone they are not.
+
+    A swap of words and one of positions make the same vectors, of which other rows are which.
+    """
+    swaps = ("words-swap:source=2,5", "positions-swap:source=2,5")
+    plain, words, positions, both = (
+        record(text_checkpoint, SENTENCES[0], SENTENCES[50], edits=edits).logits
+        for edits in ((), swaps[:1], swaps[1:], swaps)
+    )
+    torch.testing.assert_close(both, plain, rtol=0.0, atol=1e-5)
+    torch.testing.assert_close(words, positions, rtol=0.0, atol=1e-5)
+    assert float((words - plain).abs().max()) > 1e-3
 
 
 def test_a_table_of_positions_knows_where_words_stand(text_checkpoint: Checkpoint) -> None:

@@ -1,0 +1,47 @@
+"""What a model is given to read, where edits are of the words themselves."""
+
+from collections.abc import Sequence
+
+import torch
+
+from transformer.checkpoint import Checkpoint
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edit_kinds
+from transformer.inputs import source_ids
+
+
+def read_words(
+    checkpoint: Checkpoint, source: str, edits: Sequence[Edit]
+) -> tuple[list[int], tuple[Edit, ...]]:
+    """Token ids of a source text as edits leave them, and the edits that are of the model itself.
+
+    Words are exchanged before anything is embedded: so it is the same in every model, and a cache
+    never holds the old ones. Raises InputError, EditError.
+    """
+    ids = torch.tensor(source_ids(checkpoint, source))
+    of_model = []
+    for edit in edits:
+        words = edit_kinds()[edit.name].words
+        if words is None:
+            of_model.append(edit)
+            continue
+        _check(checkpoint, edit, len(ids))
+        ids = words(edit, ids)
+    return ids.tolist(), tuple(of_model)
+
+
+def side_read(checkpoint: Checkpoint) -> str:
+    """What the side is called that holds the source text: "text" where a model has one side."""
+    return "source" if checkpoint.family.reads == "source" else "text"
+
+
+def _check(checkpoint: Checkpoint, edit: Edit, n_words: int) -> None:
+    side = side_read(checkpoint)
+    if edit.place != side:
+        raise EditError(f"{edit}: the words that this model reads are its {side}.")
+    for word in edit.values:
+        if word >= n_words:
+            raise EditError(
+                f"{edit}: there is no word {int(word)} here; the {side} has {n_words}, "
+                "counted from 0."
+            )
