@@ -16,6 +16,7 @@ from transformer.training.deck import Deck
 from transformer.training.dictionary import counted, sorted_out
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.training.noise import Row, noisy
+from transformer.training.patterns import NOUNS, PATTERNS, Patterns, nouns
 from transformer.training.substitution import Substitutions, frames, rare, words
 from transformer.training.task import Recipe, TrainingError
 from transformer.training.translation import (
@@ -59,8 +60,10 @@ class Shares:
     joined: tuple[float, float] = (0.05, 0.08)
     examples: tuple[float, float] = (0.06, 0.06)
     news: tuple[float, float] = (0.04, 0.05)
-    talk: tuple[float, float] = (0.01, 0.01)
-    """Sentences about attention, networks and talks, written for this project."""
+    talk: tuple[float, float] = (0.02, 0.02)
+    """Sentences about attention, talks and the world, written for this project."""
+    patterns: tuple[float, float] = (0.10, 0.08)
+    """Sentences with gaps that everyday nouns fill, written for this project."""
 
     def at(self, progress: float) -> dict[str, int]:
         """Pairs per epoch by kind. progress: 0 at the start, 1 at the end and after it."""
@@ -92,14 +95,17 @@ def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "M
     english, german = (counted(row[side] for row in texts) for side in (0, 1))
     known = words(kinds["words"], texts)
     kinds["words"], kinds["rare"] = sorted_out(kinds["words"], english, german)
+    everyday = nouns(NOUNS)
+    said = [word for noun in everyday for word in noun.words]
     substitutions = Substitutions(
-        rare(known, texts), frames([*kinds["sentences"], *kinds["examples"]], known)
+        [*rare(known, texts), *said], frames([*kinds["sentences"], *kinds["examples"]], known)
     )
     for kind, rows in {**kinds, "substituted": substitutions.words}.items():
         if not rows:
             raise TrainingError(f"None of the rows of the kind {kind!r} is left to train on.")
     valid = read_pairs(need(data, PAIRS, VALID))
-    return Mixture(recipe, tokenizer, kinds, substitutions, valid, shares)
+    patterns = Patterns(PATTERNS, everyday, lambda row: key(row[0]) not in unseen)
+    return Mixture(recipe, tokenizer, kinds, substitutions, patterns, valid, shares)
 
 
 def preparing(shares: Shares) -> "partial[Mixture]":
@@ -127,16 +133,17 @@ class Mixture(Translation):
         tokenizer: SentencePieceTokenizer,
         kinds: dict[str, list[Row]],
         substitutions: Substitutions,
+        patterns: Patterns,
         valid: Sequence[Sequence[str]],
         shares: Shares,
     ) -> None:
         super().__init__(recipe, tokenizer, kinds["sentences"][:1], valid)
         whole = [row for row in kinds["sentences"] if row[0][-1:] in ".!?" and row[1][-1:] in ".!?"]
         decks = kinds | {"joined": whole}
-        self.decks: dict[str, Deck[Row] | Substitutions] = {
+        self.decks: dict[str, Deck[Row] | Substitutions | Patterns] = {
             kind: Deck(rows, i) for i, (kind, rows) in enumerate(decks.items())
         }
-        self.decks["substituted"] = substitutions
+        self.decks |= {"substituted": substitutions, "patterns": patterns}
         self.shares = shares
         self.n_epochs = max(1, round(recipe.training.steps / self._batches_per_epoch()))
 

@@ -44,7 +44,7 @@ _ENDINGS = (
     ("chen lein ment tum", "neuter"),
     ("ling ismus or er", "masculine"),
 )
-_GENDERS = ("feminine", "masculine", "neuter")
+GENDERS = ("masculine", "feminine", "neuter")
 _WEAK = re.compile(
     r"(?:e|ent|ant|ist|aut|at|oge|graph|soph|nom|arch|mensch|herr|bär"
     r"|[eirdg]ter|nder|ener|chster)$"
@@ -72,7 +72,7 @@ class Word:
     @property
     def forms(self) -> tuple[str, ...]:
         """The forms of the frames that it fits: some nouns stand without an article, too."""
-        is_singular = self.form in _GENDERS
+        is_singular = self.form in GENDERS
         return (self.form, "bare " + self.form)[
             : 1 + bool(is_singular and _ABSTRACT.search(self.german))
         ]
@@ -92,14 +92,14 @@ class Frame:
 
         def said(found: re.Match[str]) -> str:
             if found[1]:
-                return f"{found[1]}{_n(word.english)} {word.english}"
+                return f"{found[1]}{article_n(word.english)} {word.english}"
             return word.english if found[2] == first else word.english.capitalize()
 
         source = re.sub(rf"\b(?:([Aa])n? )?([{first}{first.upper()}]){others}\b", said, source)
         return source, re.sub(rf"\b{self.word.german}\b", word.german, target)
 
 
-def _n(word: str) -> str:
+def article_n(word: str) -> str:
     """The n of the article "an"."""
     is_vowel = word[0] in "aeiou" and not re.match("uni|use|usa|eu|one", word)
     return "n" if is_vowel or re.match("hour|hono|heir", word) else ""
@@ -126,15 +126,20 @@ def words(entries: Iterable[Row], sentences: Sequence[Row]) -> list[Word]:
             is_weak = form == "masculine" and _WEAK.search(german)
             is_plural = english.endswith("s") or (form == "feminine" and german.endswith("en"))
             form = None if is_weak or is_plural else form
-        else:  # In the dative a plural ends in -n, where it can.
+        else:
             is_same = german in singular[one] and not german.endswith(("er", "el", "en", "chen"))
-            form = None if is_same else "plural" + "-n" * german.endswith(("n", "s"))
+            form = None if is_same else plural_form(german)
         if form:
             found.append(Word(english, german, form))
     verbs = [row for row in entries if _TO_VERB.fullmatch(row[0]) and _INFINITIVE.fullmatch(row[1])]
     return found + [
         Word(row[0].removeprefix("to "), row[1], "verb") for row in dict.fromkeys(verbs)
     ]
+
+
+def plural_form(german: str) -> str:
+    """The form of a plural: in the dative it ends in -n, where it can."""
+    return "plural" + "-n" * german.endswith(("n", "s"))
 
 
 def _singulars(english: str) -> list[str]:
@@ -200,7 +205,7 @@ def _form_in(row: Row, word: Word, at: int, german_at: int) -> str | None:
     if word.form == "verb":  # "anzufangen" is not made of "zu" and "anfangen".
         is_infinitive = _AFTER_MODAL.search(before) and not row[1][:german_at].endswith("zu ")
         return "verb" if is_infinitive else None
-    if _DETERMINED.search(before) or word.form not in _GENDERS:
+    if _DETERMINED.search(before) or word.form not in GENDERS:
         return word.form
     return word.forms[1] if len(word.forms) > 1 else None
 

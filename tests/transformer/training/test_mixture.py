@@ -80,7 +80,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             folder / NEWS / f"{name}.tsv", [*(f"{s} {s}\tNachricht." for s in SENTENCES), *unseen]
         )
     write(tmp_path / "talk.tsv", ["Attention!\tRede.", *unseen])
-    monkeypatch.setattr("transformer.training.mixture.TALK", tmp_path / "talk.tsv")
+    write(tmp_path / "nouns.tsv", ["owl\tEule\tfeminine\t\t\tanimal"])
+    write(tmp_path / "patterns.tsv", ["animal\t-\tThe {1} sleeps.\tMuster."])
+    for name in ("talk", "nouns", "patterns"):
+        file = tmp_path / f"{name}.tsv"
+        monkeypatch.setattr(f"transformer.training.mixture.{name.upper()}", file)
     return folder
 
 
@@ -99,6 +103,7 @@ def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
     targets = {target for _, target in dealt}
     assert targets == {
         *("Satz.", "Beispiel.", example, "Beispiel", "Selten", "Nachricht.", "Rede."),
+        *("Muster.", "Ich sah eine Eule."),
     }
 
 
