@@ -19,6 +19,7 @@ from torch import Tensor
 
 from transformer.analysis.scored import states_with
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import alone
 from transformer.decoding.greedy import greedy
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
@@ -255,7 +256,8 @@ def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
     with torch.inference_mode():
         if family.decodes:
             room = MOST_CONTINUED if family.continues else None
-            return greedy(checkpoint.model, rows, room)[0].ids  # type: ignore[arg-type]
+            model: Any = checkpoint.model
+            return alone(model, greedy(model, rows, room), rows)[0].ids
         logits = checkpoint.model(rows)[0]
     if logits.shape != (len(getattr(config, "classes", ())),):
         raise InputError(

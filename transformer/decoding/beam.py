@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.decoding.method import Hypothesis, Method, Model, Option, length_limit
+from transformer.decoding.method import Ask, Hypothesis, Method, Model, Option, Search, length_limit
 from transformer.finite import log_probabilities
 
 
@@ -24,7 +24,7 @@ def beam(
     max_len: int | None = None,
     beam_size: int = 4,
     length_penalty: float = 0.6,
-) -> list[Hypothesis]:
+) -> Search:
     """source: [1, S] -> at most beam_size hypotheses, best first.
 
     A hypothesis scores log p / ((5 + length) / 6) ** length_penalty. The search stops when
@@ -35,12 +35,11 @@ def beam(
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     config = model.config
     limit = length_limit(model, source, max_len)
-    state, first = model.start(source), model.first(source)
+    ask = Ask(model.first(source))
     open_branches = [_Branch((), (), 0.0)]
     finished: list[Hypothesis] = []
     for length in range(1, limit + 1):
-        last = source.new_tensor([[branch.ids[-1]] for branch in open_branches if branch.ids])
-        logits = model.advance(state, last if len(last) else first)
+        logits = yield ask
         rows = log_probabilities(logits[:, -1])  # [branches, V]
         totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
         # Twice the beam: at most half of these can end.
@@ -62,7 +61,8 @@ def beam(
         if not grown or _settled(grown[0], finished, beam_size, length_penalty):
             break
         open_branches = grown
-        state.reorder(torch.tensor(parents, device=source.device))
+        last = source.new_tensor([[branch.ids[-1]] for branch in grown])
+        ask = Ask(last, torch.tensor(parents, device=source.device))
     return finished
 
 
@@ -106,4 +106,5 @@ METHOD = Method(
         ),
     ),
     first_for=("source",),
+    follows="beam_size",
 )

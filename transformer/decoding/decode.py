@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import OnStep, alone
 from transformer.decoding.left_to_right import OnToken
-from transformer.decoding.method import Hypothesis, Method
+from transformer.decoding.method import Hypothesis, Method, Search
 from transformer.decoding.options import OptionError, checked_options
-from transformer.decoding.paced import Paced
+from transformer.decoding.shared_batch import Run
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
@@ -20,6 +22,7 @@ from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
 from transformer.inputs import InputError, target_ids
+from transformer.models.token_model import TokenWriter
 from transformer.refusal import quoted
 from transformer.tokenizer import Side
 from transformer.vocabulary import source_side
@@ -46,7 +49,8 @@ def decode(
     method: str = "greedy",
     on_token: Callable[["Written"], object] | None = None,
     edits: Iterable[Edit | str] = (),
-    on_step: Callable[[], object] | None = None,
+    on_step: OnStep | None = None,
+    run: Run | None = None,
     **options: Any,
 ) -> Decoding:
     """Decode a source text, or continue a prompt.
@@ -56,10 +60,11 @@ def decode(
     that it declares, and max_len, in tokens. on_token: told after each token what was written so
     far, by methods that write one after the other; what it raises ends the writing. edits: what to
     change in the model for this run, such as "head-off:cross.2.3". on_step: called before each step
-    of any method; it may wait, and what it raises ends the run. Raises
-    InputError when the text cannot be read or the model writes nothing; DeviceError where the
-    device fails or the model gives no numbers; OptionError, a ValueError
-    too, for an unknown method or option and for one out of its range.
+    of any method; it may wait, and what it raises ends the run. run: what takes the steps, such as
+    `SharedBatch.run`; models that are not ours, edits and a given target have a run of their own.
+    Raises InputError when the text cannot be read or the model writes nothing; DeviceError where
+    the device fails or the model gives no numbers; OptionError, a ValueError too, for an unknown
+    method or option and for one out of its range.
     """
     methods = decoding_methods()
     if method not in methods:
@@ -74,15 +79,24 @@ def decode(
         if given is None:
             raise InputError(f"The method {method} judges a target: give it one.")
         options["target_ids"] = tuple(given)
-    if on_token is not None and methods[method].streams:
-        options["on_token"] = _tell(checkpoint, sources, on_token)
+    if asked or methods[method].needs_target or not isinstance(checkpoint.model, TokenWriter):
+        run = None
+
+    def begin(model: Any, ids: Tensor) -> Search:
+        told = {}
+        if on_token is not None and methods[method].streams:
+            told["on_token"] = _tell(checkpoint, sources, on_token)
+        return methods[method].run(model, ids, **options, **told)
+
     with device_trouble(), torch.inference_mode():
+        ids = torch.tensor([sources], device=checkpoint.device)
         try:
             with edited(checkpoint, source, asked) as model:
-                paced = model if on_step is None else Paced(model, on_step)
-                hypotheses = methods[method].run(
-                    paced, torch.tensor([sources], device=checkpoint.device), **options
-                )
+                if run is None:
+                    hypotheses = alone(model, begin(model, ids), ids, on_step)
+                else:
+                    n_rows = methods[method].n_rows(options)
+                    hypotheses = run(lambda: begin(model, ids), ids, on_step, n_rows)
         except NotFinite as error:
             raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error
     return _decoding(checkpoint, sources, hypotheses)

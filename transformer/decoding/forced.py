@@ -3,18 +3,18 @@
 import torch
 from torch import Tensor
 
-from transformer.decoding.method import Hypothesis, Method, Model
+from transformer.decoding.method import Ask, Hypothesis, Method, Model, Search
 from transformer.finite import log_probabilities
 
 
 def forced(
     model: Model, source: Tensor, max_len: int | None = None, target_ids: tuple[int, ...] = ()
-) -> list[Hypothesis]:
+) -> Search:
     """source: [1, S]; target_ids without the start token -> one hypothesis, in one pass."""
     given = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
     inputs = torch.cat([model.first(source), given], dim=1)
-    logits = model.advance(model.start(source), inputs)[0, -len(target_ids) :]
-    log_probs = log_probabilities(logits).cpu()
+    logits = yield Ask(inputs)
+    log_probs = log_probabilities(logits[0, -len(target_ids) :]).cpu()
     score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())
     return [Hypothesis(tuple(target_ids), log_probs, score)]
 

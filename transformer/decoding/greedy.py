@@ -3,12 +3,12 @@
 from torch import Tensor
 
 from transformer.decoding.left_to_right import OnToken, left_to_right
-from transformer.decoding.method import Hypothesis, Method, Model
+from transformer.decoding.method import Method, Model, Search
 
 
 def greedy(
     model: Model, source: Tensor, max_len: int | None = None, on_token: OnToken | None = None
-) -> list[Hypothesis]:
+) -> Search:
     """source: [1, S] -> one hypothesis; its score is its log-probability."""
     return left_to_right(model, source, lambda row: int(row.argmax()), max_len, on_token)
 

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from transformer.decoding.method import Hypothesis, Model, length_limit
+from transformer.decoding.method import Ask, Hypothesis, Model, Search, length_limit
 from transformer.finite import log_probabilities
 
 OnToken = Callable[[int, Callable[[], Hypothesis]], object]
@@ -19,9 +19,9 @@ def left_to_right(
     choose: Callable[[Tensor], int],
     max_len: int | None = None,
     on_token: OnToken | None = None,
-) -> list[Hypothesis]:
+) -> Search:
     """source: [1, S]; choose: log_probs [V] -> an id. One hypothesis, scored by log-probability."""
-    state, last = model.start(source), model.first(source)
+    last = model.first(source)
     ids: list[int] = []
     rows: list[Tensor] = []
 
@@ -30,7 +30,7 @@ def left_to_right(
         return Hypothesis(tuple(ids[:n]), log_probs, float(log_probs[range(n), ids[:n]].sum()))
 
     for _ in range(length_limit(model, source, max_len)):
-        rows.append(log_probabilities(model.advance(state, last)[0, -1]))
+        rows.append(log_probabilities((yield Ask(last))[0, -1]))
         ids.append(choose(rows[-1]))
         if on_token is not None:
             on_token(ids[-1], partial(up_to, len(ids)))

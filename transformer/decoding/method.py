@@ -1,6 +1,6 @@
 """What a decoding method declares of itself, and what it gives back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -49,6 +49,23 @@ class Hypothesis:
         return short
 
 
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A step that a search wants: these tokens are read, and it is sent the logits [n, T, V]."""
+
+    tokens: Tensor
+    """[n, T]"""
+    parents: Tensor | None = None
+    """[n] which rows of the step before they continue; None: each its own."""
+
+
+Search = Generator[Ask, Tensor, list[Hypothesis]]
+"""A decoding on its way: yields what is to be read next; returns hypotheses, best first.
+
+It never runs the model, so that one pass can serve many of them: see `SharedBatch`.
+"""
+
+
 @dataclass(frozen=True)
 class Option:
     """A number that a method may be given, within limits."""
@@ -76,12 +93,13 @@ class Option:
 class Method:
     """A way to decode.
 
-    run: (model, source [1, S], max_len, **options) -> hypotheses, best first.
+    run: (model, source [1, S], max_len, **options) -> a generator that yields what the model is to
+    read, starting with `model.first(source)`, and returns hypotheses, best first.
     """
 
     name: str
     title: str
-    run: Callable[..., list[Hypothesis]]
+    run: Callable[..., Search]
     explain: str
     """How it chooses; the first sentence stands by itself on a card."""
     formula: str = ""
@@ -94,6 +112,13 @@ class Method:
     """Models that read so decode like this unless told otherwise: see `default_method`."""
     streams: bool = False
     """Whether it takes `on_token`: see `left_to_right`."""
+    follows: str = ""
+    """The option that says how many hypotheses it follows at once; empty: one."""
+
+    def n_rows(self, options: Mapping[str, Any]) -> int:
+        """How many hypotheses it follows at once, at most, with these options."""
+        usual = next((each.default for each in self.options if each.name == self.follows), 1)
+        return int(options.get(self.follows, usual))
 
 
 def length_limit(model: Model, source: Tensor, max_len: int | None) -> int:

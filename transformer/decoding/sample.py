@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer.decoding.left_to_right import OnToken, left_to_right
-from transformer.decoding.method import Hypothesis, Method, Model, Option
+from transformer.decoding.method import Method, Model, Option, Search
 
 
 def sample(
@@ -20,7 +20,7 @@ def sample(
     top_p: float = 0.95,
     seed: int = 0,
     on_token: OnToken | None = None,
-) -> list[Hypothesis]:
+) -> Search:
     """source: [1, S] -> one hypothesis. The same seed draws the same text on the same device.
 
     top_k 0 keeps all. A hypothesis holds the model's own distributions, not the reshaped ones.

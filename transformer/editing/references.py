@@ -1,11 +1,13 @@
 """What edits refer to: what heads and layers give in runs that nothing changes."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import alone
 from transformer.decoding.greedy import greedy
 from transformer.editing.editor import Given
 from transformer.editing.ours import Listening, editing
@@ -58,7 +60,9 @@ def _run(checkpoint: Checkpoint, sources: Ids) -> Given:
     writes = family.decodes and not family.continues
     source = torch.tensor([sources], device=checkpoint.device)
     with torch.inference_mode():
-        targets = greedy(checkpoint.model, source)[0].ids if writes else None  # type: ignore[arg-type]
+        model: Any = checkpoint.model
+        written = alone(model, greedy(model, source), source) if writes else None
+        targets = written[0].ids if written else None
     forced = family.forced_pass(checkpoint.config, sources, targets)
     if family.is_watched:
         return watched_given(checkpoint, forced)

@@ -79,11 +79,17 @@ class DecoderLayer(nn.Module):
         memory_mask: Tensor | None,
         cache: LayerCache,
         real: Tensor | None = None,
+        own_mask: Tensor | None = None,
     ) -> Tensor:
-        """x: [B, T, D], positions not yet in the cache; memory_mask: [B, 1, 1, S]; real: [B, T]."""
+        """x: [B, T, D], positions not yet in the cache; memory_mask: [B, 1, 1, S]; real: [B, T].
+
+        own_mask: [B, 1, 1, K] for T = 1, where rows have read different numbers of tokens.
+        """
 
         def attend_own(x: Tensor) -> Tensor:
             k, v = cache.extend(*self.self_attention.keys_values(x))
+            if own_mask is not None:
+                return self.self_attention(x, (k, v), own_mask)
             if x.size(1) > 1 and k.size(2) > x.size(1):
                 mask = subsequent_mask(x.size(1), k.size(2)).to(x.device)
                 return self.self_attention(x, (k, v), mask)

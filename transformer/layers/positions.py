@@ -37,9 +37,9 @@ class SinusoidalPositions(nn.Module):
         # Not saved: it follows from the configuration.
         self.register_buffer("table", table, persistent=False)
 
-    def forward(self, n: int, start: int = 0) -> Tensor:
-        """The encodings of positions start .. start+n-1: [n, D]."""
-        return self.table[start : start + n]
+    def forward(self, n: int, start: int | Tensor = 0) -> Tensor:
+        """The encodings of positions start .. start+n-1: [n, D]; of rows' own starts [B, n, D]."""
+        return _rows(self.table, n, start)
 
 
 class LearnedPositions(nn.Module):
@@ -49,16 +49,23 @@ class LearnedPositions(nn.Module):
         super().__init__()
         self.table = nn.Parameter(nn.init.normal_(torch.empty(max_len, d_model), std=0.02))
 
-    def forward(self, n: int, start: int = 0) -> Tensor:
-        """The embeddings of positions start .. start+n-1: [n, D]."""
-        return self.table[start : start + n]
+    def forward(self, n: int, start: int | Tensor = 0) -> Tensor:
+        """The embeddings of positions start .. start+n-1: [n, D]; of rows' own starts [B, n, D]."""
+        return _rows(self.table, n, start)
+
+
+def _rows(table: Tensor, n: int, start: int | Tensor) -> Tensor:
+    """table: [max_len, D]; start: one for all rows of a batch, or one for each, [B]."""
+    if isinstance(start, int):
+        return table[start : start + n]
+    return table[start[:, None] + torch.arange(n, device=start.device)]
 
 
 class Sum(nn.Module):
     """Token embeddings and encodings added up."""
 
     def forward(self, embedded: Tensor, encoded: Tensor) -> Tensor:
-        """embedded: [B, T, D]; encoded: [T, D] -> [B, T, D]."""
+        """embedded: [B, T, D]; encoded: [T, D] or [B, T, D] -> [B, T, D]."""
         return embedded + encoded
 
 
@@ -70,7 +77,7 @@ class Concatenated(nn.Module):
         self.project = nn.Linear(2 * d_model, d_model)
 
     def forward(self, embedded: Tensor, encoded: Tensor) -> Tensor:
-        """embedded: [B, T, D]; encoded: [T, D] -> [B, T, D]."""
+        """embedded: [B, T, D]; encoded: [T, D] or [B, T, D] -> [B, T, D]."""
         joined: Tensor = self.project(torch.cat([embedded, encoded.expand_as(embedded)], dim=-1))
         return joined
 

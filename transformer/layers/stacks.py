@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
@@ -33,7 +34,8 @@ class DecoderState:
 
     caches: list[LayerCache]
     memory_mask: Tensor | None = None
-    n_positions: int = 0
+    n_positions: int | Tensor = 0
+    """How many tokens were read: by all rows, or by each, [B]; see `joined`."""
 
     def reorder(self, rows: Tensor) -> None:
         """Keep the given batch rows, in that order; rows may repeat or be missing."""
@@ -41,6 +43,15 @@ class DecoderState:
             cache.reorder(rows)
         if self.memory_mask is not None:
             self.memory_mask = self.memory_mask[rows]
+        if isinstance(self.n_positions, Tensor):
+            self.n_positions = self.n_positions[rows]
+
+    def own_mask(self) -> Tensor | None:
+        """[B, 1, 1, K], True at what each row has read itself; None where all have read as much."""
+        if isinstance(self.n_positions, int):
+            return None
+        places = torch.arange(int(self.n_positions.max()), device=self.n_positions.device)
+        return (places >= len(places) - self.n_positions[:, None])[:, None, None]
 
 
 class Decoder(nn.Module):
@@ -60,9 +71,10 @@ class Decoder(nn.Module):
 
     def forward(self, x: Tensor, state: DecoderState, real: Tensor | None = None) -> Tensor:
         """x: the positions that `state` has not seen; real: bool [B, T]. Moves the state."""
-        state.n_positions += x.size(1)
+        state.n_positions = state.n_positions + x.size(1)
+        own_mask = state.own_mask()
         x = self.embedding_norm(x, real)
         for layer, cache in zip(self.layers, state.caches, strict=True):
-            x = layer(x, state.memory_mask, cache, real)
+            x = layer(x, state.memory_mask, cache, real, own_mask)
         closed: Tensor = self.norm(x, real)
         return closed

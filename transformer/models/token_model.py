@@ -28,11 +28,14 @@ class TokenModel(nn.Module):
     def embed(
         self,
         ids: Tensor,
-        start: int = 0,
+        start: int | Tensor = 0,
         embedding: TokenEmbedding | None = None,
         positions: nn.Module | None = None,
     ) -> Tensor:
-        """ids: [B, T] at positions start .. start+T-1 -> [B, T, D]; None: the model's own."""
+        """ids: [B, T] at positions start .. start+T-1 -> [B, T, D]; None: the model's own.
+
+        start: one for all rows, or [B].
+        """
         x: Tensor = (embedding or self.embedding)(ids)
         positions = positions or self.positions
         if positions is not None:

@@ -10,6 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, InputError, decode, record
+from transformer.decoding.alone import alone
 from transformer.decoding.decode import Written, written_text
 from transformer.decoding.forced import forced
 from transformer.discover import discover
@@ -113,7 +114,8 @@ def test_beam(text_checkpoint: Checkpoint, sentence: str, beam_size: int) -> Non
     for hypothesis in hypotheses:
         assert hypothesis.ids[-1] == eos or len(hypothesis.ids) == 12
         assert eos not in hypothesis.ids[:-1]
-        [again] = forced(text_checkpoint.model, source, target_ids=hypothesis.ids)
+        search = forced(text_checkpoint.model, source, target_ids=hypothesis.ids)
+        [again] = alone(text_checkpoint.model, search, source)
         assert hypothesis.log_prob == pytest.approx(again.log_prob, abs=1e-4)
         penalty = ((5 + len(hypothesis.ids)) / 6) ** 0.6
         assert hypothesis.score == pytest.approx(again.score / penalty, abs=1e-4)

@@ -9,7 +9,9 @@ from torch import Tensor
 from tests.conftest import random_checkpoint, random_model, tiny
 from transformer import decode
 from transformer.config import ModelConfig
+from transformer.decoding.alone import alone
 from transformer.decoding.forced import forced
+from transformer.layers.joining import joined
 
 close = {"rtol": 0.0, "atol": 1e-5}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -122,7 +124,8 @@ def test_beam_search_judges_as_the_forced_pass(variant: str, family: str) -> Non
     text = " ".join(map(str, source[0].tolist()))
     decoding = decode(checkpoint, text, method="beam", beam_size=3, max_len=6)
     for hypothesis in decoding.hypotheses:
-        [again] = forced(model, source, target_ids=hypothesis.ids)
+        search = forced(model, source, target_ids=hypothesis.ids)
+        [again] = alone(model, search, source)
         torch.testing.assert_close(hypothesis.log_probs, again.log_probs, **close)
         assert hypothesis.log_prob == pytest.approx(again.log_prob, abs=1e-4)
 
@@ -142,3 +145,33 @@ def test_padding_never_reaches_a_batch_norm_s_statistics(family: str, norm_order
     torch.testing.assert_close(given[real], expected[real], **close)
     for name, buffer in models[0].named_buffers():
         torch.testing.assert_close(buffer, models[1].get_buffer(name), **close)
+
+
+@families
+@each
+def test_rows_that_join_and_leave_a_batch_go_on_as_they_would_alone(
+    variant: str, family: str
+) -> None:
+    """Sources of 4, 1 and 6 tokens, which join at steps 0, 2 and 2; the longest leaves after 4."""
+    model, target = random_model(config_of(variant, family)), ids(3, 6)
+    sources = [ids(1, n) for n in (4, 1, 6)]
+    read = [torch.cat([model.first(s), target[i : i + 1, :-1]], 1) for i, s in enumerate(sources)]
+    found: list[list[Tensor]] = [[], [], []]
+    state, there = joined([model.start(sources[0])], [1]), [0]
+    for step in range(6):
+        if step == 2:
+            state = joined([state, *(model.start(s) for s in sources[1:])], [1, 1, 1])
+            there = [0, 1, 2]
+        if step == 4:
+            state.reorder(torch.tensor([1, 0]))
+            state, there = joined([state], [2]), [1, 0]
+            widths = {(pair[0].size(2)) for cache in state.caches for pair in [cache.own]}
+            assert widths == {4 if family == "encoder_decoder" else 4 + 3}
+            assert state.memory_mask is None or state.memory_mask.size(-1) == 4
+        at = [len(found[row]) for row in there]
+        last = torch.cat([read[row][:, t : t + 1] for row, t in zip(there, at, strict=True)])
+        for row, logits in zip(there, model.advance(state, last), strict=True):
+            found[row].append(logits)
+    for row, source in enumerate(sources):
+        expected = all_at_once(model, source, target[row : row + 1])[0, : len(found[row])]
+        torch.testing.assert_close(torch.cat(found[row]), expected, rtol=0.0, atol=2e-5)

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from transformer.decoding.left_to_right import OnToken, left_to_right
-from transformer.decoding.method import Hypothesis, Method, Model, Option
+from transformer.decoding.method import Method, Model, Option, Search
 
 
 def ranked(
@@ -12,7 +12,7 @@ def ranked(
     rank: int = 2,
     max_len: int | None = None,
     on_token: OnToken | None = None,
-) -> list[Hypothesis]:
+) -> Search:
     """source: [1, S] -> one hypothesis; its score is its log-probability."""
 
     def choose(log_probs: Tensor) -> int:

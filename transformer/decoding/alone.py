@@ -1,0 +1,27 @@
+"""A search that has the model to itself."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from transformer.decoding.method import Hypothesis, Model, Search
+
+OnStep = Callable[[], object]
+
+
+def alone(
+    model: Model, search: Search, source: Tensor, on_step: OnStep | None = None
+) -> list[Hypothesis]:
+    """Run it to its end. source: [1, S]; on_step: called before each step."""
+    state, logits = model.start(source), None
+    while True:
+        try:
+            ask = next(search) if logits is None else search.send(logits)
+        except StopIteration as end:
+            hypotheses: list[Hypothesis] = end.value
+            return hypotheses
+        if on_step is not None:
+            on_step()
+        if ask.parents is not None:
+            state.reorder(ask.parents)
+        logits = model.advance(state, ask.tokens)

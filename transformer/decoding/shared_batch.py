@@ -1,0 +1,238 @@
+"""Many searches, one batch: what several threads decode at a time takes each step together.
+
+A step of eight sentences costs little more than one of one: weights are read once for all rows.
+Who comes while others are at work joins them at their next step, and leaves at its own end.
+"""
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from transformer.decoding.alone import OnStep, alone
+from transformer.decoding.method import Ask, Hypothesis, Model, Search
+from transformer.layers.joining import joined
+
+MOST_ROWS = 64
+"""Of a step."""
+EVERY = 0.5
+"""Seconds between two times that who waits is told of its place."""
+
+
+class Run(Protocol):
+    """What runs a search in place of `alone`: see `SharedBatch.run`."""
+
+    def __call__(
+        self, begin: Callable[[], Search], source: Tensor, on_step: OnStep | None, n_rows: int
+    ) -> list[Hypothesis]: ...
+
+
+@dataclass(eq=False)
+class _Member:
+    """The search of one thread."""
+
+    begin: Callable[[], Search]
+    source: Tensor
+    on_step: OnStep | None
+    rank: int
+    n_wanted: int
+    """Rows that it may come to have."""
+    woken: Event = field(default_factory=Event)
+    """Its thread is to go on: it has ended, or its thread runs the next steps."""
+    has_ended: bool = False
+    hypotheses: list[Hypothesis] | None = None
+    """None where it failed, or is to be run alone."""
+    error: BaseException | None = None
+    search: Search | None = None
+    ask: Ask | None = None
+    n_rows: int = 1
+    """That it has in the state; one at its start."""
+
+    def take(self, logits: Tensor | None) -> None:
+        """Go on to the next step that it wants, or to its end."""
+        try:
+            if self.search is None:
+                self.search = self.begin()
+            self.ask = next(self.search) if logits is None else self.search.send(logits)
+        except StopIteration as end:
+            self.end(hypotheses=end.value)
+        except BaseException as error:
+            self.end(error=error)
+        else:
+            self.hear()
+
+    def hear(self) -> None:
+        """Let it say whether it goes on."""
+        try:
+            if self.on_step is not None:
+                self.on_step()
+        except BaseException as error:
+            self.end(error=error)
+
+    def end(
+        self, hypotheses: list[Hypothesis] | None = None, error: BaseException | None = None
+    ) -> None:
+        """Let its thread go on. Without either: alone."""
+        self.hypotheses, self.error, self.has_ended = hypotheses, error, True
+        self.search = self.ask = None
+        self.woken.set()
+
+
+class SharedBatch:
+    """Searches over one model of ours, of as many threads as ask.
+
+    The first of the threads runs the steps until its own search has ended; then another one does.
+    """
+
+    def __init__(self, model: Model, most_rows: int = MOST_ROWS) -> None:
+        self._model: Any = model
+        self._most_rows = most_rows
+        self._lock = Lock()
+        self._is_led = False
+        self._waiting: list[_Member] = []
+        self._members: list[_Member] = []
+        """Whose rows are in the state: both belong to the thread that runs the steps."""
+        self._state: Any = None
+
+    @property
+    def n_waiting(self) -> int:
+        """Searches for which there is no room yet."""
+        return len(self._waiting)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether a thread runs the steps."""
+        return self._is_led
+
+    def run(
+        self,
+        begin: Callable[[], Search],
+        source: Tensor,
+        on_step: OnStep | None = None,
+        n_rows: int = 1,
+        rank: int = 0,
+        on_wait: Callable[[int], object] | None = None,
+    ) -> list[Hypothesis]:
+        """What a search returns. Raises what it raises.
+
+        begin: makes the search; a second time where a step of all has failed: then each of them
+        runs alone, and fails alone. source: [1, S]. on_step: called before each step, and while
+        it waits, by any of the threads: it must not wait, and what it raises ends this search.
+        n_rows: that it may come to have. rank: lower ones come first, and each next one leaves
+        half of the rows to them. on_wait: told every half a second how many are before it, while
+        there is no room for it.
+        """
+        n_wanted = min(n_rows, self._room(rank))
+        mine = _Member(begin, source, on_step, rank, n_wanted)
+        with self._lock:
+            insort(self._waiting, mine, key=lambda each: each.rank)
+            leads, self._is_led = not self._is_led, True
+        while not leads and not mine.woken.wait(None if on_wait is None else EVERY):
+            n_before = self._n_before(mine)
+            if on_wait is not None and n_before is not None:
+                try:
+                    on_wait(n_before)
+                except BaseException as error:
+                    mine.on_step, on_wait = _raiser(error), None
+        if not mine.has_ended:
+            self._lead(mine)
+        if mine.error is not None:
+            raise mine.error
+        if mine.hypotheses is None:
+            return alone(self._model, begin(), source, on_step)
+        return mine.hypotheses
+
+    def _room(self, rank: int) -> int:
+        return max(1, self._most_rows >> rank)
+
+    def _n_before(self, mine: _Member) -> int | None:
+        with self._lock:
+            return self._waiting.index(mine) if mine in self._waiting else None
+
+    def _lead(self, mine: _Member) -> None:
+        try:
+            while not mine.has_ended:
+                self._step()
+        finally:
+            with self._lock:
+                others = (*self._members, *self._waiting)
+                following = next((each for each in others if not each.has_ended), None)
+                self._is_led = following is not None
+            if following is not None:
+                following.woken.set()
+
+    def _step(self) -> None:
+        """Let in who waits, and take a step of all."""
+        come = self._come()
+        try:
+            for each in come:
+                each.take(None)
+            self._arrange([each for each in come if not each.has_ended])
+            if self._members:
+                self._advance()
+        except BaseException as error:
+            failed, self._members, self._state = [*self._members, *come], [], None
+            for each in failed:
+                if not each.has_ended:
+                    each.end()
+            if not isinstance(error, Exception):
+                raise
+
+    def _come(self) -> list[_Member]:
+        """Who begins now: those for whom there is room, and one in any case."""
+        with self._lock:
+            for each in self._waiting:
+                each.hear()
+            self._waiting = [each for each in self._waiting if not each.has_ended]
+            at_work = [each for each in self._members if not each.has_ended]
+            n_rows, n = sum(each.n_wanted for each in at_work), 0
+            for each in self._waiting:
+                n_rows += each.n_wanted
+                if n_rows > self._room(each.rank) and (at_work or n):
+                    break
+                n += 1
+            come, self._waiting = self._waiting[:n], self._waiting[n:]
+        return come
+
+    def _arrange(self, come: Sequence[_Member]) -> None:
+        """Bring the state's rows to those that are asked for."""
+        rows, n_seen, has_moved = [], 0, False
+        for each in self._members:
+            if each.ask is not None:
+                parents = each.ask.parents
+                has_moved = has_moved or parents is not None
+                own = torch.arange(each.n_rows, device=each.source.device)
+                rows.append(n_seen + (own if parents is None else parents))
+            n_seen += each.n_rows
+        kept = [each for each in self._members if each.ask is not None]
+        has_left = len(kept) < len(self._members)
+        if kept and (has_moved or has_left):
+            self._state.reorder(torch.cat(rows))
+        states = [self._state] if kept else []
+        n_rows = [sum(map(len, rows))] if kept else []
+        for each in come:
+            states.append(self._model.start(each.source))
+            n_rows.append(1)
+        is_one = len(states) == 1 and not has_left
+        self._state = states[0] if is_one else joined(states, n_rows) if states else None
+        self._members = [*kept, *come]
+
+    def _advance(self) -> None:
+        """One step of all."""
+        asks = [each.ask for each in self._members if each.ask is not None]
+        n_rows = [len(ask.tokens) for ask in asks]
+        logits = self._model.advance(self._state, torch.cat([ask.tokens for ask in asks]))
+        for each, n, part in zip(self._members, n_rows, logits.split(n_rows), strict=True):
+            each.n_rows = n
+            each.take(part)
+
+
+def _raiser(error: BaseException) -> OnStep:
+    def raises() -> None:
+        raise error
+
+    return raises
