@@ -1,7 +1,8 @@
 """A known output under many groups of edits: how likely it is under each of them.
 
 Models of ours run all groups in one batch, a row each, and what edits leave alone is computed once:
-rows whose encoder is not edited share what it gave. Any other model runs once for each group.
+rows share the layers below the first that is edited (transformer/editing/growing.py). Any other
+model runs once for each group.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from transformer.checkpoint import Checkpoint
+from transformer.editing.growing import Growing
 from transformer.editing.ours import Editing, editing
 from transformer.editing.ours import check as check_ours
 from transformer.editing.references import references
@@ -166,23 +168,37 @@ def states_with(
     given: what edits refer to.
     """
     model: Any = checkpoint.model
+    family = checkpoint.family
     source = torch.tensor([sources], device=checkpoint.device)
-    has_encoder = "encoder_self" in checkpoint.family.attentions
-    early = [
-        tuple(edit for edit in group if edit.place == "encoder_self" or not has_encoder)
-        for group in groups
-    ]
-    read_once = list(dict.fromkeys(early))
-    with editing(model, checkpoint.family, Editing((), rows=read_once, references=given)):
-        state = model.start(source.expand(len(read_once), -1))
-    wanted = [read_once.index(each) for each in early]
-    state.reorder(torch.tensor(wanted, device=checkpoint.device))
-    first = model.first(source)
-    target = torch.tensor([targets], device=checkpoint.device)
-    read = torch.cat([first, target[:, :-1]], 1).expand(len(groups), -1)
-    with editing(model, checkpoint.family, Editing((), rows=groups, references=given)):
+    read = torch.tensor([targets], device=checkpoint.device)[:, :-1]
+    tried = [tuple(group) for group in groups]
+    early = {group: _within(group, "encoder_self") for group in tried}
+    if "encoder_self" in family.attentions:
+        reading = Growing({each: _first(each) for each in early.values()}, given)
+        with editing(model, family, reading):
+            state = model.start(source)
+        read = torch.cat([model.first(source), read], 1)
+    else:
+        state, read = model.nothing_read(), torch.cat([source, read], 1)
+    # What reads another memory is another row from the first layer on.
+    writing = Growing({it: 0 if early[it] else _first(it) for it in tried}, given)
+    for cache in state.caches:
+        if cache.cross is not None:
+            memories = [reading.rows.index(early.get(row, ())) for row in writing.rows]
+            cache.reorder(torch.tensor(memories, device=checkpoint.device))
+    with editing(model, family, writing):
         states: Tensor = model.read(state, read)
-    return states[:, -len(targets) :]
+    wanted = [writing.rows.index(group) for group in tried]
+    return states[wanted, -len(targets) :]
+
+
+def _within(group: Group, place: str) -> tuple[Edit, ...]:
+    return tuple(edit for edit in group if edit.place == place)
+
+
+def _first(group: Group) -> int:
+    """The first layer that is changed."""
+    return min((edit.layer for edit in group), default=0)
 
 
 def _judged(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:

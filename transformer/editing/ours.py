@@ -95,8 +95,12 @@ class Editing:
         for row, editor in enumerate(self._editors(len(states))):
             editor.stated(kind, layer, states[row], first)
 
+    def joined(self, layer: int, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """What is given to a layer in the place of its inputs; None: these."""
+        return None
+
     def _editors(self, n_rows: int) -> Sequence[Editor]:
-        return [self._all] * n_rows if self._rows is None else self._rows
+        return [self._all] * n_rows if self._rows is None else self._rows[:n_rows]
 
 
 class Listening(Editing):
@@ -169,6 +173,7 @@ def _hook(model: nn.Module, family: Family) -> None:
                 module.register_forward_hook(_change(kind, layer), prepend=True)
                 if kind != "cross":
                     whole = model.get_submodule(".".join(path.split(".")[:-2]))
+                    whole.register_forward_pre_hook(_join(layer))
                     whole.register_forward_hook(_state(kind, layer), prepend=True)
         for path, module in model.named_modules():
             if fnmatch.fnmatchcase(path, family.kept["positions"]):
@@ -184,6 +189,14 @@ def _change(kind: str, layer: int) -> Callable[..., Tensor | None]:
         return edits.attended(kind, layer, module.scale, heads, *inputs)
 
     return change
+
+
+def _join(layer: int) -> Callable[..., tuple[Any, ...] | None]:
+    def join(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        edits = _EDITING.get()
+        return None if edits is None else edits.joined(layer, inputs)
+
+    return join
 
 
 def _state(kind: str, layer: int) -> Callable[..., None]:

@@ -49,6 +49,30 @@ def test_batches_may_be_small(text_checkpoint: Checkpoint, monkeypatch: pytest.M
     one_by_one(text_checkpoint, SENTENCES[0], SENTENCES[50])
 
 
+@pytest.mark.parametrize("name", ["pre-norm", "gpt2"])
+def test_layers_below_the_first_that_is_edited_are_run_once(name: str) -> None:
+    """A row joins at its own layer; where an encoder's head is off, in the decoder's first."""
+    checkpoint = random_checkpoint(CONFIGS[name])
+    model: Any = checkpoint.model
+    n_heads = checkpoint.config.n_heads  # type: ignore[union-attr]
+    stacks = [model.encoder, model.decoder] if name == "pre-norm" else [model.decoder]
+    expected, n_rows = [], 1
+    for stack in stacks:
+        for layer in stack.layers:
+            n_rows += n_heads * (2 if getattr(layer, "cross_attention", None) else 1)
+            expected.append(n_rows)
+    seen: list[int] = []
+
+    def see(module: Any, inputs: Any, states: torch.Tensor) -> None:
+        seen.append(len(states))
+
+    hooks = [layer.register_forward_hook(see) for stack in stacks for layer in stack.layers]
+    sweep(checkpoint, SOURCE, TARGET)
+    for hook in hooks:
+        hook.remove()
+    assert seen == expected
+
+
 def test_edits_may_be_chosen_and_are_checked(text_checkpoint: Checkpoint) -> None:
     given = (text_checkpoint, SENTENCES[0], SENTENCES[50])
     edits = ["cut:cross.0.1.2.3", "head-scale:encoder_self.1.1=1", "head-uniform:decoder_self.0.0"]
