@@ -43,6 +43,7 @@ KNOWN = {
     "token_lines(marked, current_theme())": "as above",
     "_said(known, pane)": "pieces, classes and kinds by literal, the rest are numbers",
     "f'<a data-state href=\"{address}\">Open on Explore</a>'": "escaped",
+    'f\'<a data-state style="color: inherit" href="{address}">Compare both</a>\'': "escaped",
     "cost_table(sizes, n, measured, current_theme())": "numbers, and texts of our own",
     "_compared(before, forced, shown)": "words are escaped, the rest are numbers",
     "_text(told)": "a story's own text; literal for what stands in it",

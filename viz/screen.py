@@ -122,7 +122,7 @@ REQUEST = frozenset(
     ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
 )
 """What the model is asked."""
-HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b",))
+HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
 CHECKPOINT = frozenset(("checkpoint",))
 
@@ -182,8 +182,12 @@ class Screen:
     top: int = _choice(WHOLE, 0)
 
     checkpoint_b: str | None = _choice(NAME)
+    edited_b: bool = _choice(YES, False)
+    """Whether B is A with `edits`, where it is of no other checkpoint."""
+    own_b: bool = _choice(YES, False)
+    """Whether B, with edits, writes by itself; else it reads what A wrote."""
     same_head: bool = _choice(YES, False)
-    """Whether B, of another checkpoint, shows the head that A shows, and A that of B."""
+    """Whether B shows the head that A shows, and A that of B, where they are of two runs."""
     kind_b: str | None = _choice(NAME, None, SECOND)
     layer_b: int | None = _choice(WHOLE, None, SECOND)
     head_b: int | None = _choice(WHOLE, None, SECOND)

@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes
-from tests.browser.test_app import open_app, wait_for_map
+from tests.browser.test_app import open_app, parameter, wait_for_map
+from tests.browser.test_experiment import TEXT
+from transformer import decode, load_checkpoint, record
 
 pytestmark = pytest.mark.browser
 
@@ -73,3 +75,38 @@ def test_labels_do_not_lie_on_each_other(page: Page, address: str, place: str, w
     open_app(page, f"{address}/{place}")
     page.wait_for_selector(".js-plotly-plot .main-svg")
     becomes(lambda: page.evaluate(MEETING), [])
+
+
+def test_a_model_is_compared_with_itself_changed(page: Page, address: str) -> None:
+    """What a head that is off changes comes after its layer, and the address says all of it."""
+    edit = "head-off:decoder_self.0.1"
+    open_app(page, f"{address}/?kind=decoder_self&layer=0&head=1&picture=map&edits={edit}")
+    page.get_by_role("link", name="Compare both").click()
+    largest = page.get_by_test_id("stMetricValue").nth(1)
+    heading = page.locator("p", has_text="B · Decoder L0 H1 (off) with 1 edit")
+    expect(heading).to_be_visible()
+    expect(largest).to_have_text("0.0000")
+    choose(page, "Layer", 0, "L2")
+    expect(page.locator('.head-map[data-id="decoder_self L2 H1"]')).to_have_count(2)
+    becomes(lambda: largest.inner_text(), difference(2, edit))
+    page.get_by_role("button", name="Switch Decoder L2 H1 off").click()
+    both = f"{edit}/head-off:decoder_self.2.1"
+    becomes(lambda: parameter(page, "edits"), both)
+    expect(page.locator("p", has_text="B · Decoder L2 H1 (off) with 2 edits")).to_be_visible()
+    page.reload()
+    expect(page.locator('.head-map[data-id="decoder_self L2 H1"]')).to_have_count(2)
+    expect(page.locator("p", has_text="B · Decoder L2 H1 (off) with 2 edits")).to_be_visible()
+    becomes(lambda: largest.inner_text(), difference(2, *both.split("/")))
+    page.get_by_role("button", name="All off").click()
+    expect(largest).to_have_text("0.0000")
+
+
+def difference(layer: int, *edits: str) -> str:
+    """The largest of decoder self-attention, head 1, where both read what is written unedited."""
+    checkpoint = load_checkpoint("checkpoints/en-de")
+    target = decode(checkpoint, TEXT, "beam").target
+    a, b = (record(checkpoint, TEXT, target, edits=each) for each in ((), edits))
+    a, b = (each.attentions["decoder_self"].weights(layer, 1) for each in (a, b))
+    found = float((a - b).abs().max())
+    assert found > 0
+    return f"{found:.4f}"

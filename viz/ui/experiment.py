@@ -11,7 +11,7 @@ from transformer.edits import Edit, edit_kinds, parse
 from transformer.refusal import Refusal
 from viz.edit_words import factor_of, said, with_factor
 from viz.labels import literal, signed
-from viz.screen import Screen
+from viz.screen import Screen, link
 from viz.ui.changing import edit, exchange, redo, remove, undo
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
@@ -57,7 +57,9 @@ def experiment(pane: Pane, page: Page) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if can_edit:
                 choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
-            _list(pane)
+            list_edits(pane)
+            if screen.edits and can_edit:
+                _compare(screen)
         if screen.edits:
             _outputs(pane)
         elif HELP[screen.tool] and can_edit:
@@ -85,8 +87,17 @@ def experiment_button() -> None:
     )
 
 
-def _list(pane: Pane) -> None:
-    """The edits in force, and what takes them back."""
+def _compare(screen: Screen) -> None:
+    """A link to the model with the edits, beside the one without."""
+    both = replace(screen, page="compare", checkpoint_b=None, edited_b=True, same_head=True)
+    address = html.escape(link(both))
+    st.html(
+        f'<a data-state style="color: inherit" href="{address}">Compare both</a>', width="content"
+    )
+
+
+def list_edits(pane: Pane) -> None:
+    """The edits in force, and what takes them back. pane: what they were made of."""
     edits, state = pane.screen.edits, session()
     for i, spelled in enumerate(edits[:MOST_SHOWN]):
         _one(i, spelled, pane)

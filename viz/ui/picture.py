@@ -64,8 +64,9 @@ def _arrows(pane: Pane, reading: Reading) -> None:
     is_plain = replace(reading, lens=Reading().lens) == Reading()
     state: dict[str, Any] = {
         "lines": pane.screen.lines,
-        "tool": _tool(pane),
-        "cuts": f"cut:{selection.kind}.{selection.layer}" if is_plain else "",
+        "tool": pane.screen.tool,
+        # A preview changes the answer of the page, and a second pane is not of that one.
+        "cuts": f"cut:{selection.kind}.{selection.layer}" if is_plain and not pane.suffix else "",
         "edits": pane.screen.edits,
     }
     view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
@@ -89,7 +90,7 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
 
     def open_cell(place: Sequence[int]) -> None:
         row, column = place
-        if _tool(pane) == "arrows":
+        if pane.screen.tool == "arrows":
             add(*_cuts(pane, map, selection.head, row, column))
             return
         head = (map.attention, selection.layer, selection.head)
@@ -129,11 +130,6 @@ def _inside(pane: Pane, reading: Reading) -> None:
         on_turn=lambda n: turn_by(pane, n),
     )
     preview(key, CellSteps(pane.selection, None, reading.rows), of=pane.of)
-
-
-def _tool(pane: Pane) -> str:
-    """What a click on this picture does; a second pane is not changed."""
-    return "look" if pane.suffix else pane.screen.tool
 
 
 def _cuts(pane: Pane, map: AttentionMap, head: int, row: int, column: int) -> Iterator[Edit]:

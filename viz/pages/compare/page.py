@@ -1,4 +1,6 @@
-"""Compare: two heads, of one checkpoint or of two, on one scale, their difference, and numbers."""
+"""Compare: two heads, of one run or of two, on one scale, their difference, and numbers."""
+
+from dataclasses import replace
 
 import pandas as pd
 import streamlit as st
@@ -6,9 +8,12 @@ import streamlit as st
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from viz.labels import kind_title, literal
+from viz.pages.compare.changed import changed, edited
+from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
-from viz.pages.compare.second import SUFFIX, beside, choose_second, second
+from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, second
 from viz.ui.controls import choose_head
+from viz.ui.experiment import say_unchanged
 from viz.ui.mending import mend_head
 from viz.ui.opened import title
 from viz.ui.page import Page, Pane
@@ -25,35 +30,44 @@ FORCED = (
     "can be subtracted."
 )
 OWN = "The checkpoints split or write the text differently, so their rows and columns do not match."
+REWRITTEN = "With the edits other words are written, so rows and columns do not match those of A."
 
 
 def draw(pane: Pane) -> None:
     """Both heads, and what is different."""
-    panes = {"A": pane, "B": second(pane)}
+    # A is the model unchanged: a click on it edits nothing.
+    panes = {"A": replace(pane, screen=replace(pane.screen, tool="look")), "B": second(pane)}
+    is_edited = isinstance(panes["B"].of, Changed)
+    if is_edited:
+        changed(pane, panes["B"])
+    else:
+        say_unchanged(pane.screen)
     _pictures(panes)
     recording, first, other = _compared(panes)
     if panes["B"].answer.request.follows is not None:
         st.caption(FORCED)
     elif _are_two(panes) and why_not(recording, first, other) is not None:
-        st.caption(OWN)
+        st.caption(REWRITTEN if is_edited else OWN)
     difference, numbers = st.columns(2, gap="large")
     with difference:
         for name in listed("compare", recording):
             draw_figure(name, recording, first=first, second=other)
     with numbers:
         _numbers(panes)
-    if _are_two(panes):
+    if _are_two(panes) and not is_edited:
         parameter_changes(pane.answer.request, panes["B"].answer.request)
 
 
 def _are_two(panes: dict[str, Pane]) -> bool:
-    """Whether B is of another checkpoint."""
+    """Whether B is of another run than A: of another checkpoint, or with edits."""
     return panes["A"].answer is not panes["B"].answer
 
 
 def _heading(letter: str, panes: dict[str, Pane]) -> str:
     pane = panes[letter]
     of = f" of {title(pane.answer.request.checkpoint)}" if _are_two(panes) else ""
+    if isinstance(panes["B"].of, Changed):
+        of = edited(pane) if letter == "B" else " unchanged"
     return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection.name(pane.recording)}{of}"
 
 
@@ -106,10 +120,20 @@ def _numbers(panes: dict[str, Pane]) -> None:
 def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
     other = second(pane)
-    is_refused = pane.screen.checkpoint_b is not None and other.answer is pane.answer
+    is_asked = pane.screen.checkpoint_b is not None or derived(pane) is not None
+    is_refused = is_asked and other.of is None
     if pane.is_of_asked_checkpoint and not is_refused and not other.is_locked:
         mend_head(other.selection, SUFFIX)
     choose_head(other, title="B")
 
 
-PAGE = Page("compare", "Compare", "Look", 2, draw, choices=_choices, below_tokens=choose_second)
+PAGE = Page(
+    "compare",
+    "Compare",
+    "Look",
+    2,
+    draw,
+    choices=_choices,
+    below_tokens=choose_second,
+    edits="own",
+)

@@ -1,34 +1,28 @@
-"""The second checkpoint of Compare: which it is, and what it makes of the same sentence."""
+"""B of Compare: which it is, another checkpoint or A with edits, and the pane that shows it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
-from transformer import Checkpoint, CheckpointError, Recording
-from transformer.decoding import default_method
+from transformer import CheckpointError, Recording
+from transformer.edits import EditError
 from transformer.files.foreign_text import shown as cut
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.labels import literal
+from viz.pages.compare.derived import Changed, Second
+from viz.ui.changing import without_edit
 from viz.ui.cpu_instead import why_on_cpu
 from viz.ui.focus import moved
-from viz.ui.limits import charge, limited
+from viz.ui.limits import charge, check_text
 from viz.ui.opened import checkpoint_names, load, open_linked, title
 from viz.ui.page import Pane
-from viz.ui.request import (
-    Answer,
-    Request,
-    answer,
-    answer_at_hand,
-    make_answer,
-    make_request,
-    open_checkpoint,
-)
+from viz.ui.request import Answer, Request, answer, answer_at_hand, make_request
 from viz.ui.state import bound, change, session, widget
 from viz.views.view import Selection
 
-SAME, SUFFIX = "same checkpoint", "_b"
+SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
 
 def choose_second(first: Pane) -> None:
@@ -41,11 +35,13 @@ def choose_second(first: Pane) -> None:
     names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Compare **A** with **B** of", width="content")
-        chosen = _name(first) or SAME
+        of = derived(first)
+        chosen = of.name if isinstance(of, Second) else EDITED if of else SAME
+        offered = [SAME, EDITED, *names]
         st.selectbox(
             "Checkpoint of B",
-            [SAME, *names],
-            [SAME, *names].index(chosen),
+            offered,
+            offered.index(chosen),
             format_func=lambda name: visible(title(name)),
             label_visibility="collapsed",
             width=260,
@@ -54,12 +50,17 @@ def choose_second(first: Pane) -> None:
         if chosen != SAME:
             is_same = first.screen.same_head
             st.toggle("Same head in A and B", is_same, **bound("same_head", is_same))
+        if chosen == EDITED and first.answer.decoding is not None:
+            writes = first.screen.own_b
+            st.toggle("B writes its own words", writes, **bound("own_b", writes))
     try:
         shown = _answer(first)
-        if shown is not None:
+        if shown is not None and isinstance(of, Second):
             _say_how(shown.request)
-        elif problem is None and _is_missing(first):
+        elif of is None and problem is None and _is_missing(first):
             problem = _missing(first)
+    except EditError as error:
+        without_edit(error, first.screen.edits)
     except Refusal as error:
         problem = str(error)
     if problem:
@@ -91,47 +92,37 @@ def _missing(first: Pane) -> str:
 
 
 def _turn_to(name: str, first: Pane) -> None:
-    """Another checkpoint is first looked at where A is."""
-    at = first.selection
-    chosen = None if name == SAME else name
-    change(checkpoint_b=chosen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
+    """Another checkpoint is first looked at where A is; edits, in the same head."""
+    at, is_edited = first.selection, name == EDITED
+    change(
+        checkpoint_b=None if name in (SAME, EDITED) else name,
+        edited_b=is_edited,
+        same_head=is_edited or (name != SAME and first.screen.same_head),
+        kind_b=at.kind,
+        layer_b=at.layer,
+        head_b=at.head,
+    )
 
 
 def second(first: Pane) -> Pane:
-    """B: another checkpoint's head of the same place, or the head beside that of A."""
+    """B: the head of the same place in another checkpoint, or with edits; else the one beside."""
+    of = derived(first)
     try:
         shown = _answer(first) or first.answer
     except Refusal:
-        shown = first.answer
+        of, shown = None, first.answer
     at, attentions = first.default, shown.recording.attentions
     kind = at.kind if at.kind in attentions else next(iter(attentions))
-    head = at.head + (shown is first.answer)
+    head = at.head + (of is None)
     opens_at = Selection(kind, at.layer, head % attentions[kind].n_heads)
-    name = _name(first) if shown is not first.answer else None
-    of = None if name is None else Second(name)
-    own = Pane(first.screen, shown.request, shown, opens_at, of, first, SUFFIX)
+    tool = first.screen.tool if isinstance(of, Changed) else "look"
+    screen = replace(first.screen, tool=tool)
+    own = Pane(screen, shown.request, shown, opens_at, of, first, SUFFIX)
     if own.is_locked:  # an address may name two heads nevertheless
         at = first.selection
         locked = replace(own.screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
         own = replace(own, screen=locked)
     return replace(own, screen=replace(own.screen, pins=moved(first, own)))
-
-
-@dataclass(frozen=True)
-class Second:
-    """What the checkpoint of this name makes of the text of another answer."""
-
-    name: str
-
-    def request(self, first: Answer) -> Request:
-        """B by itself, or made to read what A wrote, where both split the text alike."""
-        own = _own_request(first, self.name)
-        if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
-            return own
-        return replace(own, method="none", options=(), follows=first.request)
-
-    def __call__(self, first: Answer) -> Answer:
-        return make_answer(self.request(first), followed=first)
 
 
 def beside(first: Recording, second: Recording) -> Recording:
@@ -153,36 +144,26 @@ def _name(first: Pane) -> str | None:
     return name if is_other else None
 
 
+def derived(first: Pane) -> Second | Changed | None:
+    """How B follows from the answer of A; None: it is that one."""
+    name, screen = _name(first), first.screen
+    if name is not None:
+        return Second(name)
+    is_edited = screen.edited_b and screen.checkpoint_b is None
+    return Changed(screen.edits, screen.own_b) if is_edited else None
+
+
 def _answer(first: Pane) -> Answer | None:
-    """Of B, where it is of another checkpoint. Raises Refusal."""
-    name = _name(first)
-    if name is None:
+    """Of B, where it is of another run than A. Raises Refusal."""
+    of = derived(first)
+    if of is None:
         return None
-    load(make_request(name, first.answer.request.text, "none"))
-    second = Second(name)
-    request = second.request(first.answer)
+    if isinstance(of, Second):
+        load(make_request(of.name, first.answer.request.text, "none"))
+    else:
+        for edit in of.edits:  # some are of another sentence
+            check_text(edit)
+    request = of.request(first.answer)
     if answer_at_hand(request) is None:
         charge(request)
-    return answer(request, lambda _: second(first.answer))
-
-
-def _own_request(first: Answer, name: str) -> Request:
-    """What B would be asked by itself: the same, or what suits it where it is of another sort."""
-    checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
-    reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
-    if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
-        options = first.request.options
-        return limited(make_request(name, first.request.text, first.request.method, options))
-    method = default_method(reads) if decodes else "none"
-    return limited(make_request(name, first.request.text, method))
-
-
-def _reads_alike(first: Answer, second: Checkpoint) -> bool:
-    """Whether both split this text and what was written into the same tokens."""
-    family = second.family
-    if not family.decodes or family.reads != first.checkpoint.family.reads:
-        return False
-    tokens = (*first.recording.source, *first.recording.target)
-    if max(token.id for token in tokens) >= second.config.vocab_size:
-        return False
-    return all(second.tokenizer.token(token.id) == token for token in tokens)
+    return answer(request, lambda _: of(first.answer))

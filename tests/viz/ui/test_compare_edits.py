@@ -1,0 +1,97 @@
+"""Compare, where B is A with edits: what is the same in both, what differs, and what is said."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start, widget
+from tests.viz.ui.test_experiment import press
+from transformer import decode, load_checkpoint, record
+from viz.screen import Screen
+
+__all__ = ["folder"]
+
+HEAD = "head-off:decoder_self.0.1"
+EDITED = {"page": "compare", "edited_b": "yes", "same_head": "yes", "kind": "decoder_self"}
+
+
+def metrics(app: AppTest) -> list[str]:
+    """The Jensen-Shannon divergence and the largest difference, where there are any."""
+    return [each.value for each in app.metric]
+
+
+def headings(app: AppTest) -> list[str]:
+    found = [each.value for each in app.markdown if re.match(r"\*\*[AB]\*\* ·", each.value)]
+    return [re.sub(r"\\(\W)", r"\1", each) for each in found]
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_layers_up_to_the_edited_one_are_those_of_a(folder: Path, layer: int) -> None:
+    app = start(**EDITED, edits=HEAD, layer=str(layer), head="1")
+    bits, largest = metrics(app)
+    expected = _largest(folder, layer)
+    assert largest == f"{expected:.4f}"
+    if layer == 0:
+        assert (bits, expected) == ("0.0000 bits", 0)
+    off = " (off)" if layer == 0 else ""
+    name = f"Decoder L{layer} H1"
+    assert headings(app) == [f"**A** · {name} unchanged", f"**B** · {name}{off} with 1 edit"]
+    shown = app.session_state["session"].shown
+    assert shown.request.edits == ()
+    assert not app.dataframe  # no parameters of another checkpoint
+    assert not said(app)
+
+
+def _largest(folder: Path, layer: int) -> float:
+    """Difference of the weights of the head, where both read the same output."""
+    checkpoint = load_checkpoint(folder / "copy")
+    target = decode(checkpoint, EXAMPLE, "beam").target
+    a, b = (record(checkpoint, EXAMPLE, target, edits=edits) for edits in ((), (HEAD,)))
+    a, b = (each.attentions["decoder_self"].weights(layer, 1) for each in (a, b))
+    return float((a - b).abs().max())
+
+
+def test_b_is_chosen_edited_and_unlocked(folder: Path) -> None:
+    app = start(page="compare", kind="decoder_self", layer="1", head="2")
+    widget(app.selectbox, "checkpoint_b").set_value("A with these edits").run()
+    assert screen(app).edited_b and screen(app).same_head
+    assert any("Nothing is changed yet" in each.value for each in app.caption)
+    assert metrics(app) == ["0.0000 bits", "0.0000"]
+    press(app, "Switch Decoder L1 H2 off")
+    assert screen(app).edits == ("head-off:decoder_self.1.2",)
+    assert headings(app)[1].endswith("L1 H2 (off) with 1 edit")
+    press(app, "Switch Decoder L1 H2 on")
+    assert screen(app).edits == ()
+    widget(app.selectbox, "checkpoint_b").set_value("same checkpoint").run()
+    assert not screen(app).edited_b and not screen(app).same_head
+    assert not said(app)
+
+
+def test_b_reads_what_a_wrote_or_writes_by_itself(folder: Path) -> None:
+    edits = "/".join(f"head-off:cross.0.{head}" for head in range(4))
+    app = start(**EDITED, edits=edits, layer="1", head="0")
+    assert len(metrics(app)) == 2
+    widget(app.toggle, "own_b").set_value(True).run()
+    assert screen(app).own_b
+    request = app.session_state["session"].shown.request
+    assert request.edits == ()
+    captions = " ".join(each.value for each in app.caption)
+    assert "B is given A's output" not in captions
+    assert metrics(app) or "other words are written" in captions
+
+
+def test_an_edit_of_what_is_not_there_is_dropped(folder: Path) -> None:
+    app = start(**EDITED, edits="head-off:cross.9.9/head-off:cross.0.1")
+    assert screen(app).edits == ("head-off:cross.0.1",)
+    assert any("It was dropped" in each.value for each in app.info)
+
+
+def test_another_checkpoint_is_not_edited(folder: Path) -> None:
+    app = start(page="compare", checkpoint_b="nowhere", edited_b="yes", edits="head-off:cross.0.1")
+    assert "there is no checkpoint nowhere" in said(app)
+    assert any("changed by 1 edit" in each.value for each in app.caption)
+    assert screen(app) == Screen(
+        "compare", checkpoint_b="nowhere", edited_b=True, edits=("head-off:cross.0.1",)
+    )

@@ -1,0 +1,59 @@
+"""What is changed in B, where B is A with edits, and what the model writes with them."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from transformer.refusal import Refusal
+from viz.labels import kind_title, literal
+from viz.ui.changing import heads_off, switch_off
+from viz.ui.controls import choose_one
+from viz.ui.experiment import TOOLS, list_edits, outputs
+from viz.ui.page import Pane
+from viz.ui.request import answer
+
+NOTHING = "Nothing is changed yet: switch the head of B off here, or experiment on Explore."
+
+
+def changed(first: Pane, other: Pane) -> None:
+    """Draw the strip. first: A, the model unchanged; other: B."""
+    edits = first.screen.edits
+    with st.container(key="experiment", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            titles = {tool: title for tool, title in TOOLS.items() if tool != "heads"}
+            said = first.screen.tool
+            choose_one("A click on B", "tool", titles, said, label_visibility="collapsed")
+            _switch(other)
+            list_edits(other)
+        if not edits:
+            st.caption(NOTHING)
+            return
+        try:
+            outputs(first.answer, answer(replace(first.answer.request, edits=edits)))
+        except Refusal as error:
+            st.caption(literal(str(error)))
+
+
+def edited(other: Pane) -> str:
+    """What a heading says of B."""
+    n = len(other.screen.edits)
+    is_off = " (off)" if _head(other) in heads_off() else ""
+    return f"{is_off} with {n} edit{'s' * (n != 1)}"
+
+
+def _head(other: Pane) -> tuple[str, int, int]:
+    return other.selection.kind, other.selection.layer, other.selection.head
+
+
+def _switch(other: Pane) -> None:
+    """The head of B that is shown, off or on again."""
+    head, off = _head(other), heads_off()
+    is_off = head in off
+    name = f"{kind_title(head[0])} {other.selection.name(other.recording)}"
+    wanted = [each for each in off if each != head] if is_off else [*off, head]
+    st.button(
+        literal(f"Switch {name} {'on' if is_off else 'off'}"),
+        key="switch head of B",
+        on_click=switch_off,
+        args=(wanted,),
+    )

@@ -1,0 +1,67 @@
+"""What B answers: what another checkpoint makes of A's text, or what A makes of it with edits."""
+
+from dataclasses import dataclass, replace
+
+from transformer import Checkpoint
+from transformer.decoding import default_method
+from viz.ui.limits import limited
+from viz.ui.request import Answer, Request, make_answer, make_request, open_checkpoint
+
+
+@dataclass(frozen=True)
+class Second:
+    """What the checkpoint of this name makes of the text of another answer."""
+
+    name: str
+
+    def request(self, first: Answer) -> Request:
+        """B by itself, or made to read what A wrote, where both split the text alike."""
+        own = _own_request(first, self.name)
+        if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
+            return own
+        return _following(own, first)
+
+    def __call__(self, first: Answer) -> Answer:
+        return make_answer(self.request(first), followed=first)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What the model of another answer makes of the same text with these edits."""
+
+    edits: tuple[str, ...]
+    writes: bool
+    """Whether it writes by itself; else it is made to read what is written without the edits."""
+
+    def request(self, first: Answer) -> Request:
+        own = replace(first.request, edits=self.edits)
+        return own if self.writes or first.decoding is None else _following(own, first)
+
+    def __call__(self, first: Answer) -> Answer:
+        return make_answer(self.request(first), followed=first)
+
+
+def _following(own: Request, first: Answer) -> Request:
+    return replace(own, method="none", options=(), follows=first.request)
+
+
+def _own_request(first: Answer, name: str) -> Request:
+    """What B would be asked by itself: the same, or what suits it where it is of another sort."""
+    checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
+    reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
+    if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
+        options = first.request.options
+        return limited(make_request(name, first.request.text, first.request.method, options))
+    method = default_method(reads) if decodes else "none"
+    return limited(make_request(name, first.request.text, method))
+
+
+def _reads_alike(first: Answer, second: Checkpoint) -> bool:
+    """Whether both split this text and what was written into the same tokens."""
+    family = second.family
+    if not family.decodes or family.reads != first.checkpoint.family.reads:
+        return False
+    tokens = (*first.recording.source, *first.recording.target)
+    if max(token.id for token in tokens) >= second.config.vocab_size:
+        return False
+    return all(second.tokenizer.token(token.id) == token for token in tokens)
