@@ -14,7 +14,7 @@ from transformer.training.batches import Batch, Pair
 from transformer.training.data_folder import find, need
 from transformer.training.deck import Deck
 from transformer.training.dictionary import counted, sorted_out
-from transformer.training.evaluation.stage import stage_pairs
+from transformer.training.evaluation.stage import SECOND, stage_pairs
 from transformer.training.noise import Row, noisy
 from transformer.training.patterns import NOUNS, PATTERNS, Patterns, nouns
 from transformer.training.substitution import Substitutions, frames, rare, words
@@ -77,7 +77,8 @@ class Shares:
 def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "Mixture":
     """Read every kind but what is held out, learn the vocabulary where there is none."""
     test = find(data, NEWS, f"newstest{TEST_YEAR}.tsv")
-    tests = [*stage_pairs(), *(read_pairs(test) if test else ())]
+    stage = [*stage_pairs(), *stage_pairs(SECOND)]
+    tests = [*stage, *(read_pairs(test) if test else ())]
     unseen = held_out(data) | {key(row[0]) for row in tests}
     kinds = {
         kind: [(row[0], row[1]) for file in files for row in read_pairs(file)]

@@ -6,6 +6,9 @@ garden paths. Line by line beside it, `stage/en-de.pharaoh` holds the word align
 by hand: "0-0 1-2" links English word 0 to German word 0; words and signs are counted from 0 by
 `transformer.words.text_words`, every link is a sure one, and an empty line says that the sentence
 was not aligned. Nothing of it may be trained on.
+
+`stage/en-de-2.tsv` holds sentences like them, by somebody who had seen neither the stage set nor
+what en-de is trained on: whoever chose training sentences had looked at faults in the stage set.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,13 +27,12 @@ from transformer.training.evaluation.translations import METHODS, closeness, tra
 from transformer.training.task import Scores, read_lines
 
 FOLDER = Path(__file__).parent / "stage"
-PAIRS, LINKS = "en-de.tsv", "en-de.pharaoh"
-TITLE = "Stage set"
+PAIRS, SECOND, LINKS = "en-de.tsv", "en-de-2.tsv", "en-de.pharaoh"
 
 
-def stage_pairs() -> list[tuple[str, str]]:
-    """Every sentence with its translation."""
-    lines = (line.split("\t") for line in read_lines(FOLDER, PAIRS))
+def stage_pairs(file: str = PAIRS) -> list[tuple[str, str]]:
+    """Every sentence of a file with its translation."""
+    lines = (line.split("\t") for line in read_lines(FOLDER, file))
     return [(source, target) for source, target in lines]
 
 
@@ -44,23 +46,25 @@ def _link(text: str) -> tuple[int, int]:
     return int(source), int(target)
 
 
-def evaluate_stage(checkpoint: Checkpoint, data: Path | None) -> Scores:
-    """BLEU and chrF of the stage set, its words, and the faults among its translations.
+def evaluate_stage(
+    checkpoint: Checkpoint, data: Path | None, name: str = "Stage set", file: str = PAIRS
+) -> Scores:
+    """BLEU and chrF of a stage set, its words, and the faults among its translations.
 
     Invented words are told by the data folder's German texts; without one they are left out, and
     that is said. Each fault is said with its sentence.
     """
-    pairs, german = stage_pairs(), german_words(data) if data else set()
+    pairs, german = stage_pairs(file), german_words(data) if data else set()
     if not german:
         where = f"no German text in {data}" if data else "no --data DIR with German texts"
-        say(f"{TITLE}: invented words are left out: there is {where}.")
+        say(f"{name}: invented words are left out: there is {where}.")
     result: Scores = {}
     for method, label in METHODS.items():
-        title = f"{TITLE}, {label}"
+        title = f"{name}, {label}"
         outputs = translations(checkpoint, [source for source, _ in pairs], method, title)
         scores = closeness(outputs, [target for _, target in pairs])
         scores |= _faults(pairs, outputs, german, title)
-        result |= {f"{title}, {name}": value for name, value in scores.items()}
+        result |= {f"{title}, {what}": value for what, value in scores.items()}
     return result
 
 

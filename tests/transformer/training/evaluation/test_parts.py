@@ -66,6 +66,7 @@ def small_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.mkdir()
     (folder / stage.PAIRS).write_text("the cat sees the sea.\tshe likes a red book.\n")
     (folder / stage.LINKS).write_text("0-0 1-1\n")
+    (folder / stage.SECOND).write_text("the cat.\tthe sea.\n")
     monkeypatch.setattr(stage, "FOLDER", folder)
 
 
@@ -121,13 +122,13 @@ def test_a_part_replaces_its_own_rows_on_the_card(
     assert table.count("\n") == len(scores) + 1
 
 
-def test_without_data_the_stage_set_is_left(
+def test_without_data_the_stage_sets_are_left(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["evaluate", str(folder), "--device", "cpu", "--json"]) == 0
     captured = capsys.readouterr()
     titles = {name.partition(",")[0] for name in json.loads(captured.out)}
-    assert titles == {"Stage set", "Stage alignment"}
+    assert titles == {"Stage set", "Second stage set", "Stage alignment"}
     for left_out in (
         "tatoeba: left out: test.tatoeba.tsv needs --data DIR, a folder with translation_en_de/",
         "news: left out: newstest2014.tsv needs --data DIR",

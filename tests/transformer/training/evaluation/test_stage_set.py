@@ -11,12 +11,14 @@ from transformer.training.evaluation.faults import is_lost_half, loop
 from transformer.training.evaluation.gold import stage_alignments
 from transformer.training.evaluation.stage import evaluate_stage, stage_links, stage_pairs
 from transformer.training.task import TrainingError
+from transformer.training.translation import key
 from transformer.words import text_words
 
 
-def test_every_line_is_a_sentence_and_its_translation() -> None:
-    pairs = stage_pairs()
-    assert len(pairs) >= 100
+@pytest.mark.parametrize(("file", "least"), [(stage.PAIRS, 100), (stage.SECOND, 80)])
+def test_every_line_is_a_sentence_and_its_translation(file: str, least: int) -> None:
+    pairs = stage_pairs(file)
+    assert len(pairs) >= least
     assert len({source for source, _ in pairs}) == len(pairs)
     for text in (text for pair in pairs for text in pair):
         assert text == plain(text) == " ".join(text.split()) and text
@@ -25,6 +27,13 @@ def test_every_line_is_a_sentence_and_its_translation() -> None:
         assert not is_lost_half(target, source) and not is_lost_half(source, target)
         assert loop(target, source) is None
         assert source[-1] == target[-1] or source[-1] not in ".?!"
+
+
+def test_the_two_sets_share_no_sentence() -> None:
+    sources = [
+        key(source) for file in (stage.PAIRS, stage.SECOND) for source, _ in stage_pairs(file)
+    ]
+    assert len(set(sources)) == len(sources)
 
 
 def test_sentences_that_were_asked_for_are_there() -> None:
