@@ -28,7 +28,10 @@ PLACES = {
         "sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5": ("Sentences as CSV",),
         "experiment=patch&text=3+7+2+9&patch_from=3+8+2+9": ("Effects as CSV",),
     },
-    "positions": {f"view={name}": (FIGURE,) for name in POSITIONS},
+    "positions": {
+        **{f"view={name}": (FIGURE,) for name in POSITIONS},
+        "view=lab": (FIGURE, "Heads as CSV"),
+    },
     "inspect": {"": ("Modules as CSV",), "inspect=tensor": (FIGURE,)},
     "masks": {"": ("Masks as CSV",)},
     "training": {

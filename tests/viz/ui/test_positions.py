@@ -44,7 +44,7 @@ def test_it_offers_the_views_that_apply(name: str, views: list[str]) -> None:
     said = {"alibi": "ALiBi", "relative": "Relative bias", "rotary": "Rotary"}[name]
     assert shown.markdown[0].value.replace("\\", "").startswith(f"{said} (encoder self")
     control = shown.button_group(key="view")
-    titles = [discover("viz.views", "VIEW")[view].title for view in views]
+    titles = [*(discover("viz.views", "VIEW")[view].title for view in views), "Lab"]
     assert control.options == titles
     for view in views:
         control.set_value(view)

@@ -13,11 +13,17 @@ def jensen_shannon(a: Tensor, b: Tensor) -> float:
     sum it over tokens, in nats. Queries that may attend to nothing in a or in b are left out;
     NaN when none is left. Raises ValueError when the shapes differ.
     """
+    return float(jensen_shannon_of_heads(a, b))
+
+
+def jensen_shannon_of_heads(a: Tensor, b: Tensor) -> Tensor:
+    """The same of each of many pairs: [..., Q, K] and [..., Q, K] -> [...] in float64."""
     _require_same_shape(a, b)
-    counted = (a.sum(-1) > 0) & (b.sum(-1) > 0)  # [Q]
-    a, b = a[counted].double(), b[counted].double()
-    divergence = _entropy((a + b) / 2) - (_entropy(a) + _entropy(b)) / 2  # [Q], bits
-    return float(divergence.clamp(0, 1).mean())  # rounding leaves 0 and 1 by some 1e-17
+    counted = (a.sum(-1) > 0) & (b.sum(-1) > 0)  # [..., Q]
+    a, b = a.double(), b.double()
+    divergence = _entropy((a + b) / 2) - (_entropy(a) + _entropy(b)) / 2  # [..., Q], bits
+    divergence = divergence.clamp(0, 1)  # rounding leaves 0 and 1 by some 1e-17
+    return divergence.where(counted, 0.0).sum(-1) / counted.sum(-1)  # 0 / 0 is NaN
 
 
 def largest_difference(a: Tensor, b: Tensor) -> float:

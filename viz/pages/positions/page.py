@@ -1,8 +1,9 @@
-"""Positions: how the model tells its tokens apart by place."""
+"""Positions: how the model tells its tokens apart by place, and what happens without."""
 
 import streamlit as st
 
 from viz.labels import literal
+from viz.pages.positions.lab import lab
 from viz.position_words import schemes
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
@@ -14,18 +15,22 @@ NONE = (
     "are added to the tokens before the first attention; queries and keys that turn; numbers added "
     "to the scores by distance. What is concatenated, or made by a convolution, is not found."
 )
+LAB = "lab"
 
 
 def draw(pane: Pane) -> None:
-    """One of the views that apply."""
-    views = listed("positions", pane.recording)
-    if not views:
+    """One of the views that apply, or the lab, where positions are changed."""
+    views, said = listed("positions", pane.recording), pane.screen.view
+    if not views and said != LAB:
         st.info(NONE)
         return
     st.markdown("  \n".join(literal(each) for each in schemes(pane.recording)))
-    titles = {name: view.title for name, view in views.items()}
-    said = pane.screen.view
-    panel(choose_one("View", "view", titles, said, label_visibility="collapsed"), pane)
+    titles = {name: view.title for name, view in views.items()} | {LAB: "Lab"}
+    chosen = choose_one("View", "view", titles, said, label_visibility="collapsed")
+    if chosen == LAB:
+        lab(pane)
+    else:
+        panel(chosen, pane)
 
 
-PAGE = Page("positions", "Positions", "Look", 5, draw)
+PAGE = Page("positions", "Positions", "Look", 5, draw, edits="shown")

@@ -1,0 +1,69 @@
+"""Positions are changed by hand, and the heads that notice are on the page."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter
+from transformer import decode, load_checkpoint
+from transformer.analysis.position_dependence import position_dependence
+
+pytestmark = pytest.mark.browser
+
+TEXT = "3 7 2 9 4"
+
+
+def number(place: Locator) -> float:
+    return float(place.inner_text().replace("−", "-"))
+
+
+def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -> None:
+    checkpoint = load_checkpoint("checkpoints/copy")
+    target = decode(checkpoint, TEXT, "beam").target
+
+    def bits(*edits: str) -> str:
+        found = position_dependence(checkpoint, TEXT, target, edits or None)
+        return f"Encoder L1 H0: {float(found['encoder_self'][1, 0]):.4f} bits"
+
+    start = f"positions?view=lab&checkpoint=copy&decoding=beam&text={TEXT.replace(' ', '+')}"
+    open_app(page, f"{address}/{start}")
+    head = page.get_by_role("link", name=re.compile("^Encoder L1 H0: "))
+    expect(head).to_have_attribute("title", bits())
+    slider = page.get_by_role("slider", name="Shift by this many positions")
+    slider.focus()
+    slider.press("ArrowRight")
+    shift = "positions-shift:source=1"
+    becomes(lambda: parameter(page, "edits"), shift)
+    expect(head).to_have_attribute("title", bits(shift))
+    output = page.locator(".outputs dd").nth(1)
+    written = decode(checkpoint, TEXT, "beam", edits=[shift]).text
+    becomes(lambda: "".join(output.inner_text().split()), written.replace(" ", ""))
+    page.get_by_role("button", name="Swap words").click()
+    swapped = f"words-swap:source=0,4/{shift}"
+    becomes(lambda: parameter(page, "edits"), swapped)
+    expect(head).to_have_attribute("title", bits(*swapped.split("/")))
+    painted(page)
+    head.click()
+    becomes(lambda: (parameter(page, "layer"), parameter(page, "head")), ("1", "0"))
+    expect(page.get_by_text("Only the first layer of self-attention reads")).to_be_visible()
+    page.get_by_role("button", name="All off").click()
+    becomes(lambda: parameter(page, "edits"), None)
+    expect(head).to_have_attribute("title", bits())
+    expect(page.locator(".outputs")).to_have_count(0)
+
+
+def test_four_terms_sum_to_the_score_of_the_chosen_cell(page: Page, address: str) -> None:
+    open_app(page, f"{address}/positions?view=lab&kind=encoder_self&layer=0&head=2&cell=3,1")
+    split = page.locator(".split")
+    terms = split.locator("[data-term]:not([data-term=score])")
+    expect(terms).to_have_count(5)
+    for cell in ("3,1", "3,5"):
+        becomes(lambda: parameter(page, "cell"), cell)
+        painted(page)
+        total = number(split.locator("[data-term=score]"))
+        assert sum(map(number, terms.all())) == pytest.approx(total, abs=0.004)
+        if cell == "3,1":
+            page.get_by_role("combobox", name="Key").click()
+            page.get_by_role("option", name=re.compile("^5 ")).click()

@@ -1,0 +1,201 @@
+"""Lab: positions shifted, scaled, swapped and taken away; which heads notice, and how."""
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from torch import Tensor
+
+from transformer import InputError, Recording
+from transformer.analysis.by_offset import by_offset
+from transformer.analysis.position_dependence import divergences, no_positions
+from transformer.refusal import Refusal
+from viz.export import rows_csv
+from viz.figures.dependence_grid import Cell, Table, dependence_grid, dependence_legend
+from viz.figures.offset_curves import describe, offset_curves
+from viz.labels import kind_title, literal
+from viz.pages.positions.changes import choose_changes
+from viz.pages.positions.terms import terms
+from viz.screen import FIRST_PAGE, link
+from viz.ui.kept import KEPT, bytes_of
+from viz.ui.page import Pane
+from viz.ui.panel import show_figure
+from viz.ui.request import Answer, answer
+from viz.ui.saving import download
+from viz.ui.state import current_theme
+from viz.ui.words import help_of
+from viz.views.view import Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two runs over one text and one output, the second with edits."""
+
+    before: Answer
+    after: Answer
+    names: tuple[str, str]
+    """Of both runs, in a few words."""
+
+    def recordings(self) -> tuple[Recording, Recording]:
+        return self.before.recording, self.after.recording
+
+    def divergences(self) -> Mapping[str, Tensor]:
+        """Kind -> [L, H] in bits. Raises InputError."""
+        key = ("divergences", self.before.request, self.after.request)
+        found: Mapping[str, Tensor] = KEPT.get(
+            key, lambda: divergences(*self.recordings()), bytes_of
+        )
+        return found
+
+
+def lab(pane: Pane) -> None:
+    """What is changed; then all heads, and one of them as a curve and as the parts of a score."""
+    if pane.asked != pane.answer.request:
+        st.caption("The lab follows once this text is written.")
+        return
+    try:
+        plain = answer(replace(pane.answer.request, edits=()))
+        choose_changes(pane, replace(pane, shown=plain))
+        pair = _pair(pane, plain)
+        found = pair.divergences()
+    except Refusal as error:
+        st.info(literal(str(error)), icon=":material/info:")
+        return
+    pane = replace(pane, opens_at=_first(pane, found))
+    heads, one = st.columns([6, 5.6], gap="large")
+    with heads:
+        _heads(pane, pair, found)
+    with one:
+        _offsets(pane, pair)
+        terms(pane)
+
+
+def _pair(pane: Pane, plain: Answer) -> Pair:
+    """The run without edits, and with those in force; without any positions where none are.
+
+    The second reads the output of the first. Raises Refusal.
+    """
+    request = pane.answer.request
+    if request.edits:
+        name, edits = "with the edits", request.edits
+    else:
+        name, edits = "without positions", tuple(map(str, no_positions(plain.recording)))
+    changed = replace(request, edits=edits)
+    if plain.decoding is not None:
+        changed = replace(changed, method="none", options=(), follows=plain.request)
+    return Pair(plain, answer(changed), ("as it is", name))
+
+
+def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
+    """Where none is chosen, the head that changes most of those whose scores can be taken apart."""
+    attentions = pane.recording.attentions
+    known = [
+        (value, kind, head)
+        for kind, bits in found.items()
+        if not attentions[kind].is_cross
+        for head, value in enumerate(bits[0].nan_to_num().tolist())
+    ]
+    if not known:
+        return None
+    _, kind, head = max(known, key=lambda each: each[0])
+    return Selection(kind, 0, head)
+
+
+def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
+    st.markdown("**Position dependence**", help=help_of("jensen_shannon"))
+    theme, n_edits = current_theme(), len(pane.answer.request.edits)
+    said = "the edits in force" if n_edits else "taking all positions away"
+    says = (
+        f"How far {said} turns each head's rows, mean over its queries; both runs read the same "
+        "output. A click chooses a head."
+    )
+    st.html(dependence_legend(says, theme))
+    st.html(dependence_grid(_tables(pane, found), theme))
+    st.markdown(_most(pane.recording, found))
+    rows = _rows(found)
+    download(
+        "Heads as CSV",
+        lambda: rows_csv(rows),
+        "headscope-position-dependence.csv",
+        "One row per head, in bits",
+    )
+
+
+def _tables(pane: Pane, found: Mapping[str, Tensor]) -> list[Table]:
+    numbers = {kind: each.number for kind, each in pane.recording.attentions.items()}
+    return [
+        Table(
+            kind_title(kind),
+            [
+                (f"L{numbers[kind](layer)}", _cells(pane, kind, layer, values))
+                for layer, values in enumerate(bits.tolist())
+            ],
+        )
+        for kind, bits in found.items()
+    ]
+
+
+def _cells(pane: Pane, kind: str, layer: int, values: Sequence[float]) -> list[Cell]:
+    chosen = _place(pane.selection)
+    return [
+        Cell(
+            link(replace(pane.screen, kind=kind, layer=layer, head=head)),
+            _name(pane.recording, kind, layer, head),
+            value,
+            (kind, layer, head) == chosen,
+        )
+        for head, value in enumerate(values)
+    ]
+
+
+def _place(selection: Selection) -> tuple[str, int, int]:
+    return selection.kind, selection.layer, selection.head
+
+
+def _name(recording: Recording, kind: str, layer: int, head: int) -> str:
+    return f"{kind_title(kind)} L{recording.attentions[kind].number(layer)} H{head}"
+
+
+def _rows(found: Mapping[str, Tensor]) -> list[dict[str, object]]:
+    return [
+        {"kind": kind, "layer": layer, "head": head, "bits": value}
+        for kind, bits in found.items()
+        for layer, values in enumerate(bits.tolist())
+        for head, value in enumerate(values)
+    ]
+
+
+def _most(recording: Recording, found: Mapping[str, Tensor]) -> str:
+    """The heads that change most and least, as Markdown."""
+    known = [
+        (float(bits[layer, head]), _name(recording, kind, layer, head))
+        for kind, bits in found.items()
+        for layer, head in bits.isfinite().nonzero().tolist()
+    ]
+    if not known:
+        return ""
+    (most, where), (least, there) = max(known), min(known)
+    return (
+        f"Most: **{literal(where)}**, {most:.2f} bits. Least: **{literal(there)}**, "
+        f"{least:.2f} bits."
+    )
+
+
+def _offsets(pane: Pane, pair: Pair) -> None:
+    selection = pane.selection
+    kind, layer, head = _place(selection)
+    title = _name(pane.recording, *_place(selection))
+    try:
+        before, after = (
+            by_offset(each.attentions[kind], layer, head) for each in pair.recordings()
+        )
+    except InputError as error:
+        st.caption(literal(str(error)))
+        return
+    figure = offset_curves(before, after, pair.names, title, current_theme())
+    alt = describe(before, after, pair.names, title)
+    to = replace(pane.screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
+    with show_figure(figure, "offsets", "Mean weight by offset", alt):
+        address = html.escape(link(to))
+        st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")

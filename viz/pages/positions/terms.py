@@ -1,0 +1,130 @@
+"""A score of the first layer, taken apart: what is content in it, and what is position."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+from torch import Tensor
+
+from transformer.analysis.score_terms import (
+    CONTENT,
+    FOUR,
+    POSITION,
+    NoTerms,
+    ScoreTerms,
+    score_terms,
+)
+from transformer.analysis.strongest import strongest_weight
+from transformer.tokenizer import Token
+from transformer.visible import visible
+from viz.figures.score_split import Part, score_split
+from viz.labels import bare_label, kind_title, literal
+from viz.ui.focus import pin_cell, pinned_cell
+from viz.ui.page import Pane
+from viz.ui.state import change, current_theme, widget
+
+FIRST_LAYER = (
+    "Only the first layer of self-attention reads embeddings and positions themselves: later ones "
+    "read what layers before have mixed."
+)
+EXACT = "Exact: no norm stands between the embeddings and this attention."
+FROZEN = (
+    "With the norm frozen: the deviation by which the norm before this attention divides each word "
+    "is taken as it is in this run."
+)
+ONLY_CONTENT = (
+    "This model adds no encodings to its words: the product is of contents only. Rotary positions "
+    "act inside of it, by turning query and key; a bias of distance is added to it."
+)
+
+
+def terms(pane: Pane) -> None:
+    """The terms of one score of the chosen head, with the edits in force."""
+    selection, recording = pane.selection, pane.recording
+    st.markdown("**Content and position in one score**")
+    attention = selection.attention(recording)
+    if attention.is_cross or selection.layer > 0:
+        _elsewhere(pane)
+        return
+    try:
+        found = score_terms(pane.checkpoint, recording, selection.kind, selection.head)
+    except NoTerms as error:
+        st.caption(literal(str(error)))
+        return
+    query, key = _choose_cell(pane)
+    queries, keys = attention.queries, attention.keys
+    named = {
+        CONTENT: (bare_label(queries[query]), bare_label(keys[key])),
+        POSITION: (f"position {query}", f"position {key}"),
+    }
+    allowed = attention.allowed(0, selection.head)
+    parts = {place: _part(term, query, key, allowed) for place, term in found.four.items()}
+    more = _more(found, query, key)
+    score = float(found.score[query, key])
+    st.html(score_split(parts, named, more, score, current_theme()))
+    st.caption(literal(_said(found, bool(allowed[query, key]))))
+
+
+def _elsewhere(pane: Pane) -> None:
+    """Why these scores are not taken apart, and a way to some that are."""
+    st.caption(FIRST_LAYER)
+    attentions, selection = pane.recording.attentions, pane.selection
+    kinds = [kind for kind, each in attentions.items() if not each.is_cross]
+    if not kinds:
+        return
+    kind = selection.kind if selection.kind in kinds else kinds[0]
+    head = min(selection.head, attentions[kind].n_heads - 1)
+    title = f"{kind_title(kind)} L{attentions[kind].number(0)} H{head}"
+    st.button(
+        f"Show {literal(title)}",
+        on_click=change,
+        kwargs={"kind": kind, "layer": 0, "head": head},
+    )
+
+
+def _choose_cell(pane: Pane) -> tuple[int, int]:
+    """Query and key: those of the cell that is open or pinned, else of the largest weight."""
+    selection = pane.selection
+    attention = selection.attention(pane.recording)
+    queries, keys = attention.queries, attention.keys
+    cell = pinned_cell(pane) or strongest_weight(
+        attention, selection.layer, selection.head, range(len(queries)), range(len(keys))
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _choose("Query", queries, cell[0], lambda new: pin_cell(pane, new, cell[1]))
+        _choose("Key", keys, cell[1], lambda new: pin_cell(pane, cell[0], new))
+    return cell
+
+
+def _choose(title: str, tokens: Sequence[Token], chosen: int, choose: Any) -> None:
+    names = [f"{i} {bare_label(token)}" for i, token in enumerate(tokens)]
+    told = widget(f"term {title}", chosen, choose)
+    look: Any = {"format_func": lambda i: visible(names[i]), "width": 170}
+    st.selectbox(title, range(len(names)), chosen, **look, **told)
+
+
+def _part(term: Tensor, query: int, key: int, allowed: Tensor) -> Part:
+    cells = term[query][allowed[query]]
+    return Part(float(term[query, key]), float(cells.std(correction=0)) if len(cells) else 0.0)
+
+
+def _more(found: ScoreTerms, query: int, key: int) -> Mapping[str, float]:
+    """What else is in the score; a bias of distance and edits only where there are some."""
+    more = {"biases": float(found.biases[query, key])} if len(found.four) == len(FOUR) else {}
+    if bool(found.others.abs().max() > _ROUNDING):
+        more["bias of distance and edits"] = float(found.others[query, key])
+    return more
+
+
+_ROUNDING = 1e-4
+"""What float32 leaves between a recorded score and its product."""
+
+
+def _said(found: ScoreTerms, is_allowed: bool) -> str:
+    how = ONLY_CONTENT if len(found.four) < len(FOUR) else FROZEN if found.is_frozen else EXACT
+    largest = float(found.score.abs().max())
+    closed = "" if is_allowed else " A mask closes this cell: its score meets no softmax."
+    return (
+        f"{how} A softmax sees what differs between the keys of a row: ± says how much. The sum is "
+        f"the recorded score up to {found.error:.0e}, in cells that reach {largest:.0f}.{closed}"
+    )
