@@ -29,7 +29,7 @@ FOLDER = "HEADSCOPE_CHECKPOINTS"
 
 def checkpoints_folder() -> Path:
     """HEADSCOPE_CHECKPOINTS: the folder of checkpoint folders; `checkpoints` beside app.py."""
-    return Path(os.environ.get(FOLDER, Path(__file__).parents[1] / "checkpoints"))
+    return Path(os.environ.get(FOLDER) or Path(__file__).parents[1] / "checkpoints")
 
 
 class CheckpointError(Refusal):

@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
+from transformer.checkpoint import FOLDER, checkpoints_folder
 from transformer.device import DeviceError
 from transformer.files.whole_file import write_whole
 from transformer.formats.headscope import save_weights
@@ -40,6 +41,14 @@ def test_it_opens_as_it_was_saved(folder: Path, text_checkpoint: Checkpoint) -> 
 def test_the_working_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert load_checkpoint(".", "cpu").name == "mine"
+
+
+@pytest.mark.parametrize("said", ["", None])
+def test_an_empty_setting_is_none(said: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FOLDER, raising=False)
+    if said is not None:
+        monkeypatch.setenv(FOLDER, said)
+    assert (checkpoints_folder() / "en-de" / "config.json").exists()
 
 
 def test_weights_are_stored_in_half_precision(folder: Path) -> None:
