@@ -30,6 +30,8 @@ class ByDistance:
     """[H, N] the least value of this distance."""
     high: Tensor
     """[H, N]"""
+    count: Tensor
+    """[H, N] how many cells the mean is over."""
 
     @property
     def spread(self) -> float:
@@ -115,7 +117,8 @@ def by_distance(values: Tensor, allowed: Tensor) -> ByDistance:
     mean = (sums / counts).float()
     # A mean of equal numbers may round away from them.
     mean = torch.minimum(torch.maximum(mean, low), high)
-    return ByDistance(torch.arange(n)[seen] + least, mean[:, seen], low[:, seen], high[:, seen])
+    of_all = torch.arange(n) + least, mean, low, high, counts.long()
+    return ByDistance(*(each[..., seen] for each in of_all))
 
 
 def _slopes(found: ByDistance) -> Tensor | None:

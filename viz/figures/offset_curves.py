@@ -8,7 +8,7 @@ from viz.figures.layout import axis
 from viz.labels import figure_text
 from viz.theme import Theme
 
-HEIGHT = 270
+HEIGHT = 240
 X_TITLE = "position of the key − position of the query; cells that a mask closes are left out"
 MARKED = 80
 """Offsets beyond which points have no marks."""
@@ -26,8 +26,10 @@ def offset_curves(
         curve = Curve(name, tuple(distances), tuple(means))
         dash = "dot" if colour == theme.dim else "solid"
         stroke = {"color": colour, "width": 2, "dash": dash}
+        look = {"mode": mode, "marker": {"size": 5}, "line": stroke}
+        counts = found.count[0].tolist()
         figure.add_trace(
-            line(curve, colour, "%{y:.4f}", mode=mode, marker={"size": 5}, line=stroke)
+            line(curve, colour, "%{y:.4f} (mean of %{customdata})", customdata=counts, **look)
         )
     figure.update_xaxes(
         axis(theme, X_TITLE, hover="offset %{x:+d}", tickformat="+d"),

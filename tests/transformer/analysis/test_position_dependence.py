@@ -66,5 +66,7 @@ def test_offsets_are_means_over_the_rows_that_may_look_there() -> None:
         for distance, mean in zip(found.distances.tolist(), found.mean[0].tolist(), strict=True):
             rows = [weights[i][i + distance] for i in range(n) if 0 <= i + distance < n]
             assert mean == pytest.approx(math.fsum(rows) / len(rows), abs=1e-6)
+        n_cells = attentions[kind].allowed(1, 2).sum()
+        assert int(found.count.sum()) == int(n_cells)
     with pytest.raises(InputError, match="stand at no offset"):
         by_offset(attentions["cross"], 0, 0)

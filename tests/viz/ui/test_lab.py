@@ -105,7 +105,7 @@ def test_models_of_every_family(families: Path, name: str) -> None:
     ("family", "says"),
     [
         ("Llama", "adds no encodings to its words"),
-        ("BLOOM", "computed attention by hand"),
+        ("BLOOM", "words that all move by as much attend as before"),
         ("GPT-2", "runs as its own code says"),
         ("Marian", "runs as its own code says"),
         ("T5", "adds no encodings to its words"),

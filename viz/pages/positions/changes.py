@@ -20,6 +20,10 @@ from viz.views.view import SideChoice
 MOST_SHIFT = 64
 """Positions of a shift that a slider offers; an address may ask for more."""
 MOST_SCALE = 2.0
+ONLY_DISTANCES = (
+    "Positions are in the scores only, as a bias of distance: words that all move by as much "
+    "attend as before."
+)
 SHIFT, SCALE, ZERO, SWAP = "positions-shift", "positions-scale", "positions-zero", "positions-swap"
 WORDS = "words-swap"
 
@@ -37,6 +41,8 @@ def choose_changes(pane: Pane, plain: Pane) -> None:
         if has_positions:
             _sliders(recording, side)
         kinds = list(dict.fromkeys(bias.kind for bias in recording.biases.values()))
+        if kinds and not has_positions:
+            st.caption(ONLY_DISTANCES, width=380)
         if kinds:
             _toggle("No bias of distance", [Edit("bias-off", kind) for kind in kinds])
         _swaps(pane, side, has_positions)

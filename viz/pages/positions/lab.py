@@ -11,7 +11,7 @@ from transformer import InputError, Recording
 from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
 from transformer.refusal import Refusal
-from viz.export import rows_csv
+from viz.export import figure_html, rows_csv
 from viz.figures.dependence_grid import Cell, Table, dependence_grid, dependence_legend
 from viz.figures.offset_curves import describe, offset_curves
 from viz.labels import kind_title, literal
@@ -20,7 +20,7 @@ from viz.pages.positions.terms import terms
 from viz.screen import FIRST_PAGE, link
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.page import Pane
-from viz.ui.panel import show_figure
+from viz.ui.panel import plot
 from viz.ui.request import Answer, answer
 from viz.ui.saving import download
 from viz.ui.state import current_theme
@@ -103,7 +103,7 @@ def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
 
 
 def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
-    st.markdown("**Position dependence**", help=help_of("jensen_shannon"))
+    st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
     theme, n_edits = current_theme(), len(pane.answer.request.edits)
     said = "the edits in force" if n_edits else "taking all positions away"
     says = (
@@ -196,6 +196,13 @@ def _offsets(pane: Pane, pair: Pair) -> None:
     figure = offset_curves(before, after, pair.names, title, current_theme())
     alt = describe(before, after, pair.names, title)
     to = replace(pane.screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
-    with show_figure(figure, "offsets", "Mean weight by offset", alt):
+    plot(figure, alt, "offsets")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download(
+            "Figure as HTML",
+            lambda: figure_html(figure, "Mean weight by offset"),
+            "headscope-offsets.html",
+            "This figure as a page of its own",
+        )
         address = html.escape(link(to))
         st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")

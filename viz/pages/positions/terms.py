@@ -23,6 +23,7 @@ from viz.ui.focus import pin_cell, pinned_cell
 from viz.ui.page import Pane
 from viz.ui.state import change, current_theme, widget
 
+TITLE = "**Content and position in one score**"
 FIRST_LAYER = (
     "Only the first layer of self-attention reads embeddings and positions themselves: later ones "
     "read what layers before have mixed."
@@ -41,7 +42,6 @@ ONLY_CONTENT = (
 def terms(pane: Pane) -> None:
     """The terms of one score of the chosen head, with the edits in force."""
     selection, recording = pane.selection, pane.recording
-    st.markdown("**Content and position in one score**")
     attention = selection.attention(recording)
     if attention.is_cross or selection.layer > 0:
         _elsewhere(pane)
@@ -49,6 +49,7 @@ def terms(pane: Pane) -> None:
     try:
         found = score_terms(pane.checkpoint, recording, selection.kind, selection.head)
     except NoTerms as error:
+        st.markdown(TITLE)
         st.caption(literal(str(error)))
         return
     query, key = _choose_cell(pane)
@@ -67,6 +68,7 @@ def terms(pane: Pane) -> None:
 
 def _elsewhere(pane: Pane) -> None:
     """Why these scores are not taken apart, and a way to some that are."""
+    st.markdown(TITLE)
     st.caption(FIRST_LAYER)
     attentions, selection = pane.recording.attentions, pane.selection
     kinds = [kind for kind, each in attentions.items() if not each.is_cross]
@@ -90,7 +92,8 @@ def _choose_cell(pane: Pane) -> tuple[int, int]:
     cell = pinned_cell(pane) or strongest_weight(
         attention, selection.layer, selection.head, range(len(queries)), range(len(keys))
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(TITLE, width="content")
         _choose("Query", queries, cell[0], lambda new: pin_cell(pane, new, cell[1]))
         _choose("Key", keys, cell[1], lambda new: pin_cell(pane, cell[0], new))
     return cell
@@ -99,7 +102,8 @@ def _choose_cell(pane: Pane) -> tuple[int, int]:
 def _choose(title: str, tokens: Sequence[Token], chosen: int, choose: Any) -> None:
     names = [f"{i} {bare_label(token)}" for i, token in enumerate(tokens)]
     told = widget(f"term {title}", chosen, choose)
-    look: Any = {"format_func": lambda i: visible(names[i]), "width": 170}
+    look: Any = {"format_func": lambda i: visible(names[i]), "width": 140}
+    look["label_visibility"] = "collapsed"
     st.selectbox(title, range(len(names)), chosen, **look, **told)
 
 
