@@ -35,7 +35,7 @@ KNOWN = {
     "cards(compositions, [None] * len(compositions), look)": "viz/figures escapes all texts",
     "cards(compositions, [picture(each, look.name) for each in compositions], look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
-    "sweep_grid(rows, words, largest, theme)": "viz/figures escapes all texts",
+    "sweep_grid(rows, words, largest, theme, last)": "viz/figures escapes all texts",
     "means_table(rows, theme)": "as above",
     "pairs_table(rows, theme)": "as above",
     "sweep_legend(largest, theme)": "numbers",

@@ -68,7 +68,8 @@ def _gpt2(is_quick: bool) -> Row:
     output with each token; a sweep shares the layers below each head's own (on average 5.5 of 12)
     and needs all of the output, since log-probabilities are over all tokens: 85 * 6.5 / 12 + 38.6
     of 123.6 M, 0.68 of the loop's arithmetic. Beyond that there is only what larger products gain
-    over those of 32 rows: 1.3 times here, which makes 0.52 (0.72 without the sharing).
+    over those of 32 rows: 1.3 times here, which makes 0.52 (0.72 without the sharing). Of the loop
+    with hooks that TransformerLens 4.3 runs it is 0.39.
     """
     sizes: dict[str, Any] = {"n_decoder_layers": 12, "n_heads": 12, "d_model": 768, "d_ff": 3072}
     if is_quick:

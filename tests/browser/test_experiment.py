@@ -8,7 +8,9 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter, row
 from tests.browser.test_head_map import place
-from transformer import decode, load_checkpoint
+from transformer import decode, load_checkpoint, record
+from transformer.analysis.output_change import word_changes
+from viz.labels import signed
 
 pytestmark = pytest.mark.browser
 
@@ -75,3 +77,27 @@ def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
     expect(proofs.last).to_have_text(
         re.compile(r"largest difference 0 \(.*\)\. The first that differs is Cross L2\.$")
     )
+
+
+def test_the_factor_of_a_head_is_moved_and_taken_back(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?tool=heads&edits=head-scale:cross.2.3=0.5")
+    page.get_by_role("button", name=re.compile("^Cross L2 H3")).click()
+    slider = page.get_by_role("slider")
+    expect(slider).to_have_value("0.5")
+    slider.press("ArrowRight")
+    edit = "head-scale:cross.2.3=0.55"
+    becomes(lambda: parameter(page, "edits"), edit)
+    change = page.locator(".outputs").first
+    becomes(lambda: change.get_attribute("data-total"), changes(edit))
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Undo").click()
+    becomes(lambda: parameter(page, "edits"), "head-scale:cross.2.3=0.5")
+    becomes(lambda: change.get_attribute("data-total"), changes("head-scale:cross.2.3=0.5"))
+
+
+def changes(edit: str) -> str:
+    """Of the log-probability of what is written without the edit."""
+    checkpoint = load_checkpoint("checkpoints/en-de")
+    target = decode(checkpoint, TEXT, "beam").target
+    before, after = (record(checkpoint, TEXT, target, edits=each) for each in ((), (edit,)))
+    return signed(sum(each.gain for each in word_changes(before, after)))

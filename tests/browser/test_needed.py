@@ -30,6 +30,10 @@ def test_another_word_is_found_and_kept_as_an_experiment(page: Page, address: st
     expect(said).to_contain_text(f"{found.divergence:.2f} nats in all")
     expect(said).to_contain_text(f"{len(found.rows)} heads would have to look elsewhere")
     wait_for_figure(page, "needed-rows")
+    head = found.rows[0].edit
+    seen = f"Heat map, two rows per head. L{head.layer}H{head.head} looks most at “"
+    figure = page.get_by_role("figure", name=re.compile(f"^{re.escape(seen)}.*, needed “"))
+    expect(figure).to_have_count(1)
     page.get_by_role("button", name="Keep it as an experiment").click()
     edits = [str(edit) for edit in found.edits]
     becomes(lambda: (parameter(page, "edits") or "").split("/"), edits)

@@ -36,6 +36,7 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     page.get_by_role("link", name="Open on Explore").click()
     name = "Encoder L0, dog: State from another sentence"
     expect(page.get_by_role("button", name=name)).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     page.go_back()
     page.locator(".patches td.kept a").click()
     becomes(lambda: parameter(page, "edits"), None)

@@ -75,6 +75,17 @@ def test_numbers_stand_beside_their_words_and_not_on_the_lines(phone: Page, addr
         assert number["x"] + number["width"] <= PHONE["width"]
 
 
+def test_an_experiment_leaves_the_screen_to_the_pictures(phone: Page, address: str) -> None:
+    """A line of controls, that scrolls, and one for each output."""
+    edits = "head-off:decoder_self.0.1/head-off:cross.2.3/head-off:cross.1.2"
+    open_app(phone, f"{address}/?tool=heads&edits={edits}")
+    strip = phone.locator(".st-key-experiment")
+    expect(strip.locator(".outputs")).to_be_visible()
+    becomes(lambda: box(strip)["height"] < PHONE["height"] / 4, True)
+    strip.get_by_role("button", name="All off").click()
+    becomes(lambda: parameter(phone, "edits"), None)
+
+
 def test_a_tap_on_a_head_leads_to_its_picture(phone: Page, address: str) -> None:
     open_app(phone, address)
     phone.get_by_role("gridcell", name="Encoder L2 H7:").tap()

@@ -58,6 +58,11 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     expect(page.locator(".sweep th.word")).to_have_count(2)
     expect(page.locator(".sweep tbody tr")).to_have_count(4)
     expect(page.locator(".st-key-far")).to_have_count(0)
+    checkpoint = load_checkpoint("checkpoints/sentiment")
+    found = sweep(checkpoint, checkpoint.about.examples[0])
+    best = found.best_edited[:, 0].tolist()
+    said = ["the same class" if it == found.best else found.known.classes[it] for it in best]
+    expect(page.locator(".sweep td.words")).to_contain_text(said)
     expect(page.locator(".sweep td.words:not(:empty)")).to_have_count(4)
 
 

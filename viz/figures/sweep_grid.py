@@ -73,8 +73,14 @@ class Row:
     """What became of the words when the text was written again, as HTML; nothing: not known."""
 
 
-def sweep_grid(rows: Sequence[Row], words: Sequence[str], largest: float, theme: Theme) -> str:
-    """largest: the change in nats that has the darkest shade."""
+def sweep_grid(
+    rows: Sequence[Row],
+    words: Sequence[str],
+    largest: float,
+    theme: Theme,
+    written: str = "words that change",
+) -> str:
+    """largest: the change in nats that has the darkest shade. written: above the last column."""
     is_wide, is_titled = len(words) > WIDE, len(rows) * len(words) <= TITLED
     heads = "".join(f'<th class="word" scope="col">{html.escape(word)}</th>' for word in words)
     body = "".join(_row(row, words, largest, is_wide, is_titled) for row in rows)
@@ -83,7 +89,7 @@ def sweep_grid(rows: Sequence[Row], words: Sequence[str], largest: float, theme:
         '<div class="sweep" tabindex="0" role="region" aria-label="Sweep">'
         f'<table class="{"wide" if is_wide else "narrow"}"><thead><tr>'
         f'<th scope="col">off</th><th scope="col">total</th>{heads}'
-        '<th class="words" scope="col">words that change</th></tr></thead>'
+        f'<th class="words" scope="col">{html.escape(written)}</th></tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
 
@@ -129,8 +135,10 @@ def sweep_legend(largest: float, theme: Theme) -> str:
     )
 
 
-def rewritten(parts: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
-    """Words that went and those that came in their place, as HTML."""
+def rewritten(
+    parts: Iterable[tuple[Sequence[str], Sequence[str]]], same: str = "the same words"
+) -> str:
+    """Words that went and those that came in their place, as HTML. same: said where none did."""
     said = [
         " → ".join(
             [f"<del>{html.escape(' '.join(old))}</del>"] * bool(old)
@@ -138,7 +146,7 @@ def rewritten(parts: Iterable[tuple[Sequence[str], Sequence[str]]]) -> str:
         )
         for old, new in parts
     ]
-    return " · ".join(said) or "<span>the same words</span>"
+    return " · ".join(said) or f"<span>{html.escape(same)}</span>"
 
 
 def sweep_style(theme: Theme) -> str:

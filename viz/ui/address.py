@@ -13,6 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.components.address.address import address_bar
 from viz.screen import FIRST_PAGE, choose, parse, query, spell
+from viz.ui.changing import note_edits
 from viz.ui.state import is_new, session
 
 
@@ -65,8 +66,10 @@ def _go_back(query: str) -> None:
 
 def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
-    state = session()
-    state.screen = parse({**said, "page": page})
+    is_first, state = is_new(), session()
+    before, state.screen = state.screen, parse({**said, "page": page})
+    if not is_first:
+        note_edits(before)
     is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(said)
     state.address = replace(
         state.address,

@@ -8,6 +8,7 @@ import streamlit as st
 from transformer.edits import Edit, EditError, edit_kinds, parse
 from transformer.edits.edit import NUMBERS
 from viz.labels import literal
+from viz.screen import Screen
 from viz.ui.mending import mend
 from viz.ui.state import change, session
 
@@ -80,6 +81,25 @@ def redo() -> None:
     if state.undone:
         state.before.append(state.screen.edits)
         change(edits=state.undone.pop())
+
+
+def note_edits(before: Screen) -> None:
+    """A link, Back or Forward led here from this screen: what that did to the edits is a change
+    like any other, or one that was taken back.
+    """
+    state, now = session(), session().screen.edits
+    if before.checkpoint != state.screen.checkpoint:
+        forget_changes()
+    elif now == before.edits:
+        return
+    elif state.before and state.before[-1] == now:
+        state.before.pop()
+        state.undone.append(before.edits)
+    elif state.undone and state.undone[-1] == now:
+        state.undone.pop()
+        state.before.append(before.edits)
+    else:
+        state.before, state.undone = [*state.before[-MOST_STEPS:], before.edits], []
 
 
 def forget_changes() -> None:

@@ -1,6 +1,7 @@
 """Long work on a page: how far it is, what stops it, and what lets it go on."""
 
 from collections.abc import Callable, Hashable
+from typing import Any
 
 import streamlit as st
 
@@ -49,7 +50,7 @@ def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[
             st.rerun()
         latest = now.work.latest
         if latest is None:
-            st.caption("Nothing is known yet: it was stopped." if is_ended else "Working …")
+            _begun(now, is_ended)
         else:
             if not now.work.is_whole:
                 _far(now, *far(latest))
@@ -58,14 +59,33 @@ def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[
     part()
 
 
+def _begun(now: Follower[T], is_ended: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="begun"):
+        if is_ended:
+            st.caption("Nothing is known yet: it was stopped.", width="content")
+            _offer_to_go_on(now)
+        else:
+            st.caption("Working …", width="content")
+            _offer_to_stop(now)
+
+
 def _far(now: Follower[T], n_done: int, n_all: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="far"):
         if now.is_stopped or now.work.ended.is_set():
             st.caption(f"Stopped: {n_done:d} of {n_all:d} are done.", width="content")
-            st.button("Go on", icon=":material/play_arrow:", on_click=_go_on, args=(now,))
+            _offer_to_go_on(now)
         else:
             st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
-            st.button("Stop", icon=":material/stop:", on_click=now.stop)
+            _offer_to_stop(now)
+
+
+def _offer_to_stop(now: Follower[T]) -> None:
+    st.button("Stop", icon=":material/stop:", key=f"stop {id(now):d}", on_click=now.stop)
+
+
+def _offer_to_go_on(now: Follower[T]) -> None:
+    look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
+    st.button("Go on", on_click=_go_on, args=(now,), **look)
 
 
 def _go_on(now: Follower[T]) -> None:

@@ -1,15 +1,18 @@
 """Work whose result grows: in a thread of its own, for all sessions that wait; it can be stopped.
 
 A piece of work is a generator; each value that it yields says all that is known so far. Steps of
-all of them take turns: however many are asked for, one runs at a time.
+all of them take turns: however many are asked for, one runs at a time. A long step says `go_on` now
+and then.
 """
 
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from typing import Any, Generic, TypeVar, cast
 
+from transformer.refusal import Refusal
 from viz.ui.kept import KEPT, bytes_of
 
 T = TypeVar("T")
@@ -21,6 +24,19 @@ Make = Callable[[T | None], Iterator[T]]
 _lock = Lock()
 _turn = Lock()
 _going_on: dict[Hashable, "Work[Any]"] = {}
+_running: ContextVar["Work[Any] | None"] = ContextVar("running", default=None)
+"""The work of this thread."""
+
+
+class Unwanted(Refusal):
+    """Nobody waits any more."""
+
+
+def go_on() -> None:
+    """Within a step: raises Unwanted, which ends the work, where nobody waits for it."""
+    work = _running.get()
+    if work is not None and not work.is_wanted():
+        raise Unwanted("Nobody waits for this any more.")
 
 
 class Work(Generic[T]):
@@ -35,7 +51,7 @@ class Work(Generic[T]):
         """It does not go on: it is whole, it failed, or nobody waits for it."""
         self.followers: list[Follower[T]] = []
 
-    def _goes_on(self) -> bool:
+    def is_wanted(self) -> bool:
         """Whether somebody waits for it; else who asks from now on begins it anew."""
         now = time.perf_counter()
         with _lock:
@@ -50,15 +66,18 @@ class Work(Generic[T]):
 
     def run(self) -> None:
         """Go on until it is whole or nobody wants it; what is known then is kept."""
+        _running.set(self)
         try:
             values = self.make(self.latest)
-            while not self.is_whole and self._goes_on():
+            while not self.is_whole and self.is_wanted():
                 with _turn:
                     value = next(values, None)
                 if value is None:
                     self.is_whole = True
                 else:
                     self.latest = value
+        except Unwanted:
+            pass  # what is known stays so
         except Exception as error:  # whoever waits for it is told
             self.error = error
         finally:

@@ -18,12 +18,15 @@ from viz.figures.needed_rows import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
 from viz.ui.changing import add
 from viz.ui.following import following, grown
+from viz.ui.long_work import go_on
 from viz.ui.page import Pane
 from viz.ui.panel import plot
 from viz.ui.saving import download
 from viz.ui.state import current_theme, session
 
 TITLE = "What would it have to look at to write another word?"
+MOST_SAID = 8
+"""Heads whose rows are said in words."""
 
 
 def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
@@ -85,9 +88,8 @@ def _answer(
     def search(known: Needed | None) -> Iterator[Needed]:
         if known is None:
             request, id = shown.request, wanted.token.id
-            yield needed(
-                shown.checkpoint, request.text, target, step, id, heads, edits=request.edits
-            )
+            at = (request.text, target, step, id, heads)
+            yield needed(shown.checkpoint, *at, on_step=go_on, edits=request.edits)
 
     try:
         work = following("needed", ("needed", asked), search)
@@ -125,7 +127,24 @@ def _show(found: Needed, pane: Pane, top: Candidate) -> None:
         f"elsewhere, {found.divergence:.2f} nats in all; checked by a run: "
         f"{literal(percent(after))}, before {literal(percent(before))}."
     )
-    plot(needed_rows(found, _names(found, pane), _keys(found, pane), current_theme()), TITLE, TITLE)
+    names, keys = _names(found, pane), _keys(found, pane)
+    plot(needed_rows(found, names, keys, current_theme()), _seen(found, names, keys), TITLE)
+
+
+def _seen(found: Needed, names: Sequence[str], keys: Sequence[Token]) -> str:
+    """The figure in words: where each head looks most, now and then."""
+    said = []
+    for name, row in zip(names[:MOST_SAID], found.rows, strict=False):
+        now, then = (bare_label(keys[int(each.argmax())]) for each in (row.before, row.after))
+        shares = (percent(float(each.max())) for each in (row.before, row.after))
+        said.append(
+            "{} looks most at “{}” ({}), needed “{}” ({})".format(
+                name, *(it for pair in zip((now, then), shares, strict=True) for it in pair)
+            )
+        )
+    n = len(names) - MOST_SAID
+    more = f"; and {n} more" if n > 0 else ""
+    return f"Heat map, two rows per head. {'; '.join(said)}{more}."
 
 
 def _names(found: Needed, pane: Pane) -> list[str]:

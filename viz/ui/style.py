@@ -76,6 +76,18 @@ _CSS = """
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
+    /* An experiment takes a line of controls, and a line for each of its outputs. */
+    .st-key-experiment [data-testid="stHorizontalBlock"], .st-key-experiment .outputs {
+      overflow-x: auto; scrollbar-width: none;
+    }
+    [data-testid="stMain"] .st-key-experiment [data-testid="stHorizontalBlock"] {
+      flex-wrap: nowrap; padding: 3px;
+    }
+    .st-key-experiment [data-testid="stHorizontalBlock"] > *,
+    .st-key-experiment .stButtonGroup [role="radiogroup"] > * { flex: none; }
+    .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }
+    .st-key-experiment .outputs dd { flex-wrap: nowrap; }
+    .st-key-experiment .outputs dt { white-space: nowrap; }
   }
 </style>
 """

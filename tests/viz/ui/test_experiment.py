@@ -96,3 +96,47 @@ def test_heads_that_are_off_stand_beside_other_edits() -> None:
 
     app = AppTest.from_function(script).run()
     assert screen(app).edits == ("cut:cross.0.0.1.2", "head-off:cross.0.1")
+
+
+def test_links_back_and_forward_are_changes_that_can_be_taken_back() -> None:
+    def script() -> None:
+        from dataclasses import replace
+
+        import streamlit as st
+
+        from viz.ui.changing import note_edits, redo, undo
+        from viz.ui.state import session
+
+        state, seen = session(), []
+
+        def go(*edits: str, checkpoint: str | None = None) -> None:
+            before = state.screen
+            state.screen = replace(before, edits=edits, checkpoint=checkpoint)
+            note_edits(before)
+            tell()
+
+        def tell() -> None:
+            seen.append((state.screen.edits, state.before[:], state.undone[:]))
+
+        go("a")  # a link
+        undo()
+        tell()
+        redo()
+        tell()
+        go()  # Back
+        go("a")  # Forward
+        go("a", "b")
+        go("c", checkpoint="other")
+        st.session_state["seen"] = seen
+
+    seen = AppTest.from_function(script).run().session_state["seen"]
+    a, b = ("a",), ("a", "b")
+    assert seen == [
+        (a, [()], []),
+        ((), [], [a]),
+        (a, [()], []),
+        ((), [], [a]),
+        (a, [()], []),
+        (b, [(), a], []),
+        (("c",), [], []),
+    ]

@@ -52,6 +52,23 @@ def test_it_stops_and_goes_on_from_there() -> None:
     assert follow("a", counting).work.ended.is_set() and counting.begun == 2
 
 
+def test_it_stops_within_a_step_that_asks_whether_to_go_on() -> None:
+    begun = threading.Event()
+
+    def searching(known: int | None) -> Iterator[int]:
+        while True:
+            begun.set()
+            long_work.go_on()
+        yield 1
+
+    stopped = follow("search", searching)
+    assert begun.wait(10) and not stopped.work.ended.is_set()
+    stopped.stop()
+    assert stopped.work.ended.wait(10)
+    assert (stopped.work.error, stopped.work.latest, stopped.work.is_whole) == (None, None, False)
+    long_work.go_on()  # outside of all work
+
+
 def test_two_wait_for_one_work_and_one_of_them_stops() -> None:
     counting = Counting()
     one, other = follow("b", counting), follow("b", counting)

@@ -110,7 +110,8 @@ def _grid(
     largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
     st.html(sweep_legend(largest, theme))
     with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
-        st.html(sweep_grid(rows, words, largest, theme))
+        last = "class" if known.found.known.classes else "words that change"
+        st.html(sweep_grid(rows, words, largest, theme, last))
     if known.found.refused:
         n = len(known.found.refused)
         st.caption(literal(f"{n} heads cannot be switched off: {known.found.refused[0]}"))
@@ -162,4 +163,5 @@ def _by_word(found: Sweep) -> list[list[float]]:
 
 def _written(known: Swept, edit: Edit, plain: Sequence[str]) -> str:
     words = known.written.get(edit)
-    return "" if words is None else rewritten(exchanged(plain, words))
+    same = "the same class" if known.found.known.classes else "the same words"
+    return "" if words is None else rewritten(exchanged(plain, words), same)
