@@ -5,7 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-from viz.ui.limits import charge
+from transformer import InputError
+from viz.labels import literal
+from viz.ui.limits import charge, charge_more
 from viz.ui.long_work import Follower, Make, T, follow
 from viz.ui.state import session
 
@@ -32,10 +34,16 @@ def following(slot: str, name: Hashable, make: Make[T]) -> Follower[T]:
     return now
 
 
-def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[int, int]]) -> None:
+def grown(
+    now: Follower[T],
+    draw: Callable[[T], None],
+    far: Callable[[T], tuple[int, int]],
+    n_read: Callable[[T], int] = lambda known: 0,
+) -> None:
     """Draw what is known, again and again while it grows. Raises what the work raised.
 
-    far: how many are done of how many, which the page says while some are missing.
+    far: how many are done of how many, which the page says while some are missing. n_read: how
+    many texts a model has read for it, beside the first: a visitor is charged for each.
     """
     is_going = not (now.is_stopped or now.work.ended.is_set())
     if now.work.error is not None:  # not within the fragment: Streamlit would show it by itself
@@ -44,6 +52,7 @@ def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[
     @st.fragment(run_every=TICK if is_going else None)
     def part() -> None:
         now.look()
+        _charge(now, n_read)
         is_ended = now.is_stopped or now.work.ended.is_set()
         is_other = now not in session().following.values()  # another one goes on in its place
         if is_other or (is_going and is_ended):
@@ -59,6 +68,20 @@ def grown(now: Follower[T], draw: Callable[[T], None], far: Callable[[T], tuple[
     part()
 
 
+def _charge(now: Follower[T], n_read: Callable[[T], int]) -> None:
+    latest = now.work.latest
+    if latest is None or now.is_stopped:
+        return
+    n = n_read(latest) - (0 if now.known is None else n_read(now.known))
+    more, now.n_charged = n - now.n_charged, n
+    if more > 0:
+        try:
+            charge_more(more)
+        except InputError as error:
+            now.why = str(error)
+            now.stop()
+
+
 def _begun(now: Follower[T], is_ended: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="begun"):
         if is_ended:
@@ -72,7 +95,8 @@ def _begun(now: Follower[T], is_ended: bool) -> None:
 def _far(now: Follower[T], n_done: int, n_all: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="far"):
         if now.is_stopped or now.work.ended.is_set():
-            st.caption(f"Stopped: {n_done:d} of {n_all:d} are done.", width="content")
+            said = f"Stopped: {n_done:d} of {n_all:d} are done. {literal(now.why)}"
+            st.caption(said, width="content")
             _offer_to_go_on(now)
         else:
             st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)

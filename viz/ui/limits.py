@@ -105,6 +105,22 @@ def charge(run: object) -> None:
     COUNTS.add("headscope_runs_total")
 
 
+def charge_more(n: int) -> None:
+    """Count n further texts, that work which goes on has read. Raises InputError where so many
+    were read within a minute that it is to wait.
+    """
+    state, said, now = session(), limits(), time.monotonic()
+    with _lock:
+        of_address = _of(_address(), _of_address)
+        try:
+            _check_times(state.runs, said.runs, "visitor", now)
+            _check_times(of_address, said.runs_of_address, "address", now)
+        finally:
+            for times in (state.runs, of_address):
+                times.extend([now] * n)
+    COUNTS.add("headscope_runs_total", n)
+
+
 def may_preview(ticket: str) -> bool:
     """Whether one more text may be shown while it is typed. ticket: names the session."""
     most = limits().previews

@@ -96,8 +96,14 @@ class Follower(Generic[T]):
     work: Work[T]
     seen: float = field(default_factory=time.perf_counter)
     """When the page asked for it last."""
+    known: T | None = None
+    """What was known when it began to wait."""
+    n_charged: int = 0
+    """Of the texts that were read since then."""
     is_stopped: bool = False
     """Whether this session has stopped waiting."""
+    why: str = ""
+    """What stopped it, where nobody did."""
 
     def look(self) -> None:
         """Say that it is still waited for."""
@@ -116,7 +122,7 @@ def follow(name: Hashable, make: Make[T]) -> Follower[T]:
     with _lock:
         going_on = cast("Work[T] | None", _going_on.get(name))
         work = Work(name, make) if going_on is None else going_on
-        follower = Follower(work)
+        follower = Follower(work, known=work.latest)
         work.followers.append(follower)
         if work.is_whole:
             work.ended.set()

@@ -12,7 +12,16 @@ from transformer import InputError
 from transformer.decoding.method import Option
 from transformer.refusal import Refusal
 from viz.ui import limits as limits_module
-from viz.ui.limits import Limits, charge, check_text, limited, limits, may_preview, offered
+from viz.ui.limits import (
+    Limits,
+    charge,
+    charge_more,
+    check_text,
+    limited,
+    limits,
+    may_preview,
+    offered,
+)
 from viz.ui.metrics import COUNTS
 from viz.ui.request import make_request
 from viz.ui.state import Session
@@ -137,3 +146,18 @@ def test_the_page_says_so_and_keeps_what_it_showed(monkeypatch: Any) -> None:
     assert enter("4 9 8 7 11") == []
     (said,) = enter("3 " * 30)
     assert "reads texts of up to 40 characters" in said
+
+
+def test_work_that_goes_on_counts_what_it_reads(monkeypatch: Any) -> None:
+    visitor, now = Session(), 1000.0
+    monkeypatch.setattr(limits_module, "session", lambda: visitor)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "3")
+    charge("a sweep")
+    charge_more(2)
+    with pytest.raises(InputError, match=r"reads 3 texts per minute .* ask again in 60 seconds"):
+        charge_more(2)
+    assert len(visitor.runs) == 5  # they were read
+    now += 60
+    charge_more(1)
+    assert list(visitor.runs) == [now]

@@ -52,6 +52,7 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
         work,
         lambda lines: _means(lines, pane, kinds, sort, theme),
         lambda lines: (_n_done(lines), len(sentences)),
+        _n_done,
     )
     n_left = len(sentences) - _n_done(work.work.latest or ())
     if work.work.is_whole and n_left:

@@ -61,7 +61,8 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
             st.rerun()  # what follows below needs all of it
         _grid(known, pane, words, kinds, sort, theme)
 
-    grown(work, draw, lambda known: known.far)
+    # Of a classifier the class is known by then: nothing is written again.
+    grown(work, draw, lambda it: it.far, lambda it: len(it.written) if shown.decoding else 0)
     if latest is not None and is_measured and n_paired:
         pairs(pane, latest.found, n_paired)
 

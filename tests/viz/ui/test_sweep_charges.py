@@ -1,0 +1,51 @@
+"""On a public server a sweep counts the texts that it writes again, and stops at the limit."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.viz.ui.test_app import folder, start
+from viz.pages.experiment import sweep as page
+from viz.ui.kept import KEPT
+from viz.ui.request import Answer
+from viz.ui.swept import Swept, sweep_of
+
+__all__ = ["folder"]
+
+
+def test_a_visitor_is_charged_for_each_text_that_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may, n_written = threading.Semaphore(0), 0
+
+    def gated(shown: Answer, before: Swept | None) -> Iterator[Swept]:
+        for known in sweep_of(shown, before):
+            if len(known.written) > len(before.written if before else ()):
+                assert may.acquire(timeout=20)
+            yield known
+
+    monkeypatch.setattr(page, "sweep_of", gated)
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "6")
+    KEPT.clear()
+    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
+    state = app.session_state["session"]
+    sweep = state.following["sweep"]
+    n_before = len(state.runs)  # the text and the sweep
+    while not sweep.is_stopped:
+        n_written += 1
+        assert n_written < 9
+        may.release()
+        while len(sweep.work.latest.written) < n_written:
+            assert not sweep.work.ended.wait(0.005)
+        app.run()
+    assert len(state.runs) == n_before + n_written == 7
+    may.release()
+    assert sweep.work.ended.wait(20)
+    app.run()
+    said = " ".join(each.value for each in app.caption)
+    assert "This server reads 6 texts per minute for each visitor" in said.replace("\\", "")
+    assert any(each.label == "Go on" for each in app.button)
+    assert not app.exception
