@@ -66,6 +66,25 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     expect(page.locator(".sweep td.words:not(:empty)")).to_have_count(4)
 
 
+def test_sentences_come_from_a_file(page: Page, address: str) -> None:
+    open_app(page, f"{address}/experiment?checkpoint=copy&sweep_over=sentences")
+    page.get_by_role("button", name="From a file").click()
+    picker = page.locator("input[type=file]")
+
+    def give(name: str, content: bytes) -> None:
+        picker.set_input_files([{"name": name, "mimeType": "text/plain", "buffer": content}])
+
+    give("ours.txt", "\ufeff3 7 2\r\n\r\n 4 9 5 \r\n".encode())
+    becomes(lambda: parameter(page, "sweep_sentences"), "3 7 2\n4 9 5")
+    field = page.get_by_label("Sentences, one per line")
+    expect(field).to_have_count(1)  # the one before gives way
+    expect(field).to_have_value("3 7 2\n4 9 5")
+    expect(page.locator(".st-key-sweep-means tbody tr").first).to_be_visible()
+    give("theirs.txt", b"\xff\xfe3\x00")
+    expect(page.get_by_text("theirs.txt is not a text in UTF-8")).to_be_visible()
+    assert parameter(page, "sweep_sentences") == "3 7 2\n4 9 5"
+
+
 def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     sentences = ("The cat sleeps.", "It rains.", "")
     text = "%0A".join(sentences)

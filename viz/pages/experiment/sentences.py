@@ -11,6 +11,7 @@ from transformer.edits import parse
 from transformer.inputs import InputError
 from viz.figures.sweep_tables import MeanRow, means_table
 from viz.pages.experiment.heads import head_name, on_explore
+from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.screen import link
 from viz.theme import Theme
 from viz.ui.following import following, grown
@@ -22,8 +23,6 @@ from viz.ui.state import bound, current_theme
 
 MOST, MOST_OF_VISITORS = 30, 10
 """Sentences, at home and of a visitor."""
-MOST_CHARACTERS = 3000
-"""They are part of the address."""
 SAYS = (
     "In each row one head is off: the mean change of the output's log-probability, in nats, its "
     "95 % interval by 2,000 resamples of the sentences, and in how many sentences another word "
@@ -43,6 +42,8 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
         max_chars=MOST_CHARACTERS,
         **bound("sweep_sentences", text, examples),
     )
+    if not is_public():  # it takes no files
+        choose_file()
     sentences = sentences_of(text)
     checkpoint, request = pane.checkpoint, pane.answer.request
     name = ("sentences", request.checkpoint, request.version, request.languages, sentences)

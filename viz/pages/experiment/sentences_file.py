@@ -1,0 +1,55 @@
+"""Sentences from a file of one's own, one per line, into the field where they may be changed."""
+
+from unicodedata import category
+
+import streamlit as st
+
+from transformer.files.foreign_text import shown
+from transformer.inputs import InputError
+from viz.components.kit.guarded import guarded
+from viz.ui.state import change
+
+MOST_CHARACTERS = 3000
+"""Of the sentences: they are part of the address."""
+_KEY = "sentences file"
+_LIMIT = (
+    f"up to {MOST_CHARACTERS:,} characters are swept here; python -m transformer sweep takes any "
+    "file."
+)
+
+
+def choose_file() -> None:
+    """Draw what opens the picker."""
+    with st.popover("From a file", icon=":material/upload_file:"):
+        st.file_uploader(
+            "A text file in UTF-8, one sentence per line",
+            ["txt"],
+            key=_KEY,
+            on_change=guarded(_take),
+            max_upload_size=1,
+        )
+
+
+def _take() -> None:
+    file = st.session_state[_KEY]
+    if file is not None:
+        change(sweep_sentences=lines_of(file.name, file.getvalue()))
+
+
+def lines_of(name: str, content: bytes) -> str:
+    """The lines of a file that are not empty. Raises InputError for what is no such text."""
+    if len(content) > 4 * MOST_CHARACTERS:
+        raise InputError(f"{shown(name)} is too long: {_LIMIT}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{shown(name)} is not a text in UTF-8: save it as one.") from None
+    lines = list(filter(None, map(str.strip, text.splitlines())))
+    if not lines:
+        raise InputError(f"{shown(name)} has no sentence: write one per line.")
+    if any(category(character) == "Cc" for line in lines for character in line.replace("\t", "")):
+        raise InputError(f"{shown(name)} holds more than text: save it as plain text.")
+    joined = "\n".join(lines)
+    if len(joined) > MOST_CHARACTERS:
+        raise InputError(f"{shown(name)} is too long: {_LIMIT}")
+    return joined
