@@ -31,6 +31,7 @@ FURTHER = [
     "masks?masks=textbook",
     "?story=figure-4-top-one-head-in-full",
     *POSITIONS,
+    "positions?view=lab",
 ]
 """What else a page can show: another family, another view."""
 PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"]'

@@ -9,7 +9,6 @@ from viz.labels import figure_text
 from viz.theme import Theme
 
 HEIGHT = 240
-X_TITLE = "position of the key − position of the query; cells that a mask closes are left out"
 MARKED = 80
 """Offsets beyond which points have no marks."""
 
@@ -32,9 +31,14 @@ def offset_curves(
             line(curve, colour, "%{y:.4f} (mean of %{customdata})", customdata=counts, **look)
         )
     figure.update_xaxes(
-        axis(theme, X_TITLE, hover="offset %{x:+d}", tickformat="+d"),
+        axis(
+            theme,
+            "position of the key − position of the query",
+            hover="offset %{x:+d}",
+            tickformat="+d",
+        ),
     )
-    figure.update_yaxes(value_axis(theme, "mean over queries"))
+    figure.update_yaxes(value_axis(theme, "mean of open cells"))
     return figure
 
 

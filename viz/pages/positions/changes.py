@@ -49,7 +49,7 @@ def choose_changes(pane: Pane, plain: Pane) -> None:
 
 
 def _sliders(recording: Recording, side: str) -> None:
-    look: Any = {"width": 185}
+    look: Any = {"width": 165}
     shift, scale = (_value(name, side) for name in (SHIFT, SCALE))
     now = int(shift or 0)
     least, most = min(0, now), max(_room(recording, side), now)
@@ -120,7 +120,7 @@ def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
     chosen = int(said) if said.isdecimal() and len(said) < 9 else usual
     chosen = chosen if chosen < len(tokens) else usual
     names = {str(i): f"{i} {bare_label(token)}" for i, token in enumerate(tokens)}
-    look: Any = {"format_func": lambda i: visible(names[i]), "width": 130}
+    look: Any = {"format_func": lambda i: visible(names[i]), "width": 115}
     look |= bound_entry("controls", name, str(chosen), str(usual))
     st.selectbox(title, names, chosen, **look)
     return chosen
