@@ -12,9 +12,9 @@ pytestmark = pytest.mark.browser
 
 def test_a_few_visitors_at_once_see_what_the_model_says_to_each(address: str) -> None:
     with ThreadPoolExecutor(1) as pool:  # a browser's tests have a loop in this thread
-        entered = pool.submit(asyncio.run, enter(address, 3, 2.0, pause=0.2)).result()
+        entered = pool.submit(asyncio.run, enter(address, 4, 2.0, pause=0.2)).result()
         typed = pool.submit(asyncio.run, type_letters(address, 2, 2.0)).result()
-    assert len(entered.seconds) >= 3
+    assert len(entered.seconds) >= 4
     assert entered.n_wrong == 0
     assert typed.n_wrong == 0
     assert sum(typed.per_second) > 0

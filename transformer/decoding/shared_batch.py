@@ -185,8 +185,10 @@ class SharedBatch:
     def _come(self) -> list[_Member]:
         """Who begins now: those for whom there is room, and one in any case."""
         with self._lock:
-            for each in self._waiting:
-                each.hear()
+            waiting = tuple(self._waiting)
+        for each in waiting:
+            each.hear()
+        with self._lock:
             self._waiting = [each for each in self._waiting if not each.has_ended]
             at_work = [each for each in self._members if not each.has_ended]
             n_rows, n = sum(each.n_wanted for each in at_work), 0

@@ -5,6 +5,7 @@ import time
 import streamlit as st
 
 from transformer.decoding import decoding_methods
+from viz.ui.batches import said
 from viz.ui.request import Answer, Request, about, answer, keep_answer
 from viz.ui.state import change, session
 from viz.ui.writing import part_of, read, with_length
@@ -40,6 +41,8 @@ def written_answer(request: Request) -> Answer:
         while not (writing.so_far and writing.is_late) and not writing.done.wait(TICK / 3):
             if writing.so_far is not None:
                 place.text(_text(request, writing.so_far.text))
+            elif writing.n_before is not None:
+                place.caption(said(writing.n_before))
         if not writing.done.is_set():
             reader.drawing_since, reader.took = time.perf_counter(), None
             with place.container():

@@ -20,6 +20,7 @@ from viz.ui.changing import forget_changes, say_dropped, without_edit
 from viz.ui.controls import choose_one, choose_options, chosen_options
 from viz.ui.cpu_instead import why_on_cpu
 from viz.ui.growing import as_stopped, end_reading, streams, written_answer
+from viz.ui.in_line import in_line
 from viz.ui.languages import choose_languages, chosen_languages, has_languages
 from viz.ui.limits import charge, check_text, limited
 from viz.ui.live_preview import take_preview
@@ -61,19 +62,21 @@ def header(page: Page) -> Request:
         _say_gone(shown.request.checkpoint, checkpoint)
     text = first_example(checkpoint) if screen.text is None else screen.text
     edits = screen.edits if page.edits in ("shown", "made") else ()
-    asked = request_of(checkpoint, text, replace(screen, edits=edits))
+    asked, place = request_of(checkpoint, text, replace(screen, edits=edits)), None
     if shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
-        with sentence, _row():
-            _choose_text(checkpoint, text)
-            _offer(_examples(checkpoint))
+        with sentence:
+            with _row():
+                _choose_text(checkpoint, text)
+                _offer(_examples(checkpoint))
+            place = st.empty()
         with pickers, _row():
             _choose_checkpoint(names, checkpoint)
             _choose_decoding(asked)
     elif shows == "checkpoint":
         _choose_checkpoint(names, checkpoint, width=320)
     if shows != "nothing":
-        _settle(asked, is_read=shows == "sentence")
+        _settle(asked, place)
     if shows == "sentence" and session().shown is None:
         st.stop()
     return asked
@@ -189,15 +192,15 @@ def _examples(checkpoint: str) -> tuple[str, ...]:
     return known.about.examples if known else ()
 
 
-def _settle(request: Request, is_read: bool) -> None:
+def _settle(request: Request, place: DeltaGenerator | None) -> None:
     """Make the answer to `request` the one shown; or say why not, and show the one before.
 
-    is_read: whether the page is about what is written; else a token of it does.
+    place: where a page that is about what is written says who comes first; else a token does.
     """
     before = session().shown
     is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
-        session().shown = _answer(request, is_read)
+        session().shown = _answer(request, place)
         if why := why_on_cpu(request.checkpoint, request.text):
             st.info(literal(why), icon=":material/info:")
         if before is not None and is_same and before.request.version != request.version:
@@ -217,20 +220,20 @@ def _settle(request: Request, is_read: bool) -> None:
         st.warning(literal(f"{error}{still}"), icon=":material/info:")
 
 
-def _answer(request: Request, is_read: bool) -> Answer:
+def _answer(request: Request, place: DeltaGenerator | None) -> Answer:
     """What is asked; of a text that is still being written, as much as there is."""
     take_preview(request)
     load(request)
     for text in (request.text, *request.edits):  # some edits are of another sentence
         check_text(text)
-    if not is_read:
+    if place is None:
         return answer_at_hand(request) or answer(as_stopped(request, 1))
     if answer_at_hand(request) is None:
         charge(request)
     if streams(request):
         return written_answer(request)
     end_reading()
-    return answer(request)
+    return in_line(request, place)
 
 
 def _fall_back(request: Request) -> Answer | None:

@@ -125,7 +125,7 @@ async def _answer(asked: HttpRequest) -> Response:
         return Response(status_code=AS_ENTERED)
     if live.is_drawing:
         return Response(status_code=AGAIN)
-    turn = _turns.ask(live.ticket, lambda is_wanted: live.made(changes, is_wanted))
+    turn = _turns.ask(live.ticket, lambda turn: live.made(changes, turn))
     try:
         content = await asyncio.wrap_future(turn)
     except (asyncio.CancelledError, Replaced):

@@ -12,9 +12,10 @@ from transformer.refusal import Refusal
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
 from viz.theme import Theme
+from viz.ui.batches import previewed
 from viz.ui.preview_work import is_small
 from viz.ui.request import Answer, Request, make_answer, make_request
-from viz.ui.turns import IsWanted
+from viz.ui.turns import Turn
 
 Derive = Callable[[Answer], Answer]
 """From the answer of the page to another one beside it, which follows it."""
@@ -62,7 +63,7 @@ class LivePreview:
     """Whether a run goes on: who types then is ahead of the page."""
     last: Preview | None = None
 
-    def made(self, changes: Mapping[str, Any], is_wanted: IsWanted) -> bytes | None:
+    def made(self, changes: Mapping[str, Any], turn: Turn) -> bytes | None:
         """The data of all pictures, packed as one; None: what was entered is to be shown.
 
         changes: the fields of the request that differ. Raises Replaced, and as `make_answer`.
@@ -74,11 +75,16 @@ class LivePreview:
         if request == shown.request or not is_small(shown, request):
             return None
 
-        def on_step() -> None:
-            if not is_wanted():
+        def check() -> None:
+            if not turn.is_wanted():
                 raise Replaced("Something newer was asked for.")
 
-        first = make_answer(request, on_step=on_step)
+        def on_step() -> None:
+            turn.give_way()
+            check()
+
+        runner = previewed(check, turn.aside)
+        first = make_answer(request, on_step=on_step, runner=runner)
         answers = {of: of(first) if of else first for of in {each.of for each in drawn}}
         payloads = {
             (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)

@@ -27,6 +27,7 @@ from transformer.device import LostDevice, OutOfMemory
 from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
 from transformer.refusal import Refusal
+from viz.ui.batches import Runner, entered
 from viz.ui.cpu_instead import device_for, repeated
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.settings import threads
@@ -213,13 +214,14 @@ def make_answer(
     on_token: Callable[[Written], object] | None = None,
     followed: Answer | None = None,
     on_step: Callable[[], object] | None = None,
+    runner: Runner = entered,
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
     on_token, on_step: as `decode` takes them. followed: what the request follows, where it
-    is at hand.
+    is at hand. runner: makes what takes the steps.
     """
-    make = partial(_made, request, on_token, followed, on_step)
+    make = partial(_made, request, on_token, followed, on_step, runner)
     return repeated(request.checkpoint, request.text, make)
 
 
@@ -228,6 +230,7 @@ def _made(
     on_token: Callable[[Written], object] | None,
     followed: Answer | None,
     on_step: Callable[[], object] | None,
+    runner: Runner,
 ) -> Answer:
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
@@ -236,7 +239,7 @@ def _made(
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
         options: dict[str, Any] = dict(request.options)
-        told = (on_token, request.edits, on_step)
+        told = (on_token, request.edits, on_step, runner(checkpoint.model))
         decoding = decode(checkpoint, request.text, request.method, *told, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     recording = record(checkpoint, request.text, target, request.edits)

@@ -2,11 +2,13 @@
 
 import time
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event, Lock, Thread
 
 from transformer import record
 from transformer.decoding.decode import Written
 from transformer.refusal import Refusal
+from viz.ui.batches import entered
 from viz.ui.request import (
     Answer,
     Request,
@@ -39,6 +41,8 @@ class Writing:
         """Once none of them is there the writing ends with the next token."""
         self.so_far: Written | None = None
         """After the last token; None before the first one."""
+        self.n_before: int | None = None
+        """Texts that are decoded first, while there is no room for this one."""
         self.done = Event()
         self.error: Exception | None = None
         self.is_unread = False
@@ -59,7 +63,8 @@ class Writing:
     def write(self) -> None:
         """Make the answer, and put it into the cache."""
         try:
-            keep_answer(make_answer(self.request, self._hear))
+            runner = partial(entered, on_wait=self._wait)
+            keep_answer(make_answer(self.request, self._hear, on_step=self._check, runner=runner))
         except _Unread:
             self.is_unread = True
         except Exception as error:  # whoever waits for it is told
@@ -70,7 +75,13 @@ class Writing:
             self.done.set()
 
     def _hear(self, written: Written) -> None:
-        self.so_far = written
+        self.so_far, self.n_before = written, None
+        self._check()
+
+    def _wait(self, n_before: int) -> None:
+        self.n_before = n_before
+
+    def _check(self) -> None:
         with _lock:
             if not any(reader.is_there for reader in self.readers):
                 self._leave()

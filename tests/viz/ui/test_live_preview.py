@@ -4,7 +4,8 @@ import asyncio
 import gc
 import json
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -24,6 +25,7 @@ from viz.ui.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.ui.page import Page, Pane
 from viz.ui.previews import Drawn, LivePreview, Replaced
 from viz.ui.request import answer
+from viz.ui.turns import Line, Turn
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
@@ -296,6 +298,13 @@ def test_one_who_is_slow_does_not_stop_the_others(router: Router) -> None:
     asyncio.run(everybody())
 
 
+def turn_of(is_wanted: Callable[[], bool]) -> Turn:
+    """One of somebody who has the place to themselves."""
+    found = Turn(Line(1), time.thread_time, lambda: not is_wanted())
+    found.line.enter()
+    return found
+
+
 def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -> None:
     app = start(checkpoint="shakespeare")
     while app.session_state["session"].reader is not None:
@@ -303,7 +312,7 @@ def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -
     live = live_of(app)
     heard = iter([True, True, False])
     with pytest.raises(Replaced):
-        live.made({"text": "To be"}, lambda: next(heard))
+        live.made({"text": "To be"}, turn_of(lambda: next(heard)))
     assert live.last is None
 
 
@@ -316,7 +325,7 @@ def test_a_search_with_beams_stops_when_something_newer_is_typed(router: Router)
         return heard[-1]
 
     with pytest.raises(Replaced):
-        live.made({"text": "It rains again."}, is_wanted)
+        live.made({"text": "It rains again."}, turn_of(is_wanted))
     assert heard == [True, True, False] and live.last is None
 
 

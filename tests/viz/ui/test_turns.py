@@ -7,14 +7,14 @@ from threading import Event
 
 import pytest
 
-from viz.ui.turns import LONGEST, IsWanted, Turns
+from viz.ui.turns import LONGEST, Turn, Turns
 
 
 def test_work_is_done_and_errors_arrive() -> None:
     turns = Turns(2)
     assert turns.ask("a", lambda _: 3).result() == 3
 
-    def fails(_: IsWanted) -> None:
+    def fails(_: Turn) -> None:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
@@ -37,16 +37,16 @@ def test_the_newest_replaces_the_one_that_waits() -> None:
 def test_running_work_can_hear_that_it_is_not_wanted_any_more() -> None:
     turns, started, heard = Turns(1), Event(), []
 
-    def work(is_wanted: IsWanted) -> None:
-        heard.append(is_wanted())
+    def work(turn: Turn) -> None:
+        heard.append(turn.is_wanted())
         started.set()
-        while is_wanted():
+        while turn.is_wanted():
             pass
-        heard.append(is_wanted())
+        heard.append(turn.is_wanted())
 
     first = turns.ask("a", work)
     assert started.wait(10)
-    second = turns.ask("a", lambda is_wanted: is_wanted())
+    second = turns.ask("a", lambda turn: turn.is_wanted())
     wait([first, second])
     assert heard == [True, False] and second.result()
 
@@ -88,11 +88,11 @@ def test_long_work_lets_the_others_go_first() -> None:
     now, order, started, go = [0.0], [], Event(), Event()
     turns = Turns(1, clock=lambda: now[0])
 
-    def long(is_wanted: IsWanted) -> None:
+    def long(turn: Turn) -> None:
         started.set()
         assert go.wait(10)
         for step in range(3):
-            assert is_wanted()
+            turn.give_way()
             order.append(f"step {step}")
             now[0] += LONGEST
 
@@ -102,7 +102,7 @@ def test_long_work_lets_the_others_go_first() -> None:
     def short(name: str) -> None:
         order.append(name)
 
-    def first(_: IsWanted) -> None:
+    def first(_: Turn) -> None:
         short("a")
         others.append(turns.ask("c", lambda _: short("c")))
 
@@ -120,11 +120,11 @@ def test_long_work_lets_the_others_go_first() -> None:
 def test_work_that_is_short_is_not_interrupted() -> None:
     turns, order, started, go = Turns(1, clock=lambda: 0.0), [], Event(), Event()
 
-    def work(is_wanted: IsWanted) -> None:
+    def work(turn: Turn) -> None:
         started.set()
         assert go.wait(10)
         for step in range(3):
-            assert is_wanted()
+            turn.give_way()
             order.append(step)
 
     first = turns.ask("first", work)
@@ -135,6 +135,40 @@ def test_work_that_is_short_is_not_interrupted() -> None:
     wait([first, second])
     assert order == [0, 1, 2, 99]
     first.result()
+
+
+def test_after_work_that_was_dropped_the_next_is_done_to_its_end() -> None:
+    """Who asks faster than anything is done sees every second answer, rather than none."""
+    turns, begun = Turns(1), [Event() for _ in range(4)]
+
+    def work(turn: Turn, n: int) -> bool:
+        begun[n].set()
+        _until(lambda: n == 3 or asked[n + 1].is_set())
+        return turn.is_wanted()
+
+    asked, answers = [Event() for _ in range(5)], []
+    for n in range(4):
+        answers.append(turns.ask("a", lambda turn, n=n: work(turn, n)))  # type: ignore[misc]
+        asked[n].set()
+        assert begun[n].wait(10)
+    assert [answer.result(10) for answer in answers] == [False, True, False, True]
+
+
+def test_who_waits_for_others_leaves_the_place_to_them() -> None:
+    turns, go, aside = Turns(1), Event(), Event()
+
+    def work(turn: Turn) -> str:
+        with turn.aside():
+            aside.set()
+            assert go.wait(10)
+        return "back"
+
+    first = turns.ask("a", work)
+    assert aside.wait(10)
+    assert turns.ask("b", lambda _: "b").result(10) == "b"
+    assert not first.done()
+    go.set()
+    assert first.result(10) == "back"
 
 
 def _until(holds: Callable[[], bool]) -> None:
