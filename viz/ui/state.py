@@ -70,6 +70,8 @@ class Session:
     """Those that were in force before each of the last changes of them."""
     dropped: list[str] = field(default_factory=list)
     """Why edits were dropped; the run that follows says so."""
+    refused_file: str = ""
+    """Why the file of sentences that was given last was not taken; empty: it was."""
     needed: object = None
     """Of which step and word it was asked what it would have to look at."""
     turns: dict[str, int] = field(default_factory=dict)

@@ -7,7 +7,8 @@ import streamlit as st
 from transformer.files.foreign_text import shown
 from transformer.inputs import InputError
 from viz.components.kit.guarded import guarded
-from viz.ui.state import change
+from viz.labels import literal
+from viz.ui.state import change, session
 
 MOST_CHARACTERS = 3000
 """Of the sentences: they are part of the address."""
@@ -28,12 +29,17 @@ def choose_file() -> None:
             on_change=guarded(_take),
             max_upload_size=1,
         )
+    if why := session().refused_file:
+        st.warning(literal(why), icon=":material/info:")
 
 
 def _take() -> None:
-    file = st.session_state[_KEY]
+    file, session().refused_file = st.session_state[_KEY], ""
     if file is not None:
-        change(sweep_sentences=lines_of(file.name, file.getvalue()))
+        try:
+            change(sweep_sentences=lines_of(file.name, file.getvalue()))
+        except InputError as error:  # said until another one is given: the page grows meanwhile
+            session().refused_file = str(error)
 
 
 def lines_of(name: str, content: bytes) -> str:
