@@ -27,7 +27,7 @@ PICTURES = {
     ),
     "inside": ("/?picture=inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
     "experiment": (
-        "/?edits=head-off:cross.2.3/head-off:cross.2.7/cut:cross.1.6.4.8&tool=heads",
+        "/?edits=head-off:cross.2.0/head-off:cross.2.2&tool=heads",
         DESKTOP,
         "light",
         ".outputs",

@@ -3,7 +3,7 @@
 python -m transformer train en-de --data DIR --from OLD
 
 OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
-weights are those of the last of nine runs, each of which began with the weights of the one before:
+weights are those of the last of ten runs, each of which began with the weights of the one before:
 their card tells of all.
 """
 

@@ -105,10 +105,10 @@ def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
 def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
     st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
     theme, n_edits = current_theme(), len(pane.answer.request.edits)
-    said = "the edits in force" if n_edits else "taking all positions away"
+    said = "the edits in force turn" if n_edits else "taking all positions away turns"
     says = (
-        f"How far {said} turns each head's rows, mean over its queries; both runs read the same "
-        "output. A click chooses a head."
+        f"How far {said} each head's rows, mean over its queries; both runs read the same output. "
+        "A click chooses a head."
     )
     st.html(dependence_legend(says, theme))
     st.html(dependence_grid(_tables(pane, found), theme))
