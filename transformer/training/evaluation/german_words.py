@@ -1,4 +1,4 @@
-"""The German word list that invented words are told by, made from the data folder."""
+"""The German words that invented words are told by: the data folder's, and Debian's word list."""
 
 from pathlib import Path
 
@@ -6,6 +6,9 @@ from transformer.training.evaluation.faults import folded, spoken_words
 from transformer.training.task import read_lines
 
 ROOMS = ("translation_en_de", "dictionary_en_de", "newstest_en_de")
+WORD_LIST = Path("/usr/share/dict/ngerman")
+"""356,000 words with their forms, one per line: Debian's package wngerman (GPL-2+). It knows what
+texts of this size happen not to say, such as "frühstückten"."""
 
 
 def german_words(data: Path) -> set[str]:
@@ -24,3 +27,12 @@ def german_words(data: Path) -> set[str]:
             chunks.update(line.partition("\t")[2].split())
     known = {folded(word) for chunk in chunks for word in spoken_words(chunk)}
     return known | {part for word in known for part in word.split("-") if part}
+
+
+def listed_words(file: Path = WORD_LIST) -> set[str]:
+    """The words of such a list, folded; none where it is not installed."""
+    if not file.is_file():
+        return set()
+    return {
+        folded(word) for line in read_lines(file.parent, file.name) for word in spoken_words(line)
+    }

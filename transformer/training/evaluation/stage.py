@@ -21,7 +21,11 @@ from transformer.training.evaluation.faults import (
     loop,
     spoken_words,
 )
-from transformer.training.evaluation.german_words import german_words
+from transformer.training.evaluation.german_words import (
+    WORD_LIST,
+    german_words,
+    listed_words,
+)
 from transformer.training.evaluation.say import say
 from transformer.training.evaluation.translations import METHODS, closeness, translations
 from transformer.training.task import Scores, read_lines
@@ -51,13 +55,18 @@ def evaluate_stage(
 ) -> Scores:
     """BLEU and chrF of a stage set, its words, and the faults among its translations.
 
-    Invented words are told by the data folder's German texts; without one they are left out, and
-    that is said. Each fault is said with its sentence.
+    Invented words are told by the data folder's German texts and by Debian's word list; without the
+    texts they are left out, and that is said, as it is where the list is missing. Each fault is
+    said with its sentence.
     """
     pairs, german = stage_pairs(file), german_words(data) if data else set()
     if not german:
         where = f"no German text in {data}" if data else "no --data DIR with German texts"
         say(f"{name}: invented words are left out: there is {where}.")
+    elif listed := listed_words():
+        german |= listed
+    else:
+        say(f"{name}: {WORD_LIST} (Debian's wngerman) is not there: more words count as invented.")
     result: Scores = {}
     for method, label in METHODS.items():
         title = f"{name}, {label}"

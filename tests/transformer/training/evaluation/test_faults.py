@@ -11,7 +11,7 @@ from transformer.training.evaluation.faults import (
     loop,
     spoken_words,
 )
-from transformer.training.evaluation.german_words import german_words
+from transformer.training.evaluation.german_words import german_words, listed_words
 
 WORDS = ("der", "war", "nicht", "zu", "groß", "u", "bahn", "fährt", "mein", "verkaufte", "wagen")
 GERMAN = set(map(folded, WORDS))
@@ -56,6 +56,12 @@ def test_the_word_list_is_made_of_every_column_but_the_first(tmp_path: Path) -> 
     assert german_words(tmp_path) == words
     assert german_words(tmp_path / "translation_en_de") == {"das", "haus", "ein", "bau"}
     assert german_words(tmp_path / "dictionary_en_de" / "none") == set()
+
+
+def test_a_list_of_words_is_read_folded_and_may_be_missing(tmp_path: Path) -> None:
+    (tmp_path / "ngerman").write_text("Straße\nfrühstückten\n\nU-Bahn\n")
+    assert listed_words(tmp_path / "ngerman") == {"strasse", "frühstückten", "u-bahn"}
+    assert listed_words(tmp_path / "none") == set()
 
 
 @pytest.mark.parametrize(
