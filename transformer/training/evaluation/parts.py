@@ -22,8 +22,9 @@ SCORED = (
     "data's German texts nor Debian's German word list (wngerman) nor the source nor the reference "
     "holds; lost halves are shorter than half of the reference; loops repeat a run of characters. "
     "AER is the alignment error rate of cross-attention in percent, 0 being best, each head and "
-    "layer being chosen on the set that it is scored on. From the literature, not measured here: fast_align reaches 27.0 on the RWTH "
-    "set with other preprocessing (README of neulab/awesome-align)."
+    "layer being chosen on the set that it is scored on. From the literature, not measured here: "
+    "fast_align reaches 27.0 on the RWTH set with other preprocessing (README of "
+    "neulab/awesome-align)."
 )
 
 
