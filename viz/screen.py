@@ -125,6 +125,7 @@ REQUEST = frozenset(
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
 CHECKPOINT = frozenset(("checkpoint",))
+STORY = frozenset(("story",))
 
 
 def _choice(spelling: Spelling, default: Any = None, about: frozenset[str] = frozenset()) -> Any:
@@ -139,8 +140,15 @@ class Screen:
     page: str = _choice(NAME, FIRST_PAGE)
     """Spelled as the path."""
 
-    story: str | None = _choice(NAME, None, REQUEST | {"page"})
-    """Of the gallery, told above the picture: a composition's name."""
+    story: str | None = _choice(NAME)
+    """Told beside what is shown: the name of a shipped one, or a path. Whoever changes something
+    stays in its scene."""
+    scene: int = _choice(WHOLE, 1, STORY)
+    """Of the story, counted from 1."""
+    role: str | None = _choice(_one_of("stage", "presenter", "audience"), None, STORY)
+    """What a window of a talk is for; None: the story stands in a strip above the picture."""
+    room: str | None = _choice(NAME, None, STORY)
+    """The code of a talk that is being given."""
     checkpoint: str | None = _choice(NAME)
     """The name of a shipped one, or a path."""
     text: str | None = _choice(TEXT)
@@ -258,6 +266,23 @@ _FIELDS = {each.name: each for each in fields(Screen)}
 def parse(address: Mapping[str, str]) -> Screen:
     """The screen that an address names, its path as "page"; what cannot be read is the default."""
     return Screen(**{name: _read(name, address) for name in _FIELDS})
+
+
+def unread(address: Mapping[str, str]) -> list[str]:
+    """Those parts of an address, as "name=value", that say nothing: `parse` leaves them out."""
+    return [f"{name}={text}" for name, text in address.items() if not _is_read(name, text)]
+
+
+def _is_read(name: str, text: str) -> bool:
+    field_name, dot, entry = name.partition(".")
+    known = _FIELDS.get(field_name)
+    if known is None or bool(dot and entry) != known.metadata["spelling"].has_entries:
+        return False
+    try:
+        read = known.metadata["spelling"].read(text)
+    except ValueError:
+        return False
+    return name != "edits" or len(read) == len(set(text.split("/")))
 
 
 def _read(name: str, address: Mapping[str, str]) -> Any:

@@ -64,6 +64,7 @@ CHOICES = {
     "tokens": ("words", "pieces"),
     "sweep_over": ("sentence", "sentences"),
     "tool": ("look", "heads", "arrows"),
+    "role": ("stage", "presenter", "audience"),
 }
 
 

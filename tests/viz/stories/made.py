@@ -1,0 +1,56 @@
+"""Stories made up: words and screens of random numbers."""
+
+import random
+from dataclasses import replace
+
+from tests.viz.test_screen import some_screen
+from viz.stories.reading import one_line, trimmed
+from viz.stories.story import KINDS, Fact, Question, Scene, Story
+
+LINES = (
+    "",
+    "  ",
+    "## x",
+    "notes:",
+    "\\fact: y",
+    "ask: row",
+    "---",
+    "A *word*.",
+    "    code",
+    "ä⏎🙂",
+)
+
+
+def some_text(rng: random.Random) -> str:
+    """As a file gives it back: without empty lines around it."""
+    return trimmed("\n".join(rng.choice(LINES) for _ in range(rng.randrange(6))))
+
+
+def some_line(rng: random.Random) -> str:
+    return one_line("".join(chr(rng.randrange(33, 0x2FFF)) + rng.choice(" x") for _ in "abc"))
+
+
+def some_word(rng: random.Random) -> str:
+    return rng.choice((" ", "%", "‘t’", "▁x", "\n", "Schule"))
+
+
+def some_scene(rng: random.Random, checkpoint: str | None) -> Scene:
+    kind = rng.choice(("cross", "encoder_self", "a b.c"))
+    screen = some_screen(rng)
+    screen = replace(screen, story=None, scene=1, role=None, room=None, decoding="greedy")
+    if screen.checkpoint is None:
+        screen = replace(screen, checkpoint=checkpoint)
+    facts = tuple(
+        Fact(kind, *(rng.randrange(9) for _ in "lhqk"), some_word(rng), some_word(rng), least)
+        for least in rng.sample((0.0, 0.5, 0.98, 1.0), rng.randrange(4))
+    )
+    asked = Question(kind, 2, 3, rng.randrange(99), rng.choice(("", some_line(rng))))
+    question = rng.choice((None, asked))
+    return Scene(some_line(rng), some_text(rng), screen, facts, question, some_text(rng))
+
+
+def some_story(rng: random.Random) -> Story:
+    checkpoint = rng.choice((None, "en-de", "/home/a b/c"))
+    scenes = tuple(some_scene(rng, checkpoint) for _ in range(rng.randrange(1, 5)))
+    title, kind = some_line(rng), rng.choice(KINDS)
+    return Story("made/up.md", title, kind, checkpoint, some_text(rng), scenes)

@@ -1,0 +1,134 @@
+"""A story reads back as it was written, and what is wrong in a file is said with its line."""
+
+import random
+
+import pytest
+
+from tests.viz.stories.made import some_story
+from viz.screen import Screen
+from viz.stories.reading import LARGEST, MOST_SCENES, read_story
+from viz.stories.story import Fact, Question, Scene, Story, StoryError
+from viz.stories.writing import write_story
+
+TEXT = """---
+title: Two of them
+kind: lesson
+checkpoint: en-de
+---
+
+What it is *about*.
+
+## A verb
+
+screen: ./decode?text=Tom+didn't%2B&decoding=beam&layer=2
+fact: cross.2.2.7.2 gefunden found 0.98
+fact: a b.0.1.2.3 %20 50%25 0.5
+ask: row cross.2.2.7
+ask-in-words: Which word?
+
+It looks
+
+back.
+
+notes:
+Say *this*.
+
+## Another
+
+screen: http://host:8501/?checkpoint=copy&story=old&scene=7&role=stage&room=x
+"""
+STORY = Story(
+    "two",
+    "Two of them",
+    "lesson",
+    "en-de",
+    "What it is *about*.",
+    (
+        Scene(
+            "A verb",
+            "It looks\n\nback.",
+            Screen("decode", checkpoint="en-de", text="Tom didn't+", decoding="beam", layer=2),
+            (
+                Fact("cross", 2, 2, 7, 2, "gefunden", "found", 0.98),
+                Fact("a b", 0, 1, 2, 3, " ", "50%", 0.5),
+            ),
+            Question("cross", 2, 2, 7, "Which word?"),
+            "Say *this*.",
+        ),
+        Scene("Another", "", Screen(checkpoint="copy")),
+    ),
+)
+
+
+def test_a_file_is_read_and_written() -> None:
+    assert read_story(TEXT, "two") == STORY
+    assert read_story("\ufeff" + TEXT.replace("\n", "\r\n"), "two") == STORY
+    assert read_story(write_story(STORY), "two") == STORY
+    ours = TEXT.replace("http://host:8501/", "./").partition("&story")[0] + "\n"
+    assert write_story(STORY) == ours
+
+
+def test_a_told_scene_names_its_story_and_its_number() -> None:
+    assert STORY.told(2) == Screen(checkpoint="copy", story="two", scene=2)
+    assert STORY.told(99) == STORY.told(2) and STORY.told(0) == STORY.told(1)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_every_story_reads_back(seed: int) -> None:
+    story = some_story(random.Random(seed))
+    text = write_story(story)
+    assert read_story(text, story.name) == story
+    assert write_story(read_story(text, story.name)) == text
+
+
+FRONT = "---\ntitle: x\nkind: talk\n---\n"
+SCENE = "## One\n\nscreen: ./?text=x\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("", 1, "begins with a line ---"),
+        ("# Title\n", 1, "begins with a line ---"),
+        ("---\ntitle: x\n", 1, "that ends the front matter is missing"),
+        ("---\nkind: talk\n---\n", 1, "title: is missing"),
+        ("---\ntitle: x\n---\n", 1, "kind: is missing"),
+        ("---\ntitle: x\nkind: play\n---\n", 1, "kind play is none of talk, lesson, gallery"),
+        ("---\ntitle: x\ntitle: y\n---\n", 3, "title is said twice"),
+        ("---\ntitle:\n---\n", 2, "title: says nothing"),
+        ("---\nauthor: x\n---\n", 2, "no field author, only title, kind, checkpoint"),
+        (FRONT, 5, "there is no scene"),
+        (FRONT + "##\nscreen: ./\n", 5, "has a heading"),
+        (FRONT + "## One\n\nText.\n", 7, "“Text.” is not a field"),
+        (FRONT + "## One\n", 5, "the scene has no screen"),
+        (FRONT + "## One\nsize: 3\n", 6, "no field size, only screen, fact, ask, ask-in-words"),
+        (FRONT + SCENE + "screen: ./\n", 8, "screen is said twice"),
+        (FRONT + "## One\nscreen: ./?layer=x&lines=5&hue=3\n", 6, "says layer=x, hue=3, which"),
+        (FRONT + "## One\nscreen: ./?edits=nonsense\n", 6, "says edits=nonsense"),
+        (FRONT + "## One\nscreen: http://[x/\n", 6, "is not an address"),
+        (FRONT + SCENE + "fact: cross.2.3 a b 0.5\n", 8, "a fact reads"),
+        (FRONT + SCENE + "fact: cross.2.3.4.5 a b 1.5\n", 8, "a fact reads"),
+        (FRONT + SCENE + "fact: cross.2.3.4.5 a b nan\n", 8, "a fact reads"),
+        (FRONT + SCENE + "ask: cross.2.3.4\n", 8, "a question reads"),
+        (FRONT + SCENE + "ask-in-words: Which?\n", 8, "needs an ask:"),
+        (FRONT + SCENE + "\nfact: cross.2.3.4.5 a b 0.5\n", 9, "belongs directly below"),
+        (
+            FRONT + "## One\nscreen: ./?decoding=sample\nask: row cross.0.0.0\n",
+            7,
+            "drawn by chance",
+        ),
+        (FRONT + SCENE * (MOST_SCENES + 1), 5 + 3 * MOST_SCENES, f"{MOST_SCENES} scenes at most"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text: str, line: int, said: str) -> None:
+    with pytest.raises(StoryError) as refused:
+        read_story(text, "/home/somebody/my.md")
+    assert str(refused.value).startswith(f"my.md: line {line}: ")
+    assert said in str(refused.value)
+    assert len(text) < LARGEST
+
+
+def test_what_would_be_read_as_something_else_stays_text() -> None:
+    text = "## no heading\nnotes:\nfact: nothing\n\\## two\n---\n### deep"
+    story = Story("x", "x", "talk", None, text, (Scene("One", text, Screen(), notes=text),))
+    assert read_story(write_story(story), "x") == story
