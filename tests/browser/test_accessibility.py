@@ -29,7 +29,7 @@ FURTHER = [
     "training?topic=loss",
     "training?topic=smoothing",
     "masks?masks=textbook",
-    "?story=figures-of-the-paper&scene=2",
+    "?story=figure-4-top-one-head-in-full",
     *POSITIONS,
     "positions?view=lab",
 ]

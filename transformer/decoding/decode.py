@@ -61,10 +61,10 @@ def decode(
     far, by methods that write one after the other; what it raises ends the writing. edits: what to
     change in the model for this run, such as "head-off:cross.2.3". on_step: called before each step
     of any method; it may wait, and what it raises ends the run. run: what takes the steps, such as
-    `SharedBatch.run`; models that are not ours, edits and a given target have a run of their own.
-    Raises InputError when the text cannot be read or the model writes nothing; DeviceError where
-    the device fails or the model gives no numbers; OptionError, a ValueError too, for an unknown
-    method or option and for one out of its range.
+    `SharedBatch.run`; it is told of a model of its own where that is not ours, or is edited, or a
+    target is given: these share no batch. Raises InputError when the text cannot be read or the
+    model writes nothing; DeviceError where the device fails or the model gives no numbers;
+    OptionError, a ValueError too, for an unknown method or option and for one out of its range.
     """
     methods = decoding_methods()
     if method not in methods:
@@ -79,8 +79,8 @@ def decode(
         if given is None:
             raise InputError(f"The method {method} judges a target: give it one.")
         options["target_ids"] = tuple(given)
-    if asked or methods[method].needs_target or not isinstance(checkpoint.model, TokenWriter):
-        run = None
+    is_shared = isinstance(checkpoint.model, TokenWriter)
+    is_shared = is_shared and not asked and not methods[method].needs_target
 
     def begin(model: Any, ids: Tensor) -> Search:
         told = {}
@@ -96,7 +96,8 @@ def decode(
                     hypotheses = alone(model, begin(model, ids), ids, on_step)
                 else:
                     n_rows = methods[method].n_rows(options)
-                    hypotheses = run(lambda: begin(model, ids), ids, on_step, n_rows)
+                    own = None if is_shared else model
+                    hypotheses = run(lambda: begin(model, ids), ids, on_step, n_rows, own)
         except NotFinite as error:
             raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error
     return _decoding(checkpoint, sources, hypotheses)

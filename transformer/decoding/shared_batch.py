@@ -27,8 +27,27 @@ class Run(Protocol):
     """What runs a search in place of `alone`: see `SharedBatch.run`."""
 
     def __call__(
-        self, begin: Callable[[], Search], source: Tensor, on_step: OnStep | None, n_rows: int
+        self,
+        begin: Callable[[], Search],
+        source: Tensor,
+        on_step: OnStep | None,
+        n_rows: int,
+        own: Model | None = None,
     ) -> list[Hypothesis]: ...
+
+
+class Pace(Protocol):
+    """When a batch may take its steps, where other work needs the device as well."""
+
+    rank: int
+    """The lowest one of its searches, as `SharedBatch.run` takes it."""
+
+    def enter(self) -> None: ...
+
+    def give_way(self) -> None:
+        """Between two steps."""
+
+    def leave(self) -> None: ...
 
 
 @dataclass(eq=False)
@@ -88,8 +107,9 @@ class SharedBatch:
     The first of the threads runs the steps until its own search has ended; then another one does.
     """
 
-    def __init__(self, model: Model, most_rows: int = MOST_ROWS) -> None:
+    def __init__(self, model: Model, most_rows: int = MOST_ROWS, pace: Pace | None = None) -> None:
         self._model: Any = model
+        self._pace = pace
         self._most_rows = most_rows
         self._lock = Lock()
         self._is_led = False
@@ -114,28 +134,34 @@ class SharedBatch:
         source: Tensor,
         on_step: OnStep | None = None,
         n_rows: int = 1,
+        own: Model | None = None,
         rank: int = 0,
-        on_wait: Callable[[int], object] | None = None,
+        on_wait: Callable[[int | None], object] | None = None,
     ) -> list[Hypothesis]:
         """What a search returns. Raises what it raises.
 
         begin: makes the search; a second time where a step of all has failed: then each of them
         runs alone, and fails alone. source: [1, S]. on_step: called before each step, and while
         it waits, by any of the threads: it must not wait, and what it raises ends this search.
-        n_rows: that it may come to have. rank: lower ones come first, and each next one leaves
-        half of the rows to them. on_wait: told every half a second how many are before it, while
-        there is no room for it.
+        n_rows: that it may come to have. own: a model that is not the one that is shared, or is
+        changed for this search: the search has it to itself, and nothing waits. rank: lower ones
+        come first, and each next one leaves half of the rows to them. on_wait: told every half a
+        second how many are before it, or None once there is room for it.
         """
+        if own is not None:
+            return alone(own, begin(), source, on_step)
         n_wanted = min(n_rows, self._room(rank))
         mine = _Member(begin, source, on_step, rank, n_wanted)
         with self._lock:
             insort(self._waiting, mine, key=lambda each: each.rank)
             leads, self._is_led = not self._is_led, True
+        if leads and self._pace is not None:
+            self._pace.rank = rank
+            self._pace.enter()
         while not leads and not mine.woken.wait(None if on_wait is None else EVERY):
-            n_before = self._n_before(mine)
-            if on_wait is not None and n_before is not None:
+            if on_wait is not None:
                 try:
-                    on_wait(n_before)
+                    on_wait(self._n_before(mine))
                 except BaseException as error:
                     mine.on_step, on_wait = _raiser(error), None
         if not mine.has_ended:
@@ -157,6 +183,7 @@ class SharedBatch:
         try:
             while not mine.has_ended:
                 self._step()
+                self._give_way()
         finally:
             with self._lock:
                 others = (*self._members, *self._waiting)
@@ -164,6 +191,15 @@ class SharedBatch:
                 self._is_led = following is not None
             if following is not None:
                 following.woken.set()
+            elif self._pace is not None:
+                self._pace.leave()
+
+    def _give_way(self) -> None:
+        if self._pace is not None:
+            with self._lock:
+                ranks = [each.rank for each in (*self._members, *self._waiting)]
+            self._pace.rank = min(ranks, default=self._pace.rank)
+            self._pace.give_way()
 
     def _step(self) -> None:
         """Let in who waits, and take a step of all."""

@@ -1,4 +1,8 @@
-"""Who decodes with the same model at a time does so in one batch; entered texts before previews."""
+"""Who decodes with the same model at a time does so in one batch; entered texts before previews.
+
+What can share no batch, as texts under edits, is stepped by itself: see `viz.ui.by_itself`. All
+steps on a device take turns.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -9,15 +13,16 @@ from weakref import WeakKeyDictionary
 from torch import Tensor, nn
 
 from transformer.decoding.alone import OnStep
-from transformer.decoding.method import Hypothesis, Search
+from transformer.decoding.method import Hypothesis, Model, Search
 from transformer.decoding.shared_batch import Run, SharedBatch
+from viz.ui.by_itself import by_itself
+from viz.ui.device_line import ENTERED, PREVIEW, device_line
+from viz.ui.line import Place
 
-OnWait = Callable[[int], object]
-"""Told how many are before somebody who waits."""
+OnWait = Callable[[int | None], object]
+"""Told how many are before somebody who waits; None: its steps are taken."""
 Runner = Callable[[nn.Module], Run | None]
 """What takes the steps over a model; None: each search takes its own."""
-ENTERED, PREVIEW = 0, 1
-"""Ranks in a batch."""
 
 _lock = Lock()
 _batches: "WeakKeyDictionary[nn.Module, SharedBatch]" = WeakKeyDictionary()
@@ -27,13 +32,17 @@ def batch_of(model: nn.Module) -> SharedBatch:
     """The one of this model, which all who use it share."""
     with _lock:
         if model not in _batches:
-            _batches[model] = SharedBatch(model)  # type: ignore[arg-type]
+            pace = Place(device_line(model).steps)
+            _batches[model] = SharedBatch(model, pace=pace)  # type: ignore[arg-type]
         return _batches[model]
 
 
-def entered(model: nn.Module, on_wait: OnWait | None = None) -> Run:
-    """For a text that somebody entered, and waits for."""
-    return partial(batch_of(model).run, rank=ENTERED, on_wait=on_wait)
+def entered(model: nn.Module, on_wait: OnWait | None = None, check: OnStep | None = None) -> Run:
+    """For a text that somebody entered, and waits for.
+
+    check: raises where nobody waits for it any more; it does not wait itself.
+    """
+    return partial(_run, model, ENTERED, on_wait, check, nullcontext)
 
 
 def previewed(
@@ -41,19 +50,29 @@ def previewed(
 ) -> Runner:
     """For a text that is being typed.
 
-    check: raises where nobody waits for it; it does not wait itself. aside: around what others do.
+    check: as for `entered`. aside: around what others do.
     """
+    return lambda model: partial(_run, model, PREVIEW, None, check, aside)
 
-    def of(model: nn.Module) -> Run:
-        def run(
-            begin: Callable[[], Search], source: Tensor, on_step: OnStep | None, n_rows: int
-        ) -> list[Hypothesis]:
-            with aside():
-                return batch_of(model).run(begin, source, check, n_rows, rank=PREVIEW)
 
-        return run
-
-    return of
+def _run(
+    model: nn.Module,
+    rank: int,
+    on_wait: OnWait | None,
+    check: OnStep | None,
+    aside: Callable[[], AbstractContextManager[object]],
+    begin: Callable[[], Search],
+    source: Tensor,
+    on_step: OnStep | None,
+    n_rows: int,
+    own: Model | None = None,
+) -> list[Hypothesis]:
+    check = check or on_step
+    with aside():
+        if own is not None:
+            line = device_line(model)
+            return by_itself(own, begin(), source, check, line, rank, on_wait)
+        return batch_of(model).run(begin, source, check, n_rows, None, rank, on_wait)
 
 
 def said(n_before: int) -> str:

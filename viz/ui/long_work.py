@@ -1,8 +1,9 @@
 """Work whose result grows: in a thread of its own, for all sessions that wait; it can be stopped.
 
 A piece of work is a generator; each value that it yields says all that is known so far. Steps of
-all of them take turns: however many are asked for, one runs at a time. A long step says `go_on` now
-and then.
+all of them take turns: however many are asked for, one runs at a time, while no text that somebody
+entered has steps to take. A long step says `go_on` now and then, and asks for no answer that others
+may be making: it would wait for them, and they for it.
 """
 
 import time
@@ -13,7 +14,9 @@ from threading import Event, Lock, Thread
 from typing import Any, Generic, TypeVar, cast
 
 from transformer.refusal import Refusal
+from viz.ui.device_line import WORK, device_line
 from viz.ui.kept import KEPT, bytes_of
+from viz.ui.line import Place
 
 T = TypeVar("T")
 GONE = 90.0
@@ -22,10 +25,9 @@ Make = Callable[[T | None], Iterator[T]]
 """From what is known already, None at first, to values that know more."""
 
 _lock = Lock()
-_turn = Lock()
 _going_on: dict[Hashable, "Work[Any]"] = {}
-_running: ContextVar["Work[Any] | None"] = ContextVar("running", default=None)
-"""The work of this thread."""
+_running: ContextVar["tuple[Work[Any], Place] | None"] = ContextVar("running", default=None)
+"""The work of this thread, and its place at the device."""
 
 
 class Unwanted(Refusal):
@@ -33,10 +35,15 @@ class Unwanted(Refusal):
 
 
 def go_on() -> None:
-    """Within a step: raises Unwanted, which ends the work, where nobody waits for it."""
-    work = _running.get()
-    if work is not None and not work.is_wanted():
-        raise Unwanted("Nobody waits for this any more.")
+    """Within a step: let texts that were entered go first; raises Unwanted, which ends the work,
+    where nobody waits for it.
+    """
+    running = _running.get()
+    if running is not None:
+        work, place = running
+        if not work.is_wanted():
+            raise Unwanted("Nobody waits for this any more.")
+        place.give_way()
 
 
 class Work(Generic[T]):
@@ -66,11 +73,12 @@ class Work(Generic[T]):
 
     def run(self) -> None:
         """Go on until it is whole or nobody wants it; what is known then is kept."""
-        _running.set(self)
+        place = Place(device_line().steps, WORK)
+        _running.set((self, place))
         try:
             values = self.make(self.latest)
             while not self.is_whole and self.is_wanted():
-                with _turn:
+                with place.held():
                     value = next(values, None)
                 if value is None:
                     self.is_whole = True

@@ -9,6 +9,7 @@ from transformer.analysis.reading import Reading, lenses
 from transformer.checkpoint import About
 from transformer.models.family import Family
 from viz.screen import Screen
+from viz.ui.batches import Runner
 from viz.ui.request import Answer, Request
 from viz.views.view import Selection
 
@@ -27,7 +28,7 @@ class Pane:
     shown: Answer | None
     opens_at: Selection | None = None
     """The head where none is chosen; None: as the checkpoint says."""
-    of: Callable[[Answer], Answer] | None = None
+    of: Callable[[Answer, Runner], Answer] | None = None
     """How the answer follows from that of the page; None: it is that one."""
     beside: "Pane | None" = None
     """The first of two, whose rows and columns are those that the Screen's pins name."""

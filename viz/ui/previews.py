@@ -12,12 +12,12 @@ from transformer.refusal import Refusal
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
 from viz.theme import Theme
-from viz.ui.batches import previewed
+from viz.ui.batches import Runner, previewed
 from viz.ui.preview_work import is_small
 from viz.ui.request import Answer, Request, make_answer, make_request
 from viz.ui.turns import Turn
 
-Derive = Callable[[Answer], Answer]
+Derive = Callable[[Answer, Runner], Answer]
 """From the answer of the page to another one beside it, which follows it."""
 
 
@@ -79,13 +79,9 @@ class LivePreview:
             if not turn.is_wanted():
                 raise Replaced("Something newer was asked for.")
 
-        def on_step() -> None:
-            turn.give_way()
-            check()
-
         runner = previewed(check, turn.aside)
-        first = make_answer(request, on_step=on_step, runner=runner)
-        answers = {of: of(first) if of else first for of in {each.of for each in drawn}}
+        first = make_answer(request, runner=runner)
+        answers = {of: of(first, runner) if of else first for of in {each.of for each in drawn}}
         payloads = {
             (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
             for it in drawn

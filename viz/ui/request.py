@@ -213,15 +213,14 @@ def make_answer(
     request: Request,
     on_token: Callable[[Written], object] | None = None,
     followed: Answer | None = None,
-    on_step: Callable[[], object] | None = None,
     runner: Runner = entered,
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
-    on_token, on_step: as `decode` takes them. followed: what the request follows, where it
+    on_token: as `decode` takes it. followed: what the request follows, where it
     is at hand. runner: makes what takes the steps.
     """
-    make = partial(_made, request, on_token, followed, on_step, runner)
+    make = partial(_made, request, on_token, followed, runner)
     return repeated(request.checkpoint, request.text, make)
 
 
@@ -229,7 +228,6 @@ def _made(
     request: Request,
     on_token: Callable[[Written], object] | None,
     followed: Answer | None,
-    on_step: Callable[[], object] | None,
     runner: Runner,
 ) -> Answer:
     checkpoint = open_checkpoint(request)
@@ -239,7 +237,7 @@ def _made(
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
         options: dict[str, Any] = dict(request.options)
-        told = (on_token, request.edits, on_step, runner(checkpoint.model))
+        told = (on_token, request.edits, None, runner(checkpoint.model))
         decoding = decode(checkpoint, request.text, request.method, *told, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     recording = record(checkpoint, request.text, target, request.edits)

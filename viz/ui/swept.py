@@ -8,6 +8,7 @@ from transformer import decode
 from transformer.analysis.output_change import words_of
 from transformer.analysis.sweep import Sweep, sweeping
 from transformer.edits import Edit
+from viz.ui.long_work import go_on
 from viz.ui.request import Answer
 
 
@@ -59,7 +60,8 @@ def _class(known: Swept, row: int) -> tuple[str, ...]:
 def _rewritten(shown: Answer, edit: Edit) -> tuple[str, ...]:
     request = shown.request
     options: dict[str, Any] = dict(request.options)
-    decoding = decode(shown.checkpoint, request.text, request.method, edits=(edit,), **options)
+    told: dict[str, Any] = {"edits": (edit,), "on_step": go_on}
+    decoding = decode(shown.checkpoint, request.text, request.method, **told, **options)
     return tuple(words_of(decoding.target))
 
 

@@ -63,8 +63,8 @@ class Writing:
     def write(self) -> None:
         """Make the answer, and put it into the cache."""
         try:
-            runner = partial(entered, on_wait=self._wait)
-            keep_answer(make_answer(self.request, self._hear, on_step=self._check, runner=runner))
+            runner = partial(entered, on_wait=self._wait, check=self._check)
+            keep_answer(make_answer(self.request, self._hear, runner=runner))
         except _Unread:
             self.is_unread = True
         except Exception as error:  # whoever waits for it is told
@@ -78,7 +78,7 @@ class Writing:
         self.so_far, self.n_before = written, None
         self._check()
 
-    def _wait(self, n_before: int) -> None:
+    def _wait(self, n_before: int | None) -> None:
         self.n_before = n_before
 
     def _check(self) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import gc
 import json
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +20,12 @@ from viz.components.token_rows.token_rows import TokenRows
 from viz.theme import LIGHT
 from viz.ui import layout, live_preview, preview_work
 from viz.ui.kept import KEPT
+from viz.ui.line import Line
 from viz.ui.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.ui.page import Page, Pane
 from viz.ui.previews import Drawn, LivePreview, Replaced
 from viz.ui.request import answer
-from viz.ui.turns import Line, Turn
+from viz.ui.turns import Turn
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
@@ -300,7 +300,7 @@ def test_one_who_is_slow_does_not_stop_the_others(router: Router) -> None:
 
 def turn_of(is_wanted: Callable[[], bool]) -> Turn:
     """One of somebody who has the place to themselves."""
-    found = Turn(Line(1), time.thread_time, lambda: not is_wanted())
+    found = Turn(Line(1), lambda: not is_wanted())
     found.line.enter()
     return found
 

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from viz.ui.turns import LONGEST, Turn, Turns
+from viz.ui.turns import Turn, Turns
 
 
 def test_work_is_done_and_errors_arrive() -> None:
@@ -81,60 +81,6 @@ def test_people_take_turns() -> None:
     while len(last) < 4 or not last[-1].done():
         last[-1].result(10)
     assert order == ["greedy 0", "b", "c", "greedy 1", "greedy 2", "greedy 3"]
-
-
-def test_long_work_lets_the_others_go_first() -> None:
-    """The clock stands where the test puts it: a step of the long work takes a whole turn."""
-    now, order, started, go = [0.0], [], Event(), Event()
-    turns = Turns(1, clock=lambda: now[0])
-
-    def long(turn: Turn) -> None:
-        started.set()
-        assert go.wait(10)
-        for step in range(3):
-            turn.give_way()
-            order.append(f"step {step}")
-            now[0] += LONGEST
-
-    slow = turns.ask("slow", long)
-    assert started.wait(10)
-
-    def short(name: str) -> None:
-        order.append(name)
-
-    def first(_: Turn) -> None:
-        short("a")
-        others.append(turns.ask("c", lambda _: short("c")))
-
-    others = [turns.ask("a", first)]
-    _until(lambda: turns.n_waiting == 1)
-    others.append(turns.ask("b", lambda _: short("b")))
-    _until(lambda: turns.n_waiting == 2)
-    go.set()
-    wait([slow, *others])
-    slow.result()
-    assert order[:4] == ["step 0", "a", "b", "step 1"]
-    assert sorted(order[4:]) == ["c", "step 2"]  # who came meanwhile may be there by then
-
-
-def test_work_that_is_short_is_not_interrupted() -> None:
-    turns, order, started, go = Turns(1, clock=lambda: 0.0), [], Event(), Event()
-
-    def work(turn: Turn) -> None:
-        started.set()
-        assert go.wait(10)
-        for step in range(3):
-            turn.give_way()
-            order.append(step)
-
-    first = turns.ask("first", work)
-    assert started.wait(10)
-    second = turns.ask("second", lambda _: order.append(99))
-    _until(lambda: turns.n_waiting == 1)
-    go.set()
-    wait([first, second])
-    assert order == [0, 1, 2, 99]
-    first.result()
 
 
 def test_after_work_that_was_dropped_the_next_is_done_to_its_end() -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from transformer import Checkpoint
 from transformer.decoding import default_method
+from viz.ui.batches import Runner, entered
 from viz.ui.limits import limited
 from viz.ui.request import Answer, Request, make_answer, make_request, open_checkpoint
 
@@ -21,8 +22,8 @@ class Second:
             return own
         return _following(own, first)
 
-    def __call__(self, first: Answer) -> Answer:
-        return make_answer(self.request(first), followed=first)
+    def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
+        return make_answer(self.request(first), followed=first, runner=runner)
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Changed:
         own = replace(first.request, edits=self.edits)
         return own if self.writes or first.decoding is None else _following(own, first)
 
-    def __call__(self, first: Answer) -> Answer:
-        return make_answer(self.request(first), followed=first)
+    def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
+        return make_answer(self.request(first), followed=first, runner=runner)
 
 
 def _following(own: Request, first: Answer) -> Request:

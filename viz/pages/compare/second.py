@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, Recording
 from transformer.edits import EditError
@@ -15,6 +16,7 @@ from viz.pages.compare.derived import Changed, Second
 from viz.ui.changing import without_edit
 from viz.ui.cpu_instead import why_on_cpu
 from viz.ui.focus import moved
+from viz.ui.in_line import in_line
 from viz.ui.limits import charge, check_text
 from viz.ui.opened import checkpoint_names, load, open_linked, title
 from viz.ui.page import Pane
@@ -53,8 +55,9 @@ def choose_second(first: Pane) -> None:
         if chosen == EDITED and first.answer.decoding is not None:
             writes = first.screen.own_b
             st.toggle("B writes its own words", writes, **bound("own_b", writes))
+    place = st.empty()
     try:
-        shown = _answer(first)
+        shown = _answer(first, place)
         if shown is not None and isinstance(of, Second):
             _say_how(shown.request)
         elif of is None and problem is None and _is_missing(first):
@@ -108,7 +111,7 @@ def second(first: Pane) -> Pane:
     """B: the head of the same place in another checkpoint, or with edits; else the one beside."""
     of = derived(first)
     try:
-        shown = _answer(first) or first.answer
+        shown = _answer(first, None) or first.answer
     except Refusal:
         of, shown = None, first.answer
     at, attentions = first.default, shown.recording.attentions
@@ -153,8 +156,11 @@ def derived(first: Pane) -> Second | Changed | None:
     return Changed(screen.edits, screen.own_b) if is_edited else None
 
 
-def _answer(first: Pane) -> Answer | None:
-    """Of B, where it is of another run than A. Raises Refusal."""
+def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:
+    """Of B, where it is of another run than A. Raises Refusal.
+
+    place: empty; says how many are before it, meanwhile.
+    """
     of = derived(first)
     if of is None:
         return None
@@ -166,4 +172,6 @@ def _answer(first: Pane) -> Answer | None:
     request = of.request(first.answer)
     if answer_at_hand(request) is None:
         charge(request)
-    return answer(request, lambda _: of(first.answer))
+    if place is None:
+        return answer(request, lambda _: of(first.answer))
+    return in_line(request, place, lambda _, runner: of(first.answer, runner))
