@@ -14,6 +14,7 @@ from transformer.analysis.reading import lenses
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.edits.edit import Edit, EditKind
+from viz.stories.reading import read_story
 from viz.ui.limits import Limits
 from viz.ui.page import Page
 
@@ -94,6 +95,12 @@ def test_the_example_of_an_edit_works() -> None:
 def test_the_example_of_a_page_is_a_page() -> None:
     page = example("A page", "PAGE")
     assert isinstance(page, Page) and page.name not in discover("viz.pages", "PAGE")
+
+
+def test_the_example_of_a_story_is_read() -> None:
+    text = EXTENDING.split("## A story\n")[1].split("```markdown\n")[1].split("```")[0]
+    (scene,) = read_story(text, "example").scenes
+    assert scene.screen.picture == "map" and scene.question is not None and scene.notes
 
 
 def test_the_glossary_names_every_lens() -> None:

@@ -32,8 +32,8 @@ A_NUMBER = re.compile(r"\+?,?[\d.]*[fdeg%]|,")
 
 KNOWN = {
     # HTML of our own, whose texts are escaped where it is made:
-    "cards(compositions, [None] * len(compositions), look)": "viz/figures escapes all texts",
-    "cards(compositions, [picture(each, look.name) for each in compositions], look)": "as above",
+    "cards(story, [None] * len(story.scenes), look)": "viz/figures escapes all texts",
+    "cards(story, pictures(story, look.name), look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
     "sweep_grid(rows, words, largest, theme, last)": "viz/figures escapes all texts",
     "means_table(rows, theme)": "as above",
@@ -50,7 +50,7 @@ KNOWN = {
     "_most(pane.recording, found)": "kinds by literal, the rest are numbers",
     "cost_table(sizes, n, measured, current_theme())": "numbers, and texts of our own",
     "_compared(before, forced, shown)": "words are escaped, the rest are numbers",
-    "_text(told)": "a story's own text; literal for what stands in it",
+    "_text(story, story.nearest(screen.scene))": "viz/stories/markdown.py escapes all texts",
     "_CSS + _readable(theme) + _ring(theme) + _named(page, pages)": "a style sheet",
     'f\'<a data-state style="{style}" href="{html.escape(link(screen))}">{title}</a>\'': "escaped",
     "''.join(entries)": "a legend's own words",

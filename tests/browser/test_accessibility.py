@@ -29,7 +29,7 @@ FURTHER = [
     "training?topic=loss",
     "training?topic=smoothing",
     "masks?masks=textbook",
-    "?story=figure-4-top-one-head-in-full",
+    "?story=figures-of-the-paper&scene=2",
     *POSITIONS,
     "positions?view=lab",
 ]

@@ -1,4 +1,4 @@
-"""A story of the gallery: it stays above the picture that it opens, and leads to the next one."""
+"""A story: each scene stays above the picture that it opens, and leads to the next one."""
 
 import re
 
@@ -7,61 +7,69 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
 from tests.browser.test_app import open_app, parameter, type_sentence
-from viz.gallery import COMPOSITIONS
+from viz.stories.shipped import stories_of
 
 pytestmark = pytest.mark.browser
+FIRST, *_, LAST = stories_of("gallery")
 
 
-def test_a_card_opens_its_story_which_leads_on_and_is_closed(page: Page, address: str) -> None:
-    first, second = COMPOSITIONS[:2]
+def test_a_card_opens_its_scene_which_leads_on_and_is_closed(page: Page, address: str) -> None:
+    first, second = FIRST.scenes[:2]
+    heads = ",".join(map(str, first.screen.heads or ()))
     open_app(page, f"{address}/gallery")
     page.evaluate("window.since = 'the start'")
-    page.get_by_label(f"Open: {first.title}").click()
+    page.get_by_label(f"Open: {first.heading}").click()
     story, picture = page.locator(".story"), page.locator(".head-view[data-nonce]")
-    expect(story).to_contain_text(first.sentence)
-    expect(picture).to_have_attribute("data-heads", "1,2,3,4,7")
+    expect(story).to_contain_text(first.text)
+    expect(picture).to_have_attribute("data-heads", heads)
     assert story.bounding_box()["y"] < picture.bounding_box()["y"]
     expect(story.get_by_role("link", name=re.compile("Previous"))).to_have_count(0)
+    expect(story.get_by_role("link", name=re.compile("Back to the scene"))).to_have_count(0)
     story.get_by_role("link", name="Next").click()
-    expect(story).to_contain_text(second.sentence)
-    becomes(lambda: parameter(page, "story"), second.name)
+    expect(story).to_contain_text(second.text)
+    becomes(lambda: (parameter(page, "story"), parameter(page, "scene")), (FIRST.name, "2"))
     story.get_by_role("link", name="Previous").click()
-    expect(story).to_contain_text(first.sentence)
+    expect(story).to_contain_text(first.text)
     page.get_by_role("button", name="Close").click()
     expect(story).to_have_count(0)
     becomes(lambda: parameter(page, "story"), None)
-    expect(picture).to_have_attribute("data-heads", "1,2,3,4,7")
+    expect(picture).to_have_attribute("data-heads", heads)
     page.go_back()
-    expect(story).to_contain_text(first.sentence)
+    expect(story).to_contain_text(first.text)
     assert page.evaluate("window.since") == "the start"  # nothing was loaded anew
 
 
-def test_whoever_types_another_sentence_stays_in_the_story(page: Page, address: str) -> None:
-    told = COMPOSITIONS[1]
-    open_app(page, f"{address}/?story={told.name}")
-    story = page.locator(".story")
-    expect(story).to_contain_text(told.title)
-    type_sentence(page, "It rains.")
-    becomes(lambda: parameter(page, "text"), "It rains.")
-    expect(story).to_contain_text(told.title)
-
-
-def test_back_leads_from_a_story_to_the_gallery_and_cards_open_in_tabs_too(
+def test_whoever_types_another_sentence_stays_in_the_scene_and_finds_back(
     page: Page, address: str
 ) -> None:
-    last = COMPOSITIONS[-1]
+    scene = FIRST.scenes[1]
+    open_app(page, f"{address}/?story={FIRST.name}&scene=2")
+    story = page.locator(".story")
+    expect(story).to_contain_text(scene.heading)
+    type_sentence(page, "It rains.")
+    becomes(lambda: parameter(page, "text"), "It rains.")
+    expect(story).to_contain_text(scene.heading)
+    story.get_by_role("link", name=re.compile("Back to the scene")).click()
+    becomes(lambda: parameter(page, "text"), scene.screen.text)
+    expect(story.get_by_role("link", name=re.compile("Back to the scene"))).to_have_count(0)
+
+
+def test_back_leads_from_a_scene_to_the_gallery_and_cards_open_in_tabs_too(
+    page: Page, address: str
+) -> None:
+    last = LAST.scenes[-1]
     open_app(page, f"{address}/gallery")
-    card = page.get_by_label(f"Open: {last.title}")
+    card = page.get_by_label(f"Open: {last.heading}")
     card.scroll_into_view_if_needed()
     with page.context.expect_page() as opened:
         card.click(modifiers=["Control"])
-    expect(opened.value.locator(".story")).to_contain_text(last.sentence)
+    expect(opened.value.locator(".story")).to_contain_text(last.text)
     card.click()
     story = page.locator(".story")
-    expect(story).to_contain_text(last.sentence)
+    expect(story).to_contain_text(last.text)
     expect(story).to_be_in_viewport()
-    becomes(lambda: parameter(page, "checkpoint"), "sentiment")
+    becomes(lambda: parameter(page, "checkpoint"), last.screen.checkpoint)
     page.go_back()
-    expect(page.get_by_label(f"Open: {COMPOSITIONS[0].title}")).to_have_count(1)
+    expect(page.get_by_label(f"Open: {FIRST.scenes[0].heading}")).to_have_count(1)
     page.go_forward()
-    expect(story).to_contain_text(last.sentence)
+    expect(story).to_contain_text(last.text)

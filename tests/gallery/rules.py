@@ -240,4 +240,4 @@ RULES: dict[str, tuple[str, Rule]] = {
     "‘who’ and the noun it stands for": (ENCODER, relative),
     "From the first word to the last": (ENCODER, first_to_last),
 }
-"""Title of a composition -> the kind of attention and the rule of its mean."""
+"""Heading of a scene -> the kind of attention and the rule of its mean."""

@@ -1,4 +1,4 @@
-"""The cards of compositions as HTML: a grid of one to three columns, with links.
+"""The cards of a story's scenes as HTML: a grid of one to three columns, with links.
 
 Not Streamlit's own, which keep the sentence and the checkpoint that the session has: `data-state`
 marks those that the address component goes to without loading the page anew.
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from viz.figures.thumbnail import HEIGHT, WIDTH
-from viz.gallery import Composition
 from viz.screen import link
+from viz.stories.markdown import as_html
+from viz.stories.story import Story
 from viz.theme import Theme
 
 _STYLE = f"""
@@ -41,25 +42,24 @@ class Picture:
     alt: str
 
 
-def cards(
-    compositions: Sequence[Composition], pictures: Sequence[Picture | None], theme: Theme
-) -> str:
-    """One card each; a picture that is None keeps its place."""
+def cards(story: Story, pictures: Sequence[Picture | None], theme: Theme) -> str:
+    """One card per scene; a picture that is None keeps its place."""
     style = _STYLE.replace("GRID", theme.grid).replace("DIM", theme.dim)
-    items = map(_card, compositions, pictures)
+    items = (_card(story, i + 1, picture) for i, picture in enumerate(pictures))
     return f'{style.replace("ACCENT", theme.accent)}<ul class="cards">{"".join(items)}</ul>'
 
 
-def _card(composition: Composition, picture: Picture | None) -> str:
-    title, sentence = html.escape(composition.title), html.escape(composition.sentence)
-    screen = composition.screen
-    address = html.escape(link(composition.told))
+def _card(story: Story, number: int, picture: Picture | None) -> str:
+    scene = story.scenes[number - 1]
+    title, screen = html.escape(scene.heading), scene.screen
+    address = html.escape(link(story.told(number)))
+    about = html.escape(" · ".join(filter(None, (screen.checkpoint, screen.page))))
     opened = f'<a data-state href="{address}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
         f'<div class="picture">{_image(picture)}</div>'
-        f"<p>{sentence}</p>"
-        f'<div class="foot">{opened}<span>{screen.checkpoint} · {screen.page}</span></div>'
+        f'<div class="words">{as_html(scene.text)}</div>'
+        f'<div class="foot">{opened}<span>{about}</span></div>'
         "</li>"
     )
 

@@ -1,4 +1,4 @@
-"""A composition drawn small, as SVG: the lines of its heads, or the map of one."""
+"""A scene drawn small, as SVG: the lines of its heads, or the map of one."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -8,8 +8,8 @@ from torch import Tensor
 
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
-from viz.gallery import Composition, Fact
 from viz.labels import bare_label, kind_title
+from viz.stories.story import Fact, Scene
 from viz.theme import FONT, Theme
 
 WIDTH, HEIGHT = 320, 124
@@ -22,19 +22,19 @@ _LETTER = 6.6
 """Width that a letter of a label takes at most, on average."""
 
 
-def draw_thumbnail(composition: Composition, recording: Recording, theme: Theme) -> str:
+def draw_thumbnail(scene: Scene, recording: Recording, theme: Theme) -> str:
     """One SVG with the theme's colours; pieces are escaped."""
-    is_map = composition.screen.picture == "map"
-    drawn = (_map if is_map else _lines)(composition, recording, theme)
+    is_map = scene.screen.picture == "map"
+    drawn = (_map if is_map else _lines)(scene, recording, theme)
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     font = html.escape(FONT)
     style = f'font-family="{font}" font-size="12.5" fill="{theme.text}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>{"".join(drawn)}</svg>'
 
 
-def describe_thumbnail(composition: Composition, recording: Recording) -> str:
+def describe_thumbnail(scene: Scene, recording: Recording) -> str:
     """The weight of each head's first fact: "Encoder L2 H7: does → eat 0.9999"."""
-    first = {(fact.kind, fact.layer, fact.head): fact for fact in reversed(composition.facts)}
+    first = {(fact.kind, fact.layer, fact.head): fact for fact in reversed(scene.facts)}
     return "; ".join(_said(fact, recording) for fact in reversed(first.values()))
 
 
@@ -51,12 +51,12 @@ def _rows(attention: Attention) -> Sequence[Token]:
     return attention.produced or () if is_cross else attention.queries
 
 
-def _lines(composition: Composition, recording: Recording, theme: Theme) -> Iterable[str]:
+def _lines(scene: Scene, recording: Recording, theme: Theme) -> Iterable[str]:
     """Two rows of dots, keys above queries, and a line a weight."""
-    facts = composition.facts
+    facts = scene.facts
     attention = recording.attentions[facts[0].kind]
     heads = list(dict.fromkeys((fact.layer, fact.head) for fact in facts))
-    only = None if _is_whole(composition) else sorted({fact.query for fact in facts})
+    only = None if _is_whole(scene) else sorted({fact.query for fact in facts})
     for i, (layer, head) in enumerate(heads):
         weights = attention.weights(layer, head)
         colour = theme.ink if len(heads) == 1 else theme.head_colours[head]
@@ -70,8 +70,8 @@ def _lines(composition: Composition, recording: Recording, theme: Theme) -> Iter
     yield from _labels(rows, len(attention.queries), _QUERIES + 19)
 
 
-def _is_whole(composition: Composition) -> bool:
-    screen = composition.screen
+def _is_whole(scene: Scene) -> bool:
+    screen = scene.screen
     return not (screen.pins or screen.cell or screen.step)
 
 
@@ -109,9 +109,9 @@ def _labels(words: Iterable[tuple[int, str]], n: int, y: float) -> Iterable[str]
         yield f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{html.escape(word)}</text>'
 
 
-def _map(composition: Composition, recording: Recording, theme: Theme) -> Iterable[str]:
+def _map(scene: Scene, recording: Recording, theme: Theme) -> Iterable[str]:
     """The head's map, rows downwards; shade: square root of the weight, as in the grid."""
-    fact = composition.facts[0]
+    fact = scene.facts[0]
     weights = recording.attentions[fact.kind].weights(fact.layer, fact.head)
     n_queries, n_keys = weights.shape
     size = min((HEIGHT - 20) / n_queries, (WIDTH - 2 * _MARGIN) / n_keys)

@@ -1,12 +1,14 @@
-"""The story that a link of the gallery tells, above the picture that it opens."""
+"""The story whose scene is on the screen, told in a strip above the picture."""
 
 import html
 
 import streamlit as st
 
-from viz.gallery import COMPOSITIONS, Composition, neighbours, story
 from viz.screen import link
+from viz.stories.markdown import as_html
+from viz.stories.story import Story
 from viz.ui.state import change, current_theme, session
+from viz.ui.stories import story_of
 
 _STYLE = """
 <style>
@@ -21,12 +23,13 @@ _STYLE = """
 
 
 def tell_story() -> None:
-    """Draw the story that the Screen names, if there is one; it is over at a press."""
-    told = story(session().screen.story)
-    if told is None:
+    """Draw the scene that the Screen names, if there is one; it is over at a press."""
+    screen = session().screen
+    story = story_of(screen.story)
+    if story is None or screen.role is not None:
         return
     with st.container(horizontal=True, vertical_alignment="top", wrap=False, key="story"):
-        st.html(_text(told))
+        st.html(_text(story, story.nearest(screen.scene)))
         st.button(
             "Close",
             key="end of story",
@@ -38,22 +41,26 @@ def tell_story() -> None:
         )
 
 
-def _text(told: Composition) -> str:
-    before, after = neighbours(told)
-    place = f"{COMPOSITIONS.index(told) + 1} of {len(COMPOSITIONS)}"
-    links = (_link(before, "← Previous"), f"<span>{place}</span>", _link(after, "Next →"))
+def _text(story: Story, number: int) -> str:
+    scene, n = story.scenes[number - 1], len(story.scenes)
+    links = [f"<span>{number} of {n}</span>"]
+    if number > 1:
+        links.insert(0, _link(story, number - 1, "← Previous"))
+    if number < n:
+        links.append(_link(story, number + 1, "Next →"))
+    if session().screen != story.told(number):
+        links.append(_link(story, number, "Back to the scene"))
     theme = current_theme()
     style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
     return (
-        f'{style}<div class="story"><header><strong>{html.escape(told.title)}</strong>'
-        f'<nav aria-label="Stories">{"".join(filter(None, links))}</nav></header>'
-        f"<p>{html.escape(told.sentence)}</p></div>"
+        f'{style}<div class="story"><header><strong>{html.escape(scene.heading)}</strong>'
+        f'<nav aria-label="{html.escape(story.title)}">{"".join(links)}</nav></header>'
+        f"{as_html(scene.text)}</div>"
     )
 
 
-def _link(to: Composition | None, words: str) -> str:
+def _link(story: Story, to: int, words: str) -> str:
     """A link as those of the cards: Streamlit's own keep what the session has."""
-    if to is None:
-        return ""
-    name = html.escape(f"{words.strip('← →')}: {to.title}")
-    return f'<a data-state href="{html.escape(link(to.told))}" aria-label="{name}">{words}</a>'
+    name = html.escape(f"{words.strip('← →')}: {story.scenes[to - 1].heading}")
+    address = html.escape(link(story.told(to)))
+    return f'<a data-state href="{address}" aria-label="{name}">{words}</a>'

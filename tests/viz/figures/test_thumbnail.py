@@ -10,8 +10,9 @@ import pytest
 from transformer import Recording
 from viz.figures.gallery_cards import Picture, cards
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
-from viz.gallery import COMPOSITIONS, Composition, Fact
 from viz.screen import Screen
+from viz.stories.shipped import stories_of
+from viz.stories.story import Fact, Scene
 from viz.theme import DARK, LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,16 +22,16 @@ FACTS = (
 )
 
 
-def composition(facts: tuple[Fact, ...] = FACTS, **chosen: Any) -> Composition:
-    return Composition("A <title>", "Words & numbers.", Screen(checkpoint="x", **chosen), facts)
+def scene(facts: tuple[Fact, ...] = FACTS, **chosen: Any) -> Scene:
+    return Scene("A <title>", "Words & numbers.", Screen(checkpoint="x", **chosen), facts)
 
 
-def drawn(composition: Composition, recording: Recording) -> ElementTree.Element:
-    return ElementTree.fromstring(draw_thumbnail(composition, recording, LIGHT))
+def drawn(scene: Scene, recording: Recording) -> ElementTree.Element:
+    return ElementTree.fromstring(draw_thumbnail(scene, recording, LIGHT))
 
 
 def test_a_line_is_a_weight_of_the_pinned_row(recording: Recording) -> None:
-    paths = drawn(composition(pins=("q3",)), recording).findall(f"{SVG}path")
+    paths = drawn(scene(pins=("q3",)), recording).findall(f"{SVG}path")
     expected = [
         (LIGHT.head_colours[head], f"{weight:.2f}")
         for head in (0, 1)
@@ -43,14 +44,14 @@ def test_a_line_is_a_weight_of_the_pinned_row(recording: Recording) -> None:
 
 def test_without_a_pin_every_row_is_drawn(recording: Recording) -> None:
     weights = recording.attentions["cross"].weights(1, 0)
-    paths = drawn(composition(FACTS[:1]), recording).findall(f"{SVG}path")
+    paths = drawn(scene(FACTS[:1]), recording).findall(f"{SVG}path")
     assert len(paths) == int((weights >= 0.05).sum())
     assert {path.get("stroke") for path in paths} == {LIGHT.ink}
 
 
 def test_a_map_shades_every_cell(recording: Recording) -> None:
     weights = recording.attentions["cross"].weights(1, 0)
-    picture = drawn(composition(FACTS[:1], picture="map"), recording)
+    picture = drawn(scene(FACTS[:1], picture="map"), recording)
     frame, *cells = picture.findall(f"{SVG}rect")
     side = float(frame.get("width") or 0) / weights.size(1)
     covered = sum(float(cell.get("width") or 0) for cell in cells) / side
@@ -61,12 +62,12 @@ def test_a_map_shades_every_cell(recording: Recording) -> None:
 
 def test_words_are_text_and_never_touch(recording: Recording) -> None:
     facts = tuple(replace(FACTS[0], key=key, column="<b>&wide words") for key in (0, 1, 2))
-    words = drawn(composition(facts, pins=("q3",)), recording).findall(f"{SVG}text")
+    words = drawn(scene(facts, pins=("q3",)), recording).findall(f"{SVG}text")
     assert [word.text for word in words] == ["<b>&wide words", "row"]
 
 
 def test_it_says_the_exact_weights(recording: Recording) -> None:
-    said = describe_thumbnail(composition(), recording)
+    said = describe_thumbnail(scene(), recording)
     attention = recording.attentions["cross"]
     numbers = [f"{float(attention.weights(1, f.head)[f.query, f.key]):.4f}" for f in FACTS]
     assert re.findall(r"\d\.\d{4}", said) == numbers
@@ -76,9 +77,11 @@ def test_it_says_the_exact_weights(recording: Recording) -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_a_card_has_one_link_of_its_own_name(theme: object) -> None:
     assert theme in (LIGHT, DARK)
-    pictures = [None, *(Picture("<svg/>", 'a "b" <c>') for _ in COMPOSITIONS[1:])]
-    page = cards(COMPOSITIONS, pictures, LIGHT if theme is LIGHT else DARK)
+    story, *_ = stories_of("gallery")
+    n = len(story.scenes)
+    pictures = [None, *(Picture("<svg/>", 'a "b" <c>') for _ in range(n - 1))]
+    page = cards(story, pictures, LIGHT if theme is LIGHT else DARK)
     names = re.findall(r'<a data-state href="\./[^"]+" aria-label="Open: ([^"]+)">', page)
-    assert len(set(names)) == len(COMPOSITIONS)
-    assert page.count("<img") == len(COMPOSITIONS) - 1
+    assert len(set(names)) == n
+    assert page.count("<img") == n - 1
     assert 'alt="a &quot;b&quot; &lt;c&gt;"' in page

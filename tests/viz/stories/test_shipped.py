@@ -1,21 +1,20 @@
 """Every shipped story: it reads back, its weights, words and links are there."""
 
+import re
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from transformer import Recording, decode, load_checkpoint, record
-from transformer.checkpoint import Checkpoint
-from transformer.edits import parse as parse_edit
-from viz.screen import FIRST_PAGE, link, parse
-from viz.stories.shipped import FOLDER, shipped_stories
-from viz.stories.story import SPREAD, Scene, Story
+from tests.gallery.facts import recording_of, seen
+from tests.gallery.renewing import figures_of
+from viz.screen import FIRST_PAGE, choose, link, parse
+from viz.stories.shipped import FOLDER, shipped_stories, stories_of
+from viz.stories.story import Story
 from viz.stories.writing import write_story
 
 STORIES = shipped_stories()
+ALL = [scene for story in STORIES.values() for scene in story.scenes]
 SCENES = [
     (story, number) for story in STORIES.values() for number in range(1, len(story.scenes) + 1)
 ]
@@ -23,24 +22,6 @@ EACH_STORY = pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 EACH = pytest.mark.parametrize(
     ("story", "number"), SCENES, ids=[f"{story.name} {number}" for story, number in SCENES]
 )
-
-
-@cache
-def opened(name: str) -> Checkpoint:
-    return load_checkpoint(Path("checkpoints") / name, "cpu")
-
-
-@cache
-def recorded(checkpoint: str, text: str, decoding: str | None, edits: tuple[str, ...]) -> Recording:
-    model, changes = opened(checkpoint), tuple(map(parse_edit, edits))
-    target = decode(model, text, decoding, edits=changes).target if decoding else None
-    return record(model, text, target, edits=changes)
-
-
-def recording_of(scene: Scene) -> Recording:
-    screen = scene.screen
-    assert screen.checkpoint is not None and screen.text is not None
-    return recorded(screen.checkpoint, screen.text, screen.decoding, screen.edits)
 
 
 @EACH_STORY
@@ -51,22 +32,43 @@ def test_a_file_is_as_it_would_be_written(story: Story) -> None:
 @EACH
 def test_its_weights_are_there_between_the_words_it_names(story: Story, number: int) -> None:
     scene = story.scenes[number - 1]
+    assert scene.facts or story.kind != "gallery"
     for fact in scene.facts:
-        attention = recording_of(scene).attentions[fact.kind]
-        rows = attention.produced if fact.kind == "cross" else attention.queries
-        assert rows is not None
-        assert rows[fact.query].piece.removeprefix("▁") == fact.row
-        assert attention.keys[fact.key].piece.removeprefix("▁") == fact.column
-        row = attention.weights(fact.layer, fact.head)[fact.query]
-        assert fact.least <= float(row[fact.key]) < fact.least + SPREAD
-        assert int(row.argmax()) == fact.key
+        found = seen(recording_of(scene), fact)
+        assert (found.row, found.column) == (fact.row, fact.column)
+        assert found.holds(fact), f"{found.weight}: python -m tests.gallery --renew"
 
 
 @EACH
-def test_its_text_names_the_words_of_its_first_fact(story: Story, number: int) -> None:
+def test_its_text_names_the_words_it_points_at_and_a_weight(story: Story, number: int) -> None:
     scene = story.scenes[number - 1]
-    words = {word for fact in scene.facts[:1] for word in (fact.row, fact.column)}
-    assert {word for word in words if f"‘{word}’" not in scene.text} == set()
+    for first in scene.facts[:1]:
+        pinned = [fact for fact in scene.facts if f"q{fact.query}" in scene.screen.pins]
+        words = {first.row, first.column, *(fact.row for fact in pinned)}
+        assert {word for word in words if f"‘{word}’" not in scene.text} == set()
+        assert story.kind != "gallery" or re.search(r"\d\.\d\d", scene.text)
+        assert scene.text.endswith((".", "?"))
+
+
+@EACH
+def test_the_figures_of_its_text_are_the_weights(story: Story, number: int) -> None:
+    scene = story.scenes[number - 1]
+    for fact, figure in figures_of(scene).items():
+        assert figure[0] == f"{seen(recording_of(scene), fact).weight:.2f}"
+
+
+@EACH
+def test_its_screen_shows_the_heads_of_its_facts(story: Story, number: int) -> None:
+    screen, facts = story.scenes[number - 1].screen, story.scenes[number - 1].facts
+    if not facts:
+        return
+    overlaid = set(screen.heads or (screen.head,)) | {screen.head_b} - {None}
+    assert {fact.head for fact in facts} == overlaid
+    assert {fact.layer for fact in facts} == {screen.layer, screen.layer_b} - {None}
+    assert {fact.kind for fact in facts} == {screen.kind or "cross", screen.kind_b} - {None}
+    assert set(screen.pins) <= {f"q{fact.query}" for fact in facts}
+    assert screen.cell is None or screen.cell in {(fact.query, fact.key) for fact in facts}
+    assert screen.step in {0, *(fact.query for fact in facts)}
 
 
 @EACH
@@ -78,3 +80,32 @@ def test_its_link_reads_back_and_names_its_scene(story: Story, number: int) -> N
     assert (address.scheme, address.netloc, address.path) == ("", "", f"./{page}")
     said = {name: value for name, (value,) in parse_qs(address.query).items()}
     assert parse(said | {"page": told.page}) == told
+    assert "+" not in address.query  # a space is %20 for every reader
+
+
+def test_what_shows_in_a_whole_matrix_is_a_heat_map() -> None:
+    maps = {scene.heading for scene in ALL if scene.screen.picture == "map"}
+    assert maps >= {
+        "A word and its translation",
+        "The same rows, named by what was read",
+        "‘nicht’ in two layers",
+        "Copying is a diagonal",
+        "What was just read",
+        "The small translator aligns too",
+        "A weak one: the word that judges",
+    }
+
+
+def test_no_two_scenes_of_the_gallery_are_one() -> None:
+    gallery = [scene for story in stories_of("gallery") for scene in story.scenes]
+    assert len({scene.heading for scene in gallery}) == len(gallery) > 20
+    assert len({link(scene.screen) for scene in gallery}) == len(gallery)
+
+
+def test_whoever_changes_something_stays_in_the_scene() -> None:
+    told = next(iter(STORIES.values())).told(2)
+    for changes in ({"head": 1}, {"text": "It rains."}, {"page": "decode"}, {"checkpoint": "copy"}):
+        changed = choose(told, **changes)
+        assert (changed.story, changed.scene) == (told.story, 2)
+    assert choose(told, story=None).scene == 1
+    assert choose(replace(told, role="stage", room="x"), story=None).role is None

@@ -1,0 +1,78 @@
+"""The Markdown of stories -> HTML: what is not one of the signs below is text, and is escaped.
+
+Paragraphs, lists (`- ` and `1. `), smaller headings (`### `), `code`, **strong**, *emphasis* and
+[links](https://...) to the web or to a screen (./decode?...).
+"""
+
+import html
+import re
+from collections.abc import Iterable
+from itertools import groupby
+
+from transformer.visible import visible
+
+_LISTS = {"ul": re.compile(r"[-*] +"), "ol": re.compile(r"\d{1,3}[.)] +")}
+_HEADING = re.compile(r"(#{3,6}) +")
+_INLINE = re.compile(
+    r"\\(?P<sign>[\\`*_\[\]()#.!+-])"
+    r"|`(?P<code>[^`]+)`"
+    r"|\*\*(?P<strong>[^*]+)\*\*"
+    r"|\*(?P<em>[^*\s][^*]*)\*"
+    r"|\[(?P<words>[^\]]+)\]\((?P<to>[^()\s]+)\)"
+)
+_SAFE = re.compile(r"https?://|\./")
+
+
+def as_html(text: str) -> str:
+    """Elements that may stand anywhere; no attribute holds anything but an address."""
+    blocks = re.split(r"\n[^\S\n]*\n", text.expandtabs(1))
+    return "".join(_block(block.strip("\n").split("\n")) for block in blocks if block.strip())
+
+
+def _block(lines: list[str]) -> str:
+    """Lines without an empty one: lists, headings and paragraphs, as they come."""
+    return "".join(_part(kind, list(found)) for kind, found in groupby(lines, _kind))
+
+
+def _kind(line: str) -> str:
+    lists = (name for name, sign in _LISTS.items() if sign.match(line.lstrip()))
+    return "heading" if _HEADING.match(line) else next(lists, "p")
+
+
+def _part(kind: str, lines: list[str]) -> str:
+    if kind == "heading":
+        return "".join(f"<h4>{_inline(_HEADING.sub('', line, count=1))}</h4>" for line in lines)
+    if kind == "p":
+        return f"<p>{_inline(' '.join(_stripped(lines)))}</p>"
+    items = (_LISTS[kind].sub("", line, count=1) for line in _stripped(lines))
+    return f"<{kind}>{''.join(f'<li>{_inline(item)}</li>' for item in items)}</{kind}>"
+
+
+def _stripped(lines: Iterable[str]) -> Iterable[str]:
+    return (line.strip() for line in lines)
+
+
+def _inline(text: str) -> str:
+    said, end = [], 0
+    for found in _INLINE.finditer(text):
+        said += [_escaped(text[end : found.start()]), _marked(found)]
+        end = found.end()
+    return "".join((*said, _escaped(text[end:])))
+
+
+def _marked(found: re.Match[str]) -> str:
+    name = found.lastgroup if found["to"] is None else "a"
+    if name == "sign":
+        return _escaped(found["sign"])
+    if name == "code":
+        return f"<code>{_escaped(found['code'])}</code>"
+    if name == "a":
+        if not _SAFE.match(found["to"]):
+            return _escaped(found[0])
+        here = "data-state " * found["to"].startswith("./")  # without loading the page anew
+        return f'<a {here}href="{_escaped(found["to"])}">{_inline(found["words"])}</a>'
+    return f"<{name}>{_inline(found[name or ''])}</{name}>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(visible(text))
