@@ -34,14 +34,28 @@ def opened(name: str) -> Checkpoint:
 
 
 @cache
-def recorded(checkpoint: str, text: str, decoding: str | None, edits: tuple[str, ...]) -> Recording:
+def recorded(
+    checkpoint: str, text: str, decoding: str | None, edits: tuple[str, ...]
+) -> tuple[Recording, str]:
+    """What is recorded, and what was written."""
     model, changes = opened(checkpoint), tuple(map(parse_edit, edits))
-    target = decode(model, text, decoding, edits=changes).target if decoding else None
-    return record(model, text, target, edits=changes)
+    if not decoding:
+        return record(model, text, None, edits=changes), ""
+    decoding_of = decode(model, text, decoding, edits=changes)
+    return record(model, text, decoding_of.target, edits=changes), decoding_of.text
 
 
 def recording_of(scene: Scene) -> Recording:
     """What a scene's screen is of."""
+    return _of(scene)[0]
+
+
+def written(scene: Scene) -> str:
+    """What the model writes on a scene's screen."""
+    return _of(scene)[1]
+
+
+def _of(scene: Scene) -> tuple[Recording, str]:
     screen = scene.screen
     assert screen.checkpoint is not None and screen.text is not None
     return recorded(screen.checkpoint, screen.text, screen.decoding, screen.edits)

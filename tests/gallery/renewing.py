@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tests.gallery.facts import Seen, recording_of, rows_of, seen, strongest, word
+from tests.gallery.facts import Seen, recording_of, rows_of, seen, strongest, word, written
 from transformer import Recording
 from viz.stories.story import SPREAD, Fact, Scene, Story
 from viz.stories.writing import fact_line
@@ -32,7 +32,7 @@ class Renewed:
 
 def renewed(scene: Scene) -> Renewed:
     """The scene with facts that hold, as far as these can be found."""
-    if not scene.facts:
+    if not scene.facts and not scene.writes:
         return Renewed(scene, (), True)
     recording = recording_of(scene)
     found = {fact: _found(recording, fact) for fact in scene.facts}
@@ -41,13 +41,16 @@ def renewed(scene: Scene) -> Renewed:
         for fact, new in found.items()
         if not seen(recording, fact).holds(fact)
     ]
+    is_written = not scene.writes or written(scene) == scene.writes
+    if not is_written:
+        said.append(f"writes: {scene.writes}: it writes “{written(scene)}” now")
     known = {old: new for old, new in found.items() if new is not None}
     facts = tuple(found[fact] or fact for fact in scene.facts)
     text = _with_figures(scene, recording, known)
     moved = {old.query: new.query for old, new in known.items()}
     columns = {old.key: new.key for old, new in known.items()}
     again = _moved(replace(scene, facts=facts, text=text), moved, columns)
-    return Renewed(again, tuple(said), len(known) == len(found))
+    return Renewed(again, tuple(said), is_written and len(known) == len(found))
 
 
 def _found(recording: Recording, fact: Fact) -> Fact | None:

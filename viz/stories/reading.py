@@ -20,7 +20,7 @@ LARGEST = 2**20
 """Bytes of a file."""
 MOST_SCENES = 200
 FRONT = ("title", "kind", "checkpoint")
-FIELDS = ("screen", "fact", "ask", "ask-in-words")
+FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words")
 """Of a scene; `fact` may be said any number of times."""
 NOTES = "notes:"
 SAMPLED = ("sample",)
@@ -184,7 +184,8 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
     if lines.next is not None and lines.next.rstrip() == NOTES:
         lines.at += 1
         notes = lines.text()
-    return Scene(heading, text, screen, tuple(facts), question, notes)
+    writes = one_line(once.get("writes", ("", 0))[0])
+    return Scene(heading, text, screen, tuple(facts), question, notes, writes)
 
 
 def _screen(lines: _Lines, address: str, line: int) -> Screen:

@@ -59,6 +59,8 @@ class Scene:
     question: Question | None = None
     notes: str = ""
     """The speaker's, Markdown."""
+    writes: str = ""
+    """What the model writes, where the words depend on it; empty: nothing is said of that."""
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
     # As people read it: a plus of the text itself is %2B.
     readable = asked_for.replace("%20", "+").replace("%27", "'")
     yield f"screen: {path}?{readable}"
+    if scene.writes:
+        yield f"writes: {one_line(scene.writes)}"
     for fact in scene.facts:
         yield f"fact: {fact_line(fact)}"
     asked = scene.question

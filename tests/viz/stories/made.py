@@ -46,7 +46,15 @@ def some_scene(rng: random.Random, checkpoint: str | None) -> Scene:
     )
     asked = Question(kind, 2, 3, rng.randrange(99), rng.choice(("", some_line(rng))))
     question = rng.choice((None, asked))
-    return Scene(some_line(rng), some_text(rng), screen, facts, question, some_text(rng))
+    return Scene(
+        some_line(rng),
+        some_text(rng),
+        screen,
+        facts,
+        question,
+        some_text(rng),
+        rng.choice(("", some_line(rng))),
+    )
 
 
 def some_story(rng: random.Random) -> Story:

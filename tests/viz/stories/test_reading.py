@@ -21,6 +21,7 @@ What it is *about*.
 ## A verb
 
 screen: ./decode?text=Tom+didn't%2B&decoding=beam&layer=2
+writes: Tom ist nicht da.
 fact: cross.2.2.7.2 gefunden found 0.98
 fact: a b.0.1.2.3 %20 50%25 0.5
 ask: row cross.2.2.7
@@ -54,6 +55,7 @@ STORY = Story(
             ),
             Question("cross", 2, 2, 7, "Which word?"),
             "Say *this*.",
+            "Tom ist nicht da.",
         ),
         Scene("Another", "", Screen(checkpoint="copy")),
     ),
@@ -101,7 +103,11 @@ SCENE = "## One\n\nscreen: ./?text=x\n"
         (FRONT + "##\nscreen: ./\n", 5, "has a heading"),
         (FRONT + "## One\n\nText.\n", 7, "“Text.” is not a field"),
         (FRONT + "## One\n", 5, "the scene has no screen"),
-        (FRONT + "## One\nsize: 3\n", 6, "no field size, only screen, fact, ask, ask-in-words"),
+        (
+            FRONT + "## One\nsize: 3\n",
+            6,
+            "no field size, only screen, writes, fact, ask, ask-in-words",
+        ),
         (FRONT + SCENE + "screen: ./\n", 8, "screen is said twice"),
         (FRONT + "## One\nscreen: ./?layer=x&lines=5&hue=3\n", 6, "says layer=x, hue=3, which"),
         (FRONT + "## One\nscreen: ./?edits=nonsense\n", 6, "says edits=nonsense"),

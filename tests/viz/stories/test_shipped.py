@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.gallery.facts import recording_of, seen
+from tests.gallery.facts import recording_of, seen, written
 from tests.gallery.renewing import figures_of
 from viz.screen import FIRST_PAGE, choose, link, parse
 from viz.stories.shipped import FOLDER, shipped_stories, stories_of
@@ -40,11 +40,21 @@ def test_its_weights_are_there_between_the_words_it_names(story: Story, number: 
 
 
 @EACH
+def test_the_model_writes_what_it_says(story: Story, number: int) -> None:
+    scene = story.scenes[number - 1]
+    assert not scene.writes or written(scene) == scene.writes
+
+
+@EACH
 def test_its_text_names_the_words_it_points_at_and_a_weight(story: Story, number: int) -> None:
     scene = story.scenes[number - 1]
     for first in scene.facts[:1]:
         pinned = [fact for fact in scene.facts if f"q{fact.query}" in scene.screen.pins]
-        words = {first.row, first.column, *(fact.row for fact in pinned)}
+        words = {first.row, *(fact.row for fact in pinned)}
+        if scene.question is None:
+            words.add(first.column)
+        else:  # nobody can read the answer before it is given
+            assert first.column not in scene.text + scene.question.words
         assert {word for word in words if f"‘{word}’" not in scene.text} == set()
         assert story.kind != "gallery" or re.search(r"\d\.\d\d", scene.text)
         assert scene.text.endswith((".", "?"))
