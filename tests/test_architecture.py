@@ -14,10 +14,10 @@ RANKS = (
         *("viz.formula", "viz.words", "viz.glossary", "viz.screen", "viz.edit_words"),
     ),
     ("viz.stories", "viz.figures", "viz.views", "viz.components", "viz.export"),
-    ("viz.notebook",),
+    ("viz.notebook", "viz.paper"),
     ("viz.ui",),
     ("viz.pages",),
-    ("app", "viz.__main__", "viz.headscope"),
+    ("app", "viz.commands", "viz.__main__", "viz.headscope"),
 )
 """Lowest first; a module may import its own rank and those below."""
 ABOVE = ("plotly", "streamlit", "pandas")

@@ -1,5 +1,7 @@
 """python -m viz: the app; python -m viz explore script.py:build: with a module of one's own in it.
 
+python -m viz figure ADDRESS --out figure.pdf: a picture of it; python -m viz open figure.pdf: back.
+
 What needs no browser: python -m viz train, decode, evaluate and inspect.
 """
 
@@ -15,6 +17,7 @@ from transformer import Checkpoint, CheckpointError
 from transformer.__main__ import main as command
 from transformer.own_module.failure import in_a_sentence
 from transformer.refusal import Refusal
+from viz.commands import add_commands, read_figure, save_figure
 
 COMMANDS = ("train", "decode", "evaluate", "inspect")
 """Those of `transformer`."""
@@ -29,18 +32,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return command(said)
     options = _parser().parse_args(said)
     sys.argv = [str(Path(options.script.partition(":")[0])) if options.script else "headscope"]
-    from viz.ui.exploring import explore, serve  # takes seconds: --help needs none of it
-
-    where = {"port": options.port, "address": options.address, "opens_browser": not options.quiet}
     try:
-        if options.script is None:
-            serve(**where)
-        else:
-            explore(built(options.script), block=True, **where)
+        _run(options)
     except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.command == "figure":
+        save_figure(options)
+        return
+    at = read_figure(options.figure).link if options.command == "open" else ""
+    from viz.ui.exploring import explore, serve  # takes seconds: --help needs none of it
+
+    where = {"port": options.port, "address": options.address, "opens_browser": not options.quiet}
+    if options.script is None:
+        serve(**where, at=at)
+    else:
+        explore(built(options.script), block=True, **where)
 
 
 def built(said: str) -> Checkpoint:
@@ -70,13 +81,14 @@ def built(said: str) -> Checkpoint:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m viz", description=__doc__)
-    commands = parser.add_subparsers(metavar="command")
+    commands = parser.add_subparsers(metavar="command", dest="command")
     parser.set_defaults(script=None)
     explore = commands.add_parser("explore", help="open a torch module of your own")
     explore.add_argument("script", help="script.py:build, where build() returns from_module(...)")
+    opener = add_commands(commands)
     for name in COMMANDS:
         commands.add_parser(name, add_help=False, help="as python -m transformer has it")
-    for each in (parser, explore):
+    for each in (parser, explore, opener):
         each.add_argument("--port", type=int, help="the first free one from 8501 when left out")
         each.add_argument("--address", default="localhost", help="0.0.0.0 lets others in")
         each.add_argument("--quiet", action="store_true", help="open no browser")

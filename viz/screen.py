@@ -151,6 +151,8 @@ class Screen:
     """The code of a talk that is being given."""
     checkpoint: str | None = _choice(NAME)
     """The name of a shipped one, or a path."""
+    made_with: str | None = _choice(NAME, None, CHECKPOINT)
+    """How the SHA-256 of the checkpoint begins that a figure was made with; None: of no figure."""
     text: str | None = _choice(TEXT)
     decoding: str | None = _choice(NAME, None, CHECKPOINT)
     options: tuple[tuple[str, float], ...] = _choice(NUMBERS, ())

@@ -11,11 +11,11 @@ from viz.ui.controls import choose_head
 from viz.ui.experiment import experiment_button
 from viz.ui.focus import pinned_tokens, turn_to_head
 from viz.ui.live_preview import preview
-from viz.ui.page import Page, Pane
+from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import panel
 from viz.ui.payloads import caption_of, payload_of
-from viz.ui.picture import choose_picture, picture
-from viz.ui.reading import choose_reading, usable_reading
+from viz.ui.picture import TITLES, choose_picture, composed, picture
+from viz.ui.reading import choose_reading, readable, usable_reading
 from viz.ui.saving import save_head
 from viz.ui.state import change, current_theme
 from viz.views.listed import listed
@@ -41,9 +41,10 @@ def draw(pane: Pane) -> None:
         panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen above
 
 
-def _grid(pane: Pane, reading: Reading) -> None:
+def _grid_of(pane: Pane, reading: Reading) -> tuple[HeadGrid, dict[str, Any]]:
+    """The grid, and its state as the Screen says it: on the page and as a figure."""
     selection, screen = pane.selection, pane.screen
-    view: dict[str, Any] = {
+    return HeadGrid(_readable(pane, reading), reading), {
         "selected": (selection.kind, selection.layer, selection.head),
         "show": screen.show,
         "sort": screen.sort,
@@ -51,11 +52,14 @@ def _grid(pane: Pane, reading: Reading) -> None:
         "own_scale": screen.own_scale,
         "speaks": False,  # the large picture does
         "tool": screen.tool,
-        "off": heads_off(),
+        "off": heads_off(screen.edits),
         "edited": edited_heads(screen.edits),
         "edits": screen.edits,
     }
-    grid = HeadGrid(_readable(pane, reading), reading)
+
+
+def _grid(pane: Pane, reading: Reading) -> None:
+    grid, view = _grid_of(pane, reading)
     pinned = pinned_tokens(pane)
     data = grid.data(payload_of(pane.answer, grid), current_theme(), pinned=pinned, **view)
     head_grid(
@@ -67,6 +71,18 @@ def _grid(pane: Pane, reading: Reading) -> None:
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     )
     preview("grid", grid, **view)
+
+
+def _figures(pane: Pane) -> dict[str, Shown]:
+    """The large picture and the grid."""
+    reading = readable(pane)
+    name = pane.screen.picture
+    large, state = composed(name, pane, reading)
+    grid, view = _grid_of(pane, reading)
+    return {
+        "picture": Shown(TITLES[name], large, state),
+        "grid": Shown("All heads", grid, view),
+    }
 
 
 def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
@@ -90,4 +106,4 @@ def _large(pane: Pane, reading: Reading) -> None:
     picture(shown, pane, reading)
 
 
-PAGE = Page("explore", "Explore", "Look", 1, draw, edits="made")
+PAGE = Page("explore", "Explore", "Look", 1, draw, figures=_figures, edits="made")

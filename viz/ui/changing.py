@@ -53,9 +53,12 @@ def switch_off(heads: Iterable[tuple[str, int, int]]) -> None:
         edit([*session().screen.edits, each])
 
 
-def heads_off() -> list[tuple[str, int, int]]:
-    """Kind, layer and head of those that are off, in the order in which they were switched."""
-    found = (parse(each) for each in session().screen.edits)
+def heads_off(edits: Iterable[str] | None = None) -> list[tuple[str, int, int]]:
+    """Kind, layer and head of those that are off, in the order in which they were switched.
+
+    edits: those of the session where they are left out.
+    """
+    found = (parse(each) for each in (session().screen.edits if edits is None else edits))
     return [(it.place, it.layer, it.head) for it in found if it.name == "head-off"]
 
 

@@ -19,7 +19,7 @@ from transformer import Checkpoint, InputError, decode, from_module, record
 from transformer.formats.own_module import offer
 from transformer.own_module.model import OwnModel
 from viz.ui.main_module import keep_main_module
-from viz.ui.serving import make_app, options_of_app
+from viz.ui.serving import OPENS, make_app, options_of_app
 
 FIRST_PORT, N_PORTS = 8501, 100
 WAIT = 60.0
@@ -67,8 +67,13 @@ def serve(
     port: int | None = None,
     address: str = "localhost",
     opens_browser: bool = True,
+    at: str = "",
 ) -> str:
-    """Start the app in this process, unless it runs here already. Returns its address."""
+    """Start the app in this process, unless it runs here already. Returns its address.
+
+    at: the link, relative to the app, that the browser opens.
+    """
+    OPENS["at"] = at
     if runtime.exists():
         whole = _whole(str(st.get_option("server.address")), int(st.get_option("server.port")))
         if opens_browser:

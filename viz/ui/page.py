@@ -1,14 +1,18 @@
 """What a page declares of itself, and what it is given to show."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from plotly.graph_objects import Figure
 
 from transformer import Checkpoint, Recording
 from transformer.analysis.reading import Reading, lenses
 from transformer.checkpoint import About
 from transformer.models.family import Family
+from viz.components.kit.picture import Picture
 from viz.screen import Screen
+from viz.theme import Theme
 from viz.ui.batches import Runner
 from viz.ui.request import Answer, Request
 from viz.views.view import Selection
@@ -88,8 +92,26 @@ class Pane:
         return getattr(self.screen, f"{name}{self.suffix}")
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A picture as it stands on a page."""
+
+    title: str
+    picture: Picture | None = None
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What the picture's `data` takes."""
+    figure: Callable[[Theme], Figure] | None = None
+    """Where it is drawn by Plotly: with which colours -> the figure."""
+    says: str = ""
+    """What a figure of Plotly's shows, in a sentence; a picture says it itself."""
+
+
 def _nothing(pane: Pane) -> None:
     pass
+
+
+def _none(pane: Pane) -> Mapping[str, "Shown"]:
+    return {}
 
 
 def _the_same(pane: Pane) -> Pane:
@@ -115,6 +137,8 @@ class Page:
     shown: Callable[[Pane], Pane] = _the_same
     """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
     shows: Shows = "sentence"
+    figures: Callable[[Pane], Mapping[str, "Shown"]] = _none
+    """By name, the pictures that can be taken along as figures, the main one first."""
     edits: Literal["none", "own", "shown", "made"] = "none"
     """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
     its answer is of the model unchanged, and the page itself says what is changed."""

@@ -23,6 +23,8 @@ from viz.ui.page import Pane
 from viz.ui.payloads import caption_of, payload_of
 from viz.ui.state import current_theme, session
 
+Composed = tuple[Any, dict[str, Any]]
+"""A Picture, and what its `data` takes."""
 TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside"}
 PLAIN = (
     "This view always shows the plain weight between one query token and one key token. The "
@@ -46,12 +48,49 @@ def picture(name: str, pane: Pane, reading: Reading) -> None:
         st.info(literal(str(reason)), icon=":material/info:")
 
 
-def _arrows(pane: Pane, reading: Reading) -> None:
-    selection = pane.selection
+def composed(name: str, pane: Pane, reading: Reading) -> Composed:
+    """The picture of this name, and its state as the Screen says it: on a page and as a figure."""
+    return {"arrows": _arrows_of, "map": _map_of, "inside": _inside_of}[name](pane, reading)
+
+
+def _arrows_of(pane: Pane, reading: Reading) -> Composed:
+    selection, screen = pane.selection, pane.screen
     n_heads = selection.attention(pane.recording).n_heads
     heads: tuple[int, ...] | None = pane.chosen("heads")
     if heads:
         heads = tuple(head for head in heads if head < n_heads) or None
+    is_plain = replace(reading, lens=Reading().lens) == Reading()
+    return HeadView(selection.kind, selection.layer, reading), {
+        "head": selection.head,
+        "heads": heads,
+        "pins": screen.pins,
+        "lines": screen.lines,
+        "tool": screen.tool,
+        # A preview changes the answer of the page, and a second pane is not of that one.
+        "cuts": f"cut:{selection.kind}.{selection.layer}" if is_plain and not pane.suffix else "",
+        "edits": screen.edits,
+    }
+
+
+def _map_of(pane: Pane, reading: Reading) -> Composed:
+    map = read(pane.recording, pane.selection.kind, reading)
+    cell = pane.chosen("cell") and pinned_cell(pane)
+    row, column = (map.row_of(cell[0]), map.column_of(cell[1])) if cell else (None, None)
+    return HeadMap(pane.selection, reading), {
+        "cell": None if row is None or column is None else (row, column),
+        "pins": pane.screen.pins,
+        "path": pane.screen.path,
+        "own_scale": pane.screen.own_scale,
+        "asks": True,
+    }
+
+
+def _inside_of(pane: Pane, reading: Reading) -> Composed:
+    return CellSteps(pane.selection, pinned_cell(pane), reading.rows), {}
+
+
+def _arrows(pane: Pane, reading: Reading) -> None:
+    selection = pane.selection
 
     def changed(view: dict[str, Any]) -> None:
         overlaid = None if view["heads"] == [selection.head] else tuple(view["heads"])
@@ -61,26 +100,14 @@ def _arrows(pane: Pane, reading: Reading) -> None:
         map = read(pane.recording, selection.kind, reading)
         add(*(each for head, row, column in lines for each in _cuts(pane, map, head, row, column)))
 
-    is_plain = replace(reading, lens=Reading().lens) == Reading()
-    state: dict[str, Any] = {
-        "lines": pane.screen.lines,
-        "tool": pane.screen.tool,
-        # A preview changes the answer of the page, and a second pane is not of that one.
-        "cuts": f"cut:{selection.kind}.{selection.layer}" if is_plain and not pane.suffix else "",
-        "edits": pane.screen.edits,
-    }
-    view, key = HeadView(selection.kind, selection.layer, reading), f"arrows{pane.suffix}"
-    data = view.data(
-        payload_of(pane.answer, view),
-        current_theme(),
-        head=selection.head,
-        heads=heads,
-        pins=pane.screen.pins,
-        **state,
-    )
+    view, state = _arrows_of(pane, reading)
+    key = f"arrows{pane.suffix}"
+    data = view.data(payload_of(pane.answer, view), current_theme(), **state)
     caption, turned = caption_of(pane.answer, view.title(pane.recording)), _turned(pane, reading)
     head_view(data, key, caption, on_view=changed, on_turn=turned, on_cut=cut)
-    preview(key, view, of=pane.of, head=selection.head, **state)
+    is_of_text = ("heads", "pins")  # which words and heads are shown may fit no other text
+    kept = {name: value for name, value in state.items() if name not in is_of_text}
+    preview(key, view, of=pane.of, **kept)
 
 
 def _heatmap(pane: Pane, reading: Reading) -> None:
@@ -102,26 +129,20 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
         session().regions[pane.suffix] = about, tuple(region)
 
     asked, region = session().regions.get(pane.suffix, (None, None))
-    large = HeadMap(selection, reading, region if asked == about else None)
-    state = {"path": pane.screen.path, "own_scale": pane.screen.own_scale, "asks": True}
-    cell, key = pane.chosen("cell") and pinned_cell(pane), f"map{pane.suffix}"
-    row, column = (map.row_of(cell[0]), map.column_of(cell[1])) if cell else (None, None)
-    data = large.data(
-        payload_of(answer, large),
-        current_theme(),
-        cell=None if row is None or column is None else (row, column),
-        pins=pane.screen.pins,
-        **state,
-    )
+    plain, state = _map_of(pane, reading)
+    large, key = replace(plain, region=region if asked == about else None), f"map{pane.suffix}"
+    data = large.data(payload_of(answer, large), current_theme(), **state)
     caption, turned = caption_of(answer, large.title(pane.recording)), _turned(pane, reading)
     head_map(data, key, caption, on_cell=open_cell, on_region=zoom, on_turn=turned)
-    preview(key, HeadMap(selection, reading), of=pane.of, **state)
+    is_of_text = ("cell", "pins")
+    kept = {name: value for name, value in state.items() if name not in is_of_text}
+    preview(key, plain, of=pane.of, **kept)
 
 
 def _inside(pane: Pane, reading: Reading) -> None:
     if replace(reading, rows="produced", words=False) != Reading():
         st.caption(PLAIN)
-    cell, key = CellSteps(pane.selection, pinned_cell(pane), reading.rows), f"inside{pane.suffix}"
+    (cell, _), key = _inside_of(pane, reading), f"inside{pane.suffix}"
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
         key,

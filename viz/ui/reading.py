@@ -86,11 +86,16 @@ def _choose_lens(screen: Screen) -> None:
     st.caption(lens.cited)
 
 
-def usable_reading(pane: Pane) -> Reading:
-    """The chosen reading; the plain weights, with a sentence why, where the lens refuses."""
+def readable(pane: Pane) -> Reading:
+    """The chosen reading; the plain weights where the lens refuses."""
     reading = pane.reading
     refusal = lenses()[reading.lens].why_not(pane.recording, pane.selection.kind)
-    if refusal is None:
-        return reading
-    st.info(literal(f"{refusal} Shown: the weights."), icon=":material/info:")
-    return replace(reading, lens="weight")
+    return reading if refusal is None else replace(reading, lens="weight")
+
+
+def usable_reading(pane: Pane) -> Reading:
+    """The same, with a sentence why where the lens refuses."""
+    refusal = lenses()[pane.reading.lens].why_not(pane.recording, pane.selection.kind)
+    if refusal is not None:
+        st.info(literal(f"{refusal} Shown: the weights."), icon=":material/info:")
+    return readable(pane)

@@ -33,6 +33,8 @@ ROOT = Path(__file__).parents[2]
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""
 _ABOUT_SESSIONS = "streamlit.runtime.scriptrunner_utils.script_run_context"
+OPENS = {"at": ""}
+"""The link, relative to the app, that the browser opens once it listens."""
 _first: dict[str, str] = {}
 LISTENS = 0.2
 """Seconds after which the server surely answers."""
@@ -100,7 +102,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     net_util.get_external_ip = lambda: None
     if not st.get_option("server.headless"):  # an st.App does not open it by itself
         host = get_display_address(st.get_option("server.address") or "localhost")
-        asyncio.get_running_loop().call_later(LISTENS, open_browser, get_url(host))
+        address = get_url(host).rstrip("/") + OPENS["at"].removeprefix(".")
+        asyncio.get_running_loop().call_later(LISTENS, open_browser, address)
     making = asyncio.create_task(asyncio.to_thread(_make_first_picture))
     collecting = asyncio.create_task(collect_garbage())
     async with metrics_served():

@@ -1,0 +1,88 @@
+"""python -m viz figure: a picture of an address, without a browser."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from transformer import decode, load_checkpoint, record
+from transformer.checkpoint import checkpoints_folder
+from viz.__main__ import main
+from viz.commands import read_figure
+
+ADDRESS = "http://localhost:8501/?checkpoint=copy&text=3+7+2&kind=cross&layer=1&head=2&picture=map"
+
+
+def saved(folder: Path, address: str, *more: str, kind: str = "svg") -> Path:
+    file = folder / f"figure.{kind}"
+    assert main(["figure", address, "--out", str(file), *more]) == 0
+    return file
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_a_figure_has_the_numbers_of_its_address_and_leads_back_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    file = saved(tmp_path, ADDRESS, kind=kind)
+    caption = capsys.readouterr().out
+    assert caption.startswith("Cross-attention, L1 H2, of copy") and "“3 7 2”" in caption
+    found = read_figure(str(file))
+    screen = found.screen
+    assert (screen.page, screen.checkpoint, screen.text) == ("explore", "copy", "3 7 2")
+    assert (screen.kind, screen.layer, screen.head, screen.picture) == ("cross", 1, 2, "map")
+    assert found.sha256.startswith(str(screen.made_with)) and len(found.sha256) == 64
+    assert found.caption == caption.strip()
+    if kind == "svg":
+        checkpoint = load_checkpoint(checkpoints_folder() / "copy", "cpu")
+        text = screen.text
+        weights = record(checkpoint, text, decode(checkpoint, text).target).attentions["cross"]
+        tree = ElementTree.parse(file)
+        (values,) = (it.get("data-weight") for it in tree.iter() if "data-weight" in it.attrib)
+        expected = weights.weights(1, 2).numpy().ravel()
+        np.testing.assert_allclose(np.array(values.split(), float), expected, rtol=1e-5, atol=1e-7)
+
+
+def test_edits_of_an_address_are_in_its_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = saved(tmp_path, ADDRESS).read_bytes()
+    edited = saved(tmp_path, f"{ADDRESS}&edits=head-off:encoder_self.0.1").read_bytes()
+    assert plain != edited
+    assert "Changed in the model: head-off:encoder_self.0.1." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (["./?checkpoint=nobody", "--out", "a.svg"], "There is no checkpoint nobody here"),
+        (["./?checkpoint=copy", "--out", "a.gif"], "a.gif must end in .svg, .pdf or .png."),
+        (["./?checkpoint=copy", "--out", "a.svg", "--width", "900"], "inches wide"),
+        (["./?checkpoint=copy", "--out", "a.svg", "--picture", "x"], "no picture x here"),
+        (["./nowhere?checkpoint=copy", "--out", "a.svg"], "There is no page nowhere"),
+        (["./gallery", "--out", "a.svg"], "no figure that can be made without the app"),
+        (["./?checkpoint=copy&text=hello", "--out", "a.svg"], "hello"),
+    ],
+)
+def test_what_cannot_be_drawn_ends_in_a_sentence(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    said: list[str],
+    why: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["figure", *said]) == 1
+    error = capsys.readouterr().err
+    assert why in error and error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_no_figure_is_not_opened(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.svg"
+    other.write_text("<svg/>")
+    for path, why in ((other, "carries no state"), (tmp_path / "none.svg", "is missing")):
+        assert main(["open", str(path)]) == 1
+        assert why in capsys.readouterr().err

@@ -1,0 +1,250 @@
+"""Figures say what the data say, stay text, and are the same bytes each time."""
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+from pypdf import PdfReader
+
+from tests.viz.paper.conftest import HOSTILE, PICTURES, WORDS
+from transformer.analysis.reading import Reading, read
+from transformer.recording import Recording
+from transformer.tokenizer import Token
+from viz.labels import labels
+from viz.paper.figure import COLUMN, PAGE, Figure
+from viz.paper.record import FigureError, Record, read_record
+from viz.paper.scale import hatched
+from viz.paper.shades import luminance
+from viz.paper.sheet import Line
+from viz.theme import DARK, LIGHT
+
+SVG = "{http://www.w3.org/2000/svg}"
+pictures = pytest.mark.parametrize("name", PICTURES)
+kinds = pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+
+
+def tree_of(figure: Figure, width: float = COLUMN) -> ElementTree.Element:
+    return ElementTree.fromstring(figure.file("svg", width))
+
+
+def texts(tree: ElementTree.Element) -> list[str]:
+    return [node.text or "" for node in tree.iter(f"{SVG}text")]
+
+
+@pictures
+def test_svg_is_xml_that_runs_and_fetches_nothing(figure_of: Callable, name: str) -> None:
+    content = figure_of(name).file("svg")
+    tree = ElementTree.fromstring(content)
+    tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
+    assert tags <= {"svg", "title", "desc", "metadata", "style", "rect", "g", "path", "text"}
+    names = {attribute for node in tree.iter() for attribute in node.attrib}
+    assert not [each for each in names if each.startswith("on") or "href" in each]
+    assert b"<!" not in content and content.count(b"<?") == 1
+    sources = re.findall(rb"url\(([^)]{0,30})", content)
+    assert sources and all(each.startswith(b"data:font/ttf;base64,") for each in sources)
+
+
+@pictures
+@kinds
+def test_the_same_figure_is_the_same_bytes(figure_of: Callable, name: str, kind: str) -> None:
+    assert figure_of(name).file(kind) == figure_of(name).file(kind)
+
+
+def test_the_numbers_of_arrows_are_those_of_the_head(
+    figure_of: Callable, hostile: Recording
+) -> None:
+    weights = hostile.attentions["cross"].weights(1)
+    tree = tree_of(figure_of("head_view", head=0, heads=(0, 1)))
+    lines = [node for node in tree.iter(f"{SVG}path") if "data-weight" in node.attrib]
+    found = {
+        tuple(int(node.get(f"data-{name}")) for name in ("head", "row", "column")): node
+        for node in lines
+    }
+    expected = {
+        (head, row, column): float(weights[head, row, column])
+        for head in (0, 1)
+        for row in range(weights.shape[1])
+        for column in range(weights.shape[2])
+        if weights[head, row, column] >= 1e-3
+    }
+    assert set(found) == set(expected)
+    for place, value in expected.items():
+        assert float(found[place].get("data-weight")) == pytest.approx(value, rel=1e-6)
+        opacity = float(found[place].get("stroke-opacity", "1"))
+        assert opacity == pytest.approx(value**0.5, abs=2e-3)
+    dashes = {place[0]: node.get("stroke-dasharray") for place, node in found.items()}
+    assert len(set(dashes.values())) == 2, "heads are told apart without colour"
+
+
+def test_only_the_strongest_lines_of_a_row_are_drawn(figure_of: Callable) -> None:
+    tree = tree_of(figure_of("head_view", head=0, lines=2))
+    rows = [node.get("data-row") for node in tree.iter(f"{SVG}path") if "data-row" in node.attrib]
+    assert rows and all(rows.count(row) <= 2 for row in rows)
+
+
+def test_lines_of_pinned_words_stand_out(figure_of: Callable) -> None:
+    tree = tree_of(figure_of("head_view", head=0, pins=("q1", "k2")))
+    for node in tree.iter(f"{SVG}path"):
+        if "data-row" not in node.attrib:
+            continue
+        value, shade = (float(node.get(name, "1")) for name in ("data-weight", "stroke-opacity"))
+        is_held = node.get("data-row") == "1" or node.get("data-column") == "2"
+        assert shade == pytest.approx(value**0.5 * (1 if is_held else 0.12), abs=2e-3)
+    assert [node.text for node in tree.iter(f"{SVG}text") if node.get("font-weight")]
+
+
+@pytest.mark.parametrize("lens", ["weight", "score"])
+def test_the_numbers_and_shades_of_a_map_are_those_of_the_head(
+    figure_of: Callable, hostile: Recording, lens: str
+) -> None:
+    tree = tree_of(figure_of("head_map", lens))
+    (group,) = (node for node in tree.iter(f"{SVG}g") if f"data-{lens}" in node.attrib)
+    values = np.array(group.get(f"data-{lens}").split(), float)
+    values = values.reshape(int(group.get("data-rows")), int(group.get("data-columns")))
+    expected = read(hostile, "cross", Reading(lens=lens)).values(1, 0)
+    np.testing.assert_allclose(values, expected.numpy(), rtol=1e-6)
+    if lens == "weight":
+        order = [luminance(colour) for _, colour in sorted(zip(*cells(group, values), strict=True))]
+        assert all(a >= b - 1e-9 for a, b in pairwise(order)), "more is darker, without colour too"
+
+
+def cells(group: ElementTree.Element, values: np.ndarray) -> tuple[list[float], list[str]]:
+    """Each value and the colour at the middle of its cell."""
+    boxes = [
+        (*map(float, found), path.get("fill"))
+        for path in group.iter(f"{SVG}path")
+        for found in re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)", path.get("d"))
+    ]
+    left, top = min(box[0] for box in boxes), min(box[1] for box in boxes)
+    right, bottom = (max(box[i] + box[i + 2] for box in boxes) for i in (0, 1))
+    n_rows, n_columns = values.shape
+    found = []
+    for row in range(n_rows):
+        for column in range(n_columns):
+            x = left + (column + 0.5) * (right - left) / n_columns
+            y = top + (row + 0.5) * (bottom - top) / n_rows
+            (colour,) = (it[4] for it in boxes if 0 < x - it[0] < it[2] and 0 < y - it[1] < it[3])
+            found.append(colour)
+    return values.ravel().tolist(), found
+
+
+def test_a_grid_has_every_head_with_its_strongest_weight(
+    figure_of: Callable, hostile: Recording
+) -> None:
+    tree = tree_of(figure_of("head_grid"), PAGE)
+    heads = [node for node in tree.iter(f"{SVG}g") if "data-kind" in node.attrib]
+    assert len(heads) == sum(each.n_layers * each.n_heads for each in hostile.attentions.values())
+    for node in heads:
+        kind, layer, head = (
+            node.get("data-kind"),
+            *(int(node.get(f"data-{x}")) for x in ("layer", "head")),
+        )
+        weights = hostile.attentions[kind].weights(layer, head)
+        row, column = (int(node.get(f"data-strongest-{x}")) for x in ("row", "column"))
+        assert float(node.get("data-weight")) == pytest.approx(
+            float(weights[row, column]), rel=1e-6
+        )
+
+
+def test_a_grid_of_numbers_has_the_heads_that_are_kept(figure_of: Callable) -> None:
+    tree = tree_of(figure_of("head_grid", show="entropy", sort="entropy", top=5), PAGE)
+    heads = [node for node in tree.iter(f"{SVG}rect") if "data-entropy" in node.attrib]
+    for kind in {node.get("data-kind") for node in heads}:
+        values = [float(it.get("data-entropy")) for it in heads if it.get("data-kind") == kind]
+        assert len(values) <= 5 and values == sorted(values, reverse=True)
+
+
+def test_cells_below_0_and_masked_ones_are_told_apart_without_colour(
+    figure_of: Callable, hostile: Recording
+) -> None:
+    scores = read(hostile, "cross", Reading(lens="score")).values(1, 0)
+    marks = [
+        each for each in figure_of("head_map", "score").sheet(PAGE).marks if isinstance(each, Line)
+    ]
+    assert {len(each.parts) for each in marks} == {int((scores < 0).sum())}
+    assert not [each for each in figure_of("head_map").sheet(PAGE).marks if isinstance(each, Line)]
+    own = hostile.attentions["decoder_self"]
+    closed = ~own.allowed(0)[0].numpy()
+    (strokes,) = hatched(closed, (0, 0, 10, 10), "#000000")
+    assert isinstance(strokes, Line) and len(strokes.parts) == closed.sum() > 0
+
+
+@pictures
+def test_hostile_words_stay_text_everywhere(figure_of: Callable, name: str) -> None:
+    figure = figure_of(name)
+    tree = tree_of(figure, PAGE)
+    assert tree.findtext(f"{SVG}title") == HOSTILE.replace("\u202e", " ")
+    shown = PdfReader(io.BytesIO(figure.file("pdf", PAGE))).pages[0].extract_text()
+    if name == "head_grid":  # it has no words
+        return
+    for word in labels(Token(0, word) for word in WORDS):
+        in_svg = [text for text in texts(tree) if text == word or text.endswith("…")]
+        assert word in in_svg or len(word) > 40, word
+        assert word in shown or len(word) > 40, word
+    assert "\u202e" not in shown + "".join(texts(tree))
+
+
+@pictures
+def test_pdf_embeds_its_typefaces_and_has_no_type_3(figure_of: Callable, name: str) -> None:
+    (page,) = PdfReader(io.BytesIO(figure_of(name).file("pdf"))).pages
+    fonts = [each.get_object() for each in page["/Resources"]["/Font"].values()]
+    assert fonts
+    for font in fonts:
+        inner = [each.get_object() for each in font.get("/DescendantFonts", [font])]
+        assert {font["/Subtype"], *(each["/Subtype"] for each in inner)} <= {
+            "/Type0",
+            "/TrueType",
+            "/CIDFontType2",
+        }
+        assert all("/FontFile2" in each["/FontDescriptor"] for each in inner)
+
+
+@kinds
+@pytest.mark.parametrize("width", [COLUMN, PAGE])
+def test_a_figure_is_as_wide_as_the_column(figure_of: Callable, kind: str, width: float) -> None:
+    content = figure_of("head_map").file(kind, width)
+    if kind == "svg":
+        found = float(ElementTree.fromstring(content).get("width").removesuffix("pt")) / 72
+    elif kind == "pdf":
+        found = float(PdfReader(io.BytesIO(content)).pages[0].mediabox.width) / 72
+    else:
+        image = Image.open(io.BytesIO(content))
+        found = image.width / 300
+        assert image.info["Description"] == HOSTILE
+    assert found == pytest.approx(width, abs=0.01)
+
+
+@kinds
+def test_every_file_carries_its_record(figure_of: Callable, record: Record, kind: str) -> None:
+    found = read_record(figure_of("head_map").file(kind))
+    assert found == record
+    assert found.screen.text == "<b>" and found.link.startswith("./?")
+
+
+@pictures
+def test_dark_figures_have_a_dark_ground(figure_of: Callable, name: str) -> None:
+    sheet = figure_of(name, theme=DARK).sheet(COLUMN)
+    assert sheet.background == DARK.background != LIGHT.background
+
+
+@pytest.mark.parametrize("width", [0.1, 1e9, float("nan")])
+def test_a_width_that_no_paper_has_is_refused(figure_of: Callable, width: float) -> None:
+    with pytest.raises(FigureError, match="inches wide"):
+        figure_of("head_map").file("svg", width)
+
+
+def test_matplotlib_is_imported_only_for_a_figure() -> None:
+    code = (
+        "import sys; from transformer.discover import discover; discover('viz.pages', 'PAGE'); "
+        "import viz.ui.printing, viz.commands; "
+        "print([name for name in ('matplotlib', 'fontTools') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,35 @@
+"""What tells a checkpoint from every other: the SHA-256 of the files that it is read from."""
+
+import hashlib
+from pathlib import Path
+
+from transformer.checkpoint import CheckpointError
+from transformer.formats.opening import format_of
+
+CHUNK = 2**20
+"""Bytes that are read at a time."""
+
+
+def fingerprint(path: Path) -> str:
+    """64 hexadecimal digits: of the names and contents of its configuration and weights.
+
+    Empty where nothing is on disk, as of a module of one's own. Raises CheckpointError.
+    """
+    found = [each for each in format_of(path).files(path) if each.is_file()]
+    if not found:
+        return ""
+    total = hashlib.sha256()
+    for file in sorted(found, key=lambda each: each.name):
+        try:
+            total.update(f"{file.name}\n{_digest(file)}\n".encode())
+        except OSError as error:
+            raise CheckpointError(f"{file.name} cannot be read: {error.strerror}.") from error
+    return total.hexdigest()
+
+
+def _digest(file: Path) -> str:
+    found = hashlib.sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            found.update(chunk)
+    return found.hexdigest()

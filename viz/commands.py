@@ -1,0 +1,114 @@
+"""Figures from a shell: `python -m viz figure ADDRESS --out FILE`, and `open`, which goes back."""
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from logging import ERROR
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamlit.logger import get_logger
+
+from transformer.checkpoint import CheckpointError
+from transformer.discover import discover
+from transformer.files.found import Misfit
+from transformer.files.regular_file import read_regular
+from transformer.files.whole_file import write_whole
+from viz.paper.figure import KINDS
+from viz.paper.record import LARGEST, FigureError, Record, address_of, read_record
+from viz.screen import Screen
+from viz.theme import theme as theme_of
+
+if TYPE_CHECKING:
+    from viz.ui.page import Pane, Shown
+
+_CACHE = "streamlit.runtime.caching.cache_data_api"
+
+
+def add_commands(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> argparse.ArgumentParser:
+    """Tell a parser of both. Returns that of the one that opens the app."""
+    figure = commands.add_parser("figure", help="save a picture of the app, without a browser")
+    figure.add_argument("screen", metavar="ADDRESS", help="of the app, as its link button gives it")
+    figure.add_argument("--out", required=True, help="a file that ends in .svg, .pdf or .png")
+    figure.add_argument(
+        "--width", type=float, help="in inches: 3.3 is a column of a paper, 6.9 two"
+    )
+    figure.add_argument("--theme", choices=("light", "dark"), default="light")
+    figure.add_argument(
+        "--picture", help="of a page with several: 'grid' is Explore's of all heads"
+    )
+    opener = commands.add_parser("open", help="open the app where a figure was made")
+    opener.add_argument("figure", help="an SVG, PDF or PNG that this app saved")
+    return opener
+
+
+def save_figure(options: argparse.Namespace) -> None:
+    """Make the figure and print its caption. Raises Refusal in a sentence."""
+    kind = Path(options.out).suffix.removeprefix(".").lower()
+    if kind not in KINDS:
+        raise FigureError(f"{options.out} must end in {_endings()}.")
+    get_logger(_CACHE).setLevel(ERROR)  # it misses a server, and none is needed
+    from viz.ui.printing import figure_of
+
+    pane, figures = _page(address_of(options.screen))
+    if not figures:
+        raise FigureError(
+            f"The page {pane.screen.page} has no figure that can be made without the app."
+        )
+    name = options.picture or next(iter(figures))
+    if name not in figures:
+        raise FigureError(f"There is no picture {name} here: there is {', '.join(figures)}.")
+    try:
+        figure = figure_of(pane, figures[name], theme_of(options.theme), options.width)
+    except ValueError as error:  # what a picture says that cannot show what is asked
+        raise FigureError(str(error)) from error
+    write_whole(Path(options.out), figure.file(kind, options.width))
+    print(figure.record.caption)
+
+
+def read_figure(path: str) -> Record:
+    """The record of a figure on disk. Raises Refusal in a sentence."""
+    try:
+        content = read_regular(Path(path), LARGEST)
+    except Misfit as error:
+        raise FigureError(f"{path} {error}.") from error
+    return read_record(content, Path(path).name)
+
+
+def _endings() -> str:
+    *some, last = (f".{kind}" for kind in KINDS)
+    return f"{', '.join(some)} or {last}"
+
+
+def _page(screen: Screen) -> tuple["Pane", Mapping[str, "Shown"]]:
+    """What an address shows, and its figures. Raises Refusal in a sentence."""
+    from viz.ui.header import first_example, request_of
+    from viz.ui.page import Page, Pane
+    from viz.ui.request import answer
+
+    pages: dict[str, Page] = discover("viz.pages", "PAGE")
+    if screen.page not in pages:
+        raise FigureError(f"There is no page {screen.page}: there is {', '.join(pages)}.")
+    page, name = pages[screen.page], _checkpoint(screen.checkpoint)
+    text = first_example(name) if screen.text is None else screen.text
+    edits = screen.edits if page.edits in ("shown", "made") else ()
+    asked = request_of(name, text, replace(screen, edits=edits))
+    pane = page.shown(Pane(screen, asked, answer(asked)))
+    return pane, page.figures(pane)
+
+
+def _checkpoint(said: str | None) -> str:
+    """The name of a shipped one, or the path of another. Raises CheckpointError."""
+    from viz.ui.opened import shipped_names
+    from viz.ui.opening import find
+
+    names = shipped_names()
+    name = said or next(iter(names), "")
+    if name in names:
+        return name
+    if not Path(name).is_absolute():
+        known = ", ".join(names)
+        raise CheckpointError(f"There is no checkpoint {name} here: there is {known}.")
+    return str(find(name, may_fetch=False)[0])

@@ -1,0 +1,128 @@
+"""Heads of a layer as arrows between two columns of words."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from viz.paper.drawing import Drawing, Given
+from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
+from viz.paper.sheet import Line, Mark, Sheet, Words
+
+PITCH, LEAST_PITCH = 10.5, 5.2
+"""Points from one word to the next; less where a long text would not fit a page."""
+TALLEST = 620.0
+"""Points of all words together."""
+THIN, THICKER = 0.3, 1.0
+"""Points of a line of weight 0, and how much thicker one of weight 1 is."""
+UNSEEN = 1e-3
+"""Share of the scale below which a line would not show."""
+PALE = 0.12
+"""Of a line that is not of a pinned word."""
+DASHES: tuple[tuple[float, ...], ...] = ((), (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2), (2.2, 1.2))
+"""Heads are told apart without colour, too: in turn."""
+LANE = 0.9
+"""Points between the lines of two heads that join the same words."""
+NEGATIVE = (0.8, 1.6)
+
+Cell = tuple[int, int, float]
+
+
+def draw(given: Given, width: float) -> Sheet:
+    """The lines that are on the screen, of the heads that are shown there, with what is pinned."""
+    header, colours = given.header, given.colours
+    rows, columns = header["rows"], header["columns"]
+    n = max(len(rows), len(columns), 1)
+    pitch = min(PITCH, max(LEAST_PITCH, TALLEST / n))
+    size = min(NORMAL, 0.72 * pitch)
+    heads = given.state["heads"] if header["per_head"] else [0]
+    marks: list[Mark] = list(_legend(given, heads, width)) if len(heads) > 1 else []
+    top = 12.0 if marks else 0.0
+    room = 0.34 * width
+    sides = [max((width_of(text, size) for text, _ in side), default=0) for side in (rows, columns)]
+    titles = [width_of(title, SMALL) for title in header["titles"]]
+    left = min(room, max(sides[0], titles[0])) + 4
+    right = width - min(room, max(sides[1], titles[1])) - 4
+    for x, anchor, title in zip(
+        (left - 4, right + 4), ("end", "start"), header["titles"], strict=True
+    ):
+        marks.append(Words(x, top + SMALL, title, SMALL, colours["dim"], anchor))  # type: ignore[arg-type]
+    top += SMALL + 5
+    middle = [top + (i + 0.5) * pitch for i in range(n)]
+    marks += _lines(given, heads, (left, right), middle)
+    pins = set(given.state["pins"])
+    for letter, tokens, x, anchor in (
+        ("q", rows, left - 4, "end"),
+        ("k", columns, right + 4, "start"),
+    ):
+        for i, (text, special) in enumerate(tokens):
+            is_pinned = f"{letter}{i}" in pins
+            colour = colours["dim"] if special else colours["text"]
+            shown = fitted(text, room, size, is_pinned)
+            marks.append(
+                Words(x, middle[i] + MIDDLE * size, shown, size, colour, anchor, is_pinned)  # type: ignore[arg-type]
+            )
+    return Sheet(width, top + n * pitch + 2, colours["background"], tuple(marks))
+
+
+def _legend(given: Given, heads: list[int], width: float) -> Iterator[Mark]:
+    x = 0.0
+    for i, head in enumerate(heads):
+        name = f"H{head}"
+        if x + 15 + width_of(name, SMALL) > width:
+            yield Words(x, SMALL, "…", SMALL, given.colours["dim"])
+            return
+        yield Line((((x, 4.0), (x + 12, 4.0)),), _colour(given, heads, head), 1.0, 1.0, _dashes(i))
+        yield Words(x + 14, SMALL, name, SMALL, given.colours["text"])
+        x += 22 + width_of(name, SMALL)
+
+
+def _dashes(place: int) -> tuple[float, ...]:
+    return DASHES[place % len(DASHES)]
+
+
+def _colour(given: Given, heads: list[int], head: int) -> str:
+    """One head is drawn in ink, several in colours of their own."""
+    if len(heads) == 1:
+        return str(given.state["ink"])
+    colours = given.state["colours"]
+    return str(colours[head % len(colours)])
+
+
+def _lines(
+    given: Given, heads: list[int], across: tuple[float, float], middle: list[float]
+) -> Iterator[Line]:
+    header, pins = given.header, set(given.state["pins"])
+    lens = header["lens"]["name"]
+    found = []
+    for i, head in enumerate(heads):
+        colour = _colour(given, heads, head)
+        for row, column, value in _shown(given, head):
+            share = min(1.0, abs(value) / (header["bound"] or 1))
+            if share < UNSEEN:
+                continue
+            dashes = NEGATIVE if value < 0 else _dashes(i) if len(heads) > 1 else ()
+            is_held = not pins or f"q{row}" in pins or f"k{column}" in pins
+            lane = LANE * (i - (len(heads) - 1) / 2)
+            ends = ((across[0], middle[row] + lane), (across[1], middle[column] + lane))
+            facts = {"head": head, "row": row, "column": column, lens: value}
+            opacity = share**0.5 * (1 if is_held else PALE)
+            thick = THIN + THICKER * share
+            found.append((is_held, Line((ends,), colour, thick, opacity, dashes, True, facts)))
+    yield from (line for is_held, line in found if not is_held)
+    yield from (line for is_held, line in found if is_held)
+
+
+def _shown(given: Given, head: int) -> Iterator[Cell]:
+    """Of each row of a head the strongest cells, as many as the screen shows."""
+    per_row = given.state["lines"] or None
+    dense = len(given.arrays) == 1
+    values = given.arrays[0 if dense else 1][head]
+    for row, of_row in enumerate(values):
+        sizes = np.nan_to_num(np.abs(of_row))
+        order = np.argsort(-sizes, kind="stable")[:per_row]
+        for place in sorted(int(each) for each in order if sizes[each] > 0):
+            column = place if dense else int(given.arrays[0][head, row, place])
+            yield row, column, float(of_row[place])
+
+
+DRAWING = Drawing("head_view", draw, 3.3)

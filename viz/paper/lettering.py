@@ -1,0 +1,62 @@
+"""How wide words are in the figures' typeface, DejaVu Sans, which comes with matplotlib."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+SMALL, NORMAL = 6.0, 7.0
+"""Points: of what explains, and of words."""
+FAMILY = "DejaVu Sans"
+_UNITS = 64
+"""Per point, as FreeType counts."""
+MIDDLE = 0.36
+"""Of the size: from the baseline up to the middle of letters."""
+
+
+def file_of(is_bold: bool = False) -> Path:
+    """The file of the typeface."""
+    import matplotlib  # takes half a second: only when a figure is made
+
+    name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
+    return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
+
+
+@lru_cache(maxsize=2)
+def _face(is_bold: bool) -> tuple[dict[int, int], Any]:
+    """character -> glyph, and the widths of glyphs in units of an em."""
+    from fontTools.ttLib import TTFont
+
+    with TTFont(file_of(is_bold), lazy=True) as font:
+        em = font["head"].unitsPerEm
+        widths = {name: width / em for name, (width, _) in font["hmtx"].metrics.items()}
+        return dict(font.getBestCmap()), widths
+
+
+@lru_cache(maxsize=20_000)
+def width_of(text: str, size: float = NORMAL, is_bold: bool = False) -> float:
+    """In points; a character that the typeface lacks is as wide as it is high."""
+    glyphs, widths = _face(is_bold)
+    each = (widths[glyphs[ord(c)]] if ord(c) in glyphs else 1.0 for c in text)
+    return size * sum(each)
+
+
+def fitted(text: str, room: float, size: float = NORMAL, is_bold: bool = False) -> str:
+    """The text, or as much of it as there is room for, and an ellipsis."""
+    if width_of(text, size, is_bold) <= room:
+        return text
+    n = len(text) - 1
+    while n > 0 and width_of(text[:n] + "…", size, is_bold) > room:
+        n -= 1
+    return text[:n] + "…"
+
+
+def broken(text: str, room: float, size: float = NORMAL) -> list[str]:
+    """The text in lines of at most this width, broken between words."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(fitted(word, room, size))
+    return lines

@@ -1,0 +1,156 @@
+"""A sheet as PDF and PNG, by matplotlib: typefaces embedded, text selectable, no browser needed.
+
+The same sheet and state give the same bytes: nothing holds a date.
+"""
+
+import io
+import warnings
+from threading import Lock
+from typing import Any
+
+from viz.paper.lettering import FAMILY
+from viz.paper.sheet import INCH, Box, Cells, Line, Sheet, Words
+from viz.paper.svg import curve, runs
+
+DOTS = 300
+"""Pixels per inch of a PNG."""
+_one_at_a_time = Lock()
+"""matplotlib's settings are those of the process."""
+_SETTINGS: Any = {
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+    "font.family": [FAMILY],
+    "text.parse_math": False,  # a "$" in a text is a "$"
+    "text.usetex": False,
+    "axes.unicode_minus": False,
+    "path.simplify": False,
+}
+
+
+def pdf(sheet: Sheet, title: str, description: str, state: str) -> bytes:
+    """One page of the figure's size; state is kept among the document's keywords."""
+    said = {"Title": title, "Subject": description, "Keywords": state, "Creator": "Headscope"}
+    return _saved(sheet, "pdf", {**said, "CreationDate": None, "Producer": "matplotlib"})
+
+
+def png(sheet: Sheet, title: str, description: str, state: str) -> bytes:
+    """Pixels, 300 per inch; title, description and state are kept as texts of the file."""
+    said = {"Title": title, "Description": description, "Headscope": state, "Software": "Headscope"}
+    return _saved(sheet, "png", said, dpi=DOTS)
+
+
+def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> bytes:
+    import matplotlib  # takes half a second: only when a figure is made
+    from matplotlib.figure import Figure
+
+    with _one_at_a_time, matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        # A character that the typeface lacks is drawn as a box, and stays text.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
+        figure = Figure((sheet.width / INCH, sheet.height / INCH), facecolor=sheet.background)
+        _draw(sheet, figure)
+        file = io.BytesIO()
+        figure.savefig(file, format=kind, metadata=metadata, facecolor=sheet.background, **look)
+    return file.getvalue()
+
+
+def _draw(sheet: Sheet, figure: Any) -> None:
+    from matplotlib.transforms import Affine2D
+
+    down = Affine2D().scale(1 / INCH, -1 / INCH).translate(0, sheet.height / INCH)
+    place = down + figure.dpi_scale_trans
+    _cells(figure, [mark for mark in sheet.marks if isinstance(mark, Cells)], place)
+    for order, mark in enumerate(sheet.marks):
+        look = {"transform": place, "zorder": order + 1}
+        match mark:
+            case Box():
+                _box(figure, mark, look)
+            case Line():
+                _line(figure, mark, look)
+            case Words():
+                _words(figure, mark, look)
+
+
+def _box(figure: Any, box: Box, look: dict[str, Any]) -> None:
+    from matplotlib.patches import Rectangle
+
+    figure.add_artist(
+        Rectangle(
+            (box.x, box.y),
+            box.width,
+            box.height,
+            facecolor=box.fill or "none",
+            edgecolor=box.frame or "none",
+            linewidth=box.thick if box.frame else 0,
+            alpha=None if box.opacity == 1 else box.opacity,
+            joinstyle="miter",
+            **look,
+        )
+    )
+
+
+def _cells(figure: Any, maps: list[Cells], place: Any) -> None:
+    """All maps below everything else, one path per colour: a grid has a hundred thousand cells."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    found: dict[str, list[tuple[float, float]]] = {}
+    for cells in maps:
+        for colour, boxes in runs(cells):
+            for x, y, width, height in boxes:
+                right, low = x + width, y + height
+                corners = ((x, y), (right, y), (right, low), (x, low), (x, y))
+                found.setdefault(colour, []).extend(corners)
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
+    for colour in sorted(found):
+        path = Path(found[colour], codes * (len(found[colour]) // 5))
+        look = {"transform": place, "facecolor": colour, "linewidth": 0, "snap": False}
+        figure.add_artist(PathPatch(path, **look, zorder=0))
+
+
+def _line(figure: Any, line: Line, look: dict[str, Any]) -> None:
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    points: list[tuple[float, float]] = []
+    codes: list[Any] = []
+    for part in line.parts:
+        shown = curve(part) if line.is_curve else part
+        points += shown
+        codes += [Path.MOVETO] + [Path.CURVE4 if line.is_curve else Path.LINETO] * (len(shown) - 1)
+    thick = max(line.thick, 0.1)
+    dashes: Any = "solid"
+    if line.dashes:  # matplotlib counts them in widths of the line
+        dashes = (0, tuple(each / thick for each in line.dashes))
+    figure.add_artist(
+        PathPatch(
+            Path(points, codes),
+            facecolor="none",
+            edgecolor=line.colour,
+            linewidth=thick,
+            linestyle=dashes,
+            alpha=None if line.opacity == 1 else line.opacity,
+            capstyle="butt",
+            **look,
+        )
+    )
+
+
+def _words(figure: Any, words: Words, look: dict[str, Any]) -> None:
+    from matplotlib.text import Text
+
+    figure.add_artist(
+        Text(
+            words.x,
+            words.y,
+            words.text,
+            fontsize=words.size,
+            color=words.colour,
+            ha={"start": "left", "middle": "center", "end": "right"}[words.anchor],
+            va="baseline",
+            rotation=90 if words.is_upward else 0,
+            rotation_mode="anchor",
+            fontweight="bold" if words.is_bold else "normal",
+            parse_math=False,
+            **look,
+        )
+    )

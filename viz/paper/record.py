@@ -1,0 +1,131 @@
+"""What a figure knows of itself: the screen that it was made of, the checkpoint, and the versions.
+
+It travels in the file's metadata as one word of ASCII, `headscope-figure:` and JSON in base64: the
+same in SVG, PDF and PNG, so that it is found by looking for it, and no file is parsed.
+"""
+
+import json
+import platform
+import re
+import tomllib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as NotBase64
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from transformer.refusal import Refusal
+from viz.screen import FIRST_PAGE, Screen, link, parse
+
+MARK = "headscope-figure:"
+LONGEST = 2**16
+"""Characters of the word: an address of some thousand characters, and a text."""
+LARGEST = 2**26
+"""Bytes of a file that is looked through."""
+PACKAGES = ("torch", "transformers", "numpy", "matplotlib")
+"""Whose versions are said, as far as they are installed."""
+_WORD = re.compile(rb"headscope-figure:([A-Za-z0-9_-]{8,%d}={0,2})" % LONGEST)
+
+
+class FigureError(Refusal):
+    """A file that is not a figure of this app, or a figure that cannot be made."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """All texts; the address makes the figure again where the checkpoint is the same."""
+
+    page: str
+    query: str
+    """The rest of the address, as viz/screen.py spells it."""
+    checkpoint: str
+    """As people read its name."""
+    sha256: str
+    """Of the checkpoint's files; empty where it has none."""
+    text: str
+    written: str
+    """What the model wrote; empty where it writes nothing."""
+    title: str
+    caption: str
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def screen(self) -> Screen:
+        return parse({**dict(parse_qsl(self.query, keep_blank_values=True)), "page": self.page})
+
+    @property
+    def link(self) -> str:
+        """Relative to any page of the app."""
+        return link(self.screen)
+
+    @property
+    def state(self) -> str:
+        """The word that a file carries."""
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        said = json.dumps({**known, "versions": dict(self.versions)}, sort_keys=True)
+        return MARK + urlsafe_b64encode(said.encode()).decode()
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that the numbers depend on."""
+    found = {"headscope": _own_version(), "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _own_version() -> str:
+    """As pip knows it where the app is installed; in its repository, as it is said there."""
+    try:
+        return version("headscope")
+    except PackageNotFoundError:
+        said = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+        return str(tomllib.loads(said)["project"]["version"])
+
+
+def read_record(content: bytes, name: str = "This file") -> Record:
+    """What a figure carries. name: of the file. Raises FigureError in a sentence."""
+    if len(content) > LARGEST:
+        raise FigureError(f"{name} has {len(content):,} bytes: figures of Headscope have fewer.")
+    found = _WORD.search(content)
+    if found is None:
+        raise FigureError(
+            f"{name} carries no state of Headscope: it is not one of its figures, or a program "
+            "that saved it again has dropped what it carried."
+        )
+    try:
+        said = json.loads(urlsafe_b64decode(found[1]))
+        return _checked(said)
+    except (NotBase64, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise FigureError(f"What {name} carries is damaged: save the figure again.") from error
+
+
+def _checked(said: object) -> Record:
+    """Raises ValueError for anything but texts under their names."""
+    names = {each.name for each in fields(Record)} - {"versions"}
+    if not isinstance(said, dict) or not names <= set(said):
+        raise ValueError("names are missing")
+    known = said.get("versions", {})
+    if not isinstance(known, dict):
+        raise ValueError("versions are names and texts")
+    texts = [*(said[name] for name in names), *known, *known.values()]
+    if not all(isinstance(each, str) for each in texts):
+        raise ValueError("everything is a text")
+    if not re.fullmatch(r"[a-z_]{1,40}", said["page"]):
+        raise ValueError("a page has a plain name")
+    return Record(**{name: said[name] for name in names}, versions=known)
+
+
+def address_of(said: str) -> Screen:
+    """The Screen of an address that was copied: a whole one, or from the path on."""
+    path, _, query = said.strip().partition("?")
+    page = path.rstrip("/").rpartition("/")[2] if path.count("/") != 2 else ""
+    if not re.fullmatch(r"[a-z_]{0,40}", page):
+        page = ""
+    query = query.partition("#")[0]
+    return parse({**dict(parse_qsl(query, keep_blank_values=True)), "page": page or FIRST_PAGE})

@@ -1,0 +1,89 @@
+"""What tells values of a map apart: the scale beside it, and marks that are seen without colour."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.paper.drawing import Given
+from viz.paper.lettering import SMALL, fitted, width_of
+from viz.paper.shades import ink_on, palette_of
+from viz.paper.sheet import Box, Cells, Line, Mark, Words
+
+BAR = 5.0
+"""Points that the scale is high."""
+LEAST = 3.5
+"""Points of a cell's side below which a mark in it would only be dirt."""
+Place = tuple[float, float, float, float]
+"""Left and top of a map, width and height of a cell."""
+
+
+def scale_bar(
+    given: Given, width: float, bounds: tuple[float, float], lens: dict[str, Any] | None = None
+) -> tuple[list[Mark], float]:
+    """The scale with its numbers and what it measures, and how high both are together."""
+    lens = lens or given.header["lens"]
+    is_signed, colours = lens["scale"] == "signed", given.colours
+    scale = given.state["difference"] if is_signed else colours["scale"]
+    n = 64
+    steps = np.rint(np.linspace(0, 255, n)).astype(np.int16)[None]
+    bar = min(width, 110.0)
+    marks: list[Mark] = [
+        Cells(0, 0, bar, BAR, steps, palette_of(scale, colours["masked"])),
+        Box(0, 0, bar, BAR, None, colours["dim"], 0.4),
+    ]
+    low, high = bounds
+    for share in (0.0, 0.5, 1.0):
+        value = low + (high - low) * (share if is_signed else share**2)
+        anchor: Any = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
+        marks.append(
+            Words(share * bar, BAR + SMALL + 1.5, number(value), SMALL, colours["dim"], anchor)
+        )
+    title = lens["title"]
+    if bar + 6 + width_of(title, SMALL) <= width:
+        marks.append(Words(bar + 6, BAR, title, SMALL, colours["text"]))
+        return marks, BAR + SMALL + 4
+    shown = fitted(title, width, SMALL)
+    marks.append(Words(0, BAR + 2 * SMALL + 4, shown, SMALL, colours["text"]))
+    return marks, BAR + 2 * SMALL + 7
+
+
+def number(value: float) -> str:
+    """As short as it can be with two digits that count.
+
+    >>> number(0.25), number(-3.14159), number(1.0), number(0.0), number(120.4)
+    ('0.25', '−3.1', '1', '0', '120')
+    """
+    text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
+    return ("0" if float(text) == 0 else text).replace("-", "−")
+
+
+def hatched(masked: NDArray[np.bool_], place: Place, colour: str) -> list[Mark]:
+    """A stroke through each masked cell: told apart by more than its colour."""
+    left, top, width, height = place
+    if not masked.any() or min(width, height) < LEAST:
+        return []
+    parts = tuple(
+        (
+            (left + (column + 0.2) * width, top + (row + 0.8) * height),
+            (left + (column + 0.8) * width, top + (row + 0.2) * height),
+        )
+        for row, column in np.argwhere(masked)
+    )
+    return [Line(parts, colour, 0.25, 0.6)]
+
+
+def minus_marks(values: NDArray[np.float32], place: Place, colours: dict[str, Any]) -> list[Mark]:
+    """A bar in each cell below 0: both ends of the scale are equally dark without colour."""
+    left, top, width, height = place
+    if min(width, height) < LEAST:
+        return []
+    parts = tuple(
+        (
+            (left + (column + 0.3) * width, top + (row + 0.5) * height),
+            (left + (column + 0.7) * width, top + (row + 0.5) * height),
+        )
+        for row, column in np.argwhere(np.nan_to_num(values) < 0)
+    )
+    under = [Line(parts, ink_on(colours["text"]), 1.1), Line(parts, colours["text"], 0.45)]
+    return list(under) if parts else []
