@@ -50,6 +50,21 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
 
 
+def test_what_a_click_would_give_is_made_before_it_comes(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?tool=heads")
+    cell = page.locator(".head-grid").get_by_role("gridcell", name=re.compile("^Cross L1 H2[:,]"))
+    with page.expect_response(lambda it: it.url.endswith("?ahead") and it.status == 200):
+        cell.hover()
+    asked: list[str] = []
+    page.on("request", lambda it: asked.append(it.url))
+    with page.expect_request(lambda it: it.url.endswith("?ahead")):  # to have it on again
+        cell.click()
+        becomes(lambda: parameter(page, "edits"), "head-off:cross.1.2")
+    target = "".join(row(page, "target")[:-1])
+    assert target == written("head-off:cross.1.2").replace(" ", "")
+    assert {it.split("?")[1:] == ["ahead"] for it in asked if "/preview/" in it} == {True}
+
+
 def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
     open_app(page, f"{address}/?tool=arrows&pins=q1")
     view = page.locator('.head-view[data-tool="arrows"][data-nonce]')

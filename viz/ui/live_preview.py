@@ -38,6 +38,8 @@ AS_ENTERED, AGAIN = 204, 202
 
 All are successes: browsers report others as errors.
 """
+AHEAD = "ahead"
+"""In the query of what is asked for before the click that it belongs to."""
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
 _PATH = "preview"
@@ -97,13 +99,13 @@ def preview(
 
 
 def take_preview(request: Request) -> None:
-    """Put the last preview of this session into the caches, if this request was previewed."""
-    last, _live().last = _live().last, None
-    if last is None or last.request != request:
+    """Put what this session was shown of this request into the caches, if it was previewed."""
+    preview = _live().taken(request)
+    if preview is None:
         return
-    for made in last.answers:
+    for made in preview.answers:
         keep_answer(made)
-    for (of, picture), payload in last.payloads.items():
+    for (of, picture), payload in preview.payloads.items():
         keep_payload(of, picture, payload)
 
 
@@ -125,6 +127,8 @@ async def _answer(asked: HttpRequest) -> Response:
         return Response(status_code=AS_ENTERED)
     if live.is_drawing:
         return Response(status_code=AGAIN)
+    if AHEAD in asked.query_params and _turns.n_waiting:
+        return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
     turn = _turns.ask(live.ticket, lambda turn: live.made(changes, turn))
     try:
         content = await asyncio.wrap_future(turn)

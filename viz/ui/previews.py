@@ -1,6 +1,7 @@
 """What a session has on its screen, and the pictures of a request that was not entered."""
 
 import secrets
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +15,15 @@ from viz.components.kit.picture import Picture
 from viz.theme import Theme
 from viz.ui.batches import Runner, previewed
 from viz.ui.preview_work import is_small
-from viz.ui.request import Answer, Request, make_answer, make_request
+from viz.ui.request import Answer, Request, answer_at_hand, make_answer, make_request
 from viz.ui.turns import Turn
 
 Derive = Callable[[Answer, Runner], Answer]
 """From the answer of the page to another one beside it, which follows it."""
+
+
+RECENT = 3
+"""Previews that a session keeps until the next run."""
 
 
 class Replaced(Refusal):
@@ -42,7 +47,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Preview:
-    """What was made of a request that was not entered: kept by its session, until the next."""
+    """What was made of a request that was not entered: kept by its session, for the next run."""
 
     request: Request
     answers: Sequence[Answer]
@@ -52,7 +57,7 @@ class Preview:
 
 @dataclass(eq=False)
 class LivePreview:
-    """The pictures on a session's screen, and what was previewed last."""
+    """The pictures on a session's screen, and what was previewed of late."""
 
     ticket: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     drawn: list[Drawn] | None = None
@@ -61,7 +66,14 @@ class LivePreview:
     """Those of the last run that came to its end, with what it showed."""
     is_drawing: bool = False
     """Whether a run goes on: who types then is ahead of the page."""
-    last: Preview | None = None
+    recent: deque[Preview] = field(default_factory=lambda: deque(maxlen=RECENT))
+    """The last that were made: one may have been asked for ahead of a click that did not come."""
+
+    def taken(self, request: Request) -> Preview | None:
+        """The preview of this request, if it is one of the recent ones; none is kept any longer."""
+        found = next((each for each in self.recent if each.request == request), None)
+        self.recent.clear()
+        return found
 
     def made(self, changes: Mapping[str, Any], turn: Turn) -> bytes | None:
         """The data of all pictures, packed as one; None: what was entered is to be shown.
@@ -80,13 +92,14 @@ class LivePreview:
                 raise Replaced("Something newer was asked for.")
 
         runner = previewed(check, turn.aside)
-        first = make_answer(request, runner=runner)
+        first = answer_at_hand(request) or make_answer(request, runner=runner)
         answers = {of: of(first, runner) if of else first for of in {each.of for each in drawn}}
         payloads = {
             (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
             for it in drawn
         }
-        self.last = Preview(request, list(answers.values()), payloads)
+        made = Preview(request, list(answers.values()), payloads)
+        self.recent.append(made)
         data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]
         arrays = (np.frombuffer(each, np.uint8) for each in data)
         return pack({"keys": [each.key for each in drawn]}, *arrays)

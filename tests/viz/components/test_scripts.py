@@ -28,7 +28,7 @@ def test_scripts_compute_what_they_should() -> None:
         ("kit/shade.js", "MASKED", MASKED),
         ("kit/shade.js", "FULL", FULL),
         ("head_map/values.js", "LARGEST_REGION", MAX_REGION),
-        ("token_rows/typing.js", "AGAIN", AGAIN),
+        ("token_rows/asking.js", "AGAIN", AGAIN),
     ],
 )
 def test_numbers_that_python_also_keeps_are_the_same(file: str, name: str, value: int) -> None:

@@ -18,14 +18,14 @@ from tests.viz.ui.test_app import turn, widget
 from viz.components.kit.pack import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.theme import LIGHT
-from viz.ui import layout, live_preview, preview_work
+from viz.ui import layout, live_preview, preview_work, request
 from viz.ui.kept import KEPT
 from viz.ui.line import Line
 from viz.ui.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.ui.page import Page, Pane
 from viz.ui.previews import Drawn, LivePreview, Replaced
 from viz.ui.request import answer
-from viz.ui.turns import Turn
+from viz.ui.turns import Turn, Turns
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
@@ -47,16 +47,16 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
 
 
-def post(router: Router, path: str, body: bytes) -> tuple[int, bytes]:
+def post(router: Router, path: str, body: bytes, query: bytes = b"") -> tuple[int, bytes]:
     """Status and content of what a server would answer."""
-    return asyncio.run(posted(router, path, body))
+    return asyncio.run(posted(router, path, body, query))
 
 
 def text(typed: str) -> bytes:
     return json.dumps({"text": typed}).encode()
 
 
-async def posted(router: Router, path: str, body: bytes) -> tuple[int, bytes]:
+async def posted(router: Router, path: str, body: bytes, query: bytes = b"") -> tuple[int, bytes]:
     """The same, in a loop that goes on."""
     sent: list[dict[str, object]] = []
 
@@ -66,7 +66,8 @@ async def posted(router: Router, path: str, body: bytes) -> tuple[int, bytes]:
     async def send(message: dict[str, object]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": path, "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": "POST", "path": path, "headers": []}
+    scope["query_string"] = query
     await router(scope, receive, send)
     return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:])  # type: ignore
 
@@ -313,7 +314,7 @@ def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -
     heard = iter([True, True, False])
     with pytest.raises(Replaced):
         live.made({"text": "To be"}, turn_of(lambda: next(heard)))
-    assert live.last is None
+    assert not live.recent
 
 
 def test_a_search_with_beams_stops_when_something_newer_is_typed(router: Router) -> None:
@@ -326,7 +327,7 @@ def test_a_search_with_beams_stops_when_something_newer_is_typed(router: Router)
 
     with pytest.raises(Replaced):
         live.made({"text": "It rains again."}, turn_of(is_wanted))
-    assert heard == [True, True, False] and live.last is None
+    assert heard == [True, True, False] and not live.recent
 
 
 def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
@@ -349,14 +350,13 @@ def test_what_is_entered_was_made_as_a_preview(
 ) -> None:
     app = start()
     typed(router, app, "9 9 4 2 7")
-    last = live_of(app).last
-    assert last is not None
+    (last,) = live_of(app).recent
     for _, picture in last.payloads:
         monkeypatch.setattr(type(picture), "payload", lambda *_: pytest.fail("it was there"))
     widget(app.text_input, "text").set_value("9 9 4 2 7").run()
     assert not app.exception
     assert [app.session_state["session"].shown] == last.answers
-    assert live_of(app).last is None
+    assert not live_of(app).recent
 
 
 def test_a_checkpoint_that_cannot_be_opened_has_no_preview(
@@ -405,3 +405,26 @@ def test_without_a_server_of_previews_nothing_is_asked_for(
 def test_previews_stand_below_the_base_of_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_preview.st, "get_option", {"server.baseUrlPath": "/lab/heads/"}.get)
     assert preview_route().path == "/lab/heads/preview/{ticket}"
+
+
+def test_what_is_asked_ahead_of_a_click_gives_way_to_what_is_waited_for(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = address_of(start())
+    head_off = json.dumps({"edits": ["head-off:cross.0.0"]}).encode()
+    assert post(router, address, head_off, b"ahead")[0] == 200
+    monkeypatch.setattr(Turns, "n_waiting", 1)
+    assert post(router, address, head_off, b"ahead")[0] == AS_ENTERED
+    assert post(router, address, head_off)[0] == 200
+
+
+def test_a_click_is_taken_over_by_its_run_whatever_was_asked_ahead_after_it(
+    router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = start()
+    for typed in ("9 9 4 2 7", "9 9 4 2 6"):
+        assert post(router, address_of(app), text(typed))[0] == 200
+    monkeypatch.setattr(request, "make_answer", lambda *_, **__: pytest.fail("it was there"))
+    widget(app.text_input, "text").set_value("9 9 4 2 7").run()
+    assert app.session_state["session"].shown.request.text == "9 9 4 2 7"
+    assert not app.exception and not app.error

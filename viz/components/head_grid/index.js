@@ -4,7 +4,7 @@
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { leave } from "../kit/motion.js";
-import { tryFirst } from "../kit/preview.js";
+import { aimAt, tryFirst } from "../kit/preview.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
 import { onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
@@ -24,7 +24,7 @@ import { describe, explain, keepWhole, nameOf } from "./words.js";
 export default host("head_grid", create, update);
 
 function create(root, sync) {
-  const grid = { root, sync, sections: [], selected: null, pointed: null };
+  const grid = { root, sync, sections: [], selected: null, pointed: null, aimed: null };
   grid.toolbar = createToolbar((view) => change(grid, view));
   grid.boards = element("div", "boards");
   grid.sentence = createSentence();
@@ -53,10 +53,28 @@ function listen(grid) {
   const { boards } = grid;
   boards.onclick = ({ target }) => choose(grid, target.closest(".cell"));
   boards.onkeydown = (event) => onKey(grid, event);
-  boards.onpointerover = ({ target }) => describe(grid, target.closest(".cell"));
-  boards.onpointerleave = () => describe(grid, null);
-  boards.onfocusin = ({ target }) => describe(grid, target.closest(".cell"));
-  boards.onfocusout = () => describe(grid, null);
+  boards.onpointerover = ({ target }) => point(grid, target.closest(".cell"));
+  boards.onpointerleave = () => point(grid, null);
+  boards.addEventListener("focusin", ({ target }) => turnAim(grid, target.closest(".cell")));
+  boards.addEventListener("focusout", () => turnAim(grid, null));
+}
+
+function point(grid, cell) {
+  describe(grid, cell);
+  turnAim(grid, cell);
+}
+
+function turnAim(grid, cell) {
+  grid.aimed = cell;
+  aim(grid);
+}
+
+// What a click would give is made before it comes; and after it, what another one there would.
+function aim(grid) {
+  if (grid.tool !== "heads") return;
+  const { aimed } = grid;
+  const isHead = aimed?.isConnected && aimed.section.header.lens.per_head;
+  aimAt(isHead ? changedBy(grid, switched(grid.off, headOf(grid, aimed))) : null);
 }
 
 function update(grid, { nonce, palette, difference, speaks, own_scale, selected, pinned, view, tool, off, edited, edits, payload }) {
@@ -78,6 +96,7 @@ function update(grid, { nonce, palette, difference, speaks, own_scale, selected,
   markTokens(grid);
   const isOther = accepts(grid.sync, "open", selected) && !isSame(selected, grid.selected);
   if (isNew || isMoved || isOther) select(grid, isOther ? selected : grid.selected);
+  if (grid.aimed && grid.sync.isServer) aim(grid); // a preview knows nothing of the edits
 }
 
 // parts: of each kind what pack_head_grid packed.
@@ -186,20 +205,27 @@ function leaveOpened(grid, last) {
 
 function choose(grid, cell) {
   if (!cell) return;
-  const { header } = cell.section;
-  // A map of a whole layer stands for the head that is open.
-  const chosen = [header.kind, cell.layer, header.lens.per_head ? cell.head : grid.place[1]];
-  if (grid.tool === "heads" && header.lens.per_head) return switchHead(grid, chosen);
+  const chosen = headOf(grid, cell);
+  if (grid.tool === "heads" && cell.section.header.lens.per_head) return switchHead(grid, chosen);
   select(grid, chosen);
   tell(grid.sync, "open", chosen);
   showLarge();
+}
+
+// A map of a whole layer stands for the head that is open.
+function headOf({ place }, { section: { header }, layer, head }) {
+  return [header.kind, layer, header.lens.per_head ? head : place[1]];
+}
+
+function changedBy(grid, off) {
+  return { edits: editsWith(grid.edits, off) };
 }
 
 function switchHead(grid, head) {
   grid.off = switched(grid.off, head);
   markEdited(grid);
   hold(grid.sync, "off", grid.off);
-  tryFirst({ edits: editsWith(grid.edits, grid.off) }, () => tellHeld(grid.sync));
+  tryFirst(changedBy(grid, grid.off), () => tellHeld(grid.sync));
 }
 
 function onKey(grid, event) {

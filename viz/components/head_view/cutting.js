@@ -7,13 +7,15 @@ import { drawActive } from "./pointing.js";
 
 const REACH = 7; // px from the pointer to the middle of a line
 
-export function onLine(view, take) {
+// take, aimAt: told a line [head, row, column] that is clicked, and that is pointed at (null: none).
+export function onLine(view, take, aimAt) {
   const { wires } = view;
   const aim = (event) => {
     const line = event && view.tool === "arrows" && view.map ? lineUnder(view, event) : null;
     if (line?.join() === view.aimed?.join()) return;
     view.aimed = line;
     wires.classList.toggle("aimed", line !== null);
+    aimAt(line);
     drawActive(view, shown(view));
   };
   wires.onpointermove = aim;

@@ -3,7 +3,7 @@
 import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { placeOf } from "../kit/place.js";
-import { tryFirst } from "../kit/preview.js";
+import { aimAt, tryFirst } from "../kit/preview.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
@@ -58,15 +58,20 @@ function create(root, sync) {
   root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);
   root.onkeydown = (event) => onKey(view, event);
   view.box.onscroll = () => scrolled(view);
-  onLine(view, (line) => {
-    // Those that the server has not heard of yet are told again.
-    const lines = [...(sync.own.cut?.value ?? []), line];
+  // Those that the server has not heard of yet are told again.
+  const withLine = (line) => [...(sync.own.cut?.value ?? []), line];
+  const changedBy = (lines) => {
+    const cuts = lines.map((places) => `${view.cuts}.${places.join(".")}`);
+    return { edits: [...new Set([...view.edits, ...cuts])] };
+  };
+  const cut = (line) => {
+    const lines = withLine(line);
     hold(sync, "cut", lines);
     const told = () => tell(sync, "cut", lines); // what it gives may be another text, which forgets it
-    if (!view.cuts) return told();
-    const cuts = lines.map((places) => `${view.cuts}.${places.join(".")}`);
-    tryFirst({ edits: [...new Set([...view.edits, ...cuts])] }, told);
-  });
+    if (view.cuts) tryFirst(changedBy(lines), told);
+    else told();
+  };
+  onLine(view, cut, (line) => view.cuts && aimAt(line && changedBy(withLine(line))));
   onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);

@@ -6,12 +6,18 @@ import { openEnvelope } from "./unpack.js";
 export const PREVIEW_EVENT = "headscope:preview";
 export const TYPED = "headscope:typed"; // the text that was entered by itself last: it is no entry of Back
 export const TRY_EVENT = "headscope:try"; // a click that changes the model: what it gives is shown first
+export const AIM_EVENT = "headscope:aim"; // somebody points at such a click: it may be asked for already
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
 
 // Shows what these changes would give, where somebody answers; then they are to be told.
 export function tryFirst(changes, tellThem) {
   const event = new CustomEvent(TRY_EVENT, { cancelable: true, detail: { changes, tellThem } });
   if (window.dispatchEvent(event)) tellThem();
+}
+
+// The same while somebody only points there; null: at nothing.
+export function aimAt(changes) {
+  window.dispatchEvent(new CustomEvent(AIM_EVENT, { detail: changes }));
 }
 
 // show(bytes) draws them. Returns give(bytes), to be told what the server says, and end(). The

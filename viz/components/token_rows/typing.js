@@ -1,20 +1,18 @@
 // The sentence field while somebody types: a preview of each text is asked for, and when they rest it
 // is entered, so that the address holds what is on the screen.
 
-import { DROPPED_EVENT, PREVIEW_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
-import { unpack } from "../kit/unpack.js";
+import { AIM_EVENT, DROPPED_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
+import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, partsOf, post } from "./asking.js";
+import { aimed, tried } from "./clicks.js";
 
 const REST = 500; // ms after the last letter until it is entered
-const SOON = 100; // ms after which a server that draws the page is asked once more
-const TRIES = 5; // of a click, while the server draws the page of the one before
 const LATE = 300; // ms in which a page that was sent is surely drawn
-const ANSWERED = 200;
-const AGAIN = 202; // as viz/ui/live_preview.py answers; else what was entered stays
 
 // Returns listen(address), to be told where previews are, and end().
 export function followTyping() {
   const typing = { address: "", field: null, before: null, wanted: null, latest: null };
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
+  Object.assign(typing, { aim: null, ahead: null, isTrying: false }); // of clicks
   const events = [
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
@@ -24,6 +22,7 @@ export function followTyping() {
     [window, "popstate", () => wentBack(typing)],
     [window, DROPPED_EVENT, () => askLater(typing, LATE)],
     [window, TRY_EVENT, (event) => tried(typing, event)],
+    [window, AIM_EVENT, ({ detail }) => aimed(typing, detail)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -36,6 +35,7 @@ export function followTyping() {
       typing.wanted = null;
       clearTimeout(typing.timer);
       clearTimeout(typing.rest);
+      typing.aim = null;
       observer.disconnect();
       for (const [node, name, heard] of events) node.removeEventListener(name, heard, true);
     },
@@ -92,30 +92,13 @@ function wentBack(typing) {
 
 // What was entered is on the page, or could not be: no preview has a say any more.
 function ran(typing) {
-  const isRunning = () => !document.querySelector('[data-test-script-state="notRunning"]');
+  typing.ahead = null; // the page may have other pictures now
   if (!typing.isEntered || isRunning()) return;
   setTimeout(() => {
     if (!typing.isEntered || isRunning()) return;
     Object.assign(typing, { wanted: null, isEntered: false });
     announcePreview(typing, null);
   }, LATE);
-}
-
-// parts: the bytes that each picture is to show, by key; null: what the server said last.
-// The last comes a frame later: drawn at once, all of them would miss the first.
-function announcePreview(typing, parts) {
-  const tell = (detail) => window.dispatchEvent(new CustomEvent(PREVIEW_EVENT, { detail }));
-  typing.latest = parts;
-  window[PREVIEW_EVENT] = parts; // for a picture that comes later
-  if (!parts) {
-    tell(null);
-    return;
-  }
-  const keys = Object.keys(parts);
-  const last = keys.pop();
-  tell(Object.fromEntries(keys.map((key) => [key, parts[key]])));
-  const later = () => typing.latest === parts && tell({ [last]: parts[last] });
-  requestAnimationFrame(() => setTimeout(later));
 }
 
 // Each letter is posted at once, with all that differs from what was entered. The server answers the
@@ -136,25 +119,6 @@ async function ask(typing) {
   announcePreview(typing, status === ANSWERED ? partsOf(bytes) : null);
 }
 
-// Somebody changed the model with a click. The run that follows takes over what is made here.
-async function tried(typing, event) {
-  const isTyping = typing.wanted !== null && !typing.isEntered;
-  if (!typing.address || isTyping) return; // it is told at once
-  event.preventDefault();
-  const { changes, tellThem } = event.detail;
-  const number = ++typing.asked;
-  let { status, bytes } = await post(typing.address, changes);
-  for (let i = 0; i < TRIES && status === AGAIN && number === typing.asked; i++) {
-    await new Promise((wake) => setTimeout(wake, SOON));
-    ({ status, bytes } = await post(typing.address, changes));
-  }
-  if (status === ANSWERED && number === typing.asked) {
-    Object.assign(typing, { answered: number, wanted: null, isEntered: true });
-    announcePreview(typing, partsOf(bytes));
-  }
-  tellThem();
-}
-
 function askLater(typing, ms) {
   clearTimeout(typing.timer);
   typing.timer = setTimeout(() => askAgain(typing), ms);
@@ -162,18 +126,4 @@ function askLater(typing, ms) {
 
 function askAgain(typing) {
   if (typing.wanted !== null && !typing.isEntered) ask(typing);
-}
-
-async function post(address, changes) {
-  try {
-    const answer = await fetch(address, { method: "POST", body: JSON.stringify(changes) });
-    return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) };
-  } catch {
-    return { status: 0 }; // the server is gone, as Streamlit says
-  }
-}
-
-function partsOf(bytes) {
-  const { header, arrays } = unpack(bytes);
-  return Object.fromEntries(header.keys.map((key, i) => [key, arrays[i]]));
 }
