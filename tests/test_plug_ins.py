@@ -39,7 +39,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (tree / "checkpoints").mkdir()
     (tree / "checkpoints" / "copy").symlink_to(ROOT / "checkpoints" / "copy")
     for room in ("transformer", "viz"):
-        for file in (NEW / room).rglob("*.py"):
+        for file in (*(NEW / room).rglob("*.py"), *(NEW / room).rglob("*.md")):
             place = tree / file.relative_to(NEW)
             assert not place.exists() and place.parent.is_dir()
             shutil.copy(file, place)
@@ -97,6 +97,12 @@ def test_a_recipe_is_listed(found: dict[str, Any]) -> None:
 def test_a_word_is_explained_in_pictures_and_in_the_glossary(found: dict[str, Any]) -> None:
     assert "sink" in found["word"]["cards"]
     assert "| attention sink | A key that gets weight " in found["word"]["table"]
+
+
+def test_a_task_is_asked_in_a_lesson(found: dict[str, Any]) -> None:
+    assert found["task"]["asked"].startswith("Which word does the row ‘")
+    assert found["task"]["weights"] == sorted(found["task"]["weights"], reverse=True)
+    assert found["task"]["lesson"] == "A second look"
 
 
 @pytest.fixture(scope="module")

@@ -94,6 +94,16 @@ def signed(number: float, decimals: int = 2) -> str:
     return text[1:] if float(text[1:]) == 0 else text
 
 
+def plain_number(number: float, decimals: int = 2) -> str:
+    """A number with a minus that is as wide as a plus.
+
+    >>> plain_number(-1.256), plain_number(3, 0)
+    ('−1.26', '3')
+    """
+    text = f"{number:.{decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
+
+
 def literal(text: str) -> str:
     """Text as Markdown that shows it as it stands, in one line.
 

@@ -42,6 +42,7 @@ PLACES = {
     },
     "why_attention": {"": ("Costs as CSV",)},
     "gallery": {"": ()},
+    "lessons": {"": ()},
 }
 """Page -> what is chosen there -> the files that it has then."""
 DRAWN = ".js-plotly-plot .main-svg, .head-map[data-nonce]"

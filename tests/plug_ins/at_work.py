@@ -25,6 +25,10 @@ from transformer.inspection.survey import inspect
 from transformer.tokenizer import NumberTokenizer
 from viz.components.head_view.head_view import HEAD_VIEW
 from viz.glossary import table
+from viz.lessons.kinds import read_task
+from viz.lessons.place import find_place
+from viz.lessons.seen import Seen
+from viz.stories.shipped import shipped_stories
 
 TEXT = "3 7 2 9"
 COPY = Path("checkpoints/copy")
@@ -129,8 +133,23 @@ def word(checkpoint: Checkpoint) -> Any:
     return {"cards": re.findall(r'data-word="(\w+)"', HEAD_VIEW.html), "table": table()}
 
 
+def task(checkpoint: Checkpoint) -> Any:
+    lesson = shipped_stories()["a-second-look"]
+    exercise = lesson.scenes[0].exercise
+    recording = record(checkpoint, TEXT, TEXT)
+    place = find_place(recording, exercise.head, exercise.row)
+    asked, arguments = read_task(exercise.tasks[0])
+    seen = Seen(checkpoint, recording, place, arguments)
+    first, second = seen.strongest, asked.truth(seen)
+    return {
+        "asked": asked.ask(seen),
+        "weights": [float(seen.weights[i]) for i in (first, second)],
+        "lesson": lesson.title,
+    }
+
+
 if __name__ == "__main__":
     copy = load_checkpoint(COPY, "cpu")
-    kinds = (metric, lens, method, edit, family, format, mapping, recipe, word)
+    kinds = (metric, lens, method, edit, family, format, mapping, recipe, word, task)
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
     sys.exit(0)

@@ -205,4 +205,4 @@ def _show(picture: Picture, draw_masks: Callable[[Picture, Theme], Figure] = fig
     plot(draw_masks(picture, current_theme()), picture.describe(), picture.id, displayModeBar=bar)
 
 
-PAGE = Page("masks", "Masks", "Learn", 9, draw)
+PAGE = Page("masks", "Masks", "Learn", 10, draw)

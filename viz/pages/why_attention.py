@@ -148,4 +148,4 @@ def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 
 
-PAGE = Page("why_attention", "Why attention", "Learn", 10, draw, shows="nothing")
+PAGE = Page("why_attention", "Why attention", "Learn", 11, draw, shows="nothing")

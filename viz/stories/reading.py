@@ -13,6 +13,8 @@ from typing import NoReturn, get_args
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from transformer.files.foreign_text import listed, shown
+from viz.lessons import exercise as exercises
+from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
 from viz.screen import FIRST_PAGE, Screen, parse, unread
 from viz.stories.story import KINDS, Fact, Kind, Question, Scene, Story, StoryError
 
@@ -20,11 +22,12 @@ LARGEST = 2**20
 """Bytes of a file."""
 MOST_SCENES = 200
 FRONT = ("title", "kind", "checkpoint")
-FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words")
-"""Of a scene; `fact` may be said any number of times."""
+FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", *exercises.FIELDS)
+"""Of a scene; `fact`, `needs` and `task` may be said any number of times."""
 NOTES = "notes:"
 SAMPLED = ("sample",)
 """Decoding methods of which nothing is asked: chance decides what they write."""
+BY_CHANCE = "nothing is asked where the words are drawn by chance: choose greedy"
 MARKED = re.compile(rf"\\*(?:##(?: |$)|(?:{'|'.join((*FIELDS, 'notes'))}):)")
 """A line of text that would be read as something else, unless a backslash is before it."""
 _PLACE = r"(?P<kind>.+)\.(?P<layer>\d{1,4})\.(?P<head>\d{1,4})\.(?P<query>\d{1,6})"
@@ -166,9 +169,16 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
         lines.refuse(first, "a scene has a heading behind ##")
     facts: list[Fact] = []
     once: dict[str, tuple[str, int]] = {}
+    of_lesson: list[tuple[str, str]] = []
+    exercise = NO_EXERCISE
     for name, value in lines.fields():
+        if name in exercises.FIELDS and (name in exercises.REPEATED or name not in once):
+            of_lesson.append((name, value))
+            exercise = _exercise(lines, of_lesson)
         if name == "fact":
             facts.append(_fact(lines, value))
+        elif name in exercises.REPEATED:
+            continue
         elif name in once:
             lines.refuse(lines.at, f"{name} is said twice")
         else:
@@ -178,6 +188,8 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
     screen = _screen(lines, *once["screen"])
     if screen.checkpoint is None:
         screen = replace(screen, checkpoint=checkpoint)
+    if exercise.tasks and screen.decoding in SAMPLED:
+        lines.refuse(once["screen"][1], BY_CHANCE)
     question = _question(lines, once, screen)
     text = lines.text(ends_at_notes=True)
     notes = ""
@@ -185,7 +197,7 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
         lines.at += 1
         notes = lines.text()
     writes = one_line(once.get("writes", ("", 0))[0])
-    return Scene(heading, text, screen, tuple(facts), question, notes, writes)
+    return Scene(heading, text, screen, tuple(facts), question, notes, writes, exercise)
 
 
 def _screen(lines: _Lines, address: str, line: int) -> Screen:
@@ -199,6 +211,13 @@ def _screen(lines: _Lines, address: str, line: int) -> Screen:
     if wrong := unread(said):
         lines.refuse(line, f"the screen says {listed(wrong, 3)}, which cannot be read")
     return replace(parse(said), story=None, scene=1, role=None, room=None)
+
+
+def _exercise(lines: _Lines, said: list[tuple[str, str]]) -> Exercise:
+    try:
+        return read_exercise(said)
+    except ValueError as error:
+        lines.refuse(lines.at, str(error))
 
 
 def _fact(lines: _Lines, value: str) -> Fact:
@@ -227,6 +246,6 @@ def _question(
     if found is None:
         lines.refuse(line, "a question reads row kind.layer.head.query")
     if screen.decoding in SAMPLED:
-        lines.refuse(line, "nothing is asked where the words are drawn by chance: choose greedy")
+        lines.refuse(line, BY_CHANCE)
     layer, head, query = (int(found[name]) for name in ("layer", "head", "query"))
     return Question(found["kind"], layer, head, query, one_line(words))

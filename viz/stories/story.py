@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from transformer.refusal import Refusal
+from viz.lessons.exercise import NO_EXERCISE, Exercise
 from viz.screen import Screen
 
 Kind = Literal["talk", "lesson", "gallery"]
@@ -61,6 +62,8 @@ class Scene:
     """The speaker's, Markdown."""
     writes: str = ""
     """What the model writes, where the words depend on it; empty: nothing is said of that."""
+    exercise: Exercise = NO_EXERCISE
+    """What a lesson asks and draws here."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import quote
 
+from viz.lessons.exercise import exercise_lines
 from viz.screen import link
 from viz.stories.reading import MARKED, NOTES, one_line, plain, trimmed
 from viz.stories.story import Fact, Scene, Story
@@ -49,6 +50,7 @@ def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
         yield f"ask: row {asked.kind}.{asked.layer}.{asked.head}.{asked.query}"
         if asked.words:
             yield f"ask-in-words: {one_line(asked.words)}"
+    yield from exercise_lines(scene.exercise)
 
 
 def fact_line(fact: Fact) -> str:

@@ -102,6 +102,7 @@ def _draw_page(page: Page, asked: Request) -> None:
             token_row(page, shown, previews=shown is pane)
             if shown is pane:
                 experiment(pane, page)
-            tell_story()
+            if not page.tells:
+                tell_story()
         page.draw(shown)
     drawn()

@@ -139,6 +139,8 @@ class Page:
     shows: Shows = "sentence"
     figures: Callable[[Pane], Mapping[str, "Shown"]] = _none
     """By name, the pictures that can be taken along as figures, the main one first."""
+    tells: bool = False
+    """Whether it draws the story of the Screen by itself."""
     edits: Literal["none", "own", "shown", "made"] = "none"
     """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
     its answer is of the model unchanged, and the page itself says what is changed."""

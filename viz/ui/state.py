@@ -10,6 +10,7 @@ import streamlit as st
 from transformer.complexity import Measured, Sizes
 from viz.components.head_map.head_map import Region
 from viz.components.kit.guarded import guarded
+from viz.lessons.tried import Tried
 from viz.screen import Screen, choose, default, with_entry
 from viz.theme import Theme, theme
 from viz.ui.long_work import Follower
@@ -74,6 +75,8 @@ class Session:
     """Why the file of sentences that was given last was not taken; empty: it was."""
     needed: object = None
     """Of which step and word it was asked what it would have to look at."""
+    answers: dict[object, Tried] = field(default_factory=dict)
+    """How far the tasks of lessons are, each by its place and by what it is asked about."""
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
 

@@ -4,6 +4,8 @@ import random
 from dataclasses import replace
 
 from tests.viz.test_screen import some_screen
+from viz.lessons.exercise import NO_EXERCISE, Exercise
+from viz.lessons.needs import NEEDS
 from viz.stories.reading import one_line, trimmed
 from viz.stories.story import KINDS, Fact, Question, Scene, Story
 
@@ -54,6 +56,18 @@ def some_scene(rng: random.Random, checkpoint: str | None) -> Scene:
         question,
         some_text(rng),
         rng.choice(("", some_line(rng))),
+        rng.choice((NO_EXERCISE, some_exercise(rng))),
+    )
+
+
+def some_exercise(rng: random.Random) -> Exercise:
+    tasks = ("strongest", "spread", "dot", "weight")
+    return Exercise(
+        needs=tuple(rng.sample(list(NEEDS), rng.randrange(3))),
+        head=rng.choice((NO_EXERCISE.head, "most alignment in cross or least entropy in any")),
+        row=rng.choice((NO_EXERCISE.row, "last", "17")),
+        shows=rng.choice(("", "map", "some picture")),
+        tasks=tuple(rng.sample(tasks, rng.randrange(3))),
     )
 
 

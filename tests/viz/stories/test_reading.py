@@ -117,6 +117,18 @@ SCENE = "## One\n\nscreen: ./?text=x\n"
         (FRONT + SCENE + "fact: cross.2.3.4.5 a b nan\n", 8, "a fact reads"),
         (FRONT + SCENE + "ask: cross.2.3.4\n", 8, "a question reads"),
         (FRONT + SCENE + "ask-in-words: Which?\n", 8, "needs an ask:"),
+        (FRONT + SCENE + "needs: wings\n", 8, "nothing is known of the need wings"),
+        (FRONT + SCENE + "row: third\n", 8, "a row is a position or one of first,"),
+        (FRONT + SCENE + "head: L2 H3\n", 8, "a head reads most or least, a metric,"),
+        (FRONT + SCENE + "head: most charm in any\n", 8, "there is no metric charm"),
+        (FRONT + SCENE + "row: last\nrow: 3\n", 9, "row is said twice"),
+        (FRONT + SCENE + "task: juggle\n", 8, "there is no task juggle, only"),
+        (FRONT + SCENE + "task: dot 3\n", 8, "the task dot takes nothing behind its name"),
+        (
+            FRONT + "## One\nscreen: ./?decoding=sample\ntask: strongest\n",
+            6,
+            "drawn by chance",
+        ),
         (FRONT + SCENE + "\nfact: cross.2.3.4.5 a b 0.5\n", 9, "belongs directly below"),
         (
             FRONT + "## One\nscreen: ./?decoding=sample\nask: row cross.0.0.0\n",

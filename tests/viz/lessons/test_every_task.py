@@ -1,0 +1,146 @@
+"""Every kind of task: its truth follows the sentence and is in nothing that is shown before."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from transformer import decode, load_checkpoint, record
+from viz.lessons.kinds import tasks
+from viz.lessons.needs import lacking
+from viz.lessons.place import find_place
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task, even, log_loss, shares
+from viz.lessons.tried import Tried, answered, shown
+
+TASKS = tasks()
+EACH = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+SENTENCES = {
+    "copy": ("3 7 2 9 4 11 5", "8 2 10 6 3", "4 9 2", "11 3 5 5 7 2"),
+    "en-de-small": ("Tom lives in Boston.", "She reads a good book.", "It rains."),
+}
+HEADS = (
+    "most alignment in cross",
+    "most previous in decoder_self",
+    "least entropy in encoder_self",
+)
+
+
+@cache
+def seen(checkpoint: str, text: str, head: str, row: str, arguments: tuple[int, ...] = ()) -> Seen:
+    opened = load_checkpoint(Path("checkpoints") / checkpoint, "cpu")
+    recording = record(opened, text, decode(opened, text, "greedy").target)
+    place = find_place(recording, head, row)
+    assert place is not None
+    return Seen(opened, recording, place, arguments)
+
+
+def all_seen(task: Task) -> Iterator[Seen]:
+    """Rows of several heads of several sentences, as far as they have what the task needs."""
+    arguments = (3,) * len(task.takes)
+    for checkpoint, texts in SENTENCES.items():
+        for text, head, row in product(texts, HEADS, ("divided", "sharpest")):
+            found = seen(checkpoint, text, head, row, arguments)
+            if lacking(task.needs, found.checkpoint, found.recording) is None:
+                yield found
+
+
+def said_before(task: Task, of: Seen) -> str:
+    """All that is on the page before an answer."""
+    return "\n".join((task.ask(of), *map(" ".join, task.material(of))))
+
+
+def wrong(task: Task, of: Seen) -> Given:
+    truth = task.truth(of)
+    if isinstance(truth, tuple):
+        least = min(range(len(truth)), key=truth.__getitem__)
+        return tuple(100.0 * (i == least) for i in range(len(truth)))
+    if task.form == "number":
+        return float(truth) + 10 * task.tolerance(float(truth)) + 1
+    return (int(truth) + 1) % len(task.options(of))
+
+
+def right(task: Task, of: Seen) -> Given:
+    truth = task.truth(of)
+    if isinstance(truth, tuple):
+        return tuple(100 * each for each in truth)
+    return round(float(truth), task.decimals) if task.form == "number" else int(truth)
+
+
+@EACH
+def test_the_truth_changes_with_the_sentence(task: Task) -> None:
+    if not task.of_sentence:
+        pytest.skip("it follows the model or the scene")
+    truths = {(text, task.truth(each)) for each in all_seen(task) for text in [str(each.words)]}
+    assert len({truth for _, truth in truths}) > 1
+
+
+@EACH
+def test_an_answer_is_graded_and_explained_with_a_number(task: Task) -> None:
+    for each in all_seen(task):
+        if task.form == "choice" or len(each.words) > 1:
+            assert task.is_right(each, right(task, each)), task.explain(each)
+            assert not task.is_right(each, wrong(task, each))
+        assert re.search(r"\d", task.explain(each))
+        assert task.explain(each).endswith(".") and task.ask(each)[-1] in "?."
+        assert task.hint(each, wrong(task, each)).endswith((".", "?"))
+
+
+@EACH
+def test_the_truth_is_not_in_what_is_shown_before(task: Task) -> None:
+    for each in all_seen(task):
+        before, truth = said_before(task, each), task.truth(each)
+        assert task.explain(each) not in before
+        is_one_term = task.name == "mix" and float(each.weights.max()) > 0.99  # and is that term
+        if task.form == "number" and not isinstance(truth, tuple) and not is_one_term:
+            number = f"{truth:.{task.decimals}f}".replace("-", "−")
+            found = re.findall(r"−?\d+(?:\.\d+)?", before)
+            assert number not in found, before
+
+
+@EACH
+def test_nothing_is_asked_that_chance_decides(task: Task) -> None:
+    for each in all_seen(task):
+        assert not asks_for_chance(task.ask(each)) or task.of_writing, task.ask(each)
+
+
+def asks_for_chance(question: str) -> bool:
+    """What a model says or writes may be drawn; what it looks at, or ranks, is not."""
+    return bool(re.search(r"\b(say|said|says|writes? next|will (it|the model) write)\b", question))
+
+
+@pytest.mark.parametrize(
+    ("question", "is_chance"),
+    [
+        ("What will the model write?", True),
+        ("Which word did it say last?", True),
+        ("Which word does the row ‘Haus’ look at most?", False),
+    ],
+)
+def test_the_rule_finds_what_it_is_for(question: str, is_chance: bool) -> None:
+    assert asks_for_chance(question) == is_chance
+
+
+@EACH
+def test_one_nudge_then_the_truth(task: Task) -> None:
+    each = next(all_seen(task))
+    nudged = answered(Tried(), wrong(task, each), task, each)
+    assert nudged.hint and not nudged.is_over
+    assert answered(nudged, wrong(task, each), task, each).is_over
+    corrected = answered(nudged, right(task, each), task, each)
+    assert corrected.is_over and corrected.is_right and not corrected.hint
+    nothing = answered(Tried(), None, task, each)
+    assert nothing.n == 0 and nothing.hint and not nothing.is_over
+    assert shown(nudged).is_over and not shown(nudged).is_right
+
+
+def test_points_cost_what_the_formula_says() -> None:
+    weights = (0.5, 0.25, 0.25)
+    assert log_loss(weights, weights) == pytest.approx(1.0397, abs=1e-4)  # the entropy, in nats
+    assert log_loss(weights, even(3)) == pytest.approx(1.0986, abs=1e-4)  # ln 3
+    assert shares((0, 0, 0)) == even(3)
+    assert sum(shares((7, 0, 1))) == pytest.approx(1)
+    assert log_loss(weights, shares((100, 0, 0))) < 5  # no guess costs without end

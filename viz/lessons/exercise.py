@@ -1,0 +1,65 @@
+"""The fields of a scene that make it one of a lesson: what it needs, means, shows and asks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from viz.lessons.kinds import read_task
+from viz.lessons.needs import NEEDS
+from viz.lessons.place import check_row, read_head
+
+FIELDS = ("needs", "head", "row", "shows", "task")
+"""`needs` and `task` may be said any number of times."""
+REPEATED = ("needs", "task")
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What a scene of a lesson says beside its text and its screen."""
+
+    needs: tuple[str, ...] = ()
+    head: str = "most confidence in any"
+    """A rule, as viz/lessons/place.py reads it."""
+    row: str = "divided"
+    shows: str = ""
+    """The picture that it draws, by its name and what follows it; empty: none."""
+    tasks: tuple[str, ...] = ()
+
+
+NO_EXERCISE = Exercise()
+"""Of the scenes of talks and of the gallery."""
+
+
+def read_exercise(said: Sequence[tuple[str, str]]) -> Exercise:
+    """Of pairs (field, value). Raises ValueError, in a clause about the last of them."""
+    values = {name: value for name, value in said if name not in REPEATED}
+    found: dict[str, list[str]] = {name: [] for name in REPEATED}
+    for name, value in said:
+        value = " ".join(value.split())
+        check(name, value)
+        if name in found:
+            found[name].append(value)
+        else:
+            values[name] = value
+    return Exercise(needs=tuple(found["needs"]), tasks=tuple(found["task"]), **values)
+
+
+def check(name: str, value: str) -> None:
+    """Raises ValueError, in a clause, where the value of a field means nothing."""
+    if name == "needs" and value not in NEEDS:
+        raise ValueError(f"nothing is known of the need {value[:40]}, only {', '.join(NEEDS)}")
+    if name == "head":
+        read_head(value)
+    if name == "row":
+        check_row(value)
+    if name == "task":
+        read_task(value)
+
+
+def exercise_lines(exercise: Exercise) -> Iterator[str]:
+    """As `read_exercise` is given them, without what is as usual."""
+    yield from (f"needs: {each}" for each in exercise.needs)
+    for name in ("head", "row", "shows"):
+        value = getattr(exercise, name)
+        if value != getattr(NO_EXERCISE, name):
+            yield f"{name}: {value}"
+    yield from (f"task: {each}" for each in exercise.tasks)

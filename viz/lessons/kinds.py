@@ -1,0 +1,23 @@
+"""All kinds of tasks, and what a scene writes of them."""
+
+from transformer.discover import discover
+from viz.lessons.task import Task
+
+
+def tasks() -> dict[str, Task]:
+    """name -> task, for all kinds that there are."""
+    found: dict[str, Task] = discover("viz.lessons.tasks", "TASK")
+    return found
+
+
+def read_task(text: str) -> tuple[Task, tuple[int, ...]]:
+    """ "turn 3" -> the task and its numbers. Raises ValueError, in a clause."""
+    name, *said = text.split()
+    known = tasks()
+    if name not in known:
+        raise ValueError(f"there is no task {name[:40]}, only {', '.join(known)}")
+    task = known[name]
+    if len(said) != len(task.takes) or not all(each.isdigit() and len(each) < 8 for each in said):
+        takes = " and ".join(task.takes) or "nothing"
+        raise ValueError(f"the task {name} takes {takes} behind its name")
+    return task, tuple(map(int, said))

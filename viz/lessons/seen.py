@@ -1,0 +1,80 @@
+"""What a task is asked about: one row of one head of what is on screen."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from transformer.analysis.cell import Cell, inside
+from transformer.checkpoint import Checkpoint
+from transformer.recording import Attention, Recording
+from transformer.tokenizer import Token
+from viz.labels import bare_label
+from viz.lessons.place import Place
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A row of a head, and all that it is part of."""
+
+    checkpoint: Checkpoint
+    recording: Recording
+    place: Place
+    arguments: tuple[int, ...] = ()
+    """What the scene says behind the name of the task."""
+
+    @property
+    def attention(self) -> Attention:
+        return self.recording.attentions[self.place.kind]
+
+    def cell(self, key: int = 0) -> Cell:
+        """The row's cell with this key, stage by stage. Raises ValueError where q is not known."""
+        place = self.place
+        return inside(self.recording, place.kind, place.layer, place.head, place.query, key)
+
+    @property
+    def weights(self) -> Tensor:
+        """Of the keys that the row may look at [N]; they add up to 1."""
+        row = self.attention.weights(self.place.layer, self.place.head)[self.place.query]
+        return row[self.open_keys]
+
+    @property
+    def open_keys(self) -> list[int]:
+        """Positions of the keys that the row may look at."""
+        allowed = self.attention.allowed(self.place.layer, self.place.head)[self.place.query]
+        return [int(key) for key in allowed.nonzero().flatten()]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of these keys; of equal ones each has its number."""
+        names = named(self.attention.keys)
+        return tuple(names[key] for key in self.open_keys)
+
+    @property
+    def strongest(self) -> int:
+        """Which of `words` gets the largest weight."""
+        return int(self.weights.argmax())
+
+    @property
+    def row_word(self) -> str:
+        """What the row is called: in cross-attention by the word that it writes."""
+        attention = self.attention
+        is_written = attention.is_cross and attention.produced is not None
+        tokens = attention.produced if is_written and attention.produced else attention.queries
+        return named(tokens)[self.place.query]
+
+    @property
+    def head_name(self) -> str:
+        """As every picture says it: "L2 H3"."""
+        return f"L{self.attention.number(self.place.layer)} H{self.place.head}"
+
+
+def named(tokens: tuple[Token, ...]) -> tuple[str, ...]:
+    """The words of tokens; where a word comes again, with its number: "the #2"."""
+    plain = [bare_label(token) for token in tokens]
+    total, so_far = Counter(plain), Counter[str]()
+    names = []
+    for word in plain:
+        so_far[word] += 1
+        names.append(f"{word} #{so_far[word]}" if total[word] > 1 else word)
+    return tuple(names)

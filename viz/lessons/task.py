@@ -1,0 +1,101 @@
+"""What a task declares of itself, and how an answer is graded."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+from viz.lessons.seen import Seen
+
+Form = Literal["word", "spread", "number", "choice"]
+"""How it is answered: one word of the row; 100 points spread over them; a number; one of a few."""
+Given = int | float | tuple[float, ...]
+"""An answer, or the truth: which option, a number, or a number for each option."""
+FLOOR = 0.01
+"""The share of the points that all options have in common: no guess is infinitely wrong."""
+
+
+def of_the_row(seen: Seen) -> tuple[str, ...]:
+    """The words that the row may look at."""
+    return seen.words
+
+
+def nothing(seen: Seen) -> tuple[tuple[str, str], ...]:
+    """No numbers to work with."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """A kind of question. Every text of it is plain, and is escaped where it is shown.
+
+    The truth is computed when somebody answers, and is in nothing that is shown before.
+    """
+
+    name: str
+    form: Form
+    ask: Callable[[Seen], str]
+    truth: Callable[[Seen], Given]
+    hint: Callable[[Seen, Given], str]
+    """After a first answer that is wrong: a sentence with numbers of what is on screen."""
+    explain: Callable[[Seen], str]
+    """The truth in a sentence, with its number."""
+    material: Callable[[Seen], tuple[tuple[str, str], ...]] = nothing
+    """Numbers to work with: pairs of a name and a value."""
+    options: Callable[[Seen], tuple[str, ...]] = of_the_row
+    decimals: int = 0
+    """Of a number, as the truth is said."""
+    unit: str = ""
+    takes: tuple[str, ...] = ()
+    """What the whole numbers behind its name say."""
+    needs: tuple[str, ...] = ()
+    """As viz/lessons/needs.py names them."""
+    of_sentence: bool = True
+    """Whether the truth follows the sentence; else the model, or what the scene says."""
+    of_writing: bool = False
+    """Whether it asks what the model wrote: it is not asked where chance chose the words."""
+
+    def tolerance(self, truth: float) -> float:
+        """How far a number may be off: two per cent, or the last digit that is asked for."""
+        return max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
+
+    def is_right(self, seen: Seen, given: Given) -> bool:
+        """Spread points have no wrong: they are right where they beat an even guess."""
+        truth = self.truth(seen)
+        if isinstance(truth, tuple):
+            assert isinstance(given, tuple)
+            return log_loss(truth, shares(given)) < log_loss(truth, even(len(truth)))
+        assert not isinstance(given, tuple)
+        if self.form == "number":
+            return abs(given - truth) <= self.tolerance(truth)
+        return given == truth
+
+
+def even(n: int) -> tuple[float, ...]:
+    """The same for each."""
+    return (1 / n,) * n
+
+
+def shares(points: Sequence[float]) -> tuple[float, ...]:
+    """Points as shares that add up to 1, none of them 0."""
+    n, total = len(points), sum(points)
+    if total <= 0:
+        return even(n)
+    return tuple((1 - FLOOR) * each / total + FLOOR / n for each in points)
+
+
+def log_loss(weights: Sequence[float], guessed: Sequence[float]) -> float:
+    """-sum_j A_j ln p_j, in nats; its least, the entropy of the weights, is where both are equal.
+
+    weights: A, adding up to 1; guessed: p, above 0.
+    """
+    return -sum(a * math.log(p) for a, p in zip(weights, guessed, strict=True) if a > 0)
+
+
+def percent_of(weight: float | Tensor) -> str:
+    """A weight as people say it: "71 %"; what would be 0 or 100 by rounding has a digit more."""
+    share = 100 * float(weight)
+    is_near = 0 < share < 0.5 or 99.5 <= share < 100
+    return f"{share:.1f} %" if is_near else f"{share:.0f} %"

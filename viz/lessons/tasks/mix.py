@@ -1,0 +1,65 @@
+"""Step four of attention: the values are mixed by the weights."""
+
+from torch import Tensor
+
+from viz.labels import plain_number
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+
+SHOWN = 3
+"""Keys that stand by themselves, those that add most; the others are added up."""
+
+
+def _parts(seen: Seen) -> tuple[Tensor, Tensor, int]:
+    """Weights and values [N] of the open keys, in the dimension with the largest sum."""
+    place = seen.place
+    call = seen.attention.calls[place.layer].only(place.head)
+    v = call.v[0].float().cpu()[seen.open_keys]  # [N, d_value]
+    dimension = int((seen.weights @ v).abs().argmax())
+    return seen.weights, v[:, dimension], dimension
+
+
+def ask(seen: Seen) -> str:
+    dimension = _parts(seen)[2]
+    where = f"‘{seen.row_word}’, in dimension {dimension}"
+    return f"What does the head hand on for {where}? Add weight × value of all."
+
+
+def material(seen: Seen) -> tuple[tuple[str, str], ...]:
+    weights, values, _ = _parts(seen)
+    top = sorted((weights * values).abs().argsort(descending=True).tolist()[:SHOWN])
+    rows = [(f"{seen.words[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
+    others = [i for i in range(len(weights)) if i not in top]
+    if not others:
+        return tuple(rows)
+    rest = float((weights[others] * values[others]).sum())
+    return (*rows, (f"the other {len(others)} together", plain_number(rest, 3)))
+
+
+def _value(value: Tensor) -> str:
+    """In brackets where it is below 0."""
+    text = plain_number(float(value))
+    return f"({text})" if float(value) < 0 else text
+
+
+def truth(seen: Seen) -> float:
+    weights, values, _ = _parts(seen)
+    return float(weights @ values)
+
+
+def hint(seen: Seen, given: Given) -> str:
+    weights, values, _ = _parts(seen)
+    i = int((weights * values).abs().argmax())
+    part = plain_number(float(weights[i] * values[i]))
+    return f"‘{seen.words[i]}’ adds {part}: multiply the other lines the same way, then add all."
+
+
+def explain(seen: Seen) -> str:
+    n = len(seen.weights)
+    return (
+        f"The sum over all {n} words is {plain_number(truth(seen))}: a mean of their values, in "
+        "which each counts as much as its weight."
+    )
+
+
+TASK = Task("mix", "number", ask, truth, hint, explain, material, decimals=2, needs=("scores",))

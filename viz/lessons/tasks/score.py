@@ -1,0 +1,48 @@
+"""Step two of attention: the product times the scale."""
+
+import math
+
+from viz.labels import plain_number
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+
+
+def _key(seen: Seen) -> int:
+    return seen.open_keys[seen.strongest]
+
+
+def ask(seen: Seen) -> str:
+    return f"Which score does ‘{seen.words[seen.strongest]}’ get from ‘{seen.row_word}’?"
+
+
+def material(seen: Seen) -> tuple[tuple[str, str], ...]:
+    cell = seen.cell(_key(seen))
+    rows = [("q · k", plain_number(cell.dot)), *scale_lines(len(cell.q), cell.scale)]
+    if cell.bias:
+        rows.append(("the model adds, for the places of both", plain_number(cell.bias)))
+    return tuple(rows)
+
+
+def scale_lines(d_head: int, scale: float) -> list[tuple[str, str]]:
+    """d_head and its root where the scale is that of the paper; else the scale."""
+    if math.isclose(scale, d_head**-0.5, rel_tol=1e-6):
+        return [("d_head", str(d_head)), ("√d_head", f"{math.sqrt(d_head):.3f}")]
+    return [("scale", f"{scale:.4f}")]
+
+
+def truth(seen: Seen) -> float:
+    return seen.cell(_key(seen)).score
+
+
+def hint(seen: Seen, given: Given) -> str:
+    cell = seen.cell(_key(seen))
+    return f"The scale is {cell.scale:.4f}: multiply the product, {plain_number(cell.dot)}, by it."
+
+
+def explain(seen: Seen) -> str:
+    cell = seen.cell(_key(seen))
+    added = f" + {plain_number(cell.bias)}" if cell.bias else ""
+    return f"{plain_number(cell.dot)} × {cell.scale:.4f}{added} = {plain_number(cell.score)}."
+
+
+TASK = Task("score", "number", ask, truth, hint, explain, material, decimals=2, needs=("scores",))

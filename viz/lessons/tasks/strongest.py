@@ -1,0 +1,28 @@
+"""Which word does a row look at most?"""
+
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task, percent_of
+
+
+def ask(seen: Seen) -> str:
+    return f"Which word does the row ‘{seen.row_word}’ look at most?"
+
+
+def truth(seen: Seen) -> int:
+    return seen.strongest
+
+
+def hint(seen: Seen, given: Given) -> str:
+    assert isinstance(given, int)
+    side = "before" if seen.strongest < given else "behind"
+    got = percent_of(seen.weights[given])
+    return f"‘{seen.words[given]}’ gets {got} of the row. The word that gets most stands {side} it."
+
+
+def explain(seen: Seen) -> str:
+    most = seen.strongest
+    got = percent_of(seen.weights[most])
+    return f"‘{seen.row_word}’ looks at ‘{seen.words[most]}’ with {got} of its weight."
+
+
+TASK = Task("strongest", "word", ask, truth, hint, explain)

@@ -1,0 +1,128 @@
+"""One task on the page: the question and its form; afterwards the truth and its number."""
+
+from typing import Any
+
+import streamlit as st
+
+from transformer.visible import visible
+from viz.components.kit.guarded import guarded
+from viz.figures.lesson_tables import guess_table, numbers_table
+from viz.labels import literal
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+from viz.lessons.tried import Tried, answered, shown
+from viz.ui.state import current_theme, session
+
+MOST = 500
+"""Tasks of a session that are remembered; the oldest leave first."""
+MOST_BUTTONS = 40
+"""Words of a longer row are a list that opens."""
+IN_A_LINE = 4
+"""Fields for points, beside each other."""
+
+
+def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
+    """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
+    tried = session().answers.get(name, Tried())
+    key = f"{name[0]} {name[1]} {name[2]} {hash(name) % 10**9}"
+    if tried.is_over:
+        with st.container(key=f"over {key}"):
+            _over(task, seen, tried)
+        return True
+
+    def check() -> None:
+        _keep(name, answered(tried, _given(task, key), task, seen))
+
+    def show() -> None:
+        _keep(name, shown(tried))
+
+    with st.form(f"form {key}", border=False):
+        if task.form != "spread":
+            _material(task, seen)
+        _fields(task, seen, f"answer {key}")
+        if tried.hint:
+            st.info(literal(tried.hint), icon=":material/lightbulb:")
+        with st.container(horizontal=True):
+            st.form_submit_button("Check", on_click=guarded(check), key=f"check {key}")
+            st.form_submit_button(
+                "Show me", on_click=guarded(show), type="tertiary", key=f"show {key}"
+            )
+    return False
+
+
+def _keep(name: tuple[object, ...], tried: Tried) -> None:
+    answers = session().answers
+    answers[name] = tried
+    while len(answers) > MOST:
+        del answers[next(iter(answers))]
+
+
+def _material(task: Task, seen: Seen) -> None:
+    if rows := task.material(seen):
+        st.html(numbers_table(rows, current_theme()))
+
+
+def _fields(task: Task, seen: Seen, key: str) -> None:
+    """What an answer is entered with; its keys begin with `key`."""
+    question = task.ask(seen)
+    if task.form == "number":
+        unit = f" ({task.unit})" if task.unit else ""
+        step = 10.0**-task.decimals
+        look: dict[str, Any] = {"value": None, "step": step, "format": f"%.{task.decimals}f"}
+        st.number_input(literal(question + unit), key=key, width=420, **look)
+        return
+    options = task.options(seen)
+    if task.form == "spread":
+        _spread(question, options, key)
+        return
+    if task.form == "choice":
+        st.radio(
+            literal(question),
+            range(len(options)),
+            index=None,
+            format_func=lambda i: literal(options[i]),
+            key=key,
+        )
+    elif len(options) <= MOST_BUTTONS:
+        st.pills(
+            literal(question),
+            range(len(options)),
+            format_func=lambda i: literal(options[i]),
+            key=key,
+        )
+    else:
+        st.selectbox(literal(question), options, index=None, key=key, format_func=visible)
+
+
+def _spread(question: str, options: tuple[str, ...], key: str) -> None:
+    st.markdown(literal(question))
+    for first in range(0, len(options), IN_A_LINE):
+        for column, i in zip(st.columns(IN_A_LINE), range(first, len(options)), strict=False):
+            with column:
+                st.number_input(literal(options[i]), 0, 100, 0, step=5, key=f"{key} {i}")
+
+
+def _given(task: Task, key: str) -> Given | None:
+    """What stands in the fields; None where nothing does."""
+    if task.form == "spread":
+        begin = f"answer {key} "
+        found = {k: v for k, v in st.session_state.items() if str(k).startswith(begin)}
+        points = [float(found[f"{begin}{i}"] or 0) for i in range(len(found))]
+        return tuple(points) if sum(points) > 0 else None
+    given: Given | None = st.session_state.get(f"answer {key}")
+    return given
+
+
+def _over(task: Task, seen: Seen, tried: Tried) -> None:
+    st.markdown(f"**{literal(task.ask(seen))}**")
+    theme, truth = current_theme(), task.truth(seen)
+    if isinstance(truth, tuple):
+        points = tried.given if isinstance(tried.given, tuple) else (1.0,) * len(truth)
+        st.html(guess_table(task.options(seen), points, truth, theme))
+    else:
+        _material(task, seen)
+    said = literal(task.explain(seen))
+    if tried.is_right:
+        st.success(f"**Right.** {said}", icon=":material/check:")
+    else:
+        st.info(said, icon=":material/arrow_forward:")

@@ -1,0 +1,145 @@
+"""One lesson as a page that scrolls: its scenes, each with its tasks, then its picture."""
+
+import html
+from dataclasses import replace
+
+import streamlit as st
+
+from viz.labels import literal
+from viz.lessons.kinds import read_task
+from viz.lessons.place import Place, find_place
+from viz.lessons.seen import Seen
+from viz.lessons.task import Task
+from viz.pages.lessons.asking import ask
+from viz.pages.lessons.listing import address_of, in_order, length
+from viz.pages.lessons.pictures import draw_picture
+from viz.pages.lessons.standing_in import standing_in
+from viz.screen import Screen, link
+from viz.stories.story import Scene, Story
+from viz.ui.kept import KEPT
+from viz.ui.page import Pane
+from viz.ui.request import Answer
+from viz.ui.state import current_theme, session
+
+WIDTH = 820
+"""Pixels of the column: lines that are read easily."""
+_STYLE = """
+<style>
+  .st-key-lesson h2 { font-size: 2rem; padding-bottom: 0; }
+  .st-key-lesson h3 { font-size: 1.35rem; padding-top: 1.6rem; }
+  .st-key-lesson p { font-size: 1.05rem; line-height: 1.6; }
+  .st-key-lesson [data-testid="stForm"], .st-key-lesson [class*="st-key-over"] {
+    border: 0; border-left: 3px solid ACCENT; border-radius: 0; padding: 0.2rem 0 0.2rem 1rem;
+  }
+  .st-key-lesson [data-testid="stWidgetLabel"] p { font-size: 1.05rem; }
+  .lesson-links { display: flex; flex-wrap: wrap; gap: 0.3rem 1.6rem; }
+  .lesson-links a { color: ACCENT; text-underline-offset: 3px; }
+</style>
+"""
+
+
+def show_lesson(lesson: Story, pane: Pane) -> None:
+    """All scenes, below each other."""
+    st.html(_STYLE.replace("ACCENT", current_theme().accent))
+    with (
+        st.container(horizontal_alignment="center"),
+        st.container(key="lesson", width=WIDTH),
+    ):
+        st.html(_links("All lessons", _way_back()))
+        st.header(literal(lesson.title), anchor=False)
+        st.markdown(lesson.introduction)
+        st.caption(literal(length(lesson)) + ". The sentence above is yours to change.")
+        waits: set[object] = set()
+        for number, scene in enumerate(lesson.scenes, 1):
+            _scene(lesson, number, scene, pane, waits)
+        st.html(_links("Further lessons", *_ways_on(lesson)))
+
+
+def _scene(lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[object]) -> None:
+    """waits: the rows that somebody is asked about above: what would give them away waits."""
+    st.subheader(literal(scene.heading), anchor=False)
+    st.markdown(scene.text)
+    exercise = scene.exercise
+    asked = [read_task(each) for each in exercise.tasks]
+    needs = (*exercise.needs, *(need for task, _ in asked for need in task.needs))
+    found = standing_in(pane, tuple(dict.fromkeys(needs)))
+    if found is None:
+        st.caption("No checkpoint here can show this: the scene is left to its words.")
+        return
+    shown, said = found
+    place = place_in(shown, exercise.head, exercise.row)
+    if place is None:
+        st.caption("There is no head of this sort here: the scene is left to its words.")
+        return
+    if said:
+        st.caption(literal(said))
+    is_over = True
+    for i, (task, arguments) in enumerate(asked):
+        seen = Seen(shown.checkpoint, shown.recording, place, arguments)
+        if (shown.request, place) in waits:
+            st.caption("This continues with your result above: answer there, or have it shown.")
+            is_over = False
+        elif not _ask(task, seen, (lesson.name, number, i, shown.request, place), shown):
+            waits.add((shown.request, place))
+            is_over = False
+    if exercise.shows and is_over:
+        draw_picture(exercise.shows, pane, shown, place, f"{lesson.name} {number}")
+    if is_over and asked:
+        words = "Look around in this head on its own page"
+        address = link(_opened(scene, shown, place))
+        st.html(_links(scene.heading, (words, address)))
+
+
+def _ask(task: Task, seen: Seen, name: tuple[object, ...], shown: Answer) -> bool:
+    """Whether the task is over. What chance wrote is asked of nobody."""
+    if task.of_writing and shown.request.method == "sample":
+        st.caption("Chance chose these words: choose greedy or beam search to be asked about them.")
+        return True
+    return ask(task, seen, name)
+
+
+def place_in(shown: Answer, head: str, row: str) -> Place | None:
+    """The row that a scene means, found once for each answer."""
+    name = ("place", shown.request, head, row)
+    return KEPT.get(name, lambda: find_place(shown.recording, head, row), lambda _: 200)
+
+
+def _opened(scene: Scene, shown: Answer, place: Place) -> Screen:
+    """The page that the scene names, with this sentence and this head."""
+    request = shown.request
+    return replace(
+        scene.screen,
+        checkpoint=request.checkpoint,
+        text=request.text,
+        decoding=None if request.method == "none" else request.method,
+        options=request.options,
+        tokens="pieces",
+        kind=place.kind,
+        layer=place.layer,
+        head=place.head,
+        pins=(f"q{place.query}",),
+    )
+
+
+def _way_back() -> tuple[str, str]:
+    kept = address_of(None, session().screen)
+    return "← All lessons", kept
+
+
+def _ways_on(lesson: Story) -> list[tuple[str, str]]:
+    """The next lesson, and all."""
+    names = [each.name for each in in_order()]
+    ways = [_way_back()]
+    if lesson.name in names and (after := names.index(lesson.name) + 1) < len(names):
+        following = in_order()[after]
+        ways.append((f"Next: {following.title} →", address_of(following, session().screen)))
+    return ways
+
+
+def _links(name: str, *ways: tuple[str, str]) -> str:
+    """Links as those of the cards: the sentence stays."""
+    each = (
+        f'<a data-state href="{html.escape(address)}">{html.escape(words)}</a>'
+        for words, address in ways
+    )
+    return f'<nav class="lesson-links" aria-label="{html.escape(name)}">{"".join(each)}</nav>'

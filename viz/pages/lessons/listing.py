@@ -1,0 +1,86 @@
+"""The cards of all lessons: what each is about, how long it takes, and how far one is."""
+
+import html
+
+import streamlit as st
+
+from viz.lessons.length import minutes, n_tasks
+from viz.screen import Screen, link
+from viz.stories.shipped import stories_of
+from viz.stories.story import Story
+from viz.theme import Theme
+from viz.ui.state import current_theme, session
+
+_STYLE = """
+<style>
+  .lessons { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 330px), 1fr));
+             gap: 1rem; list-style: none; counter-reset: lesson; }
+  .lessons, .lessons li { margin: 0 !important; }  /* Streamlit indents lists. */
+  .lessons { padding: 0 !important; }
+  .lessons li { display: flex; flex-direction: column; gap: 0.5rem; padding: 1rem 1.1rem;
+                border: 1px solid GRID; border-radius: 8px; }
+  .lessons a { color: ACCENT; font-weight: 600; text-underline-offset: 3px; }
+  .lessons p { margin: 0; font-size: 0.95rem; line-height: 1.5; }
+  .lessons small { margin-top: auto; font-size: 0.875rem; color: DIM; }
+</style>
+"""
+ORDER = (
+    "attention-by-hand",
+    "why-the-square-root",
+    "masks",
+    "positions",
+    "three-attentions",
+    "heads-emerge",
+    "smoothing-and-rate",
+    "why-attention",
+)
+"""In which they build on each other; others follow by name."""
+
+
+def list_lessons() -> None:
+    """All of them, in the order in which they build on each other."""
+    st.markdown(
+        "Each takes a few minutes and asks about **the sentence above**: type your own, and every "
+        "question and every answer changes with it."
+    )
+    st.html(_cards(in_order(), current_theme(), session().screen))
+
+
+def in_order() -> list[Story]:
+    """All lessons, as they build on each other."""
+    return sorted(stories_of("lesson"), key=lambda each: (_place(each.name), each.name))
+
+
+def _place(name: str) -> int:
+    return ORDER.index(name) if name in ORDER else len(ORDER)
+
+
+def _cards(lessons: list[Story], theme: Theme, screen: Screen) -> str:
+    style = _STYLE.replace("GRID", theme.grid).replace("DIM", theme.dim)
+    items = "".join(_card(each, address_of(each, screen)) for each in lessons)
+    return f'{style.replace("ACCENT", theme.accent)}<ol class="lessons">{items}</ol>'
+
+
+def address_of(lesson: Story | None, screen: Screen) -> str:
+    """The lesson, or the list, over the sentence and the checkpoint that are on the screen."""
+    kept = ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
+    of_request = {name: getattr(screen, name) for name in kept}
+    return link(Screen("lessons", story=lesson.name if lesson else None, **of_request))
+
+
+def _card(lesson: Story, address: str) -> str:
+    return (
+        f'<li><a data-state href="{html.escape(address)}">{html.escape(lesson.title)}</a>'
+        f"<p>{html.escape(lesson.introduction)}</p><small>{html.escape(length(lesson))}</small></li>"
+    )
+
+
+def length(lesson: Story) -> str:
+    """How many questions, and how many minutes."""
+    exercises = [scene.exercise for scene in lesson.scenes]
+    return f"{n_tasks(exercises)} questions, about {minutes(texts_of(lesson), exercises)} minutes"
+
+
+def texts_of(lesson: Story) -> list[str]:
+    """All that is read of a lesson."""
+    return [lesson.introduction, *(f"{scene.heading} {scene.text}" for scene in lesson.scenes)]

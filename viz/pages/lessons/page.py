@@ -1,0 +1,18 @@
+"""Lessons: all of them as cards, or the one that the address names, over the sentence on screen."""
+
+from viz.pages.lessons.lesson import show_lesson
+from viz.pages.lessons.listing import list_lessons
+from viz.stories.shipped import shipped_stories
+from viz.ui.page import Page, Pane
+
+
+def draw(pane: Pane) -> None:
+    """One lesson, or the list where none is named."""
+    lesson = shipped_stories().get(pane.screen.story or "")
+    if lesson is None or lesson.kind != "lesson":
+        list_lessons()
+    else:
+        show_lesson(lesson, pane)
+
+
+PAGE = Page("lessons", "Lessons", "Learn", 9, draw, tells=True)

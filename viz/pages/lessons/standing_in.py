@@ -1,0 +1,59 @@
+"""The checkpoint that a scene is shown on: the chosen one, or a shipped one that can do it."""
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from transformer.decoding import default_method
+from transformer.refusal import Refusal
+from viz.labels import literal
+from viz.lessons.needs import NEEDS, lacking
+from viz.ui.opened import shipped_names, title
+from viz.ui.page import Pane
+from viz.ui.request import Answer, Request, about, answer, make_request
+
+
+def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None:
+    """The answer that meets all needs, and what is said where it is another one's.
+
+    None where no checkpoint meets them.
+    """
+    lacks = _lacking(pane.answer, needs)
+    if lacks is None:
+        return pane.answer, ""
+    chosen = title(pane.answer.request.checkpoint)
+    for request in _requests(pane.answer.request, needs):
+        try:
+            with st.spinner(f"Asking {literal(title(request.checkpoint))}"):
+                found = answer(request)
+        except Refusal:
+            continue
+        if _lacking(found, needs) is None:
+            of = "your sentence" if request.text == pane.answer.request.text else "its own example"
+            said = f"{chosen} {lacks}: this is {title(request.checkpoint)}, over {of}."
+            return found, said
+    return None
+
+
+def _lacking(shown: Answer, needs: tuple[str, ...]) -> str | None:
+    return lacking(needs, shown.checkpoint, shown.recording)
+
+
+def _requests(first: Request, needs: tuple[str, ...]) -> Iterator[Request]:
+    """What shipped checkpoints may be asked; those without the kinds of attention are left out."""
+    kinds = {name for name in needs if name in ("encoder_self", "decoder_self", "cross")}
+    for name in sorted(shipped_names(), key=_rank):
+        known = about(name)
+        if known is None or not kinds <= set(known.family.attentions) or name == first.checkpoint:
+            continue
+        method = default_method(known.family.reads) if known.family.decodes else "none"
+        for text in (first.text, *known.about.examples[:1]):
+            yield make_request(name, text, method)
+
+
+def _rank(name: str) -> int:
+    """The best translator first, then the one with snapshots."""
+    return {"en-de": 0, "en-de-small": 1}.get(name, 2)
+
+
+assert {"encoder_self", "decoder_self", "cross"} <= set(NEEDS)
