@@ -8,6 +8,7 @@ from transformer.recording import Recording
 from viz.export import attention_csv, recording_npz
 from viz.notebook import head_map
 from viz.theme import Theme
+from viz.ui.collecting import add_button
 from viz.ui.page import Pane
 from viz.ui.state import current_theme
 from viz.views.view import Selection
@@ -50,6 +51,7 @@ def save_head(pane: Pane) -> None:
     if not files.open:  # its contents are no burden while nobody looks at them
         return
     with files:
+        add_button("add to story")
         st.caption("Weights from 0 to 1, whatever *Show as* says")
         download(
             "Heat map as HTML",

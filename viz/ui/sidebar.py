@@ -1,9 +1,10 @@
-"""The sidebar: open a checkpoint of one's own, by its path or its name."""
+"""The sidebar: add the screen to a story; open a checkpoint of one's own."""
 
 import streamlit as st
 
 from transformer import CheckpointError
 from viz.labels import literal
+from viz.ui.collecting import add_button
 from viz.ui.opened import keep_opened
 from viz.ui.opening import OFF, can_open, find
 from viz.ui.state import session
@@ -14,9 +15,11 @@ EXPLAIN = (
 )
 
 
-def sidebar() -> str | None:
-    """Draw it. The name of the checkpoint that was opened just now; None where none was."""
+def sidebar(shows: str) -> str | None:
+    """Draw it, for a page that shows this. The checkpoint that was opened just now, by its name."""
     with st.sidebar:
+        if shows == "sentence":
+            add_button("add to story aside")
         if not can_open():
             st.caption(OFF)
             return None
