@@ -7,6 +7,8 @@ RECIPE ?= en-de
 CHECKPOINT ?=
 # A torch module of your own, as script.py:build, where build() returns from_module(...).
 MODULE ?=
+# A figure that the app saved: the screen that it was made of.
+OPEN ?=
 ADDRESS ?= localhost
 
 .PHONY: run test lint bench train screenshots venv
@@ -14,6 +16,8 @@ ADDRESS ?= localhost
 run: .venv/ready
 ifneq ($(MODULE),)
 	$(BIN)/python -m viz explore "$(MODULE)" --address $(ADDRESS)
+else ifneq ($(OPEN),)
+	$(BIN)/python -m viz open "$(OPEN)" --address $(ADDRESS)
 else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 endif

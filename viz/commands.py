@@ -7,8 +7,6 @@ from logging import ERROR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamlit.logger import get_logger
-
 from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
 from transformer.files.found import Misfit
@@ -49,6 +47,8 @@ def save_figure(options: argparse.Namespace) -> None:
     kind = Path(options.out).suffix.removeprefix(".").lower()
     if kind not in KINDS:
         raise FigureError(f"{options.out} must end in {_endings()}.")
+    from streamlit.logger import get_logger  # takes a second: --help needs none of it
+
     get_logger(_CACHE).setLevel(ERROR)  # it misses a server, and none is needed
     from viz.ui.printing import figure_of
 

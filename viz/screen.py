@@ -149,8 +149,6 @@ class Screen:
     """What a window of a talk is for; None: the story stands in a strip above the picture."""
     room: str | None = _choice(NAME, None, STORY)
     """The code of a talk that is being given."""
-    draft: str | None = _choice(NAME)
-    """The code of the story that is put together."""
     checkpoint: str | None = _choice(NAME)
     """The name of a shipped one, or a path."""
     made_with: str | None = _choice(NAME, None, CHECKPOINT)
@@ -182,6 +180,8 @@ class Screen:
     path: bool = _choice(YES, False)
     own_scale: bool = _choice(YES, False)
     """Whether the shade of each head goes up to its own largest weight."""
+    column: str = _choice(_one_of("one", "two"), "one")
+    """How many columns of a paper a figure is as wide as."""
     heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
     """Those that are overlaid; () is none at all."""
     lines: int = _choice(WHOLE, 5)

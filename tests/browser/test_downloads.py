@@ -12,17 +12,17 @@ from playwright.sync_api import Download, Locator, Page, expect
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
-from viz.stories.reading import read_story
-from viz.ui.collecting import ADD
+from viz.commands import read_figure
 from viz.ui.needed import TITLE as NEEDED
 
 pytestmark = pytest.mark.browser
 
 SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors"))
 FIGURE = "Figure as HTML"
+FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
 PLACES = {
-    "explore": {"": ("Heat map as HTML", "Head as CSV", "All heads as NPZ")},
+    "explore": {"": (*FIGURES, "Heat map as HTML", "Head as CSV", "All heads as NPZ")},
     "compare": {f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV")},
     "decode": {"": ("Steps as CSV",), "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV")},
     "experiment": {
@@ -45,7 +45,6 @@ PLACES = {
     "why_attention": {"": ("Costs as CSV",)},
     "gallery": {"": ()},
     "lessons": {"": ()},
-    "stories": {"": ("Save the story as MD",)},
 }
 """Page -> what is chosen there -> the files that it has then."""
 DRAWN = ".js-plotly-plot .main-svg, .head-map[data-nonce]"
@@ -66,8 +65,6 @@ def test_every_download_gives_a_file_that_opens(
     reader.route("http**", lambda route: route.abort())
     buttons = page.get_by_test_id("stDownloadButton")
     for query, expected in PLACES[name].items():
-        if name == "stories":
-            query = f"draft={a_draft(page, address)}"
         path = "" if name == "explore" else name
         open_app(page, f"{address}/{path}?checkpoint=copy&{query}")
         if name == "explore":
@@ -91,15 +88,6 @@ def titles() -> set[str]:
     return {str(ast.literal_eval(call.args[0])) for call in named}
 
 
-def a_draft(page: Page, address: str) -> str:
-    """The code of a story with one scene."""
-    open_app(page, f"{address}/?checkpoint=copy")
-    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
-    page.get_by_role("button", name=ADD).click()
-    page.wait_for_function("new URLSearchParams(location.search).get('draft')")
-    return str(page.evaluate("new URLSearchParams(location.search).get('draft')"))
-
-
 def downloaded(page: Page, button: Locator) -> Download:
     with page.expect_download() as waiting:
         button.click()
@@ -113,10 +101,12 @@ def check(download: Download, title: str, reader: Page, folder: Path) -> None:
     download.save_as(file)
     kind = title.rpartition(" ")[2].lower()
     assert file.suffix == f".{kind}"
-    if kind == "md":
-        assert read_story(file.read_text("utf-8"), file.name).scenes
-        return
-    {"csv": check_table, "npz": check_arrays, "html": lambda it: check_page(it, reader)}[kind](file)
+    {
+        "csv": check_table,
+        "npz": check_arrays,
+        "html": lambda it: check_page(it, reader),
+        **dict.fromkeys(("pdf", "svg", "png"), check_figure),
+    }[kind](file)
     if title == "Heat map as HTML":
         assert file.stat().st_size < LARGEST
 
@@ -132,6 +122,13 @@ def check_arrays(file: Path) -> None:
         kinds = set(arrays) - {"tokens"}
         assert "tokens" in arrays and kinds
         assert all(arrays[kind].ndim == 4 for kind in kinds)
+
+
+def check_figure(file: Path) -> None:
+    found = read_figure(str(file)).screen
+    assert (found.checkpoint, found.column) == ("copy", "one")
+    starts = {".pdf": b"%PDF-", ".svg": b"<?xml", ".png": b"\x89PNG"}
+    assert file.read_bytes().startswith(starts[file.suffix])
 
 
 def check_page(file: Path, reader: Page) -> None:

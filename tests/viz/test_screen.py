@@ -59,6 +59,7 @@ CHOICES = {
     "rows": ("produced", "read"),
     "special": ("shown", "hidden", "renormalised"),
     "picture": ("arrows", "map", "inside"),
+    "column": ("one", "two"),
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),
     "tokens": ("words", "pieces"),

@@ -99,7 +99,7 @@ def _large(pane: Pane, reading: Reading) -> None:
         experiment_button()
         shown = choose_picture(pane)
         choose_reading(pane, shown)
-        save_head(pane)
+        save_head(pane, _figures(pane))
     selection = pane.selection
     if (selection.kind, selection.layer, selection.head) in heads_off():
         st.caption("This head is off: it is shown where it looks, but what it sees is left out.")

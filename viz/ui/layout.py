@@ -9,7 +9,6 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
-from viz.ui.collecting import keep_draft
 from viz.ui.cpu_instead import may_repeat
 from viz.ui.experiment import experiment
 from viz.ui.failures import report, say_failed_choice, say_failure
@@ -17,6 +16,7 @@ from viz.ui.garbage import freeze_modules
 from viz.ui.growing import drawn
 from viz.ui.header import header, turn_to
 from viz.ui.live_preview import previewed
+from viz.ui.made_with import made_with, of_figure, other_weights
 from viz.ui.main_module import put_back_main_module
 from viz.ui.mending import mend, mend_head
 from viz.ui.opened import at_start, checkpoint_names, open_linked, title
@@ -35,18 +35,20 @@ def show(page: Page, pages: Mapping[str, Page]) -> None:
     style(page, pages.values())
     open_page(page.name)
     try:
-        keep_draft()
-        _open_checkpoint(page)
+        _open_checkpoint()
     except Exception as error:
         say_failure(report(error, "What was asked for could not be opened"))
     _draw(page, list(pages))
     freeze_modules()
 
 
-def _open_checkpoint(page: Page) -> None:
+def _open_checkpoint() -> None:
     """Open what the sidebar or the address asks for; where that fails the sentence says why."""
-    if (opened := sidebar(page.shows)) is not None:
+    if (opened := sidebar()) is not None:
         turn_to(opened)
+    if refused := session().refused_figure:
+        session().refused_figure = ""
+        st.error(literal(refused), icon=":material/error:")
     problem, screen = at_start()[1], session().screen
     try:
         name = open_linked(screen.checkpoint)
@@ -57,9 +59,12 @@ def _open_checkpoint(page: Page) -> None:
         shown = session().shown
         if shown is None or shown.request.checkpoint != name:  # else the header says it
             problem = f"There is no checkpoint {cut(name)} here: {title(names[0])} is shown."
-    mend(replace(screen, checkpoint=name if name in names else None))
+    mend(made_with(replace(screen, checkpoint=name if name in names else None)))
     if problem:
-        st.error(literal(problem), icon=":material/error:")
+        figure = f" {of_figure(screen)}" if screen.made_with else ""
+        st.error(literal(f"{problem}{figure}"), icon=":material/error:")
+    elif why := other_weights(session().screen, names):
+        st.warning(literal(why), icon=":material/info:")
 
 
 @st.fragment

@@ -1,25 +1,17 @@
 """What is on the screen as a figure for a paper: drawn from the same data, carrying its state."""
 
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
 
-from transformer.checkpoint import checkpoints_folder
-from transformer.fingerprint import fingerprint
-from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.map_words import capitalised
 from viz.paper.figure import Figure, of_component
 from viz.paper.record import FigureError, Record, versions
 from viz.screen import Screen, query
 from viz.theme import LIGHT, Theme
+from viz.ui.made_with import DIGITS, known_fingerprint
 from viz.ui.opened import title
 from viz.ui.page import Pane, Shown
 from viz.ui.payloads import payload_of
-from viz.ui.request import version_of
-
-DIGITS = 16
-"""Of a fingerprint, as an address says it."""
 
 
 def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | None = None) -> Figure:
@@ -30,20 +22,6 @@ def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | Non
     record = _record(pane, shown, picture.title(pane.recording), picture.says(*answer.made))
     data = picture.data(payload_of(answer, picture), theme, **shown.state)
     return of_component(picture.component.name, data, record, width)
-
-
-def known_fingerprint(checkpoint: str) -> str:
-    """Of a checkpoint by its name; empty where it has no files that can be read."""
-    path = checkpoints_folder() / checkpoint
-    return _fingerprint(path, version_of(path))
-
-
-@lru_cache(maxsize=64)
-def _fingerprint(path: Path, version: int) -> str:
-    try:
-        return fingerprint(path)
-    except Refusal:
-        return ""
 
 
 def _record(pane: Pane, shown: Shown, name: str, says: str) -> Record:

@@ -1,15 +1,18 @@
 """What can be taken away from a picture: files, made when they are asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from transformer.recording import Recording
 from viz.export import attention_csv, recording_npz
+from viz.labels import literal
 from viz.notebook import head_map
+from viz.paper.figure import COLUMN, PAGE
 from viz.theme import Theme
-from viz.ui.collecting import add_button
-from viz.ui.page import Pane
+from viz.ui.controls import choose_one
+from viz.ui.page import Pane, Shown
+from viz.ui.printing import figure_of
 from viz.ui.state import current_theme
 from viz.views.view import Selection
 
@@ -36,22 +39,43 @@ def download(
     )
 
 
-def save_head(pane: Pane) -> None:
-    """One head's figure and weights, or everything that was recorded, behind one button."""
+def save_figures(pane: Pane, figures: Mapping[str, Shown]) -> None:
+    """A page's pictures as figures for a paper, in light colours, as wide as one column or two."""
+    titles = {"one": f"One column, {COLUMN} in", "two": f"Two columns, {PAGE} in"}
+    width = {"one": COLUMN, "two": PAGE}[choose_one("Width", "column", titles, pane.screen.column)]
+    for name, shown in figures.items():
+        st.caption(literal(shown.title))
+        with st.container(horizontal=True, gap="small"):
+            _save_figure(pane, shown, name, width)
+
+
+def _save_figure(pane: Pane, shown: Shown, name: str, width: float) -> None:
+    def make(kind: str) -> bytes:
+        return figure_of(pane, shown).file(kind, width)
+
+    file, explain = f"headscope-{name}", "For a paper; it opens the app where it was made"
+    key = f"{name} {pane.suffix}"
+    download("Figure as PDF", lambda: make("pdf"), f"{file}.pdf", explain, f"pdf {key}")
+    download("Figure as SVG", lambda: make("svg"), f"{file}.svg", explain, f"svg {key}")
+    download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
+
+
+def save_head(pane: Pane, figures: Mapping[str, Shown]) -> None:
+    """Figures, one head's weights, or everything that was recorded, behind one button."""
     recording, selection, theme = pane.recording, pane.selection, current_theme()
     attention = selection.attention(recording)
     place = f"{selection.kind}-{selection.name(recording).replace(' ', '-')}"
     files = st.popover(
         "Save",
         icon=":material/download:",
-        help="Save the head or the recording",
+        help="Save figures, the head or the recording",
         key="files",
         on_change="rerun",
     )
     if not files.open:  # its contents are no burden while nobody looks at them
         return
     with files:
-        add_button("add to story")
+        save_figures(pane, figures)
         st.caption("Weights from 0 to 1, whatever *Show as* says")
         download(
             "Heat map as HTML",

@@ -1,13 +1,15 @@
-"""The sidebar: add the screen to a story; open a checkpoint of one's own."""
+"""The sidebar: open a checkpoint of one's own, by its path or its name; and a saved figure."""
 
 import streamlit as st
 
 from transformer import CheckpointError
+from transformer.files.foreign_text import shown
+from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
-from viz.ui.collecting import add_button
+from viz.paper.record import LARGEST, LONGEST, MARK
 from viz.ui.opened import keep_opened
 from viz.ui.opening import OFF, can_open, find
-from viz.ui.state import session
+from viz.ui.state import current_theme, session
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "
@@ -15,11 +17,10 @@ EXPLAIN = (
 )
 
 
-def sidebar(shows: str) -> str | None:
-    """Draw it, for a page that shows this. The checkpoint that was opened just now, by its name."""
+def sidebar() -> str | None:
+    """Draw it. The name of the checkpoint that was opened just now; None where none was."""
     with st.sidebar:
-        if shows == "sentence":
-            add_button("add to story aside")
+        figure_drop(current_theme(), MARK, longest=LONGEST, largest=LARGEST, on_refused=_refuse)
         if not can_open():
             st.caption(OFF)
             return None
@@ -36,6 +37,10 @@ def sidebar(shows: str) -> str | None:
         if text == tried and problem:
             st.error(literal(problem), icon=":material/error:")
         return opened
+
+
+def _refuse(said: object) -> None:
+    session().refused_figure = shown(said, 300)
 
 
 def _open(text: str) -> str | None:

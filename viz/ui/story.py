@@ -4,12 +4,11 @@ import html
 
 import streamlit as st
 
-from viz.labels import literal
 from viz.screen import link
 from viz.stories.markdown import as_html
 from viz.stories.story import Story
 from viz.ui.state import change, current_theme, session
-from viz.ui.stories import story_of, why_not
+from viz.ui.stories import story_of
 
 _STYLE = """
 <style>
@@ -26,12 +25,8 @@ _STYLE = """
 def tell_story() -> None:
     """Draw the scene that the Screen names, if there is one; it is over at a press."""
     screen = session().screen
-    if screen.role is not None:
-        return
-    if why := why_not(screen.story):
-        st.warning(literal(why), icon=":material/info:")
     story = story_of(screen.story)
-    if story is None:
+    if story is None or screen.role is not None:
         return
     with st.container(horizontal=True, vertical_alignment="top", wrap=False, key="story"):
         st.html(_text(story, story.nearest(screen.scene)))

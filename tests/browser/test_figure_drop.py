@@ -1,0 +1,81 @@
+"""A figure that was saved is dropped on the app, and the screen that it was made of is back."""
+
+from base64 import b64encode
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import painted
+from tests.browser.test_app import open_app
+from viz.__main__ import main
+from viz.commands import read_figure
+from viz.screen import query, spell
+
+pytestmark = pytest.mark.browser
+
+MADE_OF = "./?checkpoint=copy&text=3+7+2+9&kind=cross&layer=1&head=2&picture=map&path=yes"
+DROP = """([content, name]) => {
+    const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([bytes], name));
+    const target = document.querySelector('[data-testid="stApp"]');
+    const look = { bubbles: true, cancelable: true, dataTransfer };
+    for (const kind of ["dragover", "drop"]) target.dispatchEvent(new DragEvent(kind, look));
+}"""
+
+
+@pytest.fixture(scope="module")
+def figure(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("figures") / "figure.png"
+    assert main(["figure", MADE_OF, "--out", str(file)]) == 0
+    return file
+
+
+def drop(page: Page, content: bytes, name: str = "figure.png") -> None:
+    expect(page.locator(".figure-drop label")).to_be_attached()  # it listens from here on
+    page.evaluate(DROP, [b64encode(content).decode(), name])
+
+
+def test_a_dropped_figure_opens_the_screen_that_it_was_made_of(
+    page: Page, address: str, figure: Path
+) -> None:
+    open_app(page, f"{address}/decode?checkpoint=copy")
+    record = read_figure(str(figure))
+    drop(page, figure.read_bytes())
+    expect(page).to_have_url(f"{address}/?{query(record.screen)}")
+    expect(page.locator(".head-map[data-nonce]")).to_be_visible()
+    expect(page.get_by_label("Sentence")).to_have_value("3 7 2 9")
+    expect(page.get_by_label("Sentence")).to_be_visible()
+    assert page.get_by_test_id("stAlert").count() == 0
+    page.go_back()
+    expect(page).to_have_url(f"{address}/decode?checkpoint=copy")
+
+
+def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
+    page: Page, address: str, figure: Path, tmp_path: Path
+) -> None:
+    record = read_figure(str(figure))
+    open_app(page, f"{address}/?checkpoint=copy")
+    painted(page)
+    other = replace(record.screen, made_with="0123456789abcdef")
+    drop(page, replace(record, query=query(other)).state.encode())
+    alert = page.get_by_test_id("stAlert")
+    expect(alert).to_contain_text("This figure was made with another copy")
+    expect(alert).to_contain_text(
+        f"0123456789abcdef, that of the copy here with {record.sha256[:16]}"
+    )
+    missing = replace(record.screen, checkpoint="nobody")
+    drop(page, replace(record, query=query(missing)).state.encode())
+    expect(alert).to_contain_text("There is no checkpoint nobody here")
+    expect(alert).to_contain_text(
+        f"The figure was made with nobody, whose SHA-256 begins with {record.sha256[:16]}."
+    )
+    assert spell(record.screen)["text"] == "3 7 2 9"
+    page.get_by_test_id("stExpandSidebarButton").click()
+    sidebar = page.get_by_test_id("stSidebar")
+    sidebar.get_by_label("Open a figure").set_input_files(
+        {"name": "<b>other</b>.svg", "mimeType": "image/svg+xml", "buffer": b"<svg/>"}
+    )
+    expect(alert).to_contain_text("<b>other</b>.svg carries no state of Headscope")

@@ -1,0 +1,36 @@
+"""Where a figure that the app saved is dropped, or chosen: the screen that it was made of is back.
+
+The browser looks for what the file carries and goes to its address; the file is sent nowhere.
+"""
+
+from collections.abc import Callable
+
+from viz.components.kit.browser import Component, envelope
+from viz.components.kit.pack import pack
+from viz.components.kit.sync import mountable
+from viz.theme import Theme
+
+FIGURE_DROP = Component("figure_drop")
+_figure_drop = mountable(FIGURE_DROP)
+
+
+def figure_drop(
+    theme: Theme,
+    mark: str,
+    *,
+    longest: int,
+    largest: int,
+    on_refused: Callable[[str], None],
+    key: str = "figure_drop",
+) -> None:
+    """Draw the button; a file may be dropped anywhere on the page.
+
+    mark: what stands before the word that a figure carries; longest: characters of that word at
+    most; largest: bytes of a file that is looked through. on_refused: called with a sentence where
+    a file is no figure.
+    """
+    _figure_drop(
+        envelope(pack({}), theme, mark=mark, longest=longest, largest=largest),
+        key,
+        on_refused=on_refused,
+    )

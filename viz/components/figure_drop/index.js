@@ -1,0 +1,68 @@
+// A figure that was saved is dropped on the page, or chosen: the page goes to the address that it
+// carries. The file is looked through here, for one word, and sent nowhere.
+
+import { mounted } from "../kit/mounted.js";
+import { applyPalette, element } from "../kit/page.js";
+import { tell } from "../kit/sync.js";
+import { addressOf } from "./carried.js";
+
+const OTHERS = '[data-testid="stFileUploaderDropzone"]'; // they take files of their own
+
+// Not a picture: nobody copies it as a figure.
+export default mounted("figure_drop", create, update);
+
+function create(root, sync) {
+  const view = { root, sync, limits: null };
+  const label = element("label", "", "Open a figure");
+  view.input = element("input", "hidden-text");
+  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png" });
+  view.input.onchange = () => {
+    take(view, view.input.files[0]);
+    view.input.value = ""; // so that the same one can be chosen again
+  };
+  label.append(view.input);
+  const hint = element("p", "dim", "An SVG, PDF or PNG saved here; or drop it anywhere on the page.");
+  root.append(label, hint);
+  const over = (event) => isOurs(event) && event.preventDefault(); // else nothing may be dropped
+  const drop = (event) => {
+    if (!isOurs(event)) return;
+    event.preventDefault();
+    take(view, event.dataTransfer.files[0]);
+  };
+  window.addEventListener("dragover", over);
+  window.addEventListener("drop", drop);
+  view.dispose = () => {
+    window.removeEventListener("dragover", over);
+    window.removeEventListener("drop", drop);
+  };
+  return view;
+}
+
+function update(view, { palette, mark, longest, largest }) {
+  view.limits = { mark, longest, largest };
+  applyPalette(view.root, palette);
+}
+
+function isOurs(event) {
+  return event.dataTransfer?.types.includes("Files") && !event.target.closest?.(OTHERS);
+}
+
+async function take(view, file) {
+  if (!file) return;
+  try {
+    if (file.size > view.limits.largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: figures have fewer.`);
+    go(addressOf(new Uint8Array(await file.arrayBuffer()), view.limits));
+  } catch (error) {
+    tell(view.sync, "refused", `${file.name.slice(0, 80)} ${error.message}`); // it may be closed where this stands
+  }
+}
+
+// As by a link of the page: what is open stays so, and Back leads here.
+function go({ page, query }) {
+  const link = element("a");
+  link.dataset.state = "";
+  link.href = new URL(`./${page}?${query}`, window.location.href).href;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}

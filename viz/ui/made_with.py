@@ -1,0 +1,58 @@
+"""Whether the checkpoint is the one that a figure was made with: a figure's address says which."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from transformer.checkpoint import checkpoints_folder
+from transformer.files.foreign_text import shown
+from transformer.fingerprint import fingerprint
+from transformer.refusal import Refusal
+from viz.screen import Screen
+from viz.ui.opened import title
+from viz.ui.request import version_of
+
+DIGITS = 16
+"""Of a fingerprint, as an address says it."""
+
+
+def known_fingerprint(checkpoint: str) -> str:
+    """Of a checkpoint by its name; empty where it has no files that can be read."""
+    path = checkpoints_folder() / checkpoint
+    return _fingerprint(path, version_of(path))
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(path: Path, version: int) -> str:
+    try:
+        return fingerprint(path)
+    except Refusal:
+        return ""
+
+
+def made_with(screen: Screen) -> Screen:
+    """The screen, which is no figure's where the checkpoint that it names is not here."""
+    return screen if screen.checkpoint is not None else replace(screen, made_with=None)
+
+
+def of_figure(screen: Screen) -> str:
+    """Which checkpoint the figure of an address was made with."""
+    name = shown(Path(screen.checkpoint or "").name or "a checkpoint without a name")
+    begins = shown(screen.made_with or "")
+    return f"The figure was made with {name}, whose SHA-256 begins with {begins}."
+
+
+def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
+    """Why the numbers may not be the figure's; None where they are, or where it is no figure's."""
+    checkpoint = screen.checkpoint
+    if screen.made_with is None or checkpoint is None or checkpoint not in names:
+        return None
+    found = known_fingerprint(checkpoint)
+    if found.startswith(screen.made_with):
+        return None
+    name, here = title(checkpoint), found[:DIGITS] or "unknown"
+    return (
+        f"This figure was made with another {name}: its SHA-256 begins with "
+        f"{shown(screen.made_with)}, that of the {name} here with {here}. Numbers may differ."
+    )
