@@ -149,6 +149,8 @@ class Screen:
     """What a window of a talk is for; None: the story stands in a strip above the picture."""
     room: str | None = _choice(NAME, None, STORY)
     """The code of a talk that is being given."""
+    draft: str | None = _choice(NAME)
+    """The code of the story that is put together."""
     checkpoint: str | None = _choice(NAME)
     """The name of a shipped one, or a path."""
     made_with: str | None = _choice(NAME, None, CHECKPOINT)

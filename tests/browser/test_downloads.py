@@ -13,6 +13,8 @@ from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
 from viz.commands import read_figure
+from viz.stories.reading import read_story
+from viz.ui.collecting import ADD
 from viz.ui.needed import TITLE as NEEDED
 
 pytestmark = pytest.mark.browser
@@ -45,6 +47,7 @@ PLACES = {
     "why_attention": {"": ("Costs as CSV",)},
     "gallery": {"": ()},
     "lessons": {"": ()},
+    "stories": {"": ("Save the story as MD",)},
 }
 """Page -> what is chosen there -> the files that it has then."""
 DRAWN = ".js-plotly-plot .main-svg, .head-map[data-nonce]"
@@ -65,6 +68,8 @@ def test_every_download_gives_a_file_that_opens(
     reader.route("http**", lambda route: route.abort())
     buttons = page.get_by_test_id("stDownloadButton")
     for query, expected in PLACES[name].items():
+        if name == "stories":
+            query = f"draft={a_draft(page, address)}"
         path = "" if name == "explore" else name
         open_app(page, f"{address}/{path}?checkpoint=copy&{query}")
         if name == "explore":
@@ -88,6 +93,15 @@ def titles() -> set[str]:
     return {str(ast.literal_eval(call.args[0])) for call in named}
 
 
+def a_draft(page: Page, address: str) -> str:
+    """The code of a story with one scene."""
+    open_app(page, f"{address}/?checkpoint=copy")
+    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    page.get_by_role("button", name=ADD).click()
+    page.wait_for_function("new URLSearchParams(location.search).get('draft')")
+    return str(page.evaluate("new URLSearchParams(location.search).get('draft')"))
+
+
 def downloaded(page: Page, button: Locator) -> Download:
     with page.expect_download() as waiting:
         button.click()
@@ -102,6 +116,7 @@ def check(download: Download, title: str, reader: Page, folder: Path) -> None:
     kind = title.rpartition(" ")[2].lower()
     assert file.suffix == f".{kind}"
     {
+        "md": check_story,
         "csv": check_table,
         "npz": check_arrays,
         "html": lambda it: check_page(it, reader),
@@ -109,6 +124,10 @@ def check(download: Download, title: str, reader: Page, folder: Path) -> None:
     }[kind](file)
     if title == "Heat map as HTML":
         assert file.stat().st_size < LARGEST
+
+
+def check_story(file: Path) -> None:
+    assert read_story(file.read_text("utf-8"), file.name).scenes
 
 
 def check_table(file: Path) -> None:

@@ -16,7 +16,7 @@ from transformer.files.foreign_text import listed, shown
 from viz.lessons import exercise as exercises
 from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
 from viz.screen import FIRST_PAGE, Screen, parse, unread
-from viz.stories.story import KINDS, Fact, Kind, Question, Scene, Story, StoryError
+from viz.stories.story import KINDS, Fact, Kind, Question, Scene, Story, StoryError, bare
 
 LARGEST = 2**20
 """Bytes of a file."""
@@ -210,7 +210,7 @@ def _screen(lines: _Lines, address: str, line: int) -> Screen:
     said = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
     if wrong := unread(said):
         lines.refuse(line, f"the screen says {listed(wrong, 3)}, which cannot be read")
-    return replace(parse(said), story=None, scene=1, role=None, room=None)
+    return bare(parse(said))
 
 
 def _exercise(lines: _Lines, said: list[tuple[str, str]]) -> Exercise:

@@ -17,6 +17,11 @@ class StoryError(Refusal):
     """A story that cannot be read; the message names the file and the line."""
 
 
+def bare(screen: Screen) -> Screen:
+    """A screen by itself, of no story."""
+    return replace(screen, story=None, scene=1, role=None, room=None, draft=None)
+
+
 @dataclass(frozen=True)
 class Fact:
     """One weight that a scene states: the largest of its row."""

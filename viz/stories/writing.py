@@ -8,7 +8,7 @@ from urllib.parse import quote
 from viz.lessons.exercise import exercise_lines
 from viz.screen import link
 from viz.stories.reading import MARKED, NOTES, one_line, plain, trimmed
-from viz.stories.story import Fact, Scene, Story
+from viz.stories.story import Fact, Scene, Story, bare
 
 
 def write_story(story: Story) -> str:
@@ -34,7 +34,7 @@ def _parts(scene: Scene, checkpoint: str | None) -> Iterator[str]:
 
 
 def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
-    screen = replace(scene.screen, story=None, scene=1, role=None, room=None)
+    screen = bare(scene.screen)
     if screen.checkpoint == checkpoint:
         screen = replace(screen, checkpoint=None)
     path, _, asked_for = link(screen).partition("?")

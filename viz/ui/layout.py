@@ -9,6 +9,7 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
+from viz.ui.collecting import keep_draft
 from viz.ui.cpu_instead import may_repeat
 from viz.ui.experiment import experiment
 from viz.ui.failures import report, say_failed_choice, say_failure
@@ -35,16 +36,17 @@ def show(page: Page, pages: Mapping[str, Page]) -> None:
     style(page, pages.values())
     open_page(page.name)
     try:
-        _open_checkpoint()
+        keep_draft()
+        _open_checkpoint(page)
     except Exception as error:
         say_failure(report(error, "What was asked for could not be opened"))
     _draw(page, list(pages))
     freeze_modules()
 
 
-def _open_checkpoint() -> None:
+def _open_checkpoint(page: Page) -> None:
     """Open what the sidebar or the address asks for; where that fails the sentence says why."""
-    if (opened := sidebar()) is not None:
+    if (opened := sidebar(page.shows)) is not None:
         turn_to(opened)
     if refused := session().refused_figure:
         session().refused_figure = ""

@@ -10,6 +10,7 @@ from viz.labels import literal
 from viz.notebook import head_map
 from viz.paper.figure import COLUMN, PAGE
 from viz.theme import Theme
+from viz.ui.collecting import add_button
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane, Shown
 from viz.ui.printing import figure_of
@@ -75,6 +76,7 @@ def save_head(pane: Pane, figures: Mapping[str, Shown]) -> None:
     if not files.open:  # its contents are no burden while nobody looks at them
         return
     with files:
+        add_button("add to story")
         save_figures(pane, figures)
         st.caption("Weights from 0 to 1, whatever *Show as* says")
         download(

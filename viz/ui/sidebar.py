@@ -1,4 +1,4 @@
-"""The sidebar: open a checkpoint of one's own, by its path or its name; and a saved figure."""
+"""The sidebar: add to a story; open a checkpoint of one's own, and a saved figure."""
 
 import streamlit as st
 
@@ -7,6 +7,7 @@ from transformer.files.foreign_text import shown
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
+from viz.ui.collecting import add_button
 from viz.ui.opened import keep_opened
 from viz.ui.opening import OFF, can_open, find
 from viz.ui.state import current_theme, session
@@ -17,9 +18,11 @@ EXPLAIN = (
 )
 
 
-def sidebar() -> str | None:
-    """Draw it. The name of the checkpoint that was opened just now; None where none was."""
+def sidebar(shows: str) -> str | None:
+    """Draw it, for a page that shows this. The checkpoint that was opened just now, by its name."""
     with st.sidebar:
+        if shows == "sentence":
+            add_button("add to story aside")
         figure_drop(current_theme(), MARK, longest=LONGEST, largest=LARGEST, on_refused=_refuse)
         if not can_open():
             st.caption(OFF)

@@ -75,6 +75,10 @@ class Session:
     """Why the file that was dropped last is no figure; the run that follows says so."""
     refused_file: str = ""
     """Why the file of sentences that was given last was not taken; empty: it was."""
+    refused_story: str = ""
+    """Why the story that was given last was not opened; empty: it was."""
+    draft: str | None = None
+    """The code of the story that is put together."""
     needed: object = None
     """Of which step and word it was asked what it would have to look at."""
     answers: dict[object, Tried] = field(default_factory=dict)

@@ -4,11 +4,12 @@ import html
 
 import streamlit as st
 
+from viz.labels import literal
 from viz.screen import link
 from viz.stories.markdown import as_html
 from viz.stories.story import Story
 from viz.ui.state import change, current_theme, session
-from viz.ui.stories import story_of
+from viz.ui.stories import story_of, why_not
 
 _STYLE = """
 <style>
@@ -25,8 +26,12 @@ _STYLE = """
 def tell_story() -> None:
     """Draw the scene that the Screen names, if there is one; it is over at a press."""
     screen = session().screen
+    if screen.role is not None:
+        return
+    if why := why_not(screen.story):
+        st.warning(literal(why), icon=":material/info:")
     story = story_of(screen.story)
-    if story is None or screen.role is not None:
+    if story is None:
         return
     with st.container(horizontal=True, vertical_alignment="top", wrap=False, key="story"):
         st.html(_text(story, story.nearest(screen.scene)))

@@ -7,7 +7,7 @@ from tests.viz.test_screen import some_screen
 from viz.lessons.exercise import NO_EXERCISE, Exercise
 from viz.lessons.needs import NEEDS
 from viz.stories.reading import one_line, trimmed
-from viz.stories.story import KINDS, Fact, Question, Scene, Story
+from viz.stories.story import KINDS, Fact, Question, Scene, Story, bare
 
 LINES = (
     "",
@@ -39,7 +39,7 @@ def some_word(rng: random.Random) -> str:
 def some_scene(rng: random.Random, checkpoint: str | None) -> Scene:
     kind = rng.choice(("cross", "encoder_self", "a b.c"))
     screen = some_screen(rng)
-    screen = replace(screen, story=None, scene=1, role=None, room=None, decoding="greedy")
+    screen = replace(bare(screen), decoding="greedy")
     if screen.checkpoint is None:
         screen = replace(screen, checkpoint=checkpoint)
     facts = tuple(

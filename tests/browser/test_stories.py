@@ -1,0 +1,70 @@
+"""A story of one's own: added to where screens are, put in order, reloaded, saved, opened again."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter
+from viz.stories.reading import read_story
+from viz.ui.collecting import ADD
+
+pytestmark = pytest.mark.browser
+
+
+def test_screens_become_a_story_that_is_saved_and_opened(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    open_app(page, f"{address}/?checkpoint=copy&text=3+7+2&layer=1&head=2")
+    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    page.get_by_role("button", name=ADD).click()
+    expect(page.get_by_text("Added as scene 1")).to_be_visible()
+    becomes(lambda: bool(parameter(page, "draft")), True)
+    code = parameter(page, "draft")
+    open_app(page, f"{address}/decode?checkpoint=copy&text=9+9&step=1&draft={code}")
+    page.get_by_role("button", name="Expand sidebar").click()
+    page.get_by_role("button", name=ADD).click()
+    expect(page.get_by_text("Added as scene 2")).to_be_visible()
+
+    open_app(page, f"{address}/stories?draft={code}")
+    first, second = page.get_by_label("Heading of scene 1"), page.get_by_label("Heading of scene 2")
+    expect(first).to_have_value("3 7 2")
+    page.get_by_role("button", name="Down scene 1").click()
+    expect(first).to_have_value("9 9")
+    first.fill("Nine is copied")
+    first.press("Enter")
+    page.get_by_label("Words of scene 1").fill("It *copies*.")
+    page.get_by_label("Speaker's notes of scene 1").click()  # leaves the words: they are taken
+    painted(page)
+    page.reload()
+    expect(first).to_have_value("Nine is copied")
+    expect(page.get_by_label("Words of scene 1")).to_have_value("It *copies*.")
+    expect(second).to_have_value("3 7 2")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save the story as MD").click()
+    file = tmp_path / "saved.md"
+    waiting.value.save_as(file)
+    story = read_story(file.read_text("utf-8"), "saved")
+    assert [scene.heading for scene in story.scenes] == ["Nine is copied", "3 7 2"]
+    assert (story.scenes[0].screen.page, story.scenes[0].screen.step) == ("decode", 1)
+    assert (story.scenes[1].screen.layer, story.scenes[1].screen.head) == (1, 2)
+
+    page.get_by_role("button", name="Remove scene 1").click()
+    expect(first).to_have_value("3 7 2")
+    expect(second).to_have_count(0)
+    damaged = tmp_path / "damaged.md"
+    damaged.write_text(file.read_text("utf-8").replace("screen:", "scren:", 1), "utf-8")
+    opens = page.get_by_role("button", name="Open a story")
+    opens.click()
+    page.locator("input[type=file]").set_input_files(damaged)
+    n = file.read_text("utf-8").split("screen:")[0].count("\n") + 1
+    expect(page.get_by_text(f"damaged.md: line {n}: there is no field scren")).to_be_visible()
+    expect(first).to_have_value("3 7 2")  # nothing is lost
+    page.locator("input[type=file]").set_input_files(file)
+    expect(first).to_have_value("Nine is copied")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Read it").last.click()
+    expect(page.locator(".story")).to_contain_text("It copies.")
+    open_app(page, f"{address}/?story={file}&scene=2")
+    expect(page.locator(".story")).to_contain_text("3 7 2")

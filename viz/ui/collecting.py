@@ -1,0 +1,73 @@
+"""A story that somebody puts together: screens are added where they are seen, and kept."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from viz.components.kit.guarded import guarded
+from viz.stories.reading import MOST_SCENES, one_line
+from viz.stories.story import Scene, Story, bare
+from viz.ui.drafts import DRAFTS
+from viz.ui.mending import mend
+from viz.ui.state import change, session
+
+TITLE = "My story"
+ADD = "Add this to a story"
+
+
+def keep_draft() -> None:
+    """Let the address name the story that is put together, also where a link has left it out."""
+    state = session()
+    if state.screen.draft is not None:
+        state.draft = state.screen.draft
+    elif state.draft is not None and state.screen.role is None:
+        mend(replace(state.screen, draft=state.draft))
+
+
+def draft() -> Story | None:
+    """The story that is put together."""
+    return DRAFTS.get(session().screen.draft)
+
+
+def begin(story: Story) -> None:
+    """Put this story together from now on."""
+    session().draft = code = DRAFTS.begin(story)
+    change(draft=code)
+
+
+def changed(change_it: Callable[[Story], Story]) -> None:
+    """Keep what becomes of the story."""
+    code, story = session().screen.draft, draft()
+    if code is not None and story is not None:
+        DRAFTS.put(code, change_it(story))
+
+
+def add_button(key: str) -> None:
+    """What adds the screen to the story, or begins one with it."""
+    st.button(
+        ADD,
+        key=key,
+        type="tertiary",
+        icon=":material/playlist_add:",
+        help="This screen becomes a scene; Stories has them all",
+        on_click=guarded(_add),
+    )
+
+
+def _add() -> None:
+    shown = session().shown
+    if shown is None:
+        return
+    request = shown.request
+    screen = replace(bare(session().screen), checkpoint=request.checkpoint, text=request.text)
+    scene = Scene(one_line(request.text)[:120] or "A scene", "", screen)
+    story = draft()
+    if story is None:
+        begin(Story("", TITLE, "talk", None, "", (scene,)))
+    elif len(story.scenes) == MOST_SCENES:
+        st.toast(f"A story has {MOST_SCENES} scenes at most: this one was not added.")
+        return
+    else:
+        changed(lambda story: replace(story, scenes=(*story.scenes, scene)))
+    st.toast(f"Added as scene {len(story.scenes) + 1 if story else 1}: Stories has them all.")
