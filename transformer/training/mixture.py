@@ -38,6 +38,7 @@ NEWS_SETS = (
     *(f"newstest{year}" for year in range(2009, 2021) if year != TEST_YEAR),
 )
 TALK = Path(__file__).with_name("talk.tsv")
+WORLD = Path(__file__).with_name("world.tsv")
 EPOCH_PAIRS = 30_000
 SAMPLED, SAMPLING = 0.3, 0.3
 """The share of sources whose pieces are drawn anew (Kudo 2018), with this inverse temperature."""
@@ -51,10 +52,10 @@ VOCABULARY_WORDS = 4
 class Shares:
     """How many of an epoch's pairs are of each kind: at the start of a run and at its end."""
 
-    words: tuple[float, float] = (0.22, 0.10)
-    rare: tuple[float, float] = (0.04, 0.00)
+    words: tuple[float, float] = (0.16, 0.08)
+    rare: tuple[float, float] = (0.03, 0.00)
     """What else the dictionary holds: phrases, and words that no sentence has."""
-    substituted: tuple[float, float] = (0.28, 0.22)
+    substituted: tuple[float, float] = (0.26, 0.20)
     """Sentences with a rare noun or verb in place of theirs."""
     sentences: tuple[float, float] = (0.30, 0.48)
     joined: tuple[float, float] = (0.05, 0.08)
@@ -62,6 +63,8 @@ class Shares:
     news: tuple[float, float] = (0.04, 0.05)
     talk: tuple[float, float] = (0.02, 0.02)
     """Sentences about attention, talks and the world, written for this project."""
+    world: tuple[float, float] = (0.10, 0.12)
+    """Sentences about everything else that people type, written for this project."""
     patterns: tuple[float, float] = (0.10, 0.08)
     """Sentences with gaps that everyday nouns fill, written for this project."""
 
@@ -122,6 +125,7 @@ def _files(data: Path | None) -> dict[str, list[Path]]:
         "words": [need(data, DICTIONARY, WORDS)],
         "news": [need(data, NEWS, f"{name}.tsv") for name in NEWS_SETS],
         "talk": [TALK],
+        "world": [WORLD],
     }
 
 

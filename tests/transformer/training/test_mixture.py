@@ -23,6 +23,7 @@ from transformer.training.mixture import (
     NEWS_SETS,
     TALK,
     WORDS,
+    WORLD,
     Mixture,
     Shares,
     joined,
@@ -80,9 +81,10 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             folder / NEWS / f"{name}.tsv", [*(f"{s} {s}\tNachricht." for s in SENTENCES), *unseen]
         )
     write(tmp_path / "talk.tsv", ["Attention!\tRede.", *unseen])
+    write(tmp_path / "world.tsv", ["The sea!\tWelt.", *unseen])
     write(tmp_path / "nouns.tsv", ["owl\tEule\tfeminine\t\t\tanimal"])
     write(tmp_path / "patterns.tsv", ["animal\t-\tThe {1} sleeps.\tMuster."])
-    for name in ("talk", "nouns", "patterns"):
+    for name in ("talk", "world", "nouns", "patterns"):
         file = tmp_path / f"{name}.tsv"
         monkeypatch.setattr(f"transformer.training.mixture.{name.upper()}", file)
     return folder
@@ -103,15 +105,16 @@ def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
     targets = {target for _, target in dealt}
     assert targets == {
         *("Satz.", "Beispiel.", example, "Beispiel", "Selten", "Nachricht.", "Rede."),
-        *("Muster.", "Ich sah eine Eule."),
+        *("Welt.", "Muster.", "Ich sah eine Eule."),
     }
 
 
-def test_no_sentence_about_talks_is_of_the_stage_set() -> None:
-    talk = [key(source) for source, _ in read_pairs(TALK)]
-    assert len(talk) == len(set(talk)) > 50
+@pytest.mark.parametrize(("file", "least"), [(TALK, 290), (WORLD, 3000)])
+def test_no_sentence_of_ours_is_of_the_stage_sets(file: Path, least: int) -> None:
+    ours = [key(source) for source, _ in read_pairs(file)]
+    assert len(ours) == len(set(ours)) >= least
     both = [*stage_pairs(), *stage_pairs(SECOND)]
-    assert not {key(source) for source, _ in both} & set(talk)
+    assert not {key(source) for source, _ in both} & set(ours)
 
 
 def test_the_shares_move_from_the_first_to_the_last(mixture: Mixture) -> None:

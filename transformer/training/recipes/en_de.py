@@ -3,8 +3,8 @@
 python -m transformer train en-de --data DIR --from OLD
 
 OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
-weights are those of the last of ten runs, each of which began with the weights of the one before:
-their card tells of all.
+weights are those of the last of eleven runs, each of which began with the weights of the one
+before: their card tells of all.
 """
 
 from transformer.checkpoint import About
@@ -56,13 +56,13 @@ RECIPE = Recipe(
         "[CC BY 2.0 FR](https://creativecommons.org/licenses/by/2.0/fr/). "
         "Words, phrases and example sentences of the dictionary Ding (Frank Richter, TU Chemnitz), "
         "licence GPL, version 2 or later. The news test sets of WMT 2008-2020 except that of 2014, "
-        "freely available for research. About three hundred sentences about attention, talks and "
-        "the world, a hundred with gaps, and seven hundred everyday nouns to fill them, written "
-        "for this project (`talk.tsv`, `patterns.tsv` and `nouns.tsv` in `transformer/training`). "
-        "Some sentences are "
-        "changed on the way: joined, in lower case, with no final stop, with other names, nouns, "
-        "verbs, numbers or spelling. No sentence of a validation or test set, of newstest2014 or "
-        "of the stage set, compared in lower case by letters and digits, is in the training set. "
+        "freely available for research. Three thousand sentences such as people type, three "
+        "hundred about attention, talks and the world, a hundred with gaps, and seven hundred "
+        "everyday nouns to fill them, written for this project (`world.tsv`, `talk.tsv`, "
+        "`patterns.tsv` and `nouns.tsv` in `transformer/training`). Some sentences are changed "
+        "on the way: joined, in lower case, with no final stop, with other names, nouns, verbs, "
+        "numbers or spelling. No sentence of a validation or test set, of newstest2014 or of the"
+        " stage sets, compared in lower case by letters and digits, is in the training set. "
         "Multi30k (research and education only) is used to evaluate, never to train."
     ),
 )
