@@ -7,15 +7,18 @@ each token's deviation is taken as it is in this very run: the sum is right, and
 of the model with its norm frozen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from transformer.analysis.watched_terms import watched_parts
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
+from transformer.edits.edit import Edit
+from transformer.edits.spelling import edits_of
 from transformer.layers.norm import BatchNorm, DeviationNorm, NoNorm
 from transformer.layers.positions import Concatenated
 from transformer.recording import PositionalEncoding, Recording
@@ -52,8 +55,17 @@ class ScoreTerms:
         return float((total - self.score).abs().max())
 
 
-def score_terms(checkpoint: Checkpoint, recording: Recording, kind: str, head: int) -> ScoreTerms:
-    """The parts of a head's scores in the first layer of self-attention. Raises NoTerms."""
+def score_terms(
+    checkpoint: Checkpoint,
+    recording: Recording,
+    kind: str,
+    head: int,
+    edits: Iterable[Edit | str] = (),
+) -> ScoreTerms:
+    """The parts of a head's scores in the first layer of self-attention.
+
+    edits: those of the recording, which a model that is not ours is run with again. Raises NoTerms.
+    """
     attention = recording.attentions[kind]
     if attention.is_cross:
         raise NoTerms("A cross head's queries and keys are states of two stacks, not embeddings.")
@@ -68,21 +80,39 @@ def score_terms(checkpoint: Checkpoint, recording: Recording, kind: str, head: i
         nothing = torch.zeros_like(score)
         return ScoreTerms(score, {(CONTENT, CONTENT): products}, nothing, others, is_frozen=False)
     if checkpoint.family.is_watched:
-        raise NoTerms(
-            "This model runs as its own code says, so what stands between its embeddings and its "
-            "first queries is not known here."
+        found = watched_parts(checkpoint, recording, kind, head, side, edits_of(edits))
+        if found is None:
+            raise NoTerms(
+                "What this model does between its embeddings and its first queries is not a sum of "
+                "contents and positions, even with its layer norms frozen."
+            )
+        q, k = (
+            {CONTENT: of.content, POSITION: of.position, BIASES: of.biases}
+            for of in (found.query, found.key)
         )
+        return _terms(score, others, q, k, call.scale, found.is_frozen)
     whole, norms = _first_layer(checkpoint, kind)
     parts = _parts(checkpoint.model, recording.positions[side])
     for norm in norms:
         parts = _normed(norm, parts)
     q, k = (_projected(each, parts, whole.n_heads, head) for each in (whole.query, whole.key))
-    four = {(of, to): _products(q[of], k[to], call.scale) for of, to in FOUR}
-    rest = [_products(q[BIASES], each, call.scale) for each in k.values()]
-    rest += [_products(q[of], k[BIASES], call.scale) for of in (CONTENT, POSITION)]
-    biases = torch.stack(rest).sum(0)
     is_frozen = any(not isinstance(norm, NoNorm | BatchNorm) for norm in norms)
-    return ScoreTerms(score, four, biases, others, is_frozen)
+    return _terms(score, others, q, k, call.scale, is_frozen)
+
+
+def _terms(
+    score: Tensor,
+    others: Tensor,
+    q: Mapping[str, Tensor],
+    k: Mapping[str, Tensor],
+    scale: float,
+    is_frozen: bool,
+) -> ScoreTerms:
+    """Of queries and keys [T, d] as sums of content, position and biases."""
+    four = {(of, to): _products(q[of], k[to], scale) for of, to in FOUR}
+    rest = [_products(q[BIASES], each, scale) for each in k.values()]
+    rest += [_products(q[of], k[BIASES], scale) for of in (CONTENT, POSITION)]
+    return ScoreTerms(score, four, torch.stack(rest).sum(0), others, is_frozen)
 
 
 def _products(q: Tensor, k: Tensor, scale: float) -> Tensor:

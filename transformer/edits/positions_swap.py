@@ -9,7 +9,10 @@ _WORD = Value("Word", 0, 0, 10**6, is_whole=True)
 
 
 def swapped(edit: Edit, places: Tensor) -> Tensor:
-    """i where j was and j where i was, of [T]."""
+    """i where j was and j where i was, of [T].
+
+    The places may have moved already: then the words that stand there now change places.
+    """
     i, j = map(int, edit.values)
     return torch.where(places == i, j, torch.where(places == j, i, places))
 
@@ -20,7 +23,8 @@ EDIT = EditKind(
     of="side",
     explain=(
         "Two words stand in each other's positions and keep their order in the text: what changes "
-        "is what the model takes from places."
+        "is what the model takes from places. Several swaps happen one after the other: each "
+        "exchanges who stands at two positions then, and the words' numbers are those of positions."
     ),
     formula=r"x_i = e_i + p_j, \quad x_j = e_j + p_i",
     values=(_WORD, _WORD),

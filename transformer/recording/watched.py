@@ -16,7 +16,7 @@ from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
-from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
+from transformer.watch.editing import EditingWatcher, Plan, Spot, check_met, given_by
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
@@ -93,6 +93,16 @@ def edited_logits(
         logits: torch.Tensor = checkpoint.model(*_rows(checkpoint, forced.inputs))[0]
     check_met(editor)
     return logits
+
+
+def edited_calls(
+    checkpoint: Checkpoint, forced: ForcedPass, plan: Plan, editor: Editor
+) -> list[tuple[Spot, AttentionCall]]:
+    """Each call of an edited pass, and which attention it is. Raises EditError."""
+    watcher = EditingWatcher(checkpoint.model, plan, editor)
+    with torch.inference_mode(), watcher:
+        checkpoint.model(*_rows(checkpoint, forced.inputs))
+    return [(spot, maker(seen)()) for seen, spot in plan.spots(watcher)]
 
 
 def watched_given(checkpoint: Checkpoint, forced: ForcedPass) -> Given:

@@ -5,7 +5,7 @@ the same calls, counted module by module, are the same attentions.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -84,6 +84,19 @@ class Plan:
         self.n_calls, self.n_softmaxes = n_calls, n_softmaxes
         self.sizes = {name: _sizes(kind) for name, kind in kinds.items() if not kind.is_softmax}
         self.layers = layer_paths(kinds)
+
+    def spots(self, watcher: Watcher) -> Iterator[tuple[Seen, Spot]]:
+        """What another pass of the same module has shown, and which attention each of it is.
+
+        Told by where it was called: what is computed there may look like another kind.
+        """
+        n_calls: Counter[str] = Counter()
+        for seen in watcher.seen:
+            path = seen.place.path
+            spot = self.calls.get((path, n_calls[path]))
+            n_calls[path] += 1
+            if spot is not None:
+                yield seen, spot
 
 
 def _spots(kind: str, layer: int, call: Seen) -> list[tuple[Seen, Spot]]:

@@ -280,6 +280,22 @@ def test_a_swap_of_positions_is_a_permutation_of_encodings(text_checkpoint: Chec
     assert not encodings("positions-zero:source").any()
 
 
+def test_swaps_of_positions_that_overlap_happen_one_after_the_other(
+    text_checkpoint: Checkpoint,
+) -> None:
+    """The second one moves whoever stands at its two positions by then; in one order or another."""
+
+    def encodings(*edits: str) -> Tensor:
+        recording = record(text_checkpoint, SENTENCES[0], SENTENCES[50], edits=edits)
+        return recording.positions["source"].encodings
+
+    plain, swaps = encodings(), ("positions-swap:source=2,5", "positions-swap:source=5,4")
+    for edits, moved in ((swaps, {2: 4, 4: 5, 5: 2}), (swaps[::-1], {2: 5, 4: 2, 5: 4})):
+        order = [moved.get(word, word) for word in range(len(plain))]
+        assert torch.equal(encodings(*edits), plain[order])
+    assert torch.equal(encodings(swaps[0], swaps[0]), plain)
+
+
 @each
 def test_words_that_are_swapped_are_those_of_the_text_with_both_exchanged(name: str) -> None:
     """Swapped twice they are the text itself; where nothing stands in an order, only rows move."""

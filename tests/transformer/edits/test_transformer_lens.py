@@ -6,6 +6,7 @@ formulas written out.
 
 import copy
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,50 @@ def test_the_state_of_each_word_is_that_of_another_sentence(
         edit = f"state-from:decoder_self.{layer}.{word}={OTHER}"
         expected = theirs(lens, (point, patch))
         torch.testing.assert_close(ours(checkpoint, edit), expected, **close)
+
+
+POSITIONS = "hook_pos_embed"
+"""Where the rows of positions pass by, before they are added."""
+
+
+@pytest.mark.parametrize(
+    ("edit", "order", "factor"),
+    [
+        ("positions-zero:text", range(N_WORDS), 0.0),
+        ("positions-scale:text=0.5", range(N_WORDS), 0.5),
+        ("positions-swap:text=1,3", [0, 3, 2, 1, 4], 1.0),
+        ("positions-permute:text=4,2,0,1,3", [4, 2, 0, 1, 3], 1.0),
+    ],
+)
+def test_positions_are_zeroed_scaled_swapped_and_permuted(
+    checkpoint: Checkpoint, lens: Lens, edit: str, order: Sequence[int], factor: float
+) -> None:
+    def change(rows: Tensor, hook: Any) -> Tensor:
+        return rows[:, list(order)] * factor
+
+    expected = theirs(lens, (POSITIONS, change))
+    assert float((expected - theirs(lens)).abs().max()) > 1e-3
+    torch.testing.assert_close(ours(checkpoint, edit), expected, **close)
+
+
+def test_positions_are_shifted(checkpoint: Checkpoint, lens: Lens, hugging_face: Any) -> None:
+    def change(rows: Tensor, hook: Any) -> Tensor:
+        return hugging_face.transformer.wpe.weight[None, 3 : 3 + N_WORDS].expand_as(rows)
+
+    expected = theirs(lens, (POSITIONS, change))
+    assert float((expected - theirs(lens)).abs().max()) > 1e-3
+    torch.testing.assert_close(ours(checkpoint, "positions-shift:text=3"), expected, **close)
+
+
+@pytest.mark.parametrize("layer", range(N_LAYERS))
+def test_the_states_of_all_positions_are_those_of_another_sentence(
+    checkpoint: Checkpoint, lens: Lens, layer: int
+) -> None:
+    """The model then goes on as in the other sentence, from its beginning to its end."""
+    point = f"blocks.{layer}.hook_resid_post"
+    other = kept(lens, point, OTHER)
+    expected = theirs(lens, (point, lambda states, hook: other))
+    edits = [f"state-from:decoder_self.{layer}.{word}={OTHER}" for word in range(N_WORDS)]
+    found = record(checkpoint, IDS, edits=edits).logits
+    torch.testing.assert_close(found, expected, **close)
+    torch.testing.assert_close(found, theirs(lens, ids=OTHER), **close)

@@ -106,9 +106,9 @@ def test_models_of_every_family(families: Path, name: str) -> None:
     [
         ("Llama", "adds no encodings to its words"),
         ("BLOOM", "words that all move by as much attend as before"),
-        ("GPT-2", "runs as its own code says"),
-        ("Marian", "runs as its own code says"),
-        ("T5", "adds no encodings to its words"),
+        ("GPT-2", "With the norm frozen"),
+        ("Marian", "Exact: no norm stands between"),
+        ("T5", "there is nothing of one word to scale or to swap"),
     ],
 )
 def test_opened_models(

@@ -21,8 +21,9 @@ MOST_SHIFT = 64
 """Positions of a shift that a slider offers; an address may ask for more."""
 MOST_SCALE = 2.0
 ONLY_DISTANCES = (
-    "Positions are in the scores only, as a bias of distance: words that all move by as much "
-    "attend as before."
+    "This model adds a bias of distance to its scores, and no encodings to its words: words that "
+    "all move by as much attend as before, and there is nothing of one word to scale or to swap. "
+    "The bias can be taken away, and words can change places."
 )
 SHIFT, SCALE, ZERO, SWAP = "positions-shift", "positions-scale", "positions-zero", "positions-swap"
 WORDS = "words-swap"

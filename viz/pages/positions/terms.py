@@ -20,6 +20,7 @@ from transformer.visible import visible
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal
 from viz.ui.focus import pin_cell, pinned_cell
+from viz.ui.kept import KEPT, bytes_of
 from viz.ui.page import Pane
 from viz.ui.state import change, current_theme, widget
 
@@ -47,7 +48,7 @@ def terms(pane: Pane) -> None:
         _elsewhere(pane)
         return
     try:
-        found = score_terms(pane.checkpoint, recording, selection.kind, selection.head)
+        found = _found(pane)
     except NoTerms as error:
         st.markdown(TITLE)
         st.caption(literal(str(error)))
@@ -64,6 +65,17 @@ def terms(pane: Pane) -> None:
     score = float(found.score[query, key])
     st.html(score_split(parts, named, more, score, current_theme()))
     st.caption(literal(_said(found, bool(allowed[query, key]))))
+
+
+def _found(pane: Pane) -> ScoreTerms:
+    """A model that is not ours is run five times for it. Raises NoTerms."""
+    request, (kind, head) = pane.answer.request, (pane.selection.kind, pane.selection.head)
+
+    def make() -> ScoreTerms:
+        return score_terms(pane.checkpoint, pane.recording, kind, head, request.edits)
+
+    found: ScoreTerms = KEPT.get(("terms", request, kind, head), make, bytes_of)
+    return found
 
 
 def _elsewhere(pane: Pane) -> None:
