@@ -69,6 +69,10 @@ KNOWN = {
     "_STYLE.replace('ACCENT', current_theme().accent)": "a style sheet",
     "numbers_table(rows, current_theme())": "viz/figures escapes all texts",
     "guess_table(task.options(seen), points, truth, theme)": "as above",
+    "as_html(scene.text)": "escapes all but its own elements",
+    "f'<h1 data-scene=\"{number:d}\">{html.escape(scene.heading)}</h1>'": "escaped",
+    "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {told}</a></p>'": "escaped",
+    "STAGE_STYLE": "a style sheet",
     # Declared in our code: by a view, a lens, a metric, a decoding method, a page or a control.
     "view.explain": "a view's",
     "f'- **{each.title}**: {each.cited}'": "a metric's",

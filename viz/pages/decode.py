@@ -17,6 +17,7 @@ from viz.ui.panel import panel
 from viz.ui.payloads import caption_of, payload_of
 from viz.ui.request import Answer
 from viz.ui.saving import download
+from viz.ui.stage import on_stage
 from viz.ui.state import current_theme
 from viz.views.listed import listed
 
@@ -27,7 +28,7 @@ def draw(pane: Pane) -> None:
         _read_only(pane)
     else:
         _steps(pane, pane.answer.decoding)
-        for name in listed("decode", pane.recording):
+        for name in () if on_stage() else listed("decode", pane.recording):
             panel(name, pane)
 
 
@@ -44,6 +45,8 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
         on_step=lambda step: pin_step(pane, step),
     )
     preview("player", player)
+    if on_stage():
+        return
     download(
         "Steps as CSV",
         lambda: decoding_csv(decoding),

@@ -17,6 +17,7 @@ from viz.ui.payloads import caption_of, payload_of
 from viz.ui.picture import TITLES, choose_picture, composed, picture
 from viz.ui.reading import choose_reading, readable, usable_reading
 from viz.ui.saving import save_head
+from viz.ui.stage import on_stage
 from viz.ui.state import change, current_theme
 from viz.views.listed import listed
 from viz.views.view import HeadChoice
@@ -28,6 +29,9 @@ MOST_CELLS = 2**26
 def draw(pane: Pane) -> None:
     """All heads, and one of them large; below, whatever other views of attention there are."""
     reading = usable_reading(pane)
+    if on_stage() and pane.screen.tool != "heads":
+        picture(pane.screen.picture, pane, reading)
+        return
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
     # What is sent first is painted first; but of a long text all heads take much longer than one

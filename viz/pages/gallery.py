@@ -12,6 +12,7 @@ from viz.stories.story import Scene, Story
 from viz.theme import theme
 from viz.ui.page import Page, Pane
 from viz.ui.request import Request, about, answer, make_request, recording_of_text
+from viz.ui.stage import list_talks
 from viz.ui.state import current_theme
 
 
@@ -22,6 +23,7 @@ def draw(pane: Pane) -> None:
         "5 of *Attention Is All You Need*. Numbers are for the sentence opened; averages over many "
         "sentences are in brackets."
     )
+    list_talks()
     look, stories = current_theme(), stories_of("gallery")
     places = []
     for story in stories:

@@ -17,6 +17,7 @@ from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane
 from viz.ui.proofs import proof_button
 from viz.ui.request import Answer, answer
+from viz.ui.stage import on_stage
 from viz.ui.state import change, current_theme, session, widget
 
 TOOLS = {"look": "Look", "heads": "Switch heads off", "arrows": "Cut arrows"}
@@ -50,6 +51,8 @@ def experiment(pane: Pane, page: Page) -> None:
             say_unchanged(screen)
         return
     can_edit = page.edits == "made"
+    if on_stage() and not screen.edits:
+        return
     is_used = bool(screen.edits or state.before or state.undone)
     if not is_used and (screen.tool == "look" or not can_edit):
         return

@@ -36,6 +36,7 @@ from viz.ui.request import (
     damage_of,
     make_request,
 )
+from viz.ui.stage import on_stage
 from viz.ui.state import bound, change, session, widget
 from viz.ui.words import help_of
 
@@ -63,7 +64,10 @@ def header(page: Page) -> Request:
     text = first_example(checkpoint) if screen.text is None else screen.text
     edits = screen.edits if page.edits in ("shown", "made") else ()
     asked, place = request_of(checkpoint, text, replace(screen, edits=edits)), None
-    if shows == "sentence":
+    if on_stage() and shows == "sentence":
+        _choose_text(checkpoint, text)
+        place = st.empty()
+    elif shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
         with sentence:
             with _row():
@@ -73,7 +77,7 @@ def header(page: Page) -> Request:
         with pickers, _row():
             _choose_checkpoint(names, checkpoint)
             _choose_decoding(asked)
-    elif shows == "checkpoint":
+    elif shows == "checkpoint" and not on_stage():
         _choose_checkpoint(names, checkpoint, width=320)
     if shows != "nothing":
         _settle(asked, place)

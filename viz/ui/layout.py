@@ -24,6 +24,7 @@ from viz.ui.opened import at_start, checkpoint_names, open_linked, title
 from viz.ui.page import Page, Pane
 from viz.ui.request import Request
 from viz.ui.sidebar import sidebar
+from viz.ui.stage import open_scene
 from viz.ui.state import session
 from viz.ui.story import tell_story
 from viz.ui.style import style
@@ -80,6 +81,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     state, failed = session(), f"{page.title} could not be drawn"
     said, state.failed = state.failed, None
     try:
+        open_scene()
         asked = header(page)
         say_failed_choice()
     except Exception as error:
@@ -113,5 +115,6 @@ def _draw_page(page: Page, asked: Request) -> None:
                 experiment(pane, page)
             if not page.tells:
                 tell_story()
-        page.draw(shown)
+        with st.container(key="page"):
+            page.draw(shown)
     drawn()

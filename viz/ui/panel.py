@@ -13,8 +13,12 @@ from viz.export import CONFIG, figure_html
 from viz.ui.controls import draw_control
 from viz.ui.page import Pane
 from viz.ui.saving import download
+from viz.ui.stage import on_stage
 from viz.ui.state import current_theme
 from viz.views.view import View
+
+HEIGHT = 380
+"""Of a chart on a stage at most, in px; it is enlarged there, as viz/ui/stage_style.py says."""
 
 
 def panel(name: str, pane: Pane, **given: Any) -> None:
@@ -64,6 +68,8 @@ def show_figure(
 
 def plot(figure: Figure, alt: str, key: str, **config: Any) -> None:
     """A figure by itself. key: unique on the page; config: beside Plotly's usual options."""
+    if on_stage():
+        figure.update_layout(height=min(figure.layout.height or HEIGHT, HEIGHT))
     st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG | config, alt=alt)
 
 

@@ -1,6 +1,7 @@
 """The story whose scene is on the screen, told in a strip above the picture."""
 
 import html
+from dataclasses import replace
 
 import streamlit as st
 
@@ -55,6 +56,7 @@ def _text(story: Story, number: int) -> str:
         links.append(_link(story, number + 1, "Next →"))
     if session().screen != story.told(number):
         links.append(_link(story, number, "Back to the scene"))
+    links.append(f'<a data-state href="{_on_stage()}">Present</a>')
     theme = current_theme()
     style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
     return (
@@ -62,6 +64,11 @@ def _text(story: Story, number: int) -> str:
         f'<nav aria-label="{html.escape(story.title)}">{"".join(links)}</nav></header>'
         f"{as_html(scene.text)}</div>"
     )
+
+
+def _on_stage() -> str:
+    """The address of the same screen, for a wall."""
+    return html.escape(link(replace(session().screen, role="stage")))
 
 
 def _link(story: Story, to: int, words: str) -> str:

@@ -13,6 +13,7 @@ from viz.ui.live_preview import preview, preview_address
 from viz.ui.page import Page, Pane
 from viz.ui.payloads import payload_of
 from viz.ui.request import Answer
+from viz.ui.stage import on_stage
 from viz.ui.state import current_theme
 
 TITLES = {
@@ -29,7 +30,7 @@ def token_row(page: Page, pane: Pane, previews: bool = True) -> None:
     previews: whether the tokens follow a text that is being typed; those of a checkpoint that
     stands in for the chosen one wait until it is entered.
     """
-    if page.choices is None:
+    if page.choices is None or on_stage():
         _tokens(page, pane, previews)
     else:
         tokens, choices = st.columns(WIDTHS)
@@ -51,6 +52,8 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> None:
     )
     if previews:
         preview("tokens", rows, leads=False, address=address)
+    if on_stage():
+        return
     badge(shown)
     known = [*numbering(shown.recording), *missing(shown.recording)]
     if remarks := [*_languages(shown), *_end(shown), *known]:

@@ -2,11 +2,12 @@
 
 import { createImage, emptied } from "../kit/canvas.js";
 import { element, setPiece } from "../kit/page.js";
+import { isOnStage, roomBelow, typeSize } from "../kit/room.js";
 import { FULL, pixelTable } from "../kit/shade.js";
 
 const ROW = 18; // px, while all rows fit
 const TALLEST = 640; // px of the whole
-const NAMED = 14; // px that a name needs
+const LEAST = 60;
 
 // show(step) is asked for when a row is pressed or dragged over.
 export function createOverview(show) {
@@ -31,10 +32,8 @@ export function createOverview(show) {
 export function fillOverview(overview, { weights, written, entropies }) {
   const [nRows, nColumns] = weights.shape;
   Object.assign(overview, { nRows, nColumns, weights });
-  const height = Math.max(60, Math.min(ROW, TALLEST / nRows) * nRows);
-  overview.node.style.height = `${height}px`;
-  const every = Math.ceil((NAMED * nRows) / height);
-  overview.names.replaceChildren(...written.map((piece, step) => name(piece, step, step % every)));
+  overview.written = written;
+  overview.every = 0;
   const most = Math.max(1, ...entropies);
   overview.bars.replaceChildren(
     ...entropies.map((entropy, step) => {
@@ -44,6 +43,18 @@ export function fillOverview(overview, { weights, written, entropies }) {
       return bar;
     }),
   );
+}
+
+// A name needs the height of its type; those of rows that are less high are left out in between.
+function fit(overview) {
+  const { node, nRows, written } = overview;
+  const [row, most] = isOnStage() ? [1.2 * typeSize(), roomBelow(node)] : [ROW, TALLEST];
+  const height = Math.max(LEAST, Math.min(row, Math.min(most, TALLEST) / nRows) * nRows);
+  node.style.height = `${height}px`;
+  const every = Math.ceil((typeSize() * nRows) / height);
+  if (every === overview.every) return;
+  overview.every = every;
+  overview.names.replaceChildren(...written.map((piece, step) => name(piece, step, step % every)));
 }
 
 function name(piece, step, isLeftOut) {
@@ -56,6 +67,7 @@ function name(piece, step, isLeftOut) {
 // strip: the elements of the keys. In one line, the columns of the map stand below them.
 export function drawOverview(overview, strip, palette) {
   const { weights, nRows, nColumns } = overview;
+  fit(overview);
   const edges = columnEdges(strip.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth]));
   overview.node.classList.toggle("aligned", edges !== null);
   overview.edges = edges ?? Array.from({ length: nColumns + 1 }, (_, i) => i);

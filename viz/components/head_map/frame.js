@@ -1,6 +1,5 @@
 // Where a head map's parts stand, and the labels along its two sides.
 
-const LARGEST_CELL = 64; // px
 const LABELLED_CELL = 26; // a cell is stretched to this before it gets smaller than its label
 const USUAL = 540; // px: the height of a map that is not fitted
 const LEAST = 360;
@@ -10,21 +9,22 @@ const LABEL_GAP = 6;
 const LEVEL_LABELS = 6; // more columns than these have upright labels
 
 // plot: { x, y, width, height } of the cells; room: px for the labels of rows and of columns.
-// type: the font's size; space: the height that there is for all of it.
-export function measureFrame(map, width, context, { family, type, space }) {
+// type: the font's size; largest: of a cell, which is so many times as broad at most;
+// least: its height at least; space: the height that there is for all of it.
+export function measureFrame(map, width, context, { family, type, largest, broadest, least = LEAST, space }) {
   const { nRows, nColumns, header } = map;
   context.font = `${type}px ${family}`;
   const rows = Math.min(widest(context, header.rows), 0.24 * width, 11 * type);
   const x = Math.ceil(AXIS_TITLE + rows + LABEL_GAP);
   const across = (width - x - 8) / nColumns;
   const longest = widest(context, header.columns);
-  const level = nColumns <= LEVEL_LABELS && longest < Math.min(across, 3 * LARGEST_CELL) - 12;
+  const level = nColumns <= LEVEL_LABELS && longest < Math.min(across, 3 * largest) - 12;
   const columns = level ? type + 3 : Math.min(longest, 8 * type);
   const below = Math.ceil(LABEL_GAP + columns + AXIS_TITLE);
-  const height = space === Infinity ? USUAL : Math.max(LEAST, space);
+  const height = space === Infinity ? USUAL : Math.max(least, space);
   const down = (height - below - 9) / nRows;
-  const smallest = Math.min(across, down, LARGEST_CELL);
-  const broad = level ? Math.max(longest + 12, LABELLED_CELL) : LABELLED_CELL;
+  const smallest = Math.min(across, down, largest);
+  const broad = Math.max(level ? longest + 12 : 0, LABELLED_CELL, broadest * smallest);
   const plot = {
     x,
     y: 9,

@@ -1,7 +1,7 @@
 // What every head map has: two canvases, a title and a legend, and a cursor that keys move.
 
 import { element } from "../kit/page.js";
-import { typeSize } from "../kit/room.js";
+import { isOnStage, typeSize } from "../kit/room.js";
 import { createSentence } from "../kit/sentence.js";
 import { drawLabels, measureFrame } from "./frame.js";
 import { drawMarks } from "./marks.js";
@@ -9,6 +9,9 @@ import { prepareCanvas } from "./paint.js";
 import { eventPlace, point, tellToken } from "./pointing.js";
 import { describe, read } from "./readout.js";
 import { covers, inMap, isExact } from "./values.js";
+
+const LARGEST_CELL = 64; // px
+const BROADEST = 1.8; // times as broad as high: a cell on a stage, which may be of six lines
 
 // hint: how to use the keyboard, for those who do not see it.
 export function createStage(hint) {
@@ -61,8 +64,12 @@ export function listenToStage(view, move) {
 // All but the cells, on canvases as wide as a node. space: the height that there is for it, in px.
 export function drawStage(view, node, space = Infinity) {
   const { map, cells, marks, stage, palette } = view;
-  const look = { family: getComputedStyle(node).fontFamily, type: typeSize(), space };
-  view.frame = measureFrame(map, node.clientWidth, cells.getContext("2d"), look);
+  const type = typeSize();
+  const family = getComputedStyle(node).fontFamily;
+  const look = isOnStage()
+    ? { largest: 6 * type, broadest: BROADEST, least: 10 * type }
+    : { largest: LARGEST_CELL, broadest: 1 };
+  view.frame = measureFrame(map, node.clientWidth, cells.getContext("2d"), { ...look, family, type, space });
   const [width, height] = [view.frame.width, view.frame.height].map((size) => `${size}px`);
   stage.style.height = height;
   for (const { style } of [cells, marks]) Object.assign(style, { width, height });

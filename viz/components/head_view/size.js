@@ -1,7 +1,7 @@
 // How large the picture is, and how far it has scrolled.
 
 import { devicePixels } from "../kit/canvas.js";
-import { cornerOf, isNarrow, roomBelow, typeSize } from "../kit/room.js";
+import { cornerOf, isNarrow, isOnStage, roomBelow, typeSize } from "../kit/room.js";
 import { unfoldCells } from "./folding.js";
 import { createPaint } from "./lines.js";
 import { drawBase } from "./picture.js";
@@ -19,7 +19,7 @@ export function fit(view) {
   const type = typeSize();
   const room = roomBelow(view.box) - view.legend.offsetHeight - 8;
   const usual = isNarrow() ? Math.min(USUAL, NARROW_SHARE * window.innerHeight) : USUAL;
-  view.height = Math.max(LEAST, room === Infinity ? usual : room);
+  view.height = Math.max(isOnStage() ? 10 * type : LEAST, room === Infinity ? usual : room);
   const wanted = Math.floor(view.height / Math.max(nRows, nColumns));
   const [least, most] = PITCHES.map((times) => Math.round(times * type));
   view.pitch = Math.max(least + 2, Math.min(most, wanted));

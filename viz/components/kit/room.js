@@ -27,7 +27,12 @@ export function isNarrow() {
 // Of what is to be read, in px: page.css says what it is.
 export function typeSize() {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-  return window.innerWidth >= 1800 ? rem : 0.875 * rem;
+  return window.innerWidth >= 1800 || isOnStage() ? rem : 0.875 * rem;
+}
+
+// Whether the page is one for a wall: viz/ui/stage_style.py says so.
+export function isOnStage() {
+  return getComputedStyle(document.documentElement).getPropertyValue("--stage-type") !== "";
 }
 
 // changed() is called when the room of an element may be another. Returns what ends that.

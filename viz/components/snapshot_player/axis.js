@@ -2,7 +2,7 @@
 
 import { count } from "./words.js";
 
-export const PLOT = { left: 46, right: 14, bottom: 8, labels: 34 }; // px around the lines
+export const PLOT = { left: 46, right: 14, bottom: 8 }; // px around the lines
 
 export function svg(tag, attributes, text) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -31,10 +31,10 @@ export function valueScale(most, height, top) {
   return { ticks, at: (value) => top + room * (1 - value / (most || 1)) };
 }
 
-// The steps whose labels do not meet; the last one always has one.
-export function labelledSteps(steps, x) {
+// The steps whose labels do not meet; the last one always has one. type: their size, px.
+export function labelledSteps(steps, x, type = 11) {
   const shown = [steps.length - 1];
-  const room = (i) => 3.4 * count(steps[i]).length + 5; // half a label at 11 px
+  const room = (i) => 0.31 * type * count(steps[i]).length + 5; // half a label
   for (let i = steps.length - 2; i >= 0; i--) {
     const next = shown[0];
     if (x(steps[next]) - x(steps[i]) >= room(i) + room(next)) shown.unshift(i);

@@ -1,11 +1,13 @@
 // A metric of every head over the steps, and below it the loss, under one cursor.
 
 import { element } from "../kit/page.js";
+import { isOnStage, typeSize } from "../kit/room.js";
 import { term } from "../kit/terms.js";
 import { PLOT, labelledSteps, linePath, stepScale, svg, valueScale } from "./axis.js";
 import { chosenHead, count, metricText } from "./words.js";
 
 const HEIGHTS = { metric: 196, loss: 96 }; // px of the two plots, without the labels of the axis
+const STAGE_TYPE = 24; // px of type at which they are as high on a stage
 const TOPS = { metric: 24, loss: 8 }; // px above the lines: a strip for the name of the role
 
 // choose(place) is asked for when a step is pressed or dragged over.
@@ -47,8 +49,8 @@ export function drawCurves(curves, data) {
 }
 
 function startPlot(plot, width, most, curves, hasLabels, write) {
-  const [height, top] = [HEIGHTS[plot.name], TOPS[plot.name]];
-  const whole = height + (hasLabels ? PLOT.labels : 0);
+  const [height, top] = [heightOf(plot.name), TOPS[plot.name]];
+  const whole = height + (hasLabels ? 2 * lineHeight() + 2 : 0);
   const root = svg("svg", { width, height: whole, viewBox: `0 0 ${width} ${whole}` });
   root.setAttribute("aria-hidden", "true");
   const scale = valueScale(most, height, top);
@@ -63,17 +65,27 @@ function startPlot(plot, width, most, curves, hasLabels, write) {
   return { root, y: scale.at };
 }
 
+// On a stage as large a part of every screen.
+function heightOf(name) {
+  return isOnStage() ? (HEIGHTS[name] * typeSize()) / STAGE_TYPE : HEIGHTS[name];
+}
+
+// Of a label of the axis, in px.
+function lineHeight() {
+  return Math.max(16, Math.round(typeSize()));
+}
+
 function stepLabels({ steps, x, shift }, height, width) {
   const y = height - PLOT.bottom;
   const marks = steps.map((step) => svg("line", { class: "mark", x1: x(step), x2: x(step), y1: y, y2: y + 4 }));
-  const labels = labelledSteps(steps, x).map((i) => {
+  const labels = labelledSteps(steps, x, typeSize()).map((i) => {
     const edge = i === steps.length - 1 && steps.length > 1;
     const place = { x: edge ? width - 2 : x(steps[i]), "text-anchor": edge ? "end" : "middle" };
-    return svg("text", { class: "tick", y: y + 17, ...place }, count(steps[i]));
+    return svg("text", { class: "tick", y: y + 1 + lineHeight(), ...place }, count(steps[i]));
   });
   const middle = { x: (PLOT.left + width - PLOT.right) / 2, "text-anchor": "middle" };
   const title = `step, as log (step + ${count(shift)})`;
-  return [...marks, ...labels, svg("text", { class: "tick", y: y + 33, ...middle }, title)];
+  return [...marks, ...labels, svg("text", { class: "tick", y: y + 1 + 2 * lineHeight(), ...middle }, title)];
 }
 
 function drawMetric(plot, { header, numbers }, curves, width, hasLabels) {
@@ -117,9 +129,9 @@ function roleMark({ steps, roles }, { x }, width, chosen) {
   const at = x(steps[roles[chosen]]);
   const isRight = at > width / 2;
   const text = `takes on its role: step ${count(steps[roles[chosen]])}`;
-  const place = { x: at + (isRight ? -6 : 6), y: 13, "text-anchor": isRight ? "end" : "start" };
+  const place = { x: at + (isRight ? -6 : 6), y: Math.min(18, typeSize() - 1), "text-anchor": isRight ? "end" : "start" };
   return [
-    svg("line", { class: "role-line", x1: at, x2: at, y1: 3, y2: HEIGHTS.metric - PLOT.bottom }),
+    svg("line", { class: "role-line", x1: at, x2: at, y1: 3, y2: heightOf("metric") - PLOT.bottom }),
     svg("text", { class: "role-name", ...place }, text),
   ];
 }

@@ -1,6 +1,7 @@
 // The map of one head at one step: the same picture as a head map, with nothing to choose or zoom.
 
 import { element } from "../kit/page.js";
+import { isOnStage, roomBelow, typeSize } from "../kit/room.js";
 import { marked } from "../kit/terms.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { drawMarks } from "../head_map/marks.js";
@@ -17,6 +18,7 @@ import {
 import { isPooled, mostOf, wholeWindow } from "../head_map/values.js";
 import { count } from "./words.js";
 
+const LEGEND = 3.5; // of the type's size: its height
 const MAP_HINT = "Arrow keys move from cell to cell. Outside the map they move from step to step.";
 
 export function createStepMap(root) {
@@ -41,7 +43,7 @@ export function drawStepMap(view, data, palette) {
   view.map = mapAt(data, 0);
   view.window = wholeWindow(view.map);
   view.table = valueTable(palette.scale, palette.masked);
-  drawStage(view, node);
+  drawStage(view, node, isOnStage() ? roomBelow(stage) - LEGEND * typeSize() : Infinity);
   stage.setAttribute("aria-rowcount", view.map.nRows);
   stage.setAttribute("aria-colcount", view.map.nColumns);
   explain(view);

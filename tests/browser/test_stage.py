@@ -1,0 +1,100 @@
+"""A talk: given by its keys, live in every scene, and large enough for a wall."""
+
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter, type_sentence
+from tests.browser.test_space import DRAWN, FAULTS
+from viz.screen import FIRST_PAGE, Screen, parse
+from viz.stories.shipped import stories_of
+
+pytestmark = pytest.mark.browser
+
+TALK = stories_of("talk")[0]
+WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
+TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
+SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)"
+SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
+.filter((node) => node.scrollHeight > node.clientHeight + 1).length"""
+DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
+
+
+def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
+    page: Page, address: str
+) -> None:
+    page.add_init_script(TYPE)
+    resize(page, WALL)
+    open_app(page, f"{address}/gallery")
+    page.get_by_role("link", name=TALK.title).click()
+    for number, scene in enumerate(TALK.scenes, 1):
+        expect(heading(page)).to_have_text(scene.heading)
+        becomes(lambda: shown(page).page, scene.screen.page)
+        expect(page.get_by_title("Overview")).to_have_text(f"{number} / {len(TALK.scenes)}")
+        for size in (OLD, LAPTOP, WALL):
+            page.evaluate("window.drawnType = {}")
+            resize(page, size)
+            least = 24 * min(size[0] / WALL[0], size[1] / WALL[1])  # the same part of the wall
+            becomes(lambda least=least: page.evaluate(FAULTS, least), [])
+            becomes(lambda least=least: page.evaluate(SMALL, least), [])
+            becomes(lambda: page.evaluate(SCROLLS), 0)
+        page.keyboard.press("PageDown")
+    expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends
+
+
+def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, address: str) -> None:
+    first, second = TALK.scenes[:2]
+    open_app(page, f"{address}/?story={TALK.name}&role=stage")
+    expect(heading(page)).to_have_text(first.heading)
+    field = page.get_by_label("Sentence")
+    type_sentence(page, "b.g. o d  f?")
+    becomes(lambda: shown(page).text, "b.g. o d  f?")
+    expect(heading(page)).to_have_text(first.heading)
+    expect(field).not_to_be_focused()  # the next key leads on
+    page.keyboard.press("PageDown")
+    expect(heading(page)).to_have_text(second.heading)
+    painted(page)
+    expect(field).to_have_value(second.screen.text or "")
+    field.click()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Escape")
+    expect(field).not_to_be_focused()
+    for key, is_dark in (("d", "dark"), ("d", "light")):
+        page.keyboard.press(key)
+        becomes(lambda: page.evaluate(DARK), is_dark)
+    blank = page.locator(".talk .blank")
+    page.keyboard.press(".")
+    expect(blank).to_be_visible()
+    page.keyboard.press("b")
+    expect(blank).to_be_hidden()
+    page.keyboard.press("o")
+    expect(page.get_by_role("dialog").get_by_role("button")).to_have_count(len(TALK.scenes))
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.keyboard.press("g")
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    expect(heading(page)).to_have_text(first.heading)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Experiment")).to_be_visible()
+    becomes(lambda: parameter(page, "role"), None)
+    assert shown(page).text == first.screen.text
+
+
+def heading(page: Page) -> Locator:
+    return page.locator(".st-key-scene h1")
+
+
+def resize(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.evaluate(DRAWN)
+
+
+def shown(page: Page) -> Screen:
+    """What the address says."""
+    parts = urlsplit(page.evaluate("location.href"))
+    last = parts.path.rpartition("/")[2] or FIRST_PAGE
+    return parse({"page": last, **dict(parse_qsl(parts.query))})

@@ -1,0 +1,109 @@
+// A talk: its keys lead from scene to scene, whatever was changed on the page. Streamlit mounts it
+// anew with each page, so all of it belongs to the window: no key is lost in between.
+
+import { mounted } from "../kit/mounted.js";
+import { applyPalette, element } from "../kit/page.js";
+import { follow, isTyped, placeInTalk } from "./going.js";
+import { turnDark } from "./dark.js";
+import { actionOf } from "./keys.js";
+import { createOverview } from "./overview.js";
+import { isShown, turn } from "./turning.js";
+
+const TALK = "headscopeTalk"; // of the window, as each mount has modules of its own
+
+// Not a picture: nobody copies it as a figure.
+export default mounted("stage", create, update);
+
+function create(root) {
+  const talk = (window[TALK] ??= begin());
+  dress(talk, root);
+  return { talk, dispose() {} };
+}
+
+function begin() {
+  const host = element("div", "talk-host");
+  const talk = { host, root: element("div", "headscope talk"), scenes: [], leave: "./" };
+  const shadow = host.attachShadow({ mode: "open" });
+  talk.place = element("button", "place");
+  talk.place.type = "button";
+  talk.place.title = "Overview (o)";
+  talk.blank = element("div", "blank");
+  talk.blank.popover = "manual";
+  talk.overview = createOverview((i) => goTo(talk, i));
+  talk.place.onclick = () => talk.overview.open(talk, false);
+  talk.blank.onclick = () => talk.blank.hidePopover();
+  talk.root.append(talk.place, talk.blank, talk.overview.dialog);
+  shadow.append(talk.root);
+  document.body.append(host);
+  window.addEventListener("keydown", (event) => onKey(talk, event), true);
+  return talk;
+}
+
+// The same style as that of the component's own place.
+function dress({ host, root }, own) {
+  if (host.shadowRoot.querySelector("style")) return;
+  const css = [...own.getRootNode().querySelectorAll("style")].map(({ textContent }) => textContent);
+  const sheets = own.getRootNode().adoptedStyleSheets ?? [];
+  host.shadowRoot.adoptedStyleSheets = [...sheets];
+  if (css.length) root.before(element("style", "", css.join("\n")));
+}
+
+function update({ talk }, { title, scenes, leave, palette }) {
+  Object.assign(talk, { title, scenes, leave });
+  applyPalette(talk.root, palette);
+  showPlace(talk);
+  talk.watch ??= setInterval(() => showPlace(talk), 250);
+}
+
+function showPlace(talk) {
+  const { role, scene } = placeInTalk();
+  talk.host.hidden = role !== "stage";
+  const said = `${scene} / ${talk.scenes.length}`;
+  if (talk.place.textContent !== said) talk.place.textContent = said;
+}
+
+function onKey(talk, event) {
+  if (talk.host.hidden || placeInTalk().role !== "stage") return;
+  if (event.key === "Enter" && isTyped(event) && event.isTrusted) leaveField(event.composedPath()[0]);
+  if (talk.overview.dialog.open && !/^(Page|F5)/.test(event.key)) return; // it hears them itself
+  const action = actionOf(event, isTyped(event));
+  if (!action) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  ACTIONS[action](talk, event);
+}
+
+const ACTIONS = {
+  next: (talk) => goTo(talk, placeInTalk().scene),
+  previous: (talk) => goTo(talk, placeInTalk().scene - 2),
+  first: (talk) => goTo(talk, 0),
+  last: (talk) => goTo(talk, talk.scenes.length - 1),
+  blank: ({ blank }) => (isBlank(blank) ? blank.hidePopover() : blank.showPopover()),
+  dark: () => turnDark(),
+  full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
+  go: (talk) => talk.overview.open(talk, true),
+  overview: (talk) => talk.overview.open(talk, false),
+  field: (_, event) => event.composedPath()[0].blur(),
+  leave: (talk) => (isBlank(talk.blank) ? talk.blank.hidePopover() : follow(talk.leave)),
+};
+
+// Once Streamlit has heard of it, so that the next key leads on.
+function leaveField(field) {
+  setTimeout(() => field.blur());
+}
+
+function isBlank(node) {
+  return node.matches(":popover-open");
+}
+
+function goTo(talk, i) {
+  if (isBlank(talk.blank)) talk.blank.hidePopover();
+  talk.overview.dialog.close();
+  const to = Math.max(0, Math.min(talk.scenes.length - 1, i));
+  if (talk.scenes.length && to !== placeInTalk().scene - 1) turn(() => go(talk, to), () => isShown(to + 1));
+}
+
+function go(talk, to) {
+  follow(talk.scenes[to].link);
+  showPlace(talk);
+}

@@ -1,0 +1,37 @@
+"""How a page looks on a wall: large type, one picture, and no tools around it."""
+
+STAGE_STYLE = """
+<style>
+  /* 24 px of 1920 x 1080, and as large a part of any other screen. */
+  html { font-size: max(12px, min(100vw / 80, 100vh / 45)) !important; }
+  :root { --stage-type: 1rem; --stage-width: 100%; --used: none; }
+  ::view-transition-group(root) { animation-duration: 0.18s; }
+  @media (prefers-reduced-motion: reduce) {
+    ::view-transition-group(root) { animation: none; }
+  }
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked, .st-key-tokens {
+    display: none !important;
+  }
+  [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.4rem 0 !important; }
+  [data-testid="stMain"] { scroll-padding-top: 0; }
+  .st-key-stage { position: absolute; }
+  .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.9rem; line-height: 1.2; }
+  .st-key-scene p { margin: 0.2rem 0 0; font-size: 1.15rem; line-height: 1.4; max-width: 130ch; }
+  [data-testid="stTextInputRootElement"] input { font-size: 1.2rem; height: auto; }
+  /* What is chosen stays as the scene has it. */
+  :is(.st-key-page, .st-key-experiment) :is(.stButtonGroup, .stSelectbox, .stNumberInput,
+  .stDownloadButton, .stMenuButton, .stCaption, [data-testid="stCaptionContainer"]),
+  .st-key-page .stPopover, .st-key-experiment :is(.stButton, .stPopover, .stHtml > a) {
+    display: none;
+  }
+  .st-key-page > .stElementContainer:empty { display: none; }
+  .st-key-experiment :is(p, small, dt) { font-size: 1rem !important; }
+  .st-key-experiment dt:last-child { display: none; }
+  /* Charts have type of 14 px: they are drawn as for a small page, and enlarged. */
+  .st-key-page [data-testid="stElementContainer"]:has(.stPlotlyChart) {
+    zoom: tan(atan2(1rem, 14px));
+  }
+  .st-key-page [data-testid="stHorizontalBlock"]:not(:has(.stPlotlyChart, iframe, canvas)):has(
+  .stButtonGroup, .stNumberInput, .stDownloadButton) { display: none; }
+</style>
+"""
