@@ -182,4 +182,4 @@ def _remove(i: int) -> None:
     changed(lambda story: _with(story, i))
 
 
-PAGE = Page("stories", "Stories", "Learn", 11, draw, shows="nothing")
+PAGE = Page("stories", "Stories", "Learn", 12, draw, shows="nothing")
