@@ -31,10 +31,13 @@ def numbers_table(rows: Sequence[tuple[str, str]], theme: Theme) -> str:
 
 
 def guess_table(
-    words: Sequence[str], points: Sequence[float], weights: Sequence[float], theme: Theme
+    words: Sequence[str], points: Sequence[float] | None, weights: Sequence[float], theme: Theme
 ) -> str:
-    """A row per word: the guess above the weight, as bars and as numbers; and what both cost."""
-    guessed = shares(points)
+    """A row per word: the guess above the weight, as bars and as numbers; and what both cost.
+
+    points: None where nobody guessed: an even guess is shown.
+    """
+    guessed = even(len(words)) if points is None else shares(points)
     rows = zip(words, guessed, weights, strict=True)
     lines = (
         f'<tr><th scope="row">{html.escape(word)}</th><td>{percent_of(p)}</td>'
@@ -43,8 +46,10 @@ def guess_table(
         for word, p, a in rows
     )
     costs = (log_loss(weights, guessed), log_loss(weights, even(len(words))))
-    said = f"Your guess costs {costs[0]:.2f} nats, an even one {costs[1]:.2f}: less is better."
-    titles = "".join(f'<th scope="col">{each}</th>' for each in ("Word", "You", "The head", ""))
+    yours = f"Your guess costs {costs[0]:.2f} nats, an even one {costs[1]:.2f}: less is better."
+    said = "" if points is None else yours
+    names = ("Word", "Even" if points is None else "You", "The head", "")
+    titles = "".join(f'<th scope="col">{each}</th>' for each in names)
     return _table(f"<thead><tr>{titles}</tr></thead>", "".join(lines), theme) + f"<p>{said}</p>"
 
 

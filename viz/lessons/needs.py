@@ -8,6 +8,9 @@ from transformer.positions.encodings import find_pairs
 from transformer.recording import Recording
 from transformer.training.history import list_snapshots
 
+ROOM = 24
+"""Positions behind a sentence that scenes about shifts need."""
+
 
 @dataclass(frozen=True)
 class Need:
@@ -24,6 +27,11 @@ def _kind(kind: str, words: str) -> Need:
 
 def _has_sinusoids(checkpoint: Checkpoint, recording: Recording) -> bool:
     return any(find_pairs(side.table) is not None for side in recording.positions.values())
+
+
+def _has_room(checkpoint: Checkpoint, recording: Recording) -> bool:
+    sides = recording.positions.values()
+    return bool(sides) and all(len(side.table) >= len(side.tokens) + ROOM for side in sides)
 
 
 def _knows_scores(checkpoint: Checkpoint, recording: Recording) -> bool:
@@ -45,6 +53,7 @@ NEEDS: Mapping[str, Need] = {
     "decoder_self": _kind("decoder_self", "decoder"),
     "cross": _kind("cross", "cross-attention"),
     "sinusoids": Need("adds no sinusoids to its words", _has_sinusoids),
+    "room": Need("has no positions left behind this sentence", _has_room),
     "scores": Need("leaves only its weights, not its queries and keys", _knows_scores),
     "writes": Need("writes nothing", _writes),
     "snapshots": Need("has no snapshots of its training", _has_snapshots),

@@ -108,6 +108,8 @@ def _worth_asking(attention: Attention, allowed: Tensor) -> Tensor:
     """Which rows have words of their own and enough keys: bool [Q]; all, where none has."""
     n_open = allowed.sum(-1)  # [Q]
     rows = attention.produced or attention.queries
-    is_word = torch.tensor([not token.special for token in rows])
+    is_word = torch.tensor(
+        [not token.special and any(map(str.isalnum, token.piece)) for token in rows]
+    )
     good = is_word & (n_open >= min(FEW, int(n_open.max())))
     return good if bool(good.any()) else torch.ones_like(good)

@@ -22,6 +22,8 @@ class Seen:
     place: Place
     arguments: tuple[int, ...] = ()
     """What the scene says behind the name of the task."""
+    text: str = ""
+    """What was typed."""
 
     @property
     def attention(self) -> Attention:

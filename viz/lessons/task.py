@@ -58,8 +58,8 @@ class Task:
     """Whether it asks what the model wrote: it is not asked where chance chose the words."""
 
     def tolerance(self, truth: float) -> float:
-        """How far a number may be off: two per cent, or the last digit that is asked for."""
-        return max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
+        """How far a number may be off: two per cent, or the last digit; of a count, none."""
+        return 0.5 if isinstance(truth, int) else max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
 
     def is_right(self, seen: Seen, given: Given) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""

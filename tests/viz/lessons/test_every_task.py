@@ -19,8 +19,12 @@ from viz.lessons.tried import Tried, answered, shown
 TASKS = tasks()
 EACH = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
 SENTENCES = {
-    "copy": ("3 7 2 9 4 11 5", "8 2 10 6 3", "4 9 2", "11 3 5 5 7 2"),
-    "en-de-small": ("Tom lives in Boston.", "She reads a good book.", "It rains."),
+    "copy": ("3 7 2 9 4 11 5", "8 2 10 6 3", "4 9 2 8 6", "11 3 5 5 7 2"),
+    "en-de-small": (
+        "Tom lives in Boston.",
+        "The animal was too tired to cross the street.",
+        "It rains.",
+    ),
 }
 HEADS = (
     "most alignment in cross",
@@ -35,14 +39,19 @@ def seen(checkpoint: str, text: str, head: str, row: str, arguments: tuple[int, 
     recording = record(opened, text, decode(opened, text, "greedy").target)
     place = find_place(recording, head, row)
     assert place is not None
-    return Seen(opened, recording, place, arguments)
+    return Seen(opened, recording, place, arguments, text)
 
 
 def all_seen(task: Task) -> Iterator[Seen]:
     """Rows of several heads of several sentences, as far as they have what the task needs."""
-    arguments = (3,) * len(task.takes)
+    arguments = (2,) * len(task.takes)
+    dear = {"emerged": "copy", "shifted": "en-de-small"}  # these run models anew
+    is_dear = task.name in dear
     for checkpoint, texts in SENTENCES.items():
-        for text, head, row in product(texts, HEADS, ("divided", "sharpest")):
+        if dear.get(task.name, checkpoint) != checkpoint:
+            continue
+        rows = product(texts[:2] if is_dear else texts, HEADS, ("divided", "sharpest"))
+        for text, head, row in list(rows)[:: 6 if is_dear else 1]:
             found = seen(checkpoint, text, head, row, arguments)
             if lacking(task.needs, found.checkpoint, found.recording) is None:
                 yield found
@@ -59,7 +68,7 @@ def wrong(task: Task, of: Seen) -> Given:
         least = min(range(len(truth)), key=truth.__getitem__)
         return tuple(100.0 * (i == least) for i in range(len(truth)))
     if task.form == "number":
-        return float(truth) + 10 * task.tolerance(float(truth)) + 1
+        return float(truth) + 10 * task.tolerance(truth) + 1
     return (int(truth) + 1) % len(task.options(of))
 
 
@@ -92,8 +101,11 @@ def test_an_answer_is_graded_and_explained_with_a_number(task: Task) -> None:
 @EACH
 def test_the_truth_is_not_in_what_is_shown_before(task: Task) -> None:
     for each in all_seen(task):
-        before, truth = said_before(task, each), task.truth(each)
+        truth = task.truth(each)
+        before = re.sub("‘[^’]*’", "", said_before(task, each))  # words that are numbers
         assert task.explain(each) not in before
+        for argument in each.arguments:  # what the scene itself says
+            before = re.sub(rf"\b{argument}\b", "", before)
         is_one_term = task.name == "mix" and float(each.weights.max()) > 0.99  # and is that term
         if task.form == "number" and not isinstance(truth, tuple) and not is_one_term:
             number = f"{truth:.{task.decimals}f}".replace("-", "−")

@@ -117,7 +117,7 @@ def _over(task: Task, seen: Seen, tried: Tried) -> None:
     st.markdown(f"**{literal(task.ask(seen))}**")
     theme, truth = current_theme(), task.truth(seen)
     if isinstance(truth, tuple):
-        points = tried.given if isinstance(tried.given, tuple) else (1.0,) * len(truth)
+        points = tried.given if isinstance(tried.given, tuple) else None
         st.html(guess_table(task.options(seen), points, truth, theme))
     else:
         _material(task, seen)

@@ -75,7 +75,7 @@ def _scene(lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[obje
         st.caption(literal(said))
     is_over = True
     for i, (task, arguments) in enumerate(asked):
-        seen = Seen(shown.checkpoint, shown.recording, place, arguments)
+        seen = Seen(shown.checkpoint, shown.recording, place, arguments, shown.request.text)
         if (shown.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
@@ -84,8 +84,8 @@ def _scene(lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[obje
             is_over = False
     if exercise.shows and is_over:
         draw_picture(exercise.shows, pane, shown, place, f"{lesson.name} {number}")
-    if is_over and asked:
-        words = "Look around in this head on its own page"
+    if is_over and exercise.shows:
+        words = "Open this on its own page"
         address = link(_opened(scene, shown, place))
         st.html(_links(scene.heading, (words, address)))
 

@@ -1,0 +1,45 @@
+"""What the scale does to all scores of a head: their standard deviation, before and after."""
+
+from torch import Tensor
+
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+from viz.lessons.tasks.score import scale_lines
+
+
+def ask(seen: Seen) -> str:
+    n = len(seen.attention.queries) * len(seen.attention.keys)
+    return f"Divide by √d_head: what is the standard deviation of all {n:,} scores then?"
+
+
+def _products(seen: Seen) -> Tensor:
+    """q · k of every pair of the head [Q, K], whether a mask closes it or not."""
+    call = seen.attention.calls[seen.place.layer].only(seen.place.head)
+    products: Tensor = call.q[0].float() @ call.k[0].float().mT
+    return products.cpu()
+
+
+def material(seen: Seen) -> tuple[tuple[str, str], ...]:
+    call = seen.attention.calls[seen.place.layer]
+    before = f"{float(_products(seen).std(correction=0)):.2f}"
+    return (("standard deviation of q · k", before), *scale_lines(call.q.size(-1), call.scale))
+
+
+def truth(seen: Seen) -> float:
+    scale = seen.attention.calls[seen.place.layer].scale
+    return float((_products(seen) * scale).std(correction=0))
+
+
+def hint(seen: Seen, given: Given) -> str:
+    root = 1 / seen.attention.calls[seen.place.layer].scale
+    return f"Divided by a number, all of them spread less by the same number: {root:.2f}."
+
+
+def explain(seen: Seen) -> str:
+    before = float(_products(seen).std(correction=0))
+    return f"{before:.2f} becomes {truth(seen):.2f}: the scores stay where softmax can be moved."
+
+
+TASK = Task(
+    "deviation", "number", ask, truth, hint, explain, material, decimals=2, needs=("scores",)
+)

@@ -1,0 +1,77 @@
+"""At which snapshot of its training did a head take on its role?"""
+
+from weakref import WeakKeyDictionary
+
+from torch import Tensor
+
+from transformer.analysis.metrics.measure import metrics_of
+from transformer.recording import Recording
+from transformer.training.history import list_snapshots
+from transformer.training.snapshots import Course, roles, watch
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+
+_known: WeakKeyDictionary[Recording, Course] = WeakKeyDictionary()
+
+
+def course(seen: Seen) -> Course:
+    """The sentence through all snapshots, run once."""
+    if seen.recording not in _known:
+        snapshots = list_snapshots(seen.checkpoint.path)
+        _known[seen.recording] = watch(seen.checkpoint, seen.text, seen.recording, snapshots)
+    return _known[seen.recording]
+
+
+def _steps(seen: Seen) -> list[int]:
+    return [each.step for each in list_snapshots(seen.checkpoint.path)]
+
+
+def ask(seen: Seen) -> str:
+    return f"From which step on did {seen.head_name} do on this sentence what it does now?"
+
+
+def options(seen: Seen) -> tuple[str, ...]:
+    return (*(f"step {step:,}" for step in _steps(seen)), "it never changed much")
+
+
+def _measured(seen: Seen) -> tuple[str, Tensor, float]:
+    """Title of the metric, its values at every snapshot [N], and the least change of a role."""
+    attention = seen.attention
+    name = "alignment" if "alignment" in metrics_of(attention) else "entropy"
+    metric, place = metrics_of(attention)[name], seen.place
+    weights = course(seen).weights(place.kind, place.layer, place.head)  # [N, Q, K]
+    return metric.title, metric.compute(weights), metric.least_change
+
+
+def truth(seen: Seen) -> int:
+    _, values, least = _measured(seen)
+    found = int(roles(values, least))
+    return len(_steps(seen)) if found < 0 else _steps(seen).index(course(seen).steps[found])
+
+
+def hint(seen: Seen, given: Given) -> str:
+    title, values, _ = _measured(seen)
+    return f"{title}: {values[0]:.2f} before the training, {values[-1]:.2f} at its end."
+
+
+def explain(seen: Seen) -> str:
+    title, values, _ = _measured(seen)
+    said, found = options(seen)[truth(seen)], truth(seen)
+    if found == len(_steps(seen)):
+        return f"{title} began at {values[0]:.2f} and ended at {values[-1]:.2f}: {said}."
+    return (
+        f"From {said} on, {title.lower()} stays nearer to {values[-1]:.2f} than to {values[0]:.2f}."
+    )
+
+
+TASK = Task(
+    "emerged",
+    "choice",
+    ask,
+    truth,
+    hint,
+    explain,
+    options=options,
+    needs=("snapshots",),
+    of_sentence=False,
+)

@@ -1,0 +1,29 @@
+"""The entropy of a row that knows nothing."""
+
+import math
+
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+
+
+def ask(seen: Seen) -> str:
+    return (
+        f"A head that has learned nothing looks at all {len(seen.words)} tokens of the row "
+        f"‘{seen.row_word}’ alike. How many bits of entropy is that?"
+    )
+
+
+def truth(seen: Seen) -> float:
+    return math.log2(len(seen.words))
+
+
+def hint(seen: Seen, given: Given) -> str:
+    low = int(truth(seen))
+    return f"{2**low} tokens are {low} bits: each doubling is one bit more."
+
+
+def explain(seen: Seen) -> str:
+    return f"log₂ {len(seen.words)} = {truth(seen):.1f} bits. A head that is sure has 0 bits."
+
+
+TASK = Task("even_bits", "number", ask, truth, hint, explain, decimals=1, unit="bits")

@@ -1,0 +1,45 @@
+"""Of which word was the model least sure when it wrote?"""
+
+from viz.lessons.seen import Seen, named
+from viz.lessons.sureness import sureness
+from viz.lessons.task import Given, Task, percent_of
+
+
+def ask(seen: Seen) -> str:
+    return "Of which word was the model least sure when it wrote?"
+
+
+def options(seen: Seen) -> tuple[str, ...]:
+    return named(seen.recording.target)
+
+
+def truth(seen: Seen) -> int:
+    return int(sureness(seen.recording).argmin())
+
+
+def hint(seen: Seen, given: Given) -> str:
+    assert isinstance(given, int)
+    got = percent_of(sureness(seen.recording)[given])
+    return f"It gave ‘{options(seen)[given]}’ {got}. Where could it have chosen another word?"
+
+
+def explain(seen: Seen) -> str:
+    least = truth(seen)
+    got, mean = (
+        percent_of(sureness(seen.recording)[least]),
+        percent_of(sureness(seen.recording).mean()),
+    )
+    return f"‘{options(seen)[least]}’ had {got}; the mean of all tokens is {mean}."
+
+
+TASK = Task(
+    "least_sure",
+    "word",
+    ask,
+    truth,
+    hint,
+    explain,
+    options=options,
+    needs=("writes",),
+    of_writing=True,
+)

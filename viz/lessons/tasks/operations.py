@@ -1,0 +1,41 @@
+"""What a recurrent layer costs beside self-attention, on a sentence of this length."""
+
+from transformer.complexity import LAYERS, Sizes
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+from viz.lessons.width import sizes_of
+
+COSTS = {layer.name: layer.operations for layer in LAYERS}
+
+
+def ask(seen: Seen) -> str:
+    return "How many times as many operations does a recurrent layer take as self-attention?"
+
+
+def material(seen: Seen) -> tuple[tuple[str, str], ...]:
+    n, d = sizes_of(seen.recording, seen.place)
+    return (
+        ("n, tokens", f"{n:,}"),
+        ("d, width of the model", f"{d:,}"),
+        ("self-attention", "n² · d"),
+        ("recurrent layer", "n · d²"),
+    )
+
+
+def truth(seen: Seen) -> float:
+    n, d = sizes_of(seen.recording, seen.place)
+    recurrent, own = (COSTS[name].value(n, Sizes(d)) for name in ("recurrent", "self_attention"))
+    return recurrent / own
+
+
+def hint(seen: Seen, given: Given) -> str:
+    n, d = sizes_of(seen.recording, seen.place)
+    return f"Self-attention takes {n**2 * d:,} operations: divide n · d² by that."
+
+
+def explain(seen: Seen) -> str:
+    n, d = sizes_of(seen.recording, seen.place)
+    return f"d / n = {d:,} / {n:,} = {truth(seen):.1f}. Beyond {d:,} tokens it turns round."
+
+
+TASK = Task("operations", "number", ask, truth, hint, explain, material, decimals=1)

@@ -1,0 +1,71 @@
+"""Which two positions are as alike as two others? Sinusoids know distances only."""
+
+from torch import Tensor
+
+from transformer.positions.encodings import find_pairs
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+
+Pair = tuple[int, int]
+
+
+def ask(seen: Seen) -> str:
+    (a, b), table = _first(seen), _table(seen)
+    product = float(table[a] @ table[b])
+    return f"The encodings of positions {a} and {b} have the product {product:.2f}. Who else has?"
+
+
+def _table(seen: Seen) -> Tensor:
+    """The encodings of the first side that has sinusoids [P, D]."""
+    sides = seen.recording.positions.values()
+    return next(side.table for side in sides if find_pairs(side.table) is not None).float().cpu()
+
+
+def _first(seen: Seen) -> Pair:
+    n = len(_table(seen))
+    a = min(seen.place.query, max(0, n - 12))
+    return a, a + 2 + len(seen.attention.keys) % 3
+
+
+def _pairs(seen: Seen) -> list[Pair]:
+    """One of them as far apart as the first, in an order that the sentence decides."""
+    a, b = _first(seen)
+    pairs = [(a + 4, b + 4), (a + 4, b + 5), (a, b + 3), (a + 1, b + 4)]
+    turned = (len(seen.attention.keys) + len(seen.words)) % len(pairs)
+    return pairs[turned:] + pairs[:turned]
+
+
+def options(seen: Seen) -> tuple[str, ...]:
+    return tuple(f"positions {a} and {b}" for a, b in _pairs(seen))
+
+
+def truth(seen: Seen) -> int:
+    (a, b), table = _first(seen), _table(seen)
+    product = float(table[a] @ table[b])
+    misses = [abs(float(table[c] @ table[d]) - product) for c, d in _pairs(seen)]
+    return misses.index(min(misses))
+
+
+def hint(seen: Seen, given: Given) -> str:
+    assert isinstance(given, int)
+    c, d = _pairs(seen)[given]
+    table = _table(seen)
+    return f"These two have {float(table[c] @ table[d]):.2f}. Count how far apart they are."
+
+
+def explain(seen: Seen) -> str:
+    (a, b), (c, d), table = _first(seen), _pairs(seen)[truth(seen)], _table(seen)
+    product = float(table[c] @ table[d])
+    return f"Positions {c} and {d} have {product:.2f}, too: both pairs are {b - a} apart."
+
+
+TASK = Task(
+    "same_product",
+    "choice",
+    ask,
+    truth,
+    hint,
+    explain,
+    options=options,
+    needs=("sinusoids", "room"),
+)

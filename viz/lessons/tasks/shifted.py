@@ -1,0 +1,67 @@
+"""What becomes of a head when every word moves by as many positions?"""
+
+from weakref import WeakKeyDictionary
+
+from transformer.edits import Edit
+from transformer.recording import Recording
+from transformer.recording.ours import record
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task, percent_of
+
+BOUNDS = (0.05, 0.25)
+"""Shares of the weight between which the options are."""
+_known: WeakKeyDictionary[Recording, dict[int, Recording]] = WeakKeyDictionary()
+
+
+def ask(seen: Seen) -> str:
+    return (
+        f"All words move {seen.arguments[0]} positions on. How much of the weight of "
+        f"{seen.head_name} lands on other words?"
+    )
+
+
+def options(seen: Seen) -> tuple[str, ...]:
+    low, high = map(percent_of, BOUNDS)
+    return (f"less than {low}", f"{low} to {high}", f"more than {high}")
+
+
+def moved(seen: Seen) -> float:
+    """The share of the weight that is elsewhere, mean over the rows of the head."""
+    place, by = seen.place, seen.arguments[0]
+    runs = _known.setdefault(seen.recording, {})
+    if by not in runs:
+        edits = [Edit("positions-shift", side, (), (by,)) for side in seen.recording.positions]
+        target = seen.recording.target or None
+        runs[by] = record(seen.checkpoint, seen.text, target, edits)
+    after = runs[by].attentions[place.kind].weights(place.layer, place.head)
+    before = seen.attention.weights(place.layer, place.head)
+    return float((after - before).abs().sum(-1).mean() / 2)
+
+
+def truth(seen: Seen) -> int:
+    return sum(moved(seen) >= bound for bound in BOUNDS)
+
+
+def hint(seen: Seen, given: Given) -> str:
+    return (
+        f"All words move by the same {seen.arguments[0]} positions: no two of them are nearer or "
+        "farther than before."
+    )
+
+
+def explain(seen: Seen) -> str:
+    return f"{percent_of(moved(seen))} of its weight lands elsewhere, mean over all rows."
+
+
+TASK = Task(
+    "shifted",
+    "choice",
+    ask,
+    truth,
+    hint,
+    explain,
+    options=options,
+    takes=("positions",),
+    needs=("sinusoids", "room"),
+    of_sentence=False,
+)

@@ -1,0 +1,58 @@
+"""The loss of one word under label smoothing."""
+
+from torch import Tensor
+
+from transformer.training.smoothing import cross_entropy, smoothed_target
+from viz.lessons.seen import Seen, named
+from viz.lessons.sureness import EPSILON, second_least_sure
+from viz.lessons.task import Given, Task
+
+
+def _losses(seen: Seen) -> Tensor:
+    """-ln p of every piece at that position [V]."""
+    return -seen.recording.logits[second_least_sure(seen.recording)].cpu().double().log_softmax(-1)
+
+
+def ask(seen: Seen) -> str:
+    word = named(seen.recording.target)[second_least_sure(seen.recording)]
+    return (
+        f"What is the loss of ‘{word}’ with ε = {EPSILON}? Weigh both: {1 - EPSILON} and {EPSILON}."
+    )
+
+
+def material(seen: Seen) -> tuple[tuple[str, str], ...]:
+    losses, word = _losses(seen), seen.recording.target[second_least_sure(seen.recording)]
+    return (
+        ("−ln p of this word", f"{float(losses[word.id]):.3f}"),
+        (f"−ln p, mean over all {len(losses):,} pieces", f"{float(losses.mean()):.3f}"),
+    )
+
+
+def truth(seen: Seen) -> float:
+    losses, word = _losses(seen), seen.recording.target[second_least_sure(seen.recording)]
+    target = smoothed_target(word.id, len(losses), EPSILON)
+    return float(cross_entropy(target, -losses))
+
+
+def hint(seen: Seen, given: Given) -> str:
+    part = EPSILON * float(_losses(seen).mean())
+    return f"The part of all pieces together is {part:.3f}: add that of the word."
+
+
+def explain(seen: Seen) -> str:
+    plain = float(_losses(seen)[seen.recording.target[second_least_sure(seen.recording)].id])
+    return f"{truth(seen):.2f} nats instead of {plain:.2f}: to be too sure costs something now."
+
+
+TASK = Task(
+    "smoothed_loss",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    material,
+    decimals=2,
+    unit="nats",
+    needs=("writes",),
+)

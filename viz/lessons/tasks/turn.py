@@ -1,0 +1,68 @@
+"""By how much does a pair of dimensions turn when a word moves?"""
+
+import math
+
+from torch import Tensor
+
+from transformer.positions.encodings import find_pairs, shift
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task
+
+
+def ask(seen: Seen) -> str:
+    wave = _wave(seen)
+    return (
+        f"This pair comes round once in {wave:.2f} positions. By how many degrees does it turn "
+        f"from a word to the one {seen.arguments[0]} further on?"
+    )
+
+
+def _table(seen: Seen) -> Tensor:
+    """The encodings of the first side that has sinusoids [P, D]."""
+    sides = seen.recording.positions.values()
+    return next(side.table for side in sides if find_pairs(side.table) is not None)
+
+
+def _pair(seen: Seen) -> int:
+    """The pair of dimensions whose wave fits the sentence best."""
+    pairs = find_pairs(_table(seen))
+    assert pairs is not None
+    return int((pairs.wavelengths.log() - math.log(len(seen.attention.keys))).abs().argmin())
+
+
+def _wave(seen: Seen) -> float:
+    pairs = find_pairs(_table(seen))
+    assert pairs is not None
+    return float(pairs.wavelengths[_pair(seen)])
+
+
+def truth(seen: Seen) -> float:
+    table = _table(seen)
+    found = shift(table, seen.arguments[0] % len(table))
+    assert found is not None
+    return math.degrees(float(found.angles[_pair(seen)].abs()))
+
+
+def hint(seen: Seen, given: Given) -> str:
+    once = 360 / _wave(seen)
+    return f"From a word to the next it turns by {once:.0f}°; beyond 180° count the shorter way."
+
+
+def explain(seen: Seen) -> str:
+    return (
+        f"360° · {seen.arguments[0]} / {_wave(seen):.2f}, the shorter way: {truth(seen):.0f}°. "
+        "It is the same angle wherever the word stands."
+    )
+
+
+TASK = Task(
+    "turn",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    unit="degrees",
+    takes=("positions",),
+    needs=("sinusoids",),
+)

@@ -1,0 +1,40 @@
+"""What a row would look like without the scale."""
+
+from viz.lessons.seen import Seen
+from viz.lessons.task import Given, Task, percent_of
+
+SAME = 0.02
+"""Weights that differ by less are called the same."""
+OPTIONS = ("less", "about the same", "more")
+
+
+def ask(seen: Seen) -> str:
+    word, got = seen.words[seen.strongest], percent_of(seen.weights[seen.strongest])
+    return f"‘{word}’ gets {got} from ‘{seen.row_word}’. What would it get without the scale?"
+
+
+def _without(seen: Seen) -> float:
+    """The same key's weight where the scale is 1."""
+    cell = seen.cell()
+    scores = cell.scores[seen.open_keys].double() / cell.scale
+    return float(scores.softmax(-1)[seen.strongest])
+
+
+def truth(seen: Seen) -> int:
+    change = _without(seen) - float(seen.weights[seen.strongest])
+    return 1 if abs(change) < SAME else 2 * (change > 0)
+
+
+def hint(seen: Seen, given: Given) -> str:
+    root = 1 / seen.cell().scale
+    return f"Every distance between two scores would be {root:.1f} times as large."
+
+
+def explain(seen: Seen) -> str:
+    now, then = percent_of(seen.weights[seen.strongest]), percent_of(_without(seen))
+    return f"Without the scale it would get {then} instead of {now}."
+
+
+TASK = Task(
+    "unscaled", "choice", ask, truth, hint, explain, options=lambda seen: OPTIONS, needs=("scores",)
+)

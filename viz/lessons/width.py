@@ -1,0 +1,10 @@
+"""The sizes that the cost of a layer depends on."""
+
+from transformer.recording import Recording
+from viz.lessons.place import Place
+
+
+def sizes_of(recording: Recording, place: Place) -> tuple[int, int]:
+    """n, the tokens that are read, and d, the width of all heads together."""
+    attention = recording.attentions[place.kind]
+    return len(attention.keys), attention.n_heads * attention.calls[0].q.size(-1)
