@@ -5,13 +5,13 @@ that many people had entered one each. Printed: the memory of the process, and w
 """
 
 import argparse
-import gc
 import os
 import random
 import time
 from pathlib import Path
 
 from tests.load.visitor import sentence
+from viz.ui.garbage import collect
 from viz.ui.kept import KEPT
 from viz.ui.request import answer, make_request
 from viz.ui.settings import memory
@@ -26,8 +26,8 @@ def main(checkpoint: str, n_texts: int, n_characters: int) -> None:
     print(f"{'texts':>6} {'process':>12} {'kept':>12} {'budget':>12} {'seconds':>8}")
     for n in range(n_texts + 1):
         if n % EVERY == 0 or n == n_texts:
-            gc.collect()
-            shown = (_resident(), KEPT.n_bytes, KEPT.most_bytes)
+            collect()
+            shown = (resident(), KEPT.n_bytes, KEPT.most_bytes)
             said = " ".join(f"{each / 2**20:>8,.0f} MiB" for each in shown)
             print(f"{n:>6} {said} {time.monotonic() - started:>8.0f}", flush=True)
         if n < n_texts:
@@ -43,7 +43,7 @@ def _long(dice: random.Random, n: int) -> str:
     return text[:n].strip()
 
 
-def _resident() -> int:
+def resident() -> int:
     """Bytes, where the system has /proc; else 0."""
     file = Path("/proc/self/statm")
     pages = int(file.read_text().split()[1]) if file.exists() else 0

@@ -54,6 +54,8 @@ class Visitor:
 
     address: str
     query: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    """Sent with each request, such as a cookie."""
     shown: Shown = ((), ())
     """What the token rows show."""
     errors: list[str] = field(default_factory=list)
@@ -65,7 +67,12 @@ class Visitor:
     async def __aenter__(self) -> Self:
         url = f"ws{self.address.removeprefix('http')}/_stcore/stream"
         self._socket: ClientConnection = await connect(
-            url, subprotocols=["streamlit"], max_size=None, open_timeout=WAIT, ping_timeout=WAIT
+            url,
+            subprotocols=["streamlit"],
+            additional_headers=self.headers,
+            max_size=None,
+            open_timeout=WAIT,
+            ping_timeout=WAIT,
         )
         await self._run()
         return self
@@ -92,7 +99,7 @@ class Visitor:
     def _post(self, body: str) -> tuple[int, bytes]:
         connection = HTTPConnection(urlsplit(self.address).netloc, timeout=WAIT)
         try:
-            connection.request("POST", self._previews, body)
+            connection.request("POST", self._previews, body, self.headers)
             answer = connection.getresponse()
             return answer.status, answer.read()
         finally:

@@ -11,7 +11,7 @@ from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
 from transformer.files.found import Misfit
 from transformer.files.tensors import Stored, floats, list_tensors, open_tensors
-from transformer.files.torch_file import fault_of, read_torch
+from transformer.files.torch_file import fault_of, outline_of, stored_values
 
 T = TypeVar("T")
 NAMES = {
@@ -47,16 +47,19 @@ class SafetensorsFiles:
 
 
 class LoadedTensors:
-    """Tensors that are in memory, or mapped into it from files that must stay as they are."""
+    """Tensors that are in memory, or whose values are in files that must stay as they are."""
 
     def __init__(
         self,
         tensors: Mapping[str, Tensor],
         faults: Mapping[str, str] = {},
         files: Iterable[Path] = (),
+        lie_in: Mapping[str, Path] = {},
     ) -> None:
-        """files: what the tensors were read from."""
-        self._tensors, self.faults = tensors, faults
+        """files: what the tensors were read from. lie_in: name -> file, of those whose values are
+        still there.
+        """
+        self._tensors, self.faults, self._lie_in = tensors, faults, lie_in
         self._files = {file: _stamp(file) for file in files}
         self.stored: Mapping[str, Stored] = {
             name: Stored(name, NAMES.get(each.dtype, str(each.dtype)[6:]), tuple(each.shape))
@@ -64,15 +67,28 @@ class LoadedTensors:
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
-        """As TensorSource says. To read on in a mapped file that was cut would end the process."""
+        """As TensorSource says."""
         for name in names:
             for file, stamp in self._files.items():
                 if _stamp(file) != stamp:
                     raise CheckpointError(
                         f"{place(file)} was changed or removed while it was open: open it again."
                     )
-            values = self._tensors[name].detach().cpu()
-            yield floats(values.clone() if self._files else values)
+            yield floats(self._values(name))
+
+    def saved(self) -> dict[str, Tensor]:
+        """All of them, as they were saved. Raises CheckpointError."""
+        return {name: self._values(name) for name in self._tensors}
+
+    def _values(self, name: str) -> Tensor:
+        tensor = self._tensors[name]
+        if not tensor.is_meta:
+            return tensor.detach().cpu()
+        file = self._lie_in[name]
+        try:
+            return stored_values(file, tensor)
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"{place(file)} was cut or removed while it was read.") from error
 
 
 def _stamp(file: Path) -> tuple[int, ...]:
@@ -91,19 +107,20 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
     """
     found: dict[str, Tensor] = {}
     inside, faults = _read_each(folder, names, _unpickled)
-    for values in inside.values():
+    lie_in: dict[str, Path] = {}
+    for file, values in inside.items():
         for name, value in values.items():
             fault = fault_of(value)
             if fault is None:
-                found[str(name)] = value
+                found[str(name)], lie_in[str(name)] = value, folder / file
             else:
                 faults[str(name)] = fault
-    return LoadedTensors(found, faults, [folder / name for name in inside])
+    return LoadedTensors(found, faults, [folder / name for name in inside], lie_in)
 
 
 def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
     try:
-        values = read_torch(file)
+        values = outline_of(file)
     except Misfit as error:
         raise CheckpointError(f"{where} {error}.") from error
     if not isinstance(values, Mapping):

@@ -16,6 +16,9 @@ from transformer.files.broken import broken
 from transformer.files.found import Misfit
 from transformer.files.regular_file import require_regular
 
+UNMAPPED = "pread"
+"""How safetensors reads a file that may be cut meanwhile: of a mapped one that would end the
+process (SIGBUS), and not in an error."""
 MOST, LONGEST_NAME = 250_000, 1_000
 """Tensors of a file, and characters of a name: each is a row that somebody looks at."""
 
@@ -72,7 +75,7 @@ def open_tensors(file: Path, where: str) -> Iterator[Any]:
     """The file, called `where` in sentences, read where asked for. Raises CheckpointError."""
     try:
         require_regular(file)
-        with safe_open(file, framework="pt") as opened:
+        with safe_open(file, framework="pt", backend=UNMAPPED) as opened:
             yield opened
     except Misfit as error:
         raise CheckpointError(f"{where} {error}.") from error

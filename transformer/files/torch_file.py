@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,14 +40,54 @@ def is_saved_by_torch(file: Path) -> bool:
 
 
 def read_torch(file: Path) -> Any:
-    """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit."""
+    """Tensors, containers, numbers, texts, and options as argparse keeps them. Raises Misfit.
+
+    The file is not mapped: one that is cut meanwhile would end the process (SIGBUS).
+    """
+    return _read(file, "cpu")
+
+
+def outline_of(file: Path) -> Any:
+    """The same with tensors that have no values yet: `stored_values` reads them. Raises Misfit.
+
+    Of a file of torch before 1.6, and of a machine with another order of bytes, they have them.
+    """
     with refusing(file):
         require_regular(file)
-        is_zip = is_zip_file(file)  # only these can be read a part at a time
-        if is_zip:
+        return _read(file, "meta" if is_zip_file(file) and _is_of_our_order(file) else "cpu")
+
+
+def _is_of_our_order(file: Path) -> bool:
+    """Torch would turn the bytes of a tensor around that has none, and end the process."""
+    with zipfile.ZipFile(file) as archive:
+        orders = [part for part in archive.infolist() if part.filename.endswith("byteorder")]
+        return all(
+            part.file_size < 9 and archive.read(part) == sys.byteorder.encode() for part in orders
+        )
+
+
+def stored_values(file: Path, tensor: Tensor) -> Tensor:
+    """A tensor of `outline_of`, with its values. Raises OSError, and ValueError where it is cut."""
+    storage: Any = tensor.untyped_storage()
+    found = torch.empty(0, dtype=tensor.dtype)
+    if storage.nbytes():
+        with file.open("rb") as opened:
+            opened.seek(storage._checkpoint_offset)
+            read = np.fromfile(opened, np.uint8, storage.nbytes())
+        if len(read) < storage.nbytes():
+            raise ValueError("it is cut off")
+        values = torch.from_numpy(read).untyped_storage()
+        found.set_(values, tensor.storage_offset(), tensor.shape, tensor.stride())
+    return found.view(tensor.shape)
+
+
+def _read(file: Path, device: str) -> Any:
+    with refusing(file):
+        require_regular(file)
+        if is_zip_file(file):
             _require_stored(file)
         with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):
-            return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
+            return torch.load(file, map_location=device, weights_only=True, mmap=False)
 
 
 @contextmanager
@@ -70,11 +112,18 @@ def fault_of(value: Any) -> str | None:
         return "is not a tensor"
     if value.layout != torch.strided:
         return "is sparse, which is not read: save it as value.to_dense()"
-    if value.is_quantized or value.device.type != "cpu":
+    if value.is_quantized or (value.device.type != "cpu" and not _lies_in_a_file(value)):
         return "is in a form that is not read: save it dense"
     if value.numel() * value.element_size() > value.untyped_storage().nbytes():
         return "claims more values than there are"
     return None
+
+
+def _lies_in_a_file(value: Tensor) -> bool:
+    """Whether it is one of `outline_of`: one that was saved without values is not."""
+    return (
+        value.is_meta and getattr(value.untyped_storage(), "_checkpoint_offset", None) is not None
+    )
 
 
 def _unreadable(file: Path, error: Exception) -> str:

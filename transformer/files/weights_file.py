@@ -18,6 +18,7 @@ from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import reason, shown
 from transformer.files.found import Found, Misfit, Tensors
 from transformer.files.regular_file import is_zip_file, require_regular
+from transformer.files.tensors import UNMAPPED
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.yaml_file import yaml_leaves, yaml_pairs
 
@@ -49,7 +50,7 @@ def read_weights(file: Path) -> Found:
             found = _read_npz(file)
         else:
             is_safe = file.suffix == ".safetensors"
-            found = _unwrapped(load_file(file) if is_safe else read_torch(file))
+            found = _unwrapped(load_file(file, backend=UNMAPPED) if is_safe else read_torch(file))
         _require_honest_tensors(found.tensors, size)
     if not found.tensors:
         raise Misfit(f"holds no tensors under names: {ADVICE}")

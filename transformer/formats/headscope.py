@@ -30,7 +30,7 @@ from transformer.discover import discover
 from transformer.files.broken import broken
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
-from transformer.files.tensors import floats, list_tensors
+from transformer.files.tensors import UNMAPPED, floats, list_tensors
 from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
@@ -188,7 +188,7 @@ def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Mod
     if expected.problem:
         raise ConfigError(f"{expected.problem}.")
     try:
-        weights = load_file(file)
+        weights = load_file(file, backend=UNMAPPED)
     except (safetensors.SafetensorError, OSError, ValueError) as error:
         why = broken(file, str(error))
         raise CheckpointError(f"{where} is not a whole safetensors file: {why}.") from error

@@ -15,6 +15,7 @@ from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
 from transformer.files.foreign_text import listed, whole_text
 from transformer.files.json_file import read_json
+from transformer.files.tensor_files import LoadedTensors
 from transformer.hugging_face.failure import building, in_a_sentence
 from transformer.hugging_face.sizes import (
     LARGEST,
@@ -75,15 +76,20 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
     cls = model_class(path, config)
     # What leads out of the folder or swells when read is refused.
-    check_layers(path, config, len(open_weights(path).stored))
+    source = open_weights(path)
+    check_layers(path, config, len(source.stored))
     check_size(path, cls, config)
     with in_a_sentence(path, "the weights"):
+        # The library maps pickles, and one that is cut meanwhile would end the process (SIGBUS).
+        saved = source.saved() if isinstance(source, LoadedTensors) else None
         model, found = cls.from_pretrained(
-            path,
+            path if saved is None else None,
+            state_dict=saved,
             config=config,
             dtype=torch.float32,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # told below, by name
+            disable_mmap=True,  # the same of safetensors
             **_LOCAL,
         )
     for name, stored, asked in sorted(found["mismatched_keys"]):
@@ -98,9 +104,6 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
     opened: nn.Module = model.requires_grad_(False).eval()
-    for tensor in (*opened.parameters(), *opened.buffers()):
-        # The library leaves them mapped: a file that is cut later would end the process.
-        tensor.data = tensor.data.clone()
     return opened.to(device, inference_dtype(device))
 
 

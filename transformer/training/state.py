@@ -10,6 +10,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from transformer.files.tensors import UNMAPPED
 from transformer.files.whole_file import write_whole
 from transformer.training.task import TrainingError
 
@@ -37,7 +38,7 @@ def save_state(
 def load_state(file: Path, modules: dict[str, nn.Module], optimizer: Optimizer) -> dict[str, Any]:
     """Put everything back where `save_state` found it; returns progress. Raises TrainingError."""
     try:
-        with safe_open(file, framework="pt") as opened:
+        with safe_open(file, framework="pt", backend=UNMAPPED) as opened:
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
             progress: dict[str, Any] = json.loads(opened.metadata()["progress"])
         _restore(tensors, modules, optimizer)

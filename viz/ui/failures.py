@@ -21,13 +21,17 @@ _LOG = getLogger(__name__)
 
 
 def report(error: Exception, failed: str) -> str:
-    """Log where, without what people typed. What a screen says of it; failed: its beginning."""
+    """Log where, without what people typed. What a screen says of it; failed: its beginning.
+
+    A refusal is an answer, and no failure: it is neither logged nor counted.
+    """
+    trouble = relieved(error)
+    if trouble is None and isinstance(error, Refusal):
+        return str(error)
     _LOG.error("%s: %s", failed, failure(error))
     COUNTS.add("headscope_failures_total")
-    if (trouble := relieved(error)) is not None:
+    if trouble is not None:
         return str(trouble)
-    if isinstance(error, Refusal):
-        return str(error)
     if isinstance(error, MemoryError):
         why = "there is not enough memory; a shorter text or a smaller checkpoint needs less"
     elif isinstance(error, OSError) and error.strerror:

@@ -13,6 +13,8 @@ from viz.ui.state import session
 
 TICK = 0.7
 """Seconds between two looks at work that goes on."""
+AT_ONCE = 10
+"""Texts that long work reads for one run of a visitor: its steps give way to everybody's."""
 PATIENCE = 0.4
 """Seconds in which most work is done that is short."""
 
@@ -43,7 +45,7 @@ def grown(
     """Draw what is known, again and again while it grows. Raises what the work raised.
 
     far: how many are done of how many, which the page says while some are missing. n_read: how
-    many texts a model has read for it, beside the first: a visitor is charged for each.
+    many texts a model has read for it, beside the first: a visitor is charged for every tenth.
     """
     is_going = not (now.is_stopped or now.work.ended.is_set())
     if now.work.error is not None:  # not within the fragment: Streamlit would show it by itself
@@ -72,7 +74,7 @@ def _charge(now: Follower[T], n_read: Callable[[T], int]) -> None:
     latest = now.work.latest
     if latest is None or now.is_stopped:
         return
-    n = n_read(latest) - (0 if now.known is None else n_read(now.known))
+    n = (n_read(latest) - (0 if now.known is None else n_read(now.known))) // AT_ONCE
     more, now.n_charged = n - now.n_charged, n
     if more > 0:
         try:

@@ -107,7 +107,7 @@ class Follower(Generic[T]):
     known: T | None = None
     """What was known when it began to wait."""
     n_charged: int = 0
-    """Of the texts that were read since then."""
+    """Runs, for texts that were read since then."""
     is_stopped: bool = False
     """Whether this session has stopped waiting."""
     why: str = ""

@@ -83,3 +83,34 @@ def test_files_that_hold_something_else(tmp_path: Path) -> None:
     refused(tmp_path, r"w\.bin is not a whole file of weights: it is (cut off|empty|damaged)")
     (tmp_path / "w.bin").unlink()
     refused(tmp_path, r"w\.bin is missing\.$")
+
+
+def test_values_are_read_from_where_they_lie(tmp_path: Path) -> None:
+    a = torch.arange(12.0).view(3, 4)
+    values = {"a": a, "turned": a.t(), "part": a[1:, 2:], "one": torch.tensor(7), "none": a[:0]}
+    torch.save(values, tmp_path / "w.bin")
+    source = open_pickles(tmp_path, ["w.bin"])
+    for name, found in zip(values, source.read(*values), strict=True):
+        assert torch.equal(found, values[name].float()), name
+
+
+@pytest.mark.parametrize("order", [b"big", b"no order at all"])
+def test_a_file_of_another_order_of_bytes_ends_nothing(order: bytes, tmp_path: Path) -> None:
+    torch.save({"a": torch.tensor([1, 2])}, tmp_path / "whole.bin")
+    with (
+        zipfile.ZipFile(tmp_path / "whole.bin") as whole,
+        zipfile.ZipFile(tmp_path / "w.bin", "w") as other,
+    ):
+        for part in whole.infolist():
+            is_order = part.filename.endswith("byteorder")
+            other.writestr(part.filename, order if is_order else whole.read(part))
+    if order == b"big":
+        (found,) = open_pickles(tmp_path, ["w.bin"]).read("a")
+        assert found.tolist() == [1 << 56, 2 << 56]
+    else:
+        refused(tmp_path, r"w\.bin is not a whole file of weights: it is damaged")
+
+
+def test_a_tensor_that_was_saved_without_values_is_a_fault(tmp_path: Path) -> None:
+    torch.save({"a": torch.ones(2), "b": torch.ones(2, device="meta")}, tmp_path / "w.bin")
+    assert list(open_pickles(tmp_path, ["w.bin"]).faults) == ["b"]

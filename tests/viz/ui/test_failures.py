@@ -14,6 +14,8 @@ from streamlit.util import calc_hash
 from transformer import InputError
 from transformer.discover import discover
 from viz.screen import FIRST_PAGE
+from viz.ui.failures import report
+from viz.ui.metrics import COUNTS
 
 ROOT = Path(__file__).parents[3]
 PAGES = discover("viz.pages", "PAGE")
@@ -88,7 +90,8 @@ def test_a_page_that_fails_is_a_sentence_below_the_header(
     turn(app, "decode")
     assert sentence in said(app)
     assert "Sentence" in [field.label for field in app.text_input] and not has_picture(app)
-    assert "in fail\n    raise error" in caplog.text
+    is_logged = "in fail\n    raise error" in caplog.text
+    assert is_logged != isinstance(error, InputError)  # a refusal is no failure
     words, link = offer(app)
     assert (words, link) == ("Back to Explore", "./?checkpoint=copy&layer=1")
     assert has_picture(at(link)) and not said(at(link))
@@ -147,3 +150,13 @@ def test_what_cannot_be_opened_leaves_the_page(app: AppTest, monkeypatch: Any) -
     (field,) = (each for each in app.text_input if each.key == "open_text")
     checked(field.set_value("/a/folder").run())
     assert "could not be opened" in said(app) and has_picture(app)
+
+
+def test_a_refusal_is_said_and_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    before = COUNTS.values.get("headscope_failures_total", 0)
+    assert report(InputError("Wait a second."), "It failed") == "Wait a second."
+    assert COUNTS.values.get("headscope_failures_total", 0) == before and not caplog.records
+    assert report(ValueError("no"), "It failed").startswith("It failed: the program has a fault")
+    assert (
+        COUNTS.values.get("headscope_failures_total", 0) == before + 1 and len(caplog.records) == 1
+    )

@@ -1,4 +1,4 @@
-"""On a public server a sweep counts the texts that it writes again, and stops at the limit."""
+"""On a public server a sweep counts texts that it writes again, and stops at the limit."""
 
 import threading
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 
 from tests.viz.ui.test_app import folder, start
 from viz.pages.experiment import sweep as page
+from viz.ui import following
 from viz.ui.kept import KEPT
 from viz.ui.request import Answer
 from viz.ui.swept import Swept, sweep_of
@@ -27,6 +28,7 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
             yield known
 
     monkeypatch.setattr(page, "sweep_of", gated)
+    monkeypatch.setattr(following, "AT_ONCE", 1)
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "6")
     KEPT.clear()
@@ -48,4 +50,21 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
     said = " ".join(each.value for each in app.caption)
     assert "This server reads 6 texts per minute for each visitor" in said.replace("\\", "")
     assert any(each.label == "Go on" for each in app.button)
+    assert not app.exception
+
+
+def test_the_usual_limit_lets_a_sweep_of_many_heads_come_to_its_end(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every tenth text is charged, beside the text and the sweep."""
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    KEPT.clear()
+    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
+    state = app.session_state["session"]
+    sweep = state.following["sweep"]
+    assert sweep.work.ended.wait(60)
+    app.run()
+    n_written = len(sweep.work.latest.written)
+    assert not sweep.is_stopped and sweep.work.is_whole
+    assert len(state.runs) == 2 + n_written // following.AT_ONCE and n_written >= 2
     assert not app.exception
