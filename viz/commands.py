@@ -12,8 +12,12 @@ from transformer.discover import discover
 from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
 from transformer.files.whole_file import write_whole
-from viz.paper.figure import KINDS
+from viz.export import recording_npz
+from viz.paper.crate import crate
+from viz.paper.figure import KINDS, Figure
 from viz.paper.record import LARGEST, FigureError, Record, address_of, read_record
+from viz.paper.table import KINDS as TABLES
+from viz.paper.table import table
 from viz.screen import Screen
 from viz.theme import theme as theme_of
 
@@ -29,7 +33,10 @@ def add_commands(
     """Tell a parser of both. Returns that of the one that opens the app."""
     figure = commands.add_parser("figure", help="save a picture of the app, without a browser")
     figure.add_argument("screen", metavar="ADDRESS", help="of the app, as its link button gives it")
-    figure.add_argument("--out", required=True, help="a file that ends in .svg, .pdf or .png")
+    figure.add_argument(
+        "--out", required=True, help=".svg, .pdf, .png, or .zip: a crate with all that makes it"
+    )
+    figure.add_argument("--data", help="its numbers, too: .csv, .parquet, or .npz of all heads")
     figure.add_argument(
         "--width", type=float, help="in inches: 3.3 is a column of a paper, 6.9 two"
     )
@@ -45,12 +52,15 @@ def add_commands(
 def save_figure(options: argparse.Namespace) -> None:
     """Make the figure and print its caption. Raises Refusal in a sentence."""
     kind = Path(options.out).suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        raise FigureError(f"{options.out} must end in {_endings()}.")
+    if kind not in (*KINDS, "zip"):
+        raise FigureError(f"{options.out} must end in {_endings(*KINDS, 'zip')}.")
+    of_data = Path(options.data or ".csv").suffix.removeprefix(".").lower()
+    if options.data and of_data not in (*TABLES, "npz"):
+        raise FigureError(f"{options.data} must end in {_endings(*TABLES, 'npz')}.")
     from streamlit.logger import get_logger  # takes a second: --help needs none of it
 
     get_logger(_CACHE).setLevel(ERROR)  # it misses a server, and none is needed
-    from viz.ui.printing import figure_of
+    from viz.ui.printing import figure_of, numbers_of
 
     pane, figures = _page(address_of(options.screen))
     if not figures:
@@ -64,8 +74,22 @@ def save_figure(options: argparse.Namespace) -> None:
         figure = figure_of(pane, figures[name], theme_of(options.theme), options.width)
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
-    write_whole(Path(options.out), figure.file(kind, options.width))
+    if kind == "zip":
+        content = crate(figure, options.width, numbers_of(pane))
+    else:
+        content = figure.file(kind, options.width)
+    if options.data:
+        made = _numbers(pane, figure, options.width, of_data)
+        write_whole(Path(options.data), made)
+    write_whole(Path(options.out), content)
     print(figure.record.caption)
+
+
+def _numbers(pane: "Pane", figure: Figure, width: float | None, kind: str) -> bytes:
+    """A table of what is drawn, or all that was recorded."""
+    if kind == "npz":
+        return recording_npz(pane.recording)
+    return table(figure.sheet(width or figure.width), kind)
 
 
 def read_figure(path: str) -> Record:
@@ -77,8 +101,8 @@ def read_figure(path: str) -> Record:
     return read_record(content, Path(path).name)
 
 
-def _endings() -> str:
-    *some, last = (f".{kind}" for kind in KINDS)
+def _endings(*kinds: str) -> str:
+    *some, last = (f".{kind}" for kind in kinds)
     return f"{', '.join(some)} or {last}"
 
 

@@ -3,6 +3,8 @@
 import ast
 import csv
 import io
+import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ pytestmark = pytest.mark.browser
 
 SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors"))
 FIGURE = "Figure as HTML"
-FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG")
+FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
 PLACES = {
     "explore": {"": (*FIGURES, "Heat map as HTML", "Head as CSV", "All heads as NPZ")},
@@ -121,6 +123,7 @@ def check(download: Download, title: str, reader: Page, folder: Path) -> None:
         "npz": check_arrays,
         "html": lambda it: check_page(it, reader),
         **dict.fromkeys(("pdf", "svg", "png"), check_figure),
+        "zip": check_crate,
     }[kind](file)
     if title == "Heat map as HTML":
         assert file.stat().st_size < LARGEST
@@ -145,9 +148,16 @@ def check_arrays(file: Path) -> None:
 
 def check_figure(file: Path) -> None:
     found = read_figure(str(file)).screen
-    assert (found.checkpoint, found.column) == ("copy", "one")
+    assert found.checkpoint == "copy" and found.made_with
     starts = {".pdf": b"%PDF-", ".svg": b"<?xml", ".png": b"\x89PNG"}
     assert file.read_bytes().startswith(starts[file.suffix])
+
+
+def check_crate(file: Path) -> None:
+    with zipfile.ZipFile(file) as archive:
+        said = json.loads(archive.read("ro-crate-metadata.json"))
+        assert {"figure.svg", "figure.pdf", "numbers.csv"} <= set(archive.namelist())
+    assert said["@context"].endswith("/context")
 
 
 def check_page(file: Path, reader: Page) -> None:

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from transformer.discover import discover
 from transformer.files.whole_file import write_whole
 from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.export import page_html
+from viz.paper.figure import KINDS, Figure, of_component
+from viz.paper.record import Record, versions
 from viz.theme import DARK, LIGHT, Theme
 
 ThemeName = Literal["auto", "light", "dark"]
@@ -37,6 +40,8 @@ class Picture:
     """A whole page that needs neither a server nor a network."""
     height: int | None = None
     """Of its frame in a notebook, in pixels; None: as high as it is."""
+    figure: Figure | None = field(default=None, repr=False)
+    """The same for a paper; None where a picture has none."""
 
     def _repr_html_(self) -> str:
         """A frame, so that styles do not leak and many can stand on one page."""
@@ -46,10 +51,17 @@ class Picture:
             f'style="width: 100%; height: {self.height or HEIGHT}px; border: 0"></iframe>'
         )
 
-    def save(self, path: str | Path) -> Path:
-        """Write the page to a file, which any browser opens. Raises OSError."""
+    def save(self, path: str | Path, width: float | None = None) -> Path:
+        """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
+
+        width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two. Raises OSError, and
+        FigureError in a sentence.
+        """
         file = Path(path)
-        write_whole(file, self.html.encode())
+        kind = file.suffix.removeprefix(".").lower()
+        is_figure = self.figure is not None and kind in KINDS
+        content = self.figure.file(kind, width) if self.figure and is_figure else self.html.encode()
+        write_whole(file, content)
         return file
 
 
@@ -84,9 +96,13 @@ def picture(
             for asked, answer in (answers or {}).items()
         },
     }
+    figure = None
+    if component.name in discover("viz.paper.drawings", "DRAWING"):
+        record = Record("explore", "", "", "", "", "", title, title, versions())
+        figure = of_component(component.name, data(payload, themes[0]), record)
     heading = f"<h1>{html.escape(title)}</h1>\n" if is_titled else ""
     body = _body(component, heading, content)
-    return Picture(title, page_html(title, body, "transparent"), height)
+    return Picture(title, page_html(title, body, "transparent"), height, figure)
 
 
 def _themes(name: str) -> tuple[Theme, ...]:

@@ -12,11 +12,11 @@ from viz.ui.controls import choose_heads
 from viz.ui.focus import pin_step, pinned_step
 from viz.ui.live_preview import preview
 from viz.ui.needed import other_word
-from viz.ui.page import Page, Pane
-from viz.ui.panel import panel
+from viz.ui.page import Page, Pane, Shown
+from viz.ui.panel import panel, view_figures
 from viz.ui.payloads import caption_of, payload_of
 from viz.ui.request import Answer
-from viz.ui.saving import download
+from viz.ui.saving import download, for_a_paper
 from viz.ui.stage import on_stage
 from viz.ui.state import current_theme
 from viz.views.listed import listed
@@ -33,10 +33,8 @@ def draw(pane: Pane) -> None:
 
 
 def _steps(pane: Pane, decoding: Decoding) -> None:
-    screen, selection = pane.screen, _decoder(pane).selection
-    player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
-    pinned = pinned_step(pane)
-    step = min(screen.step if pinned is None else pinned, len(decoding.steps) - 1)
+    selection = _decoder(pane).selection
+    player, step = _player(pane, decoding)
     data = player.data(payload_of(pane.answer, player), current_theme(), step=step)
     decode_player(
         data,
@@ -47,14 +45,33 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     preview("player", player)
     if on_stage():
         return
-    download(
-        "Steps as CSV",
-        lambda: decoding_csv(decoding),
-        "headscope-steps.csv",
-        "Every step with its candidates and their probabilities",
-    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download(
+            "Steps as CSV",
+            lambda: decoding_csv(decoding),
+            "headscope-steps.csv",
+            "Every step with its candidates and their probabilities",
+        )
+        if decoding.steps:
+            for_a_paper(pane, {"steps": _figures(pane)["steps"]}, "paper steps")
     if decoding.steps:
         other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
+
+
+def _player(pane: Pane, decoding: Decoding) -> tuple[DecodePlayer, int]:
+    """The picture of the steps, and the step that is shown."""
+    screen, selection = pane.screen, _decoder(pane).selection
+    player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
+    pinned = pinned_step(pane)
+    return player, min(screen.step if pinned is None else pinned, len(decoding.steps) - 1)
+
+
+def _figures(pane: Pane) -> dict[str, Shown]:
+    views = view_figures("decode", pane)
+    if pane.answer.decoding is None or not pane.answer.decoding.steps:
+        return views
+    player, step = _player(pane, pane.answer.decoding)
+    return {"steps": Shown("This step", player, {"step": step})} | views
 
 
 def _read_only(pane: Pane) -> None:
@@ -90,4 +107,4 @@ def _choices(pane: Pane) -> None:
         choose_heads(_decoder(pane))
 
 
-PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices, edits="shown")
+PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices, figures=_figures, edits="shown")

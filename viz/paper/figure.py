@@ -3,8 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
+
 from transformer.discover import discover
 from viz.paper.drawing import Drawing, given
+from viz.paper.plotted import plotted
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
 from viz.paper.sheet import INCH, Sheet, moved
@@ -45,6 +48,11 @@ class Figure:
         inner = self.draw(inches * INCH - 2 * MARGIN)
         size = (inner.width + 2 * MARGIN, inner.height + 2 * MARGIN)
         return Sheet(*size, inner.background, tuple(moved(inner.marks, MARGIN, MARGIN)))
+
+
+def of_plotly(figure: go.Figure, record: Record, width: float = COLUMN) -> Figure:
+    """The same of a figure of Plotly's."""
+    return Figure(lambda points: plotted(figure, points), record, width)
 
 
 def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:

@@ -62,7 +62,9 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The word that a file carries."""
+        """The word that a file carries; empty where no checkpoint of the app made it."""
+        if not self.checkpoint:
+            return ""
         known = {each.name: getattr(self, each.name) for each in fields(self)}
         said = json.dumps({**known, "versions": dict(self.versions)}, sort_keys=True)
         return MARK + urlsafe_b64encode(said.encode()).decode()

@@ -73,7 +73,9 @@ def hatched(masked: NDArray[np.bool_], place: Place, colour: str) -> list[Mark]:
     return [Line(parts, colour, 0.25, 0.6)]
 
 
-def minus_marks(values: NDArray[np.float32], place: Place, colours: dict[str, Any]) -> list[Mark]:
+def minus_marks(
+    values: NDArray[np.floating[Any]], place: Place, colours: dict[str, Any]
+) -> list[Mark]:
     """A bar in each cell below 0: both ends of the scale are equally dark without colour."""
     left, top, width, height = place
     if min(width, height) < LEAST:

@@ -67,6 +67,18 @@ def draw_control(control: Control, pane: Pane) -> Any:
     return st.segmented_control(control.title, options, default=chosen, required=True, **look)
 
 
+def said(control: Control, pane: Pane) -> Any:
+    """What the Screen says of a control, without drawing it."""
+    if isinstance(control, HeadChoice):
+        return pane.selection
+    options = list(control.options(pane.recording))
+    text = dict(pane.screen.controls).get(control.name, "")
+    if isinstance(control, Dimensions):
+        offered = [dimension for (dimension,) in options[1:]]
+        return tuple(each for each in offered if str(each) in text.split(",")) or options[0]
+    return next((option for option in options if str(option) == text), options[0])
+
+
 def _dimensions(control: Dimensions, options: list[tuple[int, ...]], said: str) -> tuple[int, ...]:
     usual, *single = options
     offered = [dimension for (dimension,) in single]

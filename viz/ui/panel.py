@@ -1,5 +1,6 @@
 """The panel around a view: its controls, its figure, what it says in words, and its files."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,12 +11,13 @@ from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from viz.export import CONFIG, figure_html
-from viz.ui.controls import draw_control
-from viz.ui.page import Pane
-from viz.ui.saving import download
+from viz.ui.controls import draw_control, said
+from viz.ui.page import Pane, Shown
+from viz.ui.saving import download, for_a_paper
 from viz.ui.stage import on_stage
 from viz.ui.state import current_theme
-from viz.views.view import View
+from viz.views.listed import listed
+from viz.views.view import Place, View
 
 HEIGHT = 380
 """Of a chart on a stage at most, in px; it is enlarged there, as viz/ui/stage_style.py says."""
@@ -29,20 +31,42 @@ def panel(name: str, pane: Pane, **given: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = given | {name: draw_control(control, pane) for name, control in asked.items()}
     if beside is None:
-        draw_figure(name, pane.recording, **chosen)
+        draw_figure(name, pane, **chosen)
     else:
         options = beside.options(pane.recording)
         for column, option in zip(st.columns(len(options)), options, strict=True):
             with column:
-                draw_figure(name, pane.recording, **chosen | {beside.name: option})
+                draw_figure(name, pane, **chosen | {beside.name: option})
     st.caption(view.explain)
 
 
-def draw_figure(name: str, recording: Recording, **choices: Any) -> None:
-    """A view's figure, with its alt text and the button that saves it."""
+def draw_figure(name: str, pane: Pane, recording: Recording | None = None, **choices: Any) -> None:
+    """A view's figure, with its alt text and the buttons that save it.
+
+    recording: where it is not the pane's.
+    """
+    shown, key = view_shown(name, pane, recording, **choices), f"{name} {choices}"
+    assert shown.figure is not None
+    with show_figure(shown.figure(current_theme()), name, shown.title, shown.says, key):
+        for_a_paper(pane, {name: shown}, f"paper {key}")
+
+
+def view_figures(place: Place, pane: Pane) -> dict[str, Shown]:
+    """The views that a page lists, with the choices of the Screen; the chosen one first."""
+    views = listed(place, pane.recording)
+    order = sorted(views, key=lambda name: name != pane.screen.view)
+    return {
+        name: view_shown(name, pane, **{it.name: said(it, pane) for it in views[name].controls})
+        for name in order
+    }
+
+
+def view_shown(name: str, pane: Pane, recording: Recording | None = None, **choices: Any) -> Shown:
+    """A view of the pane's recording, or of another one, with these choices."""
     view: View = discover("viz.views", "VIEW")[name]
-    figure = view.draw(recording, current_theme(), **choices)
-    show_figure(figure, name, view.title, view.describe(recording, **choices), f"{name} {choices}")
+    of = pane.recording if recording is None else recording
+    draw, says = partial(view.draw, of), view.describe(of, **choices)
+    return Shown(view.title, figure=lambda theme: draw(theme, **choices), says=says)
 
 
 def show_figure(

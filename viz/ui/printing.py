@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from transformer.visible import visible
+from viz.export import recording_npz
 from viz.map_words import capitalised
-from viz.paper.figure import Figure, of_component
+from viz.paper.figure import COLUMN, Figure, of_component, of_plotly
 from viz.paper.record import FigureError, Record, versions
 from viz.screen import Screen, query
 from viz.theme import LIGHT, Theme
@@ -12,23 +13,35 @@ from viz.ui.made_with import DIGITS, known_fingerprint
 from viz.ui.opened import title
 from viz.ui.page import Pane, Shown
 from viz.ui.payloads import payload_of
+from viz.ui.request import Request, about
 
 
 def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | None = None) -> Figure:
     """A picture of a page as a figure. Raises FigureError and what the picture raises."""
-    answer, picture = pane.answer, shown.picture
+    picture = shown.picture
     if picture is None:
-        raise FigureError(f"There is no figure of {shown.title}.")
-    record = _record(pane, shown, picture.title(pane.recording), picture.says(*answer.made))
+        if shown.figure is None:
+            raise FigureError(f"There is no figure of {shown.title}.")
+        record = _record(pane, shown.title, shown.says)
+        return of_plotly(shown.figure(theme), record, width or COLUMN)
+    answer = pane.answer
+    record = _record(pane, picture.title(pane.recording), picture.says(*answer.made))
     data = picture.data(payload_of(answer, picture), theme, **shown.state)
     return of_component(picture.component.name, data, record, width)
 
 
-def _record(pane: Pane, shown: Shown, name: str, says: str) -> Record:
-    request = pane.answer.request
+def numbers_of(pane: Pane) -> dict[str, bytes]:
+    """By the names of files, what was recorded: more than a figure shows."""
+    if pane.shown is None or not pane.recording.attentions:
+        return {}
+    return {"recording.npz": recording_npz(pane.recording)}
+
+
+def _record(pane: Pane, name: str, says: str) -> Record:
+    request = pane.asked if pane.shown is None else pane.answer.request
     sha256 = known_fingerprint(request.checkpoint)
-    screen = _whole_screen(pane, sha256)
-    written = pane.answer.decoding.text if pane.answer.decoding else ""
+    screen = _whole_screen(pane, request, sha256)
+    decoding = None if pane.shown is None else pane.answer.decoding
     called = title(request.checkpoint)
     return Record(
         page=screen.page,
@@ -36,37 +49,40 @@ def _record(pane: Pane, shown: Shown, name: str, says: str) -> Record:
         checkpoint=called,
         sha256=sha256,
         text=request.text,
-        written=written,
+        written=decoding.text if decoding else "",
         title=visible(f"{called} · {name}"),
-        caption=visible(_caption(pane, name, says, sha256)),
+        caption=visible(_caption(pane, request, name, says, sha256)),
         versions=versions(),
     )
 
 
-def _whole_screen(pane: Pane, sha256: str) -> Screen:
+def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
     """What is left to the checkpoint or the page is said, so that it holds elsewhere, too."""
-    request, chosen = pane.answer.request, pane.selection if pane.recording.attentions else None
-    screen = replace(
-        pane.screen,
-        checkpoint=request.checkpoint,
-        text=request.text,
-        made_with=sha256[:DIGITS] or None,
-    )
-    if chosen is None:
+    begins = sha256[:DIGITS] or None
+    screen = replace(pane.screen, checkpoint=request.checkpoint, made_with=begins)
+    if pane.shown is None:
         return screen
+    screen = replace(screen, text=request.text)
+    if not pane.recording.attentions:
+        return screen
+    chosen = pane.selection
     return replace(screen, kind=chosen.kind, layer=chosen.layer, head=chosen.head)
 
 
-def _caption(pane: Pane, name: str, says: str, sha256: str) -> str:
+def _caption(pane: Pane, request: Request, name: str, says: str, sha256: str) -> str:
     """Sentences for below the figure, in the words of the screen."""
-    request, decoding = pane.answer.request, pane.answer.decoding
-    about = pane.checkpoint.about.title
-    hash = f", SHA-256 {sha256[:DIGITS]}" if sha256 else ""
-    parts = [f"{name}, of {title(request.checkpoint)} ({about}{hash}), reading “{request.text}”"]
-    if decoding is not None:
-        parts[0] += f" and writing “{decoding.text}” ({request.method})"
-    parts[0] += "."
+    known = about(request.checkpoint)
+    of = [known.about.title] if known else []
+    of += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
+    first = f"{name}, of {title(request.checkpoint)}"
+    first += f" ({', '.join(of)})" if of else ""
+    if pane.shown is not None:
+        first += f", reading “{request.text}”"
+        if decoding := pane.answer.decoding:
+            first += f" and writing “{decoding.text}” ({request.method})"
+    parts = [f"{first}."]
     if request.edits:
         parts.append(f"Changed in the model: {', '.join(request.edits)}.")
-    parts.append(capitalised(says).rstrip(".") + ".")
+    if says:
+        parts.append(capitalised(says).rstrip(".") + ".")
     return " ".join(parts)

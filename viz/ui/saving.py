@@ -8,12 +8,13 @@ from transformer.recording import Recording
 from viz.export import attention_csv, recording_npz
 from viz.labels import literal
 from viz.notebook import head_map
+from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE
 from viz.theme import Theme
 from viz.ui.collecting import add_button
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane, Shown
-from viz.ui.printing import figure_of
+from viz.ui.printing import figure_of, numbers_of
 from viz.ui.state import current_theme
 from viz.views.view import Selection
 
@@ -40,25 +41,40 @@ def download(
     )
 
 
-def save_figures(pane: Pane, figures: Mapping[str, Shown]) -> None:
+def save_figures(pane: Pane, figures: Mapping[str, Shown], key: str = "") -> None:
     """A page's pictures as figures for a paper, in light colours, as wide as one column or two."""
     titles = {"one": f"One column, {COLUMN} in", "two": f"Two columns, {PAGE} in"}
     width = {"one": COLUMN, "two": PAGE}[choose_one("Width", "column", titles, pane.screen.column)]
     for name, shown in figures.items():
         st.caption(literal(shown.title))
         with st.container(horizontal=True, gap="small"):
-            _save_figure(pane, shown, name, width)
+            _save_figure(pane, shown, name, width, key)
 
 
-def _save_figure(pane: Pane, shown: Shown, name: str, width: float) -> None:
+def for_a_paper(pane: Pane, figures: Mapping[str, Shown], key: str) -> None:
+    """The same behind a button of its own."""
+    box = st.popover("For a paper", icon=":material/article:", key=key, on_change="rerun")
+    if box.open:  # its contents are no burden while nobody looks at them
+        with box:
+            save_figures(pane, figures, key)
+
+
+def _save_figure(pane: Pane, shown: Shown, name: str, width: float, key: str) -> None:
     def make(kind: str) -> bytes:
         return figure_of(pane, shown).file(kind, width)
 
     file, explain = f"headscope-{name}", "For a paper; it opens the app where it was made"
-    key = f"{name} {pane.suffix}"
+    key = f"{name} {key}"
     download("Figure as PDF", lambda: make("pdf"), f"{file}.pdf", explain, f"pdf {key}")
     download("Figure as SVG", lambda: make("svg"), f"{file}.svg", explain, f"svg {key}")
     download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
+    download(
+        "Figure as ZIP",
+        lambda: crate(figure_of(pane, shown), width, numbers_of(pane)),
+        f"{file}.zip",
+        "A crate of the figure, its numbers, and all that makes it again",
+        f"zip {key}",
+    )
 
 
 def save_head(pane: Pane, figures: Mapping[str, Shown]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from transformer.analysis.reading import Reading
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
@@ -32,7 +33,7 @@ WORDS = (
 )
 """Pieces that HTML, XML, TeX or a spreadsheet would read as something else, and rare letters."""
 HOSTILE = " ".join(WORDS)
-PICTURES = ("head_view", "head_map", "head_grid")
+PICTURES = ("head_view", "head_map", "head_grid", "cell_steps")
 
 
 @pytest.fixture(scope="session")
@@ -67,6 +68,7 @@ def figure_of(hostile: Recording, record: Record) -> Callable[..., Figure]:
         pictures = {
             "head_view": HeadView("cross", 1, reading),
             "head_map": HeadMap(Selection("cross", 1, 0), reading),
+            "cell_steps": CellSteps(Selection("cross", 1, 0)),
             "head_grid": HeadGrid(tuple(hostile.attentions), reading),
         }
         shown = pictures[name]

@@ -56,7 +56,8 @@ def test_edits_of_an_address_are_in_its_figure(
     ("said", "why"),
     [
         (["./?checkpoint=nobody", "--out", "a.svg"], "There is no checkpoint nobody here"),
-        (["./?checkpoint=copy", "--out", "a.gif"], "a.gif must end in .svg, .pdf or .png."),
+        (["./?checkpoint=copy", "--out", "a.gif"], "a.gif must end in .svg, .pdf, .png or .zip."),
+        (["./?checkpoint=copy", "--out", "a.svg", "--data", "a.xls"], ".csv, .parquet or .npz."),
         (["./?checkpoint=copy", "--out", "a.svg", "--width", "900"], "inches wide"),
         (["./?checkpoint=copy", "--out", "a.svg", "--picture", "x"], "no picture x here"),
         (["./nowhere?checkpoint=copy", "--out", "a.svg"], "There is no page nowhere"),

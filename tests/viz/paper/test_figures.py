@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,17 +14,27 @@ import pytest
 from PIL import Image
 from pypdf import PdfReader
 
+from tests.viz.conftest import PLACED
 from tests.viz.paper.conftest import HOSTILE, PICTURES, WORDS
+from transformer import decode
+from transformer import record as make_recording
 from transformer.analysis.reading import Reading, read
+from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.decode_player.decode_player import DecodePlayer
+from viz.components.kit.pack import unpack
 from viz.labels import labels
-from viz.paper.figure import COLUMN, PAGE, Figure
+from viz.notebook import figure as view_figure
+from viz.paper.axes import decoded
+from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly
 from viz.paper.record import FigureError, Record, read_record
 from viz.paper.scale import hatched
 from viz.paper.shades import luminance
 from viz.paper.sheet import Line
 from viz.theme import DARK, LIGHT
+from viz.views.view import Selection
 
 SVG = "{http://www.w3.org/2000/svg}"
 pictures = pytest.mark.parametrize("name", PICTURES)
@@ -182,13 +193,79 @@ def test_hostile_words_stay_text_everywhere(figure_of: Callable, name: str) -> N
     tree = tree_of(figure, PAGE)
     assert tree.findtext(f"{SVG}title") == HOSTILE.replace("\u202e", " ")
     shown = PdfReader(io.BytesIO(figure.file("pdf", PAGE))).pages[0].extract_text()
-    if name == "head_grid":  # it has no words
+    if name in ("head_grid", "cell_steps"):  # without words, or with cut ones
         return
     for word in labels(Token(0, word) for word in WORDS):
         in_svg = [text for text in texts(tree) if text == word or text.endswith("…")]
         assert word in in_svg or len(word) > 40, word
         assert word in shown or len(word) > 40, word
     assert "\u202e" not in shown + "".join(texts(tree))
+
+
+def test_a_cell_from_inside_has_its_numbers(figure_of: Callable, hostile: Recording) -> None:
+    cell = CellSteps(Selection("cross", 1, 0))
+    header, arrays = unpack(cell.payload(hostile))
+    nodes = list(tree_of(figure_of("cell_steps"), PAGE).iter())
+    for vector, values in (("q", arrays[0]), ("k", arrays[1]), ("products", arrays[2])):
+        bars = [node for node in nodes if node.get("data-vector") == vector]
+        found = [float(node.get("data-value")) for node in bars]
+        np.testing.assert_allclose(found, values, rtol=1e-6)
+    said = {it.get("data-name"): it for it in nodes if it.get("data-name") and it.text}
+    for name, value in (("q·k", header["dot"]), ("score", header["score"])):
+        assert float(said[name].get("data-value")) == pytest.approx(value, rel=1e-6)
+        assert said[name].text == f"{value:.4f}".replace("-", "−")
+    weights = [float(node.get("data-weight")) for node in nodes if node.get("data-key")]
+    np.testing.assert_allclose(weights, arrays[8][arrays[10]], rtol=1e-6)
+
+
+def test_a_step_of_decoding_has_its_numbers(recorder: Any, record: Record) -> None:
+    decoding = decode(recorder.checkpoint, "3 7 2 9")
+    recording = make_recording(recorder.checkpoint, "3 7 2 9", decoding.target)
+    player = DecodePlayer(1, 0)
+    data = player.data(player.payload(recording, decoding), LIGHT, step=1)
+    for width in (COLUMN, PAGE):
+        nodes = list(tree_of(of_component("decode_player", data, record), width).iter())
+        probs = [float(node.get("data-prob")) for node in nodes if node.get("data-prob")]
+        step = decoding.steps[1]
+        expected = [each.prob for each in step.candidates]
+        np.testing.assert_allclose(probs[: len(expected)], expected, atol=1e-6)
+        (weights,) = (node.get("data-weight") for node in nodes if node.get("data-weight"))
+        cross = recording.attentions["cross"].weights(1, 0).numpy().ravel()
+        np.testing.assert_allclose(np.array(weights.split(), float), cross, rtol=1e-5)
+        bits = [float(node.get("data-entropy")) for node in nodes if node.get("data-entropy")]
+        np.testing.assert_allclose(bits, [each.entropy for each in decoding.steps], atol=1e-4)
+
+
+@pytest.mark.parametrize("model", ["translator", "generator", "classified", *PLACED])
+def test_every_view_is_drawn_with_its_numbers(
+    nasty_recordings: Any, record: Record, model: str
+) -> None:
+    recording = nasty_recordings[model]
+    for name, view in discover("viz.views", "VIEW").items():
+        if not view.applies_to(recording):
+            continue
+        shown = view_figure(recording, name)
+        tree = tree_of(of_plotly(shown, record))
+        said = decoded(shown.to_plotly_json())["data"]
+        for trace in said:
+            if trace["type"] == "heatmap" and trace.get("opacity") != 0:
+                drawn = [it.get("data-z") for it in tree.iter() if it.get("data-z")]
+                given = np.array(trace["z"], float).ravel()
+                assert any(
+                    np.allclose(np.array(it.split(), float), given, rtol=1e-5, equal_nan=True)
+                    for it in drawn
+                    if len(it.split()) == given.size
+                ), name
+            elif trace["type"] == "scatter" and "lines" in (trace.get("mode") or ""):
+                lines = [it.get("data-y") for it in tree.iter() if it.get("data-y")]
+                axis = shown.layout[f"yaxis{(trace.get('yaxis') or 'y')[1:]}"]
+                if axis.type != "log":
+                    given = np.array([np.nan if y is None else y for y in trace["y"]], float)
+                    assert any(
+                        np.allclose(np.array(it.split(), float), given, rtol=1e-5, equal_nan=True)
+                        for it in lines
+                        if len(it.split()) == given.size
+                    ), name
 
 
 @pictures

@@ -51,7 +51,7 @@ def draw(pane: Pane) -> None:
     difference, numbers = st.columns(2, gap="large")
     with difference:
         for name in listed("compare", recording):
-            draw_figure(name, recording, first=first, second=other)
+            draw_figure(name, pane, recording, first=first, second=other)
     with numbers:
         _numbers(panes)
     if _are_two(panes) and not is_edited:

@@ -6,8 +6,8 @@ from viz.labels import literal
 from viz.pages.positions.lab import lab
 from viz.position_words import schemes
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane
-from viz.ui.panel import panel
+from viz.ui.page import Page, Pane, Shown
+from viz.ui.panel import panel, view_figures
 from viz.views.listed import listed
 
 NONE = (
@@ -33,4 +33,8 @@ def draw(pane: Pane) -> None:
         panel(chosen, pane)
 
 
-PAGE = Page("positions", "Positions", "Look", 5, draw, edits="shown")
+def _figures(pane: Pane) -> dict[str, Shown]:
+    return view_figures("positions", pane)
+
+
+PAGE = Page("positions", "Positions", "Look", 5, draw, figures=_figures, edits="shown")

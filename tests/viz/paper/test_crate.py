@@ -1,0 +1,73 @@
+"""A figure's numbers as tables, and the crate of all that makes it again."""
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+
+import numpy as np
+import pandas
+import pytest
+
+from transformer.recording import Recording
+from viz.paper.crate import crate
+from viz.paper.figure import COLUMN, PAGE
+from viz.paper.record import FigureError, read_record
+from viz.paper.table import rows, table
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_has_every_number_that_is_drawn(
+    figure_of: Callable, hostile: Recording, kind: str
+) -> None:
+    content = table(figure_of("head_map").sheet(COLUMN), kind)
+    read = pandas.read_csv if kind == "csv" else pandas.read_parquet
+    found = read(io.BytesIO(content))
+    weights = hostile.attentions["cross"].weights(1, 0).numpy()
+    assert found.shape[0] == weights.size
+    for row, column, weight in zip(found["row"], found["column"], found["weight"], strict=True):
+        assert weight == pytest.approx(float(weights[row, column]), rel=1e-6)
+
+
+def test_without_pyarrow_it_is_said_what_is_needed(
+    figure_of: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise ImportError("no engine")
+
+    monkeypatch.setattr(pandas.DataFrame, "to_parquet", missing)
+    with pytest.raises(FigureError, match="needs pyarrow: pip install pyarrow"):
+        table(figure_of("head_map").sheet(COLUMN), "parquet")
+
+
+def test_a_crate_says_what_is_in_it(figure_of: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    figure = figure_of("head_view", head=0)
+    content = crate(figure, PAGE, {"recording.npz": b"numbers"})
+    assert content == crate(figure, PAGE, {"recording.npz": b"numbers"})
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    said = json.loads(files.pop("ro-crate-metadata.json"))
+    assert said["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    graph = {each["@id"]: each for each in said["@graph"]}
+    assert graph["ro-crate-metadata.json"]["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    root = graph["./"]
+    assert root["@type"] == "Dataset" and root["datePublished"] == "1970-01-01"
+    assert {part["@id"] for part in root["hasPart"]} == set(files)
+    for name, held in files.items():
+        assert graph[name]["sha256"] == hashlib.sha256(held).hexdigest()
+        assert graph[name]["contentSize"] == str(len(held))
+    action = graph["#made"]
+    for one in (action["instrument"], *action["object"], *action["result"]):
+        assert one["@id"] in graph
+    assert graph["#checkpoint"]["identifier"] == f"sha256:{figure.record.sha256}"
+    assert files["figure.svg"] == figure.file("svg", PAGE)
+    assert read_record(files["figure.pdf"]) == figure.record
+    assert figure.record.link in files["command.txt"].decode()
+    table_of = list(csv.DictReader(io.StringIO(files["numbers.csv"].decode())))
+    drawn = [row["weight"] for row in rows(figure.sheet(PAGE)) if "weight" in row]
+    np.testing.assert_allclose([float(row["weight"]) for row in table_of], drawn)
+    assert "caption" not in files["caption.txt"].decode()
+    assert files["requirements.txt"].startswith(b"# Python 3")

@@ -1,0 +1,144 @@
+"""What stands around the data of a figure of Plotly's: axes, notes, lines, legend and scale."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from viz.paper.axes import plain
+from viz.paper.lettering import MIDDLE, SMALL, fitted, width_of
+from viz.paper.plot import SAID, Plot, axis_name, colour_of, dashes_of, scale_of, title_of
+from viz.paper.shades import N_LEVELS
+from viz.paper.sheet import Box, Cells, Line, Mark, Words
+
+
+def frames(plot: Plot) -> Iterator[Mark]:
+    """Lines of the grid, ticks and titles of all axes."""
+    if plot.layout.get("xaxis", {}).get("visible") is False:
+        return
+    across = [a for n, a in plot.axes.items() if n.startswith("x")]
+    down = [a for n, a in plot.axes.items() if n.startswith("y")]
+    x, y = plot.axes["xaxis"], plot.axes["yaxis"]
+    left, right = min(a.start for a in across), max(a.end for a in across)
+    top = min(min(a.start, a.end) for a in down)
+    bottom = max(max(a.start, a.end) for a in down)
+    for axis in down:
+        ticks = axis.ticks()
+        every = max(1, -(-len(ticks) * 7 // max(1, int(abs(axis.end - axis.start)))))
+        for place, text in ticks[::every]:
+            if axis.said.get("showgrid"):
+                yield Line((((left, place), (right, place)),), plot.grid, 0.3)
+            said = fitted(text, max(8.0, left - 5), SMALL)
+            yield Words(left - 3, place + MIDDLE * SMALL, said, SMALL, plot.ink, "end")
+    for axis in across:
+        ticks = axis.ticks()
+        upright = axis.said.get("tickangle") in (-90, 90)
+        room = SMALL + 1 if upright else 4 + max((width_of(t, SMALL) for _, t in ticks), default=0)
+        most = max(1, int((axis.end - axis.start) // room) + 1)
+        for place, text in ticks[:: max(1, -(-len(ticks) // most))]:
+            if axis.said.get("showgrid"):
+                yield Line((((place, top), (place, bottom)),), plot.grid, 0.3)
+            if upright:
+                at = (place + MIDDLE * SMALL, bottom + 3)
+                yield Words(*at, fitted(text, 50, SMALL), SMALL, plot.ink, "end", is_upward=True)
+            else:
+                yield Words(place, bottom + SMALL + 3, text, SMALL, plot.ink, "middle")
+    yield Line((((left, top), (left, bottom), (right, bottom)),), plot.dim, 0.4)
+    if title_of(x):
+        low = bottom + room_under(plot) - 2
+        said = fitted(
+            title_of(x), 2 * min(plot.width - (left + right) / 2, (left + right) / 2), SMALL
+        )
+        yield Words((left + right) / 2, low, said, SMALL, plot.dim, "middle")
+    if title_of(y):
+        said = fitted(title_of(y), bottom - top, SMALL)
+        yield Words(SMALL, (top + bottom) / 2, said, SMALL, plot.dim, "middle", is_upward=True)
+
+
+def room_under(plot: Plot) -> float:
+    """Points below the plotted area for the labels of x and its title."""
+    x = plot.axes["xaxis"]
+    texts = [width_of(text, SMALL) for _, text in x.ticks()]
+    upright = x.said.get("tickangle") in (-90, 90)
+    labels = min(50.0, max(texts, default=0)) + 3 if upright else SMALL + 3
+    return labels + (SMALL + 6 if title_of(x) else 4)
+
+
+def shapes(plot: Plot) -> Iterator[Mark]:
+    """Lines and frames that are no data."""
+    for shape in plot.layout.get("shapes") or ():
+        if shape.get("type", "line") not in ("line", "rect"):
+            continue
+        xs, ys = (_placed(plot, shape, c, [shape[f"{c}0"], shape[f"{c}1"]]) for c in "xy")
+        colour = colour_of(shape, "line", plot.dim)
+        if shape.get("type") == "rect":
+            size = (abs(xs[1] - xs[0]), abs(ys[1] - ys[0]))
+            yield Box(min(xs), min(ys), *size, None, colour, 0.8)
+        else:
+            said = (shape.get("line") or {}).get("dash")
+            ends = ((xs[0], ys[0]), (xs[1], ys[1]))
+            yield Line((ends,), colour, 0.5, dashes=SAID.get(str(said), ()))
+
+
+def _placed(plot: Plot, said: Mapping[str, Any], letter: str, values: list[Any]) -> list[float]:
+    """Points of what stands on an axis, or on the whole plot ("paper")."""
+    reference = str(said.get(f"{letter}ref") or letter)
+    axis = plot.axes.get(axis_name(reference.split(" ")[0]))
+    if axis is None or reference.endswith("domain") or reference == "paper":
+        whole = plot.axes[f"{letter}axis"]
+        return [whole.start + float(each) * (whole.end - whole.start) for each in values]
+    return [float(each) for each in axis.at(values)]
+
+
+def notes(plot: Plot) -> Iterator[Mark]:
+    """Texts within the plot."""
+    for note in plot.layout.get("annotations") or ():
+        lines = [plain(part) for part in str(note.get("text") or "").split("<br>")]
+        (x,), (y,) = (_placed(plot, note, c, [note.get(c, 0.5)]) for c in "xy")
+        anchors: Any = {"left": "start", "right": "end"}
+        anchor = anchors.get(note.get("xanchor"), "middle")
+        colour = colour_of(note, "font", plot.ink)
+        first = y + MIDDLE * SMALL - (len(lines) - 1) * (SMALL + 2) / 2
+        for i, line in enumerate(filter(None, lines)):
+            yield Words(x, first + i * (SMALL + 2), line, SMALL, colour, anchor)
+
+
+def below(plot: Plot, width: float, top: float) -> tuple[list[Mark], float]:
+    """The legend and the scale of a map."""
+    marks: list[Mark] = []
+    x, y = 0.0, top + 4
+    named = [
+        each for each in plot.traces if each.get("name") and each.get("showlegend") is not False
+    ]
+    order = {id(each): i for i, each in enumerate(e for e in plot.traces if e["type"] != "bar")}
+    if plot.layout.get("showlegend") is False or (
+        len(named) < 2 and not plot.layout.get("showlegend")
+    ):
+        named = []
+    for trace in named:
+        name = fitted(plain(trace["name"]), width - 18, SMALL)
+        if x and x + 16 + width_of(name, SMALL) > width:
+            x, y = 0.0, y + SMALL + 4
+        colour = colour_of(trace, "line", colour_of(trace, "marker", plot.ink))
+        if trace["type"] == "bar":
+            marks.append(Box(x + 3, y + 1, 6, 5, colour_of(trace, "marker", plot.dim)))
+        else:
+            dashes = dashes_of(trace, order[id(trace)])
+            marks.append(Line((((x, y + 4), (x + 13, y + 4)),), colour, 1.1, dashes=dashes))
+        marks.append(Words(x + 16, y + SMALL, name, SMALL, plot.ink))
+        x += 26 + width_of(name, SMALL)
+    if named:
+        y += SMALL + 5
+    maps = [each for each in plot.traces if each["type"] == "heatmap" and each.get("colorbar")]
+    for trace in maps[:1]:
+        steps = np.arange(0, N_LEVELS, 4, dtype=np.int16)[None]
+        marks.append(Cells(0, y, 110, 5, steps, scale_of(trace)))
+        low, high = float(trace["zmin"]), float(trace["zmax"])
+        for share, anchor in ((0.0, "start"), (1.0, "end")):
+            said = f"{low + share * (high - low):.3g}".replace("-", "−")
+            at = (110 * share, y + 6 + SMALL)
+            marks.append(Words(*at, said, SMALL, plot.dim, anchor))  # type: ignore[arg-type]
+        title = plain((trace["colorbar"].get("title") or {}).get("text"))
+        marks.append(Words(116, y + 5, fitted(title, width - 116, SMALL), SMALL, plot.ink))
+        y += SMALL + 9
+    return marks, y

@@ -1,0 +1,51 @@
+"""The numbers of a figure as a table: a row per number that is drawn, as it is drawn."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from viz.export import rows_csv
+from viz.paper.record import FigureError
+from viz.paper.sheet import Facts, Sheet
+
+KINDS = ("csv", "parquet")
+
+
+def rows(sheet: Sheet) -> list[dict[str, Any]]:
+    """Each mark that stands for something; of a map each cell, by its row and column."""
+    return [row for mark in sheet.marks for row in _rows(mark.facts)]
+
+
+def table(sheet: Sheet, kind: str) -> bytes:
+    """kind: "csv" or "parquet". Raises FigureError where pyarrow is needed and not there."""
+    found = rows(sheet)
+    if kind == "csv":
+        return rows_csv(found)
+    import pandas  # not needed by any figure
+
+    file = io.BytesIO()
+    try:
+        pandas.DataFrame(found).to_parquet(file)
+    except ImportError as error:
+        raise FigureError("A .parquet file needs pyarrow: pip install pyarrow.") from error
+    return file.getvalue()
+
+
+def _rows(facts: Facts) -> Iterator[dict[str, Any]]:
+    """Arrays side by side; one of two axes is a map."""
+    arrays = {name: it for name, it in facts.items() if isinstance(it, np.ndarray)}
+    plain = {name: it for name, it in facts.items() if name not in arrays}
+    if not arrays:
+        if plain:
+            yield plain
+        return
+    n_columns = plain.pop("columns", 0)
+    plain.pop("rows", None)
+    lists = {name: it.ravel().tolist() for name, it in arrays.items()}
+    for place, values in enumerate(zip(*lists.values(), strict=True)):
+        where: dict[str, Any] = {}
+        if n_columns:
+            where = dict(zip(("row", "column"), divmod(place, n_columns), strict=True))
+        yield plain | where | dict(zip(lists, values, strict=True))
