@@ -49,10 +49,10 @@ PLACES = {
     "why_attention": {"": ("Costs as CSV",)},
     "gallery": {"": ()},
     "lessons": {"": ()},
-    "stories": {"": ("Save the story as MD",)},
+    "stories": {"": ("Save the story as MD", "Save the story as HTML")},
 }
 """Page -> what is chosen there -> the files that it has then."""
-DRAWN = ".js-plotly-plot .main-svg, .head-map[data-nonce]"
+DRAWN = ".js-plotly-plot .main-svg, [data-nonce]"
 LARGEST = 150_000
 """Bytes of a page of ours with a small map; Plotly's code takes 5 million."""
 

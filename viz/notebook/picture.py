@@ -90,9 +90,9 @@ def picture(
         "html": component.html,
         "css": component.css,
         "themes": {each.name: palette(each) for each in themes},
-        "first": _given(data, payload, themes),
+        "first": given(data, payload, themes),
         "answers": {
-            json.dumps(asked, separators=(",", ":")): _given(data, answer, themes)
+            json.dumps(asked, separators=(",", ":")): given(data, answer, themes)
             for asked, answer in (answers or {}).items()
         },
     }
@@ -112,7 +112,7 @@ def _themes(name: str) -> tuple[Theme, ...]:
     return known[name]
 
 
-def _given(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, Any]:
+def given(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, Any]:
     """The payload once, and before it what each theme adds to it."""
     heads = {}
     for theme in themes:
@@ -130,11 +130,11 @@ def _body(component: Component, heading: str, content: Mapping[str, Any]) -> str
     return (
         f"<style>{_STYLE}</style>\n{heading}<main></main>\n"
         f'<script type="application/json" id="content">{text}</script>\n'
-        f'<script type="module">\n{_inline(module)}\n{start}\n</script>'
+        f'<script type="module">\n{inline(module)}\n{start}\n</script>'
     )
 
 
-def _inline(code: str) -> str:
+def inline(code: str) -> str:
     """Code that an element may hold: in its strings and comments "<\\/script" is "</script"."""
     return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 

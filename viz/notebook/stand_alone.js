@@ -1,5 +1,7 @@
 // One component in a page of its own: what stands for Streamlit there.
 
+import { mounted } from "./mounting.js";
+
 // component: the default export of its module. content: { html, css, themes, first, answers }.
 export default function standAlone(component, { html, css, themes, first, answers }) {
   const theme = chosenTheme(Object.keys(themes));
@@ -7,36 +9,9 @@ export default function standAlone(component, { html, css, themes, first, answer
   document.documentElement.style.colorScheme = theme;
   Object.assign(document.body.style, { background, color: text });
   const main = document.querySelector("main");
-  const shadow = main.attachShadow({ mode: "open" }); // as in Streamlit: `:host` is meant
-  const sheet = document.createElement("style");
-  sheet.textContent = css;
-  shadow.append(sheet, document.createRange().createContextualFragment(html));
-  const show = (given) => {
-    const data = joined(bytesOf(given.heads[theme]), bytesOf(given.payload));
-    component({ data, parentElement: shadow, setTriggerValue, setStateValue: setTriggerValue });
-  };
-  // What a person chooses stays in the page; what Python would have answered is here, or nothing.
-  function setTriggerValue(_, news) {
-    const asked = news.map(({ name, value }) => answers[JSON.stringify([name, value])]);
-    const answer = asked.find(Boolean);
-    if (answer) setTimeout(() => show(answer));
-  }
+  const show = mounted(component, main, { html, css, answers }, () => theme);
   show(first);
   fitFrame();
-}
-
-function bytesOf(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-}
-
-function joined(head, payload) {
-  const bytes = new Uint8Array(head.length + payload.length);
-  bytes.set(head);
-  bytes.set(payload, head.length);
-  return bytes;
 }
 
 // As light or dark as the text around the frame tells; without a frame, as the system is.

@@ -21,7 +21,9 @@ from viz.stories.writing import write_story
 from viz.ui.collecting import ADD, begin, changed, draft
 from viz.ui.opening import can_open
 from viz.ui.page import Page, Pane
+from viz.ui.recording_scenes import story_file
 from viz.ui.saving import download
+from viz.ui.settings import is_public
 from viz.ui.state import session, widget
 from viz.ui.stories import of_content, open_story
 
@@ -51,6 +53,19 @@ def _talk(story: Story) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{literal(story.title)}** · {len(story.scenes)} scenes")
         _links(story)
+        _save_page(story)
+
+
+def _save_page(story: Story) -> None:
+    """The whole story as a page of its own; every scene is run for it when it is asked for."""
+    if not is_public():
+        download(
+            "Save the story as HTML",
+            lambda: story_file(story),
+            f"{_file_name(story)}.html",
+            "One file that needs no server and no network: every scene as it is now, with the keys "
+            "of a talk",
+        )
 
 
 def _links(story: Story) -> None:
@@ -107,6 +122,7 @@ def _editor(story: Story) -> None:
             _links(story)
             text = write_story(story)
             download("Save the story as MD", text.encode, f"{_file_name(story)}.md", "As Markdown")
+            _save_page(story)
     for i, scene in enumerate(story.scenes):
         _scene(i, scene, len(story.scenes))
 

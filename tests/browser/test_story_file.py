@@ -1,0 +1,64 @@
+"""The shipped talk as one file: given by keys in a browser that reaches nothing."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from viz.stories.shipped import shipped_stories
+from viz.ui.recording_scenes import story_file
+
+pytestmark = pytest.mark.browser
+TALK = shipped_stories()["attention-is-all-you-need"]
+LARGEST = 3_000_000
+"""Bytes for ten scenes."""
+
+
+def test_the_talk_is_given_from_a_file_without_a_request(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "talk.html"
+    file.write_bytes(story_file(TALK))
+    assert len(TALK.scenes) == 10 and file.stat().st_size < LARGEST
+    context = browser.new_context(
+        offline=True, viewport={"width": 1280, "height": 720}, color_scheme="light"
+    )
+    page, asked, wrong = context.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda said: wrong.append(said.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(file.as_uri())
+    for number, scene in enumerate(TALK.scenes, 1):
+        expect(page.get_by_label("Scene", exact=True)).to_have_text(f"{number} / 10")
+        expect(page.locator("section:visible h1")).to_have_text(scene.heading)
+        hosts = page.locator("section:visible .picture")
+        for host in hosts.all():
+            expect(host.locator("[data-nonce]").first).to_be_visible()
+        over = page.locator("main").evaluate("main => main.scrollHeight - main.clientHeight")
+        assert over <= 0, scene.heading
+        page.keyboard.press("PageDown")
+    expect(page.get_by_text("recorded")).to_be_visible()
+    keys(page)
+    assert asked == [file.as_uri()] and wrong == []
+    context.close()
+
+
+def keys(page: Page) -> None:
+    """All others of a talk, and a picture that answers."""
+    place = page.get_by_label("Scene", exact=True)
+    page.keyboard.press("Home")
+    expect(place).to_have_text("1 / 10")
+    dark = "document.documentElement.style.colorScheme"
+    page.keyboard.press("d")
+    assert page.evaluate(dark) == "dark"
+    page.keyboard.press("g")
+    page.keyboard.type("8")
+    page.keyboard.press("Enter")
+    expect(place).to_have_text("8 / 10")
+    page.keyboard.press(".")
+    expect(page.locator(".blank")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".blank")).to_be_hidden()
+    page.keyboard.press("o")
+    page.get_by_role("button", name=TALK.scenes[2].heading).click()
+    expect(place).to_have_text("3 / 10")
+    page.keyboard.press("PageUp")
+    expect(place).to_have_text("2 / 10")

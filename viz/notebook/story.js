@@ -1,0 +1,97 @@
+// A whole story in a page of its own: one scene at a time, by the keys of a talk.
+
+import { mounted } from "./mounting.js";
+
+const STEPS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
+const CLICKER = ["PageDown", "PageUp"]; // nothing on a page is moved by them
+
+// draws: name -> a component's drawing code; content: { themes, components, scenes }.
+export default function story(draws, { themes, components, scenes }) {
+  const sections = [...document.querySelectorAll("section")];
+  const overview = document.querySelector(".overview");
+  const blank = document.querySelector(".blank");
+  let theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  let [at, number] = [0, null];
+  const shows = scenes.map(() => null);
+
+  const pictures = (i) =>
+    scenes[i].map((drawn, k) => {
+      const host = sections[i].querySelectorAll(".picture")[k];
+      const content = { ...components[drawn.component], answers: drawn.answers };
+      const show = mounted(draws[drawn.component], host, content, () => theme);
+      return () => show(drawn.first);
+    });
+
+  function paint() {
+    const { background, text } = themes[theme];
+    document.documentElement.style.colorScheme = theme;
+    Object.assign(document.body.style, { background, color: text });
+    if (shows[at]) for (const show of shows[at]) show();
+  }
+
+  function go(to) {
+    at = Math.min(Math.max(to, 0), sections.length - 1);
+    sections.forEach((section, i) => (section.hidden = i !== at));
+    document.querySelector(".around output").textContent = `${at + 1} / ${sections.length}`;
+    history.replaceState(null, "", `#${at + 1}`);
+    overview.hidden = blank.hidden = true;
+    shows[at] ??= pictures(at); // drawn where it is seen: a hidden one has no width
+    paint();
+  }
+
+  const ACTS = {
+    Home: () => go(0),
+    End: () => go(sections.length - 1),
+    ".": () => (blank.hidden = !blank.hidden),
+    b: () => (blank.hidden = !blank.hidden),
+    o: () => (overview.hidden = !overview.hidden),
+    d: () => {
+      theme = theme === "dark" ? "light" : "dark";
+      paint();
+    },
+    f: full,
+    F5: full,
+    g: () => (number = ""),
+    Escape: () => (overview.hidden = blank.hidden = true),
+  };
+
+  function full() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen();
+  }
+
+  // Digits after g name a scene; Enter goes there.
+  function typed(key) {
+    if (number === null) return false;
+    if (/^\d$/.test(key)) number += key;
+    else {
+      if (key === "Enter" && number) go(Number(number) - 1);
+      number = null;
+    }
+    return true;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const act = key in STEPS ? () => go(at + STEPS[key]) : ACTS[key];
+    if (key !== "g" && typed(key)) return;
+    if (!act || (key.length > 1 && !CLICKER.includes(key) && inUse())) return;
+    if (key === " " && inUse()) return;
+    event.preventDefault();
+    act();
+  });
+  overview.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) go(Number(button.value));
+  });
+  addEventListener("hashchange", () => go(Number(location.hash.slice(1)) - 1));
+  go(Number(location.hash.slice(1) || 1) - 1);
+}
+
+// Whether the keyboard has led to something where arrow keys and the space bar do something else.
+function inUse() {
+  let node = document.activeElement;
+  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+  return Boolean(node && node !== document.body && node.matches(":focus-visible"));
+}
