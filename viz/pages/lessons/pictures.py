@@ -76,11 +76,11 @@ def _side(pane: Pane) -> str:
 def _similarity(pane: Pane, place: Place, key: str) -> None:
     n = min(64, len(pane.recording.positions[_side(pane)].table))
     said = {"side": _side(pane), "measure": "dot product", "n_positions": n}
-    draw_figure("encoding_similarity", pane.recording, **said)
+    draw_figure("encoding_similarity", pane, **said)
 
 
 def _rotation(pane: Pane, place: Place, key: str) -> None:
-    draw_figure("encoding_shift", pane.recording, side=_side(pane), offset=3)
+    draw_figure("encoding_shift", pane, side=_side(pane), offset=3)
 
 
 def _smoothing(pane: Pane, place: Place, key: str) -> None:
