@@ -75,8 +75,8 @@ def _side(pane: Pane) -> str:
 
 def _similarity(pane: Pane, place: Place, key: str) -> None:
     n = min(64, len(pane.recording.positions[_side(pane)].table))
-    said = {"side": _side(pane), "measure": "dot product", "n_positions": n}
-    draw_figure("encoding_similarity", pane, **said)
+    side = _side(pane)
+    draw_figure("encoding_similarity", pane, side=side, measure="dot product", n_positions=n)
 
 
 def _rotation(pane: Pane, place: Place, key: str) -> None:
