@@ -1,6 +1,8 @@
 """Lessons without a browser: no truth is sent before an answer, and every checkpoint will do."""
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +11,10 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import start
 from transformer import decode, load_checkpoint, record
 from viz.lessons.kinds import read_task
+from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
 from viz.lessons.seen import Seen
+from viz.pages.lessons import standing_in
 from viz.stories.shipped import shipped_stories, stories_of
 
 LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
@@ -68,3 +72,14 @@ def test_a_lesson_of_another_checkpoint_is_told(lesson: str) -> None:
     app = start(page="lessons", story=lesson, checkpoint="copy", text=TEXT)
     assert len(app.subheader) == len(shipped_stories()[lesson].scenes)
     assert not app.error
+
+
+def test_snapshots_that_may_not_be_opened_count_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint = SimpleNamespace(path=Path("checkpoints/en-de-small"))
+    shown: Any = SimpleNamespace(checkpoint=checkpoint, recording=None, request=None)
+    monkeypatch.setattr(standing_in, "snapshots_of", lambda shown: [])
+    assert standing_in._lacking(shown, ("snapshots",)) == NEEDS["snapshots"].lacks
+    monkeypatch.setattr(
+        standing_in, "snapshots_of", lambda shown: standing_in.list_snapshots(checkpoint.path)
+    )
+    assert standing_in._lacking(shown, ("snapshots",)) is None

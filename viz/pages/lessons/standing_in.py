@@ -6,8 +6,10 @@ import streamlit as st
 
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
+from transformer.training.history import list_snapshots
 from viz.labels import literal
 from viz.lessons.needs import NEEDS, lacking
+from viz.pages.training.stand_in import snapshots_of
 from viz.ui.opened import shipped_names, title
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, about, answer, make_request
@@ -36,7 +38,14 @@ def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None
 
 
 def _lacking(shown: Answer, needs: tuple[str, ...]) -> str | None:
+    if "snapshots" in needs and not _may_open_snapshots(shown):
+        return NEEDS["snapshots"].lacks
     return lacking(needs, shown.checkpoint, shown.recording)
+
+
+def _may_open_snapshots(shown: Answer) -> bool:
+    """Of a checkpoint that somebody opened, its neighbours need not be open to them."""
+    return len(snapshots_of(shown)) == len(list_snapshots(shown.checkpoint.path))
 
 
 def _requests(first: Request, needs: tuple[str, ...]) -> Iterator[Request]:
