@@ -91,6 +91,8 @@ _HITS = """
 (root) => {
     const mark = "zqx", found = [];
     const leads = ["href", "xlink:href", "src", "action", "data", "target", "style"];
+    // What Plotly draws as a bitmap: its letters are chance, and may happen to be the mark's.
+    const pixels = /^data:image\\/png;base64,[A-Za-z0-9+\\/=]*$/;
     const typed = ["INPUT", "TEXTAREA"], never = ["SCRIPT", "STYLE", "PRE", "CODE"];
     const made = [`${mark} →`, `${mark} ←`, `${mark} ↔`, `${mark} —`, `${mark} ≥`, `${mark} ≤`];
     const wrong = [...made, "\\u202e", "\\u2066", "😄", "<" + mark];
@@ -108,7 +110,7 @@ _HITS = """
                 found.push(node.outerHTML.slice(0, 120));
             for (const { name, value } of node.attributes)
                 if ((leads.includes(name) || name.startsWith("on")) && value.includes(mark)
-                    && !value.startsWith("./"))
+                    && !value.startsWith("./") && !pixels.test(value))
                     found.push(node.outerHTML.slice(0, 120));
             if (node.classList.contains("katex") && text.includes(mark)) found.push("a formula");
             if (node.getAttribute("alt") === "Streamlit logo") found.push("the logo of Streamlit");

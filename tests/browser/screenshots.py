@@ -1,13 +1,23 @@
 """python -m tests.browser.screenshots: the pictures of the README, remade from the app."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.server import DESKTOP, PHONE, ROOT, launch, painted, serve
+from viz.screen import link
+from viz.stories.shipped import shipped_stories
 
 IMAGES = ROOT / "docs" / "images"
 SNAPSHOT = ROOT / "checkpoints" / "en-de-small" / "snapshots" / "000490.safetensors"
+
+
+def on_stage(story: str, scene: int) -> str:
+    """The address of a scene, shown for a wall."""
+    return link(replace(shipped_stories()[story].told(scene), role="stage")).removeprefix(".")
+
+
 # name -> address, width, scheme, and what must be on the page before it is taken
 PICTURES = {
     "explore": ("/", DESKTOP, "light", ".head-view[data-nonce]"),
@@ -68,6 +78,26 @@ PICTURES = {
         ".js-plotly-plot .main-svg",
     ),
     "positions": ("/positions", DESKTOP, "light", ".js-plotly-plot .main-svg"),
+    "lab": (
+        "/positions?view=lab&edits=positions-shift:source%3D3",
+        {"width": 1440, "height": 1300},
+        "light",
+        ".js-plotly-plot .main-svg",
+    ),
+    "compare-edits": (
+        "/compare?edits=head-off:cross.2.0/head-off:cross.2.2&edited_b=yes&picture=map"
+        "&kind=cross&layer=2&head=3&same_head=yes",
+        DESKTOP,
+        "dark",
+        ".js-plotly-plot .main-svg",
+    ),
+    "stage": (
+        on_stage("attention-is-all-you-need", 3),
+        {"width": 1920, "height": 1080},
+        "light",
+        ".head-map[data-nonce], .head-view[data-nonce]",
+    ),
+    "lesson": ("/lessons?story=attention-by-hand", DESKTOP, "light", "h3"),
 }
 
 

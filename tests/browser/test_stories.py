@@ -57,11 +57,11 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     damaged.write_text(file.read_text("utf-8").replace("screen:", "scren:", 1), "utf-8")
     opens = page.get_by_role("button", name="Open a story")
     opens.click()
-    page.locator("input[type=file]").set_input_files(damaged)
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(damaged)
     n = file.read_text("utf-8").split("screen:")[0].count("\n") + 1
     expect(page.get_by_text(f"damaged.md: line {n}: there is no field scren")).to_be_visible()
     expect(first).to_have_value("3 7 2")  # nothing is lost
-    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
     expect(first).to_have_value("Nine is copied")
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Read it").last.click()

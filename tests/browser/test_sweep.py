@@ -69,7 +69,7 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
 def test_sentences_come_from_a_file(page: Page, address: str) -> None:
     open_app(page, f"{address}/experiment?checkpoint=copy&sweep_over=sentences")
     page.get_by_role("button", name="From a file").click()
-    picker = page.locator("input[type=file]")
+    picker = page.get_by_test_id("stFileUploaderDropzoneInput")
 
     def give(name: str, content: bytes) -> None:
         picker.set_input_files([{"name": name, "mimeType": "text/plain", "buffer": content}])
