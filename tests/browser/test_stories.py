@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter
@@ -29,18 +29,18 @@ def test_screens_become_a_story_that_is_saved_and_opened(
 
     open_app(page, f"{address}/stories?draft={code}")
     first, second = page.get_by_label("Heading of scene 1"), page.get_by_label("Heading of scene 2")
-    expect(first).to_have_value("3 7 2")
+    is_headed(first, "3 7 2")
     page.get_by_role("button", name="Down scene 1").click()
-    expect(first).to_have_value("9 9")
+    is_headed(first, "9 9")
     first.fill("Nine is copied")
     first.press("Enter")
     page.get_by_label("Words of scene 1").fill("It *copies*.")
     page.get_by_label("Speaker's notes of scene 1").click()  # leaves the words: they are taken
     painted(page)
     page.reload()
-    expect(first).to_have_value("Nine is copied")
+    is_headed(first, "Nine is copied")
     expect(page.get_by_label("Words of scene 1")).to_have_value("It *copies*.")
-    expect(second).to_have_value("3 7 2")
+    is_headed(second, "3 7 2")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save the story as MD").click()
     file = tmp_path / "saved.md"
@@ -51,7 +51,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     assert (story.scenes[1].screen.layer, story.scenes[1].screen.head) == (1, 2)
 
     page.get_by_role("button", name="Remove scene 1").click()
-    expect(first).to_have_value("3 7 2")
+    is_headed(first, "3 7 2")
     expect(second).to_have_count(0)
     damaged = tmp_path / "damaged.md"
     damaged.write_text(file.read_text("utf-8").replace("screen:", "scren:", 1), "utf-8")
@@ -60,11 +60,16 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(damaged)
     n = file.read_text("utf-8").split("screen:")[0].count("\n") + 1
     expect(page.get_by_text(f"damaged.md: line {n}: there is no field scren")).to_be_visible()
-    expect(first).to_have_value("3 7 2")  # nothing is lost
+    is_headed(first, "3 7 2")  # nothing is lost
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
-    expect(first).to_have_value("Nine is copied")
+    is_headed(first, "Nine is copied")
     page.keyboard.press("Escape")
     page.get_by_role("link", name="Read it").last.click()
     expect(page.locator(".story")).to_contain_text("It copies.")
     open_app(page, f"{address}/?story={file}&scene=2")
     expect(page.locator(".story")).to_contain_text("3 7 2")
+
+
+def is_headed(field: Locator, heading: str) -> None:
+    """While a run goes on, Streamlit may show the field of the run before beside the new one."""
+    becomes(lambda: field.evaluate_all("(all) => all.map(({ value }) => value)"), [heading])
