@@ -44,14 +44,15 @@ export default function faultsOf(least) {
   // Charts are enlarged on a stage.
   const timesOf = (node) => {
     const chart = node.closest(".stPlotlyChart");
-    return chart?.offsetWidth ? chart.getBoundingClientRect().width / chart.offsetWidth : 1;
+    const times = chart?.offsetWidth ? chart.getBoundingClientRect().width / chart.offsetWidth : 1;
+    return Math.abs(times - 1) < 0.01 ? 1 : times; // offsetWidth is a whole number
   };
   const words = [];
   for (const { node, style, box, clip } of all) {
     const parts = [...node.childNodes].filter((part) => part.nodeType === 3 && part.data.trim());
     if (!parts.length || box.width < 2 || box.height < 2) continue;
     const size = parseFloat(style.fontSize) * timesOf(node);
-    if (size < least - 0.01 && !node.closest("sub, sup, .katex")) fault("small", node, `${size} px`);
+    if (size < least - 0.05 && !node.closest("sub, sup, .katex")) fault("small", node, `${size} px`);
     for (const part of parts) {
       const range = document.createRange();
       range.selectNodeContents(part);
