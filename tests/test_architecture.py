@@ -11,7 +11,8 @@ RANKS = (
     ("transformer",),
     (
         *("viz.theme", "viz.labels", "viz.sentence", "viz.map_words", "viz.position_words"),
-        *("viz.formula", "viz.words", "viz.glossary", "viz.screen", "viz.edit_words"),
+        *("viz.formula", "viz.words", "viz.glossary", "viz.screen", "viz.spelling"),
+        "viz.edit_words",
         "viz.lessons",
     ),
     ("viz.stories", "viz.figures", "viz.views", "viz.components", "viz.export"),

@@ -5,118 +5,30 @@ and what it is about. None means "as the model or the page says"; whoever draws 
 is. A kind, layer, head or checkpoint that does not exist is set to None (viz/ui/mending.py).
 """
 
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote, urlencode
 
-from transformer.edits import EditError
-from transformer.edits import parse as parse_edit
+from viz.spelling import (
+    EDITS,
+    NAME,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    PAIR,
+    PINS,
+    TEXT,
+    WHOLE,
+    WHOLES,
+    YES,
+    Spelling,
+    one_of,
+)
 
 T = TypeVar("T")
 FIRST_PAGE = "explore"
 """The page at the address without a path."""
-MOST_EDITS = 200
-"""In an address; browsers and servers cut longer ones."""
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """How a value is written in an address, and read back. read: raises ValueError."""
-
-    read: Callable[[str], Any]
-    write: Callable[[Any], str]
-    has_entries: bool = False
-    """Whether it is a tuple of (name, value) pairs, each spelled as "field.name=value"."""
-
-
-def _read_name(text: str) -> str:
-    if not text:
-        raise ValueError("a name is not empty")
-    return text
-
-
-def _read_whole(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise ValueError(f"{text[:20]!r} is not a whole number")
-    return int(text)
-
-
-def _read_number(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError("a number is finite")
-    return number
-
-
-def _read_yes(text: str) -> bool:
-    if text != "yes":
-        raise ValueError("a switch is on or not mentioned")
-    return True
-
-
-def _read_wholes(text: str) -> tuple[int, ...]:
-    return () if text == "none" else tuple(map(_read_whole, text.split(",")))
-
-
-def _read_pair(text: str) -> tuple[int, int]:
-    first, second = map(_read_whole, text.split(","))
-    return first, second
-
-
-def _read_pins(text: str) -> tuple[str, ...]:
-    pins = tuple(text.split(","))
-    if not all(re.fullmatch(r"[qk][0-9]{1,9}", pin) for pin in pins):
-        raise ValueError("a pin is a row, such as q5, or a column, such as k3")
-    return pins
-
-
-def _read_edits(text: str) -> tuple[str, ...]:
-    """Those that can be read: one that cannot takes no other with it."""
-    found = (_edit(unquote(each)) for each in text.split("/")[:MOST_EDITS])
-    return tuple(dict.fromkeys(filter(None, found)))
-
-
-def _edit(text: str) -> str | None:
-    try:
-        return str(parse_edit(text))
-    except EditError:
-        return None
-
-
-def _write_edits(edits: tuple[str, ...]) -> str:
-    """Some hold a sentence: what stands between edits, and what says so, is written otherwise."""
-    return "/".join(each.replace("%", "%25").replace("/", "%2F") for each in edits)
-
-
-def _commas(values: tuple[object, ...]) -> str:
-    return ",".join(map(str, values)) or "none"
-
-
-def _one_of(*names: str) -> Spelling:
-    """One of a few names."""
-
-    def read(text: str) -> str:
-        if text not in names:
-            raise ValueError(f"{text[:20]!r} is none of {', '.join(names)}")
-        return text
-
-    return Spelling(read, str)
-
-
-TEXT = Spelling(str, str)
-NAME = Spelling(_read_name, str)
-WHOLE = Spelling(_read_whole, str)
-NUMBER = Spelling(_read_number, lambda value: repr(float(value)).removesuffix(".0"))
-YES = Spelling(_read_yes, lambda value: "yes")
-WHOLES = Spelling(_read_wholes, _commas)
-PAIR = Spelling(_read_pair, _commas)
-PINS = Spelling(_read_pins, _commas)
-EDITS = Spelling(_read_edits, _write_edits)
-NUMBERS = replace(NUMBER, has_entries=True)
-NAMES = replace(NAME, has_entries=True)
 
 REQUEST = frozenset(
     ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
@@ -145,7 +57,7 @@ class Screen:
     stays in its scene."""
     scene: int = _choice(WHOLE, 1, STORY)
     """Of the story, counted from 1."""
-    role: str | None = _choice(_one_of("stage", "presenter", "audience"), None, STORY)
+    role: str | None = _choice(one_of("stage", "presenter", "audience"), None, STORY)
     """What a window of a talk is for; None: the story stands in a strip above the picture."""
     room: str | None = _choice(NAME, None, STORY)
     """The code of a talk that is being given."""
@@ -163,26 +75,26 @@ class Screen:
     target_language: str | None = _choice(NAME)
     edits: tuple[str, ...] = _choice(EDITS, (), CHECKPOINT)
     """What is changed in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
-    tool: str = _choice(_one_of("look", "heads", "arrows"), "look")
+    tool: str = _choice(one_of("look", "heads", "arrows"), "look")
     """What a click does: show, switch a head off, or cut an arrow."""
     stopped: int | None = _choice(WHOLE, None, REQUEST)
     """The tokens after which the writing of this text was stopped."""
 
     lens: str = _choice(NAME, "weight")
-    rows: str = _choice(_one_of("produced", "read"), "produced")
-    tokens: str | None = _choice(_one_of("words", "pieces"), None, CHECKPOINT)
-    special: str = _choice(_one_of("shown", "hidden", "renormalised"), "shown")
+    rows: str = _choice(one_of("produced", "read"), "produced")
+    tokens: str | None = _choice(one_of("words", "pieces"), None, CHECKPOINT)
+    special: str = _choice(one_of("shown", "hidden", "renormalised"), "shown")
 
     kind: str | None = _choice(NAME, None, CHECKPOINT)
     layer: int | None = _choice(WHOLE, None, CHECKPOINT)
     head: int | None = _choice(WHOLE, None, CHECKPOINT)
     mean: bool = _choice(YES, False)
     """Instead of the head, the mean of its layer's heads."""
-    picture: str = _choice(_one_of("arrows", "map", "inside"), "arrows")
+    picture: str = _choice(one_of("arrows", "map", "inside"), "arrows")
     path: bool = _choice(YES, False)
     own_scale: bool = _choice(YES, False)
     """Whether the shade of each head goes up to its own largest weight."""
-    column: str = _choice(_one_of("one", "two"), "one")
+    column: str = _choice(one_of("one", "two"), "one")
     """How many columns of a paper a figure is as wide as."""
     heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
     """Those that are overlaid; () is none at all."""
@@ -219,7 +131,7 @@ class Screen:
     """Whose heads a sweep shows."""
     sweep_pairs: int = _choice(WHOLE, 0)
     """Of how many heads all pairs are tried."""
-    sweep_over: str = _choice(_one_of("sentence", "sentences"), "sentence")
+    sweep_over: str = _choice(one_of("sentence", "sentences"), "sentence")
     """What is swept: the sentence above, or those that were entered for it."""
     sweep_sentences: str | None = _choice(TEXT, None, CHECKPOINT)
     """One per line; None: the checkpoint's examples."""
@@ -235,7 +147,7 @@ class Screen:
     tensor_rows: tuple[int, int] | None = _choice(PAIR, None, CHECKPOINT | {"tensor"})
     """The first and the last one."""
     tensor_columns: tuple[int, int] | None = _choice(PAIR, None, CHECKPOINT | {"tensor"})
-    pooling: str = _choice(_one_of("largest", "mean"), "largest")
+    pooling: str = _choice(one_of("largest", "mean"), "largest")
     kind_circuit: str | None = _choice(NAME, None, CHECKPOINT)
     layer_circuit: int | None = _choice(WHOLE, None, CHECKPOINT)
     head_circuit: int | None = _choice(WHOLE, None, CHECKPOINT)
@@ -246,7 +158,7 @@ class Screen:
 
     mask_text: str | None = _choice(TEXT)
     mask_kind: str | None = _choice(NAME)
-    masks: str = _choice(_one_of("used", "textbook"), "used")
+    masks: str = _choice(one_of("used", "textbook"), "used")
     """What the model closes, or what the textbook does."""
 
     topic: str | None = _choice(NAME)

@@ -7,8 +7,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from viz import screen as spelling
-from viz.screen import Screen, Spelling, choose, default, link, parse, query, spell, with_entry
+from viz import spelling
+from viz.screen import Screen, choose, default, link, parse, query, spell, with_entry
+from viz.spelling import Spelling
 
 NASTY = [
     "",

@@ -1,5 +1,6 @@
 """Attention that torch computes in one call: its arguments, as a recording keeps them."""
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer.recording import AttentionCall
+from transformer.recording import AttentionCall, Sample, sampled
 from transformer.watch.seen import one_of_batch
 
 _CLOSED = -5000.0
 """Scores are never so low: what is added from here on down is a mask (-10,000, -1e9, -inf)."""
+
+_SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
 Splits = dict[int, tuple[Tensor, Tensor | None, Tensor | None]]
 """id of a mask -> itself, so that the id stays its own; and its two parts: layers share them."""
@@ -125,6 +128,16 @@ def multi_head_call(
         return AttentionCall(q, k, v, mask, 1 / math.sqrt(q.size(-1)), False, out_proj_weight, bias)
 
     return make, mask, (num_heads, query.size(0), n_keys)
+
+
+def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:
+    """A few rows of what `multi_head_attention_forward` gave [Q, 1, D] or [Q, D]; None: random."""
+    said = _SIGNATURE.bind(*args, **kwargs).arguments
+    if said.get("training", True) and said["dropout_p"]:
+        return None
+    rows = result.reshape(-1, result.size(-1))  # [Q, D]
+    queries = sampled(len(rows))
+    return Sample(queries, rows[queries.to(result.device)], said["out_proj_bias"])
 
 
 def _with_extras(x: Tensor, bias: Tensor | None, add_zero: bool) -> Tensor:

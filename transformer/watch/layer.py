@@ -5,7 +5,7 @@ between: a layer reads what the layers before it gave. What several calls gave i
 as heads, or after each other as blocks of the sequence, where torch is told to.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,14 +14,18 @@ from torch import Tensor
 
 from transformer.recording import Sample, sampled
 from transformer.watch.heads import side_by_side, wider
+from transformer.watch.held import Held
 from transformer.watch.marks import tensors_in
-from transformer.watch.seen import Seen
+from transformer.watch.seen import Seen, storage
 
 
 class Layer:
     """The layer under way."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._used: set[int] = set()
+        """Where the numbers lie of matrices that linear layers have used."""
         self.forget()
 
     def forget(self) -> None:
@@ -66,16 +70,33 @@ class Layer:
             if not _is_among(tensor, self._met):
                 self._met = [*self._met[-3:], tensor]  # a layer reads one thing, or two
 
-    def joins(
-        self,
-        operands: Any,
-        turned: Callable[[Tensor], Tensor],
-        result: Tensor,
-        bias: Tensor | None = None,
+    def linear(self, args: Sequence[Any], result: Tensor) -> None:
+        """A linear layer was given (input, matrix, bias), the last of which may be left out."""
+        self._used.add(storage(args[1]))
+        bias = args[2] if len(args) > 2 else None
+        if not self._joins(args, result, bias, is_turned=False):
+            self.reads(args[0])
+
+    def matrix(self, args: Sequence[Any], result: Tensor) -> None:
+        """A product was made of tensors, before which one may stand that is added to it."""
+        operands = list(tensors_in(args))
+        bias = operands[0] if len(operands) > 2 else None
+        if self._joins(operands, result, bias, is_turned=True):
+            return
+        others = [each for each in operands if not self._held.is_learned(each)]
+        if len(others) < len(operands):
+            self.reads(*others)
+
+    def has_met(self, weight: Tensor | None) -> bool:
+        """Whether a linear layer has used this matrix, in this pass."""
+        return weight is not None and storage(weight) in self._used
+
+    def _joins(
+        self, operands: Any, result: Tensor, bias: Tensor | None, *, is_turned: bool
     ) -> bool:
         """Whether a matrix met what the latest call gave, its heads joined: then it is W_O.
 
-        turned: the matrix -> [D, H * d_value]. result: of the product and the bias.
+        is_turned: whether it is [H * d_value, D]. result: of the product and the bias.
         """
         if not self._given:
             return False
@@ -85,7 +106,7 @@ class Layer:
         for joined, matrix in pairwise(tensors_in(operands)):
             if matrix.dim() != 2 or joined.dim() < 2:
                 continue
-            projection = turned(matrix)
+            projection = matrix.mT if is_turned else matrix
             if projection.size(-1) == joined.size(-1) and _is_joined(joined, heads):
                 seen.projection = projection
                 if seen.sample is not None:

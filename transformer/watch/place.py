@@ -40,6 +40,18 @@ class Place:
     run: int = 0
     """Which run of a module it was, counted over the pass."""
 
+    def windows(self, tensor: Tensor) -> tuple[int, int] | None:
+        """How many sequences a call read here, and of how many queries; None: one sequence.
+
+        tensor [n, H, Q, ...], or [n * H, Q, ...] where the module was given several.
+        """
+        if tensor.size(0) == 1 or (tensor.dim() <= 3 and not self.batch):
+            return None
+        n, n_queries = tensor.size(0), tensor.size(-2)
+        if tensor.dim() == 3:  # times heads
+            n = self.batch[1] if self.batch[0] == n_queries else self.batch[0]
+        return n, n_queries
+
 
 class Places:
     """Tells where in a model the call under way is."""

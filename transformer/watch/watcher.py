@@ -1,6 +1,5 @@
 """The watcher: what one thread computes in one pass goes past it, unchanged."""
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,11 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer.recording import Sample, sampled
-from transformer.watch.addends import Addend, bias_of
+from transformer.watch.addends import bias_of
 from transformer.watch.by_hand import HandMade, met_values
 from transformer.watch.functions import ENDING, SOFTMAXES, Functions, as_indices
-from transformer.watch.fused import Splits, fused_call, multi_head_call, parts
+from transformer.watch.fused import Splits, fused_call, multi_head_call, multi_head_sample, parts
 from transformer.watch.held import Held
 from transformer.watch.layer import Layer
 from transformer.watch.marks import (
@@ -38,12 +36,13 @@ from transformer.watch.operators import (
 )
 from transformer.watch.picked import Picked
 from transformer.watch.place import Place, Places, paths_of
-from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch, storage
-from transformer.watch.tables import Tables, Where
+from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
+from transformer.watch.unedited import Unedited
 
 
-class Watcher:
+class Watcher(Unedited):
     """Notes down every attention call while it is entered; changes nothing.
 
     What it watches with belongs to its thread, so that threads which run one shared model do not
@@ -79,8 +78,7 @@ class Watcher:
         """Path of a module that reads one sequence as several -> how many, of how many queries."""
         self.softmaxes: list[Origin] = []
         """Those over products of activations."""
-        self._ran: set[int] = set()
-        self._layer = Layer()
+        self._layer = Layer(self._held)
         self._places = Places(self._paths)
         self._adding_at = Places(self._paths) if is_for_edits else None
         self._entered = ExitStack()
@@ -107,8 +105,7 @@ class Watcher:
 
     def has_run(self, module: nn.Module) -> bool:
         """Whether the pass has used the matrix of a linear layer."""
-        weight = module._parameters.get("weight")
-        return weight is not None and storage(weight) in self._ran
+        return self._layer.has_met(module._parameters.get("weight"))
 
     @property
     def wants_more(self) -> bool:
@@ -178,8 +175,7 @@ class Watcher:
         make = partial(fused_call, query, key, value, mask, bias, *others, **kwargs)
         sizes = heads.size(0), heads.size(1), key.size(-2)
         is_causal = others[1:2] == [True] or later_keys_are_closed(mask, *sizes[1:])
-        folded = query.dim() == 3
-        seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
+        seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=query.dim() == 3)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         seen.is_picked = query in self._picked or args[1] in self._picked
         self._edit(seen, result)
@@ -200,11 +196,7 @@ class Watcher:
         self._layer.reads(query, key)
         seen = Seen(place, sizes, make, is_causal, not is_same)
         self._edit_projected(seen, result)
-        queries = sampled(sizes[1])
-        rows = result.reshape(-1, result.size(-1))[queries.to(result.device)]
-        said = _SIGNATURE.bind(query, key, *args, **kwargs).arguments
-        if not said.get("training", True) or not said["dropout_p"]:
-            seen.sample = Sample(queries, rows, said["out_proj_bias"])
+        seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
         self._note(seen, None)
 
     def _softmax(self, result: Any, args: Any, kwargs: Any) -> None:
@@ -235,7 +227,7 @@ class Watcher:
             self._marks.put(result, Product(result.size(-1), added_by(args, kwargs), is_picked))
             self._watch_functions()
         else:
-            self._matrix(args, kwargs, result)
+            self._layer.matrix(args, result)
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)
@@ -262,13 +254,10 @@ class Watcher:
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
         """Whether a call reads several sequences where the model was given one."""
-        is_batch = tensor.size(0) > 1 and (tensor.dim() > 3 or place.batch)
-        if is_batch and self._is_one:
-            n, n_queries = tensor.size(0), tensor.size(-2)
-            if tensor.dim() == 3:  # times heads
-                n = place.batch[1] if place.batch[0] == n_queries else place.batch[0]
-            self.windows[place.path] = (n, n_queries)
-        return bool(is_batch and self._is_one)
+        found = place.windows(tensor) if self._is_one else None
+        if found is not None:
+            self.windows[place.path] = found
+        return found is not None
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
@@ -276,19 +265,10 @@ class Watcher:
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
         if self._marks:
             mixed(self._marks, result, args)
-        self._ran.add(storage(args[1]))
-        bias = args[2] if len(args) > 2 else None
-        if not self._layer.joins(args, lambda matrix: matrix, result, bias):
-            self._layer.reads(args[0])
+        self._layer.linear(args, result)
 
     def _matrix(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        operands = list(tensors_in(args))
-        bias = operands[0] if len(operands) > 2 else None
-        if self._layer.joins(operands, lambda matrix: matrix.mT, result, bias):
-            return
-        others = [each for each in operands if not self._held.is_learned(each)]
-        if len(others) < len(operands):
-            self._layer.reads(*others)
+        self._layer.matrix(args, result)
 
     def _cat(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._layer.put_together(args[0], (*args, 0)[1], result)
@@ -296,31 +276,11 @@ class Watcher:
     def _stack(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._layer.put_together(args[0], None, result)
 
-    def _edit(self, seen: Seen, heads: Tensor) -> None:
-        """Here an attention may be changed, in what it gave [..., Q, d_value]; nothing is."""
-
-    def _edit_weights(
-        self, softmax: Origin, scores: Tensor, weights: Tensor, addends: Sequence[Addend]
-    ) -> None:
-        """The same of attention by hand, in its weights [..., Q, K]."""
-
-    def _edit_positions(self, where: Where, operands: Sequence[Any]) -> Sequence[Any]:
-        """The same where rows of positions may be added."""
-        return operands
-
-    def _edit_angles(self, angles: Tensor) -> None:
-        """The same of what cosines and sines are made of [..., T, n]."""
-
-    def _edit_projected(self, seen: Seen, result: Tensor) -> None:
-        """The same after W_O [..., D]."""
-
     def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)
         self._layer.note(seen, heads)
         self.tables.forget()
 
-
-_SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
 aten = torch.ops.aten
 for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):

@@ -1,0 +1,114 @@
+"""How the fields of a Screen are written in an address, and read back.
+
+What cannot be read is a ValueError; whoever parses an address takes the default instead.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote
+
+from transformer.edits import EditError
+from transformer.edits import parse as parse_edit
+
+MOST_EDITS = 200
+"""In an address; browsers and servers cut longer ones."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a value is written in an address, and read back. read: raises ValueError."""
+
+    read: Callable[[str], Any]
+    write: Callable[[Any], str]
+    has_entries: bool = False
+    """Whether it is a tuple of (name, value) pairs, each spelled as "field.name=value"."""
+
+
+def _read_name(text: str) -> str:
+    if not text:
+        raise ValueError("a name is not empty")
+    return text
+
+
+def _read_whole(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError(f"{text[:20]!r} is not a whole number")
+    return int(text)
+
+
+def _read_number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is finite")
+    return number
+
+
+def _read_yes(text: str) -> bool:
+    if text != "yes":
+        raise ValueError("a switch is on or not mentioned")
+    return True
+
+
+def _read_wholes(text: str) -> tuple[int, ...]:
+    return () if text == "none" else tuple(map(_read_whole, text.split(",")))
+
+
+def _read_pair(text: str) -> tuple[int, int]:
+    first, second = map(_read_whole, text.split(","))
+    return first, second
+
+
+def _read_pins(text: str) -> tuple[str, ...]:
+    pins = tuple(text.split(","))
+    if not all(re.fullmatch(r"[qk][0-9]{1,9}", pin) for pin in pins):
+        raise ValueError("a pin is a row, such as q5, or a column, such as k3")
+    return pins
+
+
+def _read_edits(text: str) -> tuple[str, ...]:
+    """Those that can be read: one that cannot takes no other with it."""
+    found = (_edit(unquote(each)) for each in text.split("/")[:MOST_EDITS])
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _edit(text: str) -> str | None:
+    try:
+        return str(parse_edit(text))
+    except EditError:
+        return None
+
+
+def _write_edits(edits: tuple[str, ...]) -> str:
+    """Some hold a sentence: what stands between edits, and what says so, is written otherwise."""
+    return "/".join(each.replace("%", "%25").replace("/", "%2F") for each in edits)
+
+
+def _commas(values: tuple[object, ...]) -> str:
+    return ",".join(map(str, values)) or "none"
+
+
+def one_of(*names: str) -> Spelling:
+    """One of a few names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"{text[:20]!r} is none of {', '.join(names)}")
+        return text
+
+    return Spelling(read, str)
+
+
+TEXT = Spelling(str, str)
+NAME = Spelling(_read_name, str)
+WHOLE = Spelling(_read_whole, str)
+NUMBER = Spelling(_read_number, lambda value: repr(float(value)).removesuffix(".0"))
+YES = Spelling(_read_yes, lambda value: "yes")
+WHOLES = Spelling(_read_wholes, _commas)
+PAIR = Spelling(_read_pair, _commas)
+PINS = Spelling(_read_pins, _commas)
+EDITS = Spelling(_read_edits, _write_edits)
+NUMBERS = replace(NUMBER, has_entries=True)
+NAMES = replace(NAME, has_entries=True)
