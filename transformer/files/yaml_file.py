@@ -17,8 +17,9 @@ LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's where it is there: 18 times as fast."""
 
 
-DEEPEST = 20
-"""Maps and lists within each other that are read."""
+DEEPEST, MOST_NESTED = 20, 1_000
+"""Maps and lists within each other that are read, and that are passed over: what libyaml takes
+grows with the square of the brackets that are open, to half a minute for 100,000."""
 
 
 def yaml_leaves(text: str) -> Iterator[tuple[str, str]]:
@@ -117,3 +118,5 @@ def _entries(text: str) -> Iterator[tuple[str, str | None, int]]:
                 yield name, value, line
                 name = None
             depth += isinstance(event, yaml.CollectionStartEvent)
+            if depth > MOST_NESTED:
+                raise ValueError(f"line {line} is more than {MOST_NESTED:,} maps and lists deep")

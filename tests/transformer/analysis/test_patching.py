@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,7 +25,12 @@ OURS = ("post-norm", "pre-norm", "encoder_decoder, wide", "gpt2", "former-classi
 
 @pytest.fixture(params=OURS)
 def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
-    return differing(lambda seed: random_checkpoint(CONFIGS[request.param], seed))
+    return ours(request.param)
+
+
+@cache
+def ours(name: str) -> Checkpoint:
+    return differing(lambda seed: random_checkpoint(CONFIGS[name], seed))
 
 
 def differing(make: Callable[[int], Checkpoint]) -> Checkpoint:
@@ -90,7 +97,7 @@ def test_all_places_of_a_layer_make_it_the_other_run_and_nothing_changes_nothing
 
 
 def test_of_a_causal_model_words_before_the_first_other_one_do_nothing() -> None:
-    checkpoint = differing(lambda seed: random_checkpoint(CONFIGS["gpt2"], seed))
+    checkpoint = ours("gpt2")
     found = all_of(checkpoint).effects
     for layer in range(2):
         row = [found[edit] for edit in states_at(tuple(found), "decoder_self", layer)]
@@ -140,26 +147,28 @@ LAYERS = {
 }
 
 
-def opened(name: str, folder: Path) -> Checkpoint:
+@cache
+def opened(name: str) -> Checkpoint:
+    """One of the library's, opened once; its weights are drawn until it tells A from B."""
+    with TemporaryDirectory() as folder:
+        model: Any = build(name)
+        model.save_pretrained(folder)
+        checkpoint = load_checkpoint(folder, "cpu")
+
     def make(seed: int) -> Checkpoint:
         torch.manual_seed(seed)
-        model: Any = build(name)
-        for path, parameter in model.named_parameters():
-            is_of_layer = not {"layers", "h"}.isdisjoint(path.split("."))
+        for path, parameter in checkpoint.model.named_parameters():
+            is_of_layer = not {"layers", "h", "block"}.isdisjoint(path.split("."))
             if parameter.dim() > 1 and is_of_layer:  # else it repeats what it reads
                 parameter.data.normal_(std=0.5)
-        model.save_pretrained(folder / f"{seed}")
-        return load_checkpoint(folder / f"{seed}", "cpu")
+        return checkpoint
 
     return differing(make)
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_patch_is_what_a_hook_written_by_hand_does(name: str, tmp_path: Path) -> None:
-    if name in CONFIGS:
-        checkpoint = differing(lambda seed: random_checkpoint(CONFIGS[name], seed))
-    else:
-        checkpoint = opened(name, tmp_path)
+def test_a_patch_is_what_a_hook_written_by_hand_does(name: str) -> None:
+    checkpoint = ours(name) if name in CONFIGS else opened(name)
     last = all_of(checkpoint)
     pair, tried, found = last.pair, last.edits, last.effects
     own = [token.id for token in pair.tokens]
@@ -216,8 +225,8 @@ def test_what_has_nothing_to_measure_is_refused(tmp_path: Path) -> None:
         pair_of(alike, A, B)
 
 
-def test_states_patched_in_one_thread_are_not_seen_in_another(tmp_path: Path) -> None:
-    checkpoint = opened("GPT-2", tmp_path)
+def test_states_patched_in_one_thread_are_not_seen_in_another() -> None:
+    checkpoint = opened("GPT-2")
     alone = record(checkpoint, B).logits
     edits = [f"state-from:decoder_self.0.{word}={A}" for word in range(5)]
     patched = record(checkpoint, B, edits=edits).logits
@@ -233,7 +242,7 @@ def test_states_patched_in_one_thread_are_not_seen_in_another(tmp_path: Path) ->
 
 
 def test_what_was_tried_before_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    checkpoint = differing(lambda seed: random_checkpoint(CONFIGS["post-norm"], seed))
+    checkpoint = ours("post-norm")
     monkeypatch.setattr(module, "ROWS", 5)
     growing = patching(checkpoint, A, B)
     first, second, third = next(growing), next(growing), next(growing)

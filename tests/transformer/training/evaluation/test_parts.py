@@ -1,6 +1,7 @@
 """The evaluation of a translation recipe from files to rows, by its parts, and on the card."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import SENTENCES
-from transformer import Checkpoint
+from transformer import Checkpoint, load_checkpoint
 from transformer.__main__ import main
 from transformer.formats.headscope import save_checkpoint
 from transformer.training.card import rescored
@@ -28,13 +29,21 @@ CARD = (
 EN, DE = "the cat sees the sea .\n", "she likes a red book .\n"
 
 
-@pytest.fixture
-def folder(text_checkpoint: Checkpoint, tmp_path: Path) -> Path:
-    """A checkpoint with random weights that says it is of the recipe en-de."""
-    made = tmp_path / "made"
+@pytest.fixture(scope="module")
+def checkpoint(text_checkpoint: Checkpoint, tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
+    """Random weights, which write until there is no more room: of the recipe en-de, they say."""
+    folder = tmp_path_factory.mktemp("checkpoints") / "short"
     about = replace(text_checkpoint.about, recipe="en-de")
-    parts = text_checkpoint.config, text_checkpoint.model.state_dict(), text_checkpoint.tokenizer
-    save_checkpoint(made, about, *parts)
+    config = replace(text_checkpoint.config, max_len=24)
+    parts = config, text_checkpoint.model.state_dict(), text_checkpoint.tokenizer
+    save_checkpoint(folder, about, *parts)
+    return load_checkpoint(folder, "cpu")
+
+
+@pytest.fixture
+def folder(checkpoint: Checkpoint, tmp_path: Path) -> Path:
+    made = tmp_path / "made"
+    shutil.copytree(checkpoint.path, made)
     (made / "card.md").write_text(CARD)
     return made
 
@@ -161,18 +170,18 @@ def test_a_card_without_scores_is_told(folder: Path) -> None:
         rescored("# x\n\nNo scores.\n", RECIPE, {"a": 1.0})
 
 
-def test_the_parts_are_the_recipe_s(text_checkpoint: Checkpoint, data: Path) -> None:
-    whole = evaluate(text_checkpoint, data)
-    parts = [part(text_checkpoint, data) for part in RECIPE.parts.values()]
+def test_the_parts_are_the_recipe_s(checkpoint: Checkpoint, data: Path) -> None:
+    whole = evaluate(checkpoint, data)
+    parts = [part(checkpoint, data) for part in RECIPE.parts.values()]
     assert RECIPE.parts is PARTS
     assert whole == {name: value for part in parts for name, value in part.items()}
 
 
 def test_a_sentence_too_long_is_an_empty_translation(
-    text_checkpoint: Checkpoint, data: Path, capsys: pytest.CaptureFixture[str]
+    checkpoint: Checkpoint, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (data / "/".join(NEWS)).write_text(f"{'x y ' * 99}\tlang\n")
-    assert PARTS["news"](text_checkpoint, data)["newstest2014, greedy, chrF"] == 0
+    assert PARTS["news"](checkpoint, data)["newstest2014, greedy, chrF"] == 0
     assert "counted as an empty translation: " in capsys.readouterr().err
 
 
