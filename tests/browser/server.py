@@ -28,25 +28,43 @@ DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 @contextmanager
 def serve(script: Path = ROOT / "app.py", **environment: str) -> Iterator[str]:
     """The address of a Streamlit server that lives as long as the block."""
+    port = free_port()
+    with serve_process(port, script, **environment):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def serve_process(
+    port: int, script: Path = ROOT / "app.py", **environment: str
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """The same as a process, for who stops it before; it answers at this port of 127.0.0.1."""
     command = ["streamlit", "run", str(script), "--server.headless", "true"]
-    with _serve([*command, "--server.address", "127.0.0.1", "--server.port"], environment) as it:
-        yield it
+    listens = ["--server.address", "127.0.0.1", "--server.port"]
+    with _serve([*command, *listens], environment, port) as process:
+        yield process
 
 
 @contextmanager
 def serve_module(said: str) -> Iterator[str]:
     """The same for `python -m viz explore script.py:build`."""
     command = ["viz", "explore", said, "--quiet", "--address", "127.0.0.1", "--port"]
-    with _serve(command, {"OMP_NUM_THREADS": "1"}) as address:
-        yield address
+    port = free_port()
+    with _serve(command, {"OMP_NUM_THREADS": "1"}, port):
+        yield f"http://127.0.0.1:{port}"
+
+
+def free_port() -> int:
+    """One that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextmanager
-def _serve(command: list[str], environment: dict[str, str]) -> Iterator[str]:
-    """A module of Python's, with these arguments and a free port as the last one."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def _serve(
+    command: list[str], environment: dict[str, str], port: int
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A module of Python's, with these arguments and the port as the last one."""
     process = subprocess.Popen(
         [sys.executable, "-m", *command, str(port)],
         cwd=ROOT,
@@ -56,7 +74,7 @@ def _serve(command: list[str], environment: dict[str, str]) -> Iterator[str]:
     )
     try:
         _wait_until_healthy(f"http://127.0.0.1:{port}/_stcore/health", process)
-        yield f"http://127.0.0.1:{port}"
+        yield process
     finally:
         process.terminate()
         process.wait(10)

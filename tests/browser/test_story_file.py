@@ -1,12 +1,13 @@
 """The shipped talk as one file: given by keys in a browser that reaches nothing."""
 
 from pathlib import Path
+from urllib.request import urlretrieve
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from viz.stories.shipped import shipped_stories
-from viz.ui.recording_scenes import story_file
+from viz.ui.recorded import recording_of
 
 pytestmark = pytest.mark.browser
 TALK = shipped_stories()["attention-is-all-you-need"]
@@ -14,9 +15,11 @@ LARGEST = 3_000_000
 """Bytes for ten scenes."""
 
 
-def test_the_talk_is_given_from_a_file_without_a_request(browser: Browser, tmp_path: Path) -> None:
-    file = tmp_path / "talk.html"
-    file.write_bytes(story_file(TALK))
+def test_the_talk_is_given_from_a_file_without_a_request(
+    browser: Browser, address: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "talk.html"  # the stage keeps what is saved as HTML
+    urlretrieve(address + recording_of(TALK.name).removeprefix("."), file)
     assert len(TALK.scenes) == 10 and file.stat().st_size < LARGEST
     context = browser.new_context(
         offline=True, viewport={"width": 1280, "height": 720}, color_scheme="light"
@@ -32,6 +35,9 @@ def test_the_talk_is_given_from_a_file_without_a_request(browser: Browser, tmp_p
         hosts = page.locator("section:visible .picture")
         for host in hosts.all():
             expect(host.locator("[data-nonce]").first).to_be_visible()
+        expect(
+            page.locator("section:visible :is(.picture, .printed img):visible")
+        ).not_to_have_count(0)
         over = page.locator("main").evaluate("main => main.scrollHeight - main.clientHeight")
         assert over <= 0, scene.heading
         page.keyboard.press("PageDown")

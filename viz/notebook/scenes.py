@@ -19,6 +19,7 @@ from viz.components.kit.browser import Component
 from viz.components.kit.picture import Picture
 from viz.components.snapshot_player.snapshot_player import SnapshotPlayer
 from viz.notebook.picture import Data
+from viz.notebook.printed import Chart
 from viz.screen import Screen
 from viz.views.view import Selection
 
@@ -41,6 +42,8 @@ class Made:
     """The head that is shown."""
     second: Selection
     """The head beside it, on Compare."""
+    chart: Chart | None = None
+    """What its page shows by Plotly."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,7 @@ export default function story(draws, { themes, components, scenes }) {
   function paint() {
     const { background, text } = themes[theme];
     document.documentElement.style.colorScheme = theme;
+    document.documentElement.dataset.theme = theme; // of charts, which are images
     Object.assign(document.body.style, { background, color: text });
     if (shows[at]) for (const show of shows[at]) show();
   }

@@ -11,6 +11,7 @@ from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.export import page_html
 from viz.notebook.picture import given, inline
+from viz.notebook.printed import printed
 from viz.notebook.scenes import Drawn, Made, drawn
 from viz.screen import link
 from viz.stories.markdown import as_html
@@ -61,7 +62,9 @@ def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
         f'<div class="picture" role="group" aria-label="{html.escape(each.says)}"></div>'
         for each in shown
     )
-    if not shown:
+    if made is not None and made.chart is not None:
+        pictures = printed(made.chart, THEMES)
+    elif not shown:
         pictures = f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
     return (
         f"<section hidden><h1>{html.escape(scene.heading)}</h1>"

@@ -25,6 +25,7 @@ from viz.ui.limits import limits
 from viz.ui.live_preview import preview_route
 from viz.ui.logs import set_up_logs
 from viz.ui.metrics import metrics_served
+from viz.ui.recorded import recorded_route
 from viz.ui.settings import check_settings, memory
 from viz.ui.shell import Shell
 from viz.ui.waiting import waiting
@@ -83,7 +84,13 @@ def middleware() -> list[Middleware]:
 
 def routes() -> list[Route]:
     """Addresses beside Streamlit's own."""
-    return [preview_route()]
+    return [preview_route(), recorded_route(_record)]
+
+
+def _record(story: str) -> bytes | None:
+    from viz.ui.recording_scenes import recorded  # imports torch, as the first picture does
+
+    return recorded(story)
 
 
 def said(error: Exception) -> bool:

@@ -10,6 +10,7 @@ from viz.screen import Screen, link
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
+from viz.ui.recorded import recording_of
 from viz.ui.stage_style import STAGE_STYLE
 from viz.ui.state import current_theme, session
 from viz.ui.stories import story_of
@@ -35,7 +36,15 @@ def open_scene() -> None:
     ]
     st.html(STAGE_STYLE)
     leave = link(replace(screen, role=None, room=None))
-    stage(story.title, links, leave=leave, theme=current_theme())
+    told = replace(story.told(number), role=screen.role, room=screen.room, draft=screen.draft)
+    stage(
+        story.title,
+        links,
+        leave=leave,
+        recorded=recording_of(story.name),
+        is_told=screen == told,
+        theme=current_theme(),
+    )
     with st.container(key="scene", gap=None):
         st.html(f'<h1 data-scene="{number:d}">{html.escape(scene.heading)}</h1>')
         st.html(as_html(scene.text))

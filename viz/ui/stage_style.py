@@ -9,7 +9,9 @@ STAGE_STYLE = """
   @media (prefers-reduced-motion: reduce) {
     ::view-transition-group(root) { animation: none; }
   }
-  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked, .st-key-tokens {
+  /* The dialog is Streamlit's, about its connection: viz/components/stage/recorded.js says more. */
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked, .st-key-tokens,
+  [data-testid="stDialog"] {
     display: none !important;
   }
   [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.4rem 0 !important; }

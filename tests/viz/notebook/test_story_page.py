@@ -4,9 +4,12 @@ import json
 import re
 from dataclasses import replace
 
+from plotly.graph_objects import Bar, Figure
+
 from transformer import Recording
 from transformer.analysis.reading import Reading
 from transformer.checkpoint import Checkpoint
+from viz.notebook.printed import Chart
 from viz.notebook.scenes import Made, drawn
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
@@ -55,3 +58,15 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
     scenes = content(page)["scenes"]
     assert isinstance(scenes, list) and list(map(len, scenes)) == [1, 0]
     assert set(scenes[0][0]["first"]["heads"]) == {"light", "dark"}
+
+
+def test_a_chart_is_an_image_in_each_theme(checkpoint: Checkpoint, recording: Recording) -> None:
+    chart = Chart("A <b>chart</b>", lambda theme: Figure(Bar(y=[1, 2])), 'It "rises"')
+    made_of = replace(made(checkpoint, recording, replace(ARROWS, page="positions")), chart=chart)
+    scene = Scene("Heading", "Text", made_of.screen)
+    page = story_page(Story("x", "A story", "talk", None, "", (scene,)), [made_of])
+    images = re.findall(r'<img class="(\w+)" alt="([^"]*)" src="data:image/png;base64,(\w+)', page)
+    assert [each[:2] for each in images] == [
+        (name, "It &quot;rises&quot;") for name in ("light", "dark")
+    ]
+    assert "In Headscope only" not in page

@@ -20,5 +20,5 @@ export function follow(link) {
 // Whether a text is typed where this event begins.
 export function isTyped(event) {
   const [node] = event.composedPath();
-  return node instanceof Element && node.matches(TEXT);
+  return Boolean(node?.matches?.(TEXT)); // it may be of the recording, another page
 }

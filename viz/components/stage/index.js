@@ -7,6 +7,7 @@ import { follow, isTyped, placeInTalk } from "./going.js";
 import { turnDark } from "./dark.js";
 import { actionOf } from "./keys.js";
 import { createOverview } from "./overview.js";
+import { createRecorded, expectScene, isCut, keep, standIn } from "./recorded.js";
 import { isShown, turn } from "./turning.js";
 
 const TALK = "headscopeTalk"; // of the window, as each mount has modules of its own
@@ -30,9 +31,10 @@ function begin() {
   talk.blank = element("div", "blank");
   talk.blank.popover = "manual";
   talk.overview = createOverview((i) => goTo(talk, i));
+  talk.recorded = createRecorded((event) => onKey(talk, event));
   talk.place.onclick = () => talk.overview.open(talk, false);
   talk.blank.onclick = () => talk.blank.hidePopover();
-  talk.root.append(talk.place, talk.blank, talk.overview.dialog);
+  talk.root.append(talk.recorded.frame, talk.recorded.badge, talk.place, talk.blank, talk.overview.dialog);
   shadow.append(talk.root);
   document.body.append(host);
   window.addEventListener("keydown", (event) => onKey(talk, event), true);
@@ -48,11 +50,19 @@ function dress({ host, root }, own) {
   if (css.length) root.before(element("style", "", css.join("\n")));
 }
 
-function update({ talk }, { title, scenes, leave, palette }) {
-  Object.assign(talk, { title, scenes, leave });
+function update({ talk }, { title, scenes, leave, recorded, told, palette }) {
+  Object.assign(talk, { title, scenes, leave, address: recorded, isTold: told, theme: palette.name });
   applyPalette(talk.root, palette);
   showPlace(talk);
-  talk.watch ??= setInterval(() => showPlace(talk), 250);
+  talk.watch ??= setInterval(() => look(talk), 250);
+}
+
+function look(talk) {
+  showPlace(talk);
+  if (talk.host.hidden) return;
+  const { scene } = placeInTalk();
+  if (isShown(scene)) keep(talk.recorded, talk.address); // beside a talk that has begun
+  standIn(talk.recorded, { scene, isTold: talk.isTold, theme: talk.theme, goAgain: () => follow(location.href) });
 }
 
 function showPlace(talk) {
@@ -66,7 +76,7 @@ function onKey(talk, event) {
   if (talk.host.hidden || placeInTalk().role !== "stage") return;
   if (event.key === "Enter" && isTyped(event) && event.isTrusted) leaveField(event.composedPath()[0]);
   if (talk.overview.dialog.open && !/^(Page|F5)/.test(event.key)) return; // it hears them itself
-  const action = actionOf(event, isTyped(event));
+  const action = actionOf(event, isTyped(event), event.view?.document.activeElement);
   if (!action) return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -100,10 +110,16 @@ function goTo(talk, i) {
   if (isBlank(talk.blank)) talk.blank.hidePopover();
   talk.overview.dialog.close();
   const to = Math.max(0, Math.min(talk.scenes.length - 1, i));
-  if (talk.scenes.length && to !== placeInTalk().scene - 1) turn(() => go(talk, to), () => isShown(to + 1));
+  if (!talk.scenes.length || to === placeInTalk().scene - 1) return;
+  if (isCut() || !talk.recorded.frame.hidden) go(talk, to);
+  else turn(() => go(talk, to), () => isShown(to + 1) || isCut());
 }
 
+// Where the server cannot be told, the address says it: the live scene follows once it can.
 function go(talk, to) {
-  follow(talk.scenes[to].link);
-  showPlace(talk);
+  const { link } = talk.scenes[to];
+  if (isCut()) history.replaceState(history.state, "", link);
+  else follow(link);
+  expectScene(talk.recorded);
+  look(talk);
 }
