@@ -1,10 +1,13 @@
-"""Two viewers behind a proxy that keeps a visitor at one, as docs/deploy/nginx.conf does."""
+"""Two viewers behind a proxy that keeps a visitor at one, as docs/deploy/nginx.conf does.
+
+One of them ends: to its visitors that is a server that starts anew at the same address.
+"""
 
 import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from threading import Event, Thread
 from urllib.parse import urlsplit
 
@@ -24,6 +27,8 @@ class Proxy(Thread):
     def __init__(self, viewers: list[str]) -> None:
         super().__init__()
         self.viewers, self.address = viewers, ""
+        self.first = ExitStack()
+        """What ends the first of them."""
         self.n_passed: Counter[int] = Counter()
         """Viewer -> connections."""
         self._listens = Event()
@@ -68,8 +73,11 @@ async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @pytest.fixture
 def proxy(address: str) -> Iterator[Proxy]:
-    with serve() as other, Proxy([address, other]) as made:
-        yield made
+    with ExitStack() as first:
+        own = first.enter_context(serve())
+        with Proxy([own, address]) as made:
+            made.first = first
+            yield made
 
 
 def visitor(browser: Browser, address: str, viewer: int) -> Page:
@@ -79,7 +87,9 @@ def visitor(browser: Browser, address: str, viewer: int) -> Page:
     return context.new_page()
 
 
-def test_every_link_opens_on_any_viewer(browser: Browser, proxy: Proxy) -> None:
+def test_every_link_opens_on_any_viewer_and_a_page_goes_on_at_a_new_one(
+    browser: Browser, proxy: Proxy
+) -> None:
     first, second = (visitor(browser, proxy.address, viewer) for viewer in (0, 1))
     open_app(first, f"{proxy.address}/{LINK}")
     wait_for_map(first, "cross L1 H2")
@@ -93,5 +103,26 @@ def test_every_link_opens_on_any_viewer(browser: Browser, proxy: Proxy) -> None:
     wait_for_map(second, "cross L0 H1")
     expect(second.get_by_label("Sentence")).to_have_value("3 7 2 9")
     assert proxy.n_passed[1] and proxy.n_passed[0] == n_passed
+
+    open_app(first, f"{proxy.address}/decode?checkpoint=en-de")
+    player = first.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "0")
+    first.get_by_role("button", name="Next step").click()
+    expect(first).to_have_url(re.compile("step=1"))
+    first.get_by_label("Speed").select_option("0.5")
+    first.get_by_role("button", name="Play").click()
+    expect(player).to_have_attribute("data-step", "2")
+    proxy.first.close()
+    expect(first.get_by_role("dialog")).to_contain_text("server is not responding")
+    proxy.viewers[0] = proxy.viewers[1]
+    expect(first.get_by_role("dialog")).to_have_count(0)
+    # The address by which it was opened is older; the one in the browser says where Play began.
+    expect(player).to_have_attribute("data-step", "1")
+    expect(first).to_have_url(re.compile("step=1"))
+    field = first.get_by_label("Sentence")
+    field.fill("It rains.")
+    field.press("Enter")
+    expect(first).to_have_url(re.compile("text=It%20rains"))
+    expect(first.get_by_role("group", name=re.compile("^source"))).to_contain_text("rain")
     for page in (first, second):
         page.context.close()

@@ -13,7 +13,8 @@ const APP = '[data-testid="stApp"]';
 export default mounted("address", create, update);
 
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
-// or Forward, and the server has not taken it yet; isAsking: and has clicked since.
+// or Forward, and the server has not taken it yet; isAsking: and has clicked since. session: the
+// one that spoke last.
 const bar = { sync: null, written: 0, entries: 0, place: "", isGoing: false, isAsking: false };
 
 function create(root, sync) {
@@ -61,14 +62,19 @@ function went() {
 
 // page: the one that the server speaks of, of these pages. taken: the query that somebody went to
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
-function update(_, { number, query, n_entries, taken, asked, page, pages }) {
+function update(_, { session, number, query, n_entries, taken, asked, page, pages }) {
   if (!isOpen(page, pages)) return;
   if (page !== (bar.page ?? page)) leaveNavigation();
   bar.page = page;
   const here = location.search.slice(1);
+  // A server that started anew, or has forgotten the session, reads the address that Streamlit tells
+  // it: the one by which the page was opened, or went Back to, last. This one says what was shown.
+  const isForgotten = session !== (bar.session ?? session);
+  if (isForgotten) Object.assign(bar, { isGoing: asked !== here, isAsking: false, entries: 0 });
+  bar.session = session;
   if (bar.isGoing && taken !== here) {
     // Streamlit tells the server of Back and Forward, but for a click that follows at once.
-    if (asked === here) tell(bar.sync, "query", here);
+    if (asked === here || isForgotten) tell(bar.sync, "query", here);
     return;
   }
   bar.isGoing = false;
