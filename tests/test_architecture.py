@@ -1,6 +1,7 @@
 """Imports point only downwards: docs and code agree on who may know whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -168,3 +169,20 @@ def test_every_error_is_a_refusal(file: Path) -> None:
             bases = [ast.unparse(base) for base in node.bases]
             assert not {"Exception", "BaseException"} & set(bases), node.name
             assert not node.name.endswith(("Error", "Misfit")) or "Refusal" in bases, node.name
+
+
+def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
+    """That of the system is set back now and then: it says when something was, not for how long."""
+    moments = re.compile(r"time\.(time|time_ns|localtime|gmtime)|.*\b(now|utcnow|today)")
+    said = {}
+    for name, file in MODULES.items():
+        tree = ast.parse(file.read_text())
+        assert not {"time.time", "time.time_ns"} & set(imports(tree))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and moments.fullmatch(ast.unparse(node)):
+                said[name] = ast.unparse(node)
+    assert said == {
+        "viz.paper.crate": "datetime.now",
+        "viz.ui.logs": "time.gmtime",
+        "viz.ui.metrics": "time.time",
+    }

@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets import Subprotocol
 from websockets.asyncio.client import ClientConnection, connect
 
 from viz.components.kit.pack import unpack
@@ -59,21 +60,15 @@ class Visitor:
     shown: Shown = ((), ())
     """What the token rows show."""
     errors: list[str] = field(default_factory=list)
+    session: str = ""
+    """What the server calls it; a connection that names it goes on with it."""
     _page: str = ""
     _fragment: str = ""
     _field: str = ""
     _previews: str = ""
 
     async def __aenter__(self) -> Self:
-        url = f"ws{self.address.removeprefix('http')}/_stcore/stream"
-        self._socket: ClientConnection = await connect(
-            url,
-            subprotocols=["streamlit"],
-            additional_headers=self.headers,
-            max_size=None,
-            open_timeout=WAIT,
-            ping_timeout=WAIT,
-        )
+        await self.connect()
         await self._run()
         return self
 
@@ -81,6 +76,26 @@ class Visitor:
         self, kind: type | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._socket.close()
+
+    async def connect(self) -> None:
+        """As a browser whose line was cut: go on with the session, where there is one."""
+        # The second place is that of a token against forged requests, which none of ours needs.
+        named = ["streamlit", "-", self.session] if self.session else ["streamlit"]
+        self._socket: ClientConnection = await connect(
+            f"ws{self.address.removeprefix('http')}/_stcore/stream",
+            subprotocols=[Subprotocol(each) for each in named],
+            additional_headers=self.headers,
+            max_size=None,
+            open_timeout=WAIT,
+            ping_timeout=WAIT,
+        )
+
+    async def cut(self, asks: bool = False) -> None:
+        """Lose the connection, without a word. asks: after it has asked for the page."""
+        if asks:
+            await self._ask()
+        self._socket.transport.abort()
+        await self._socket.wait_closed()
 
     async def enter(self, text: str) -> float:
         """Enter a sentence, as by Enter. The seconds until all of the page is there."""
@@ -106,6 +121,12 @@ class Visitor:
             connection.close()
 
     async def _run(self, text: str | None = None) -> None:
+        await self._ask(text)
+        for _ in count():
+            if self._hear(await asyncio.wait_for(self._socket.recv(), WAIT)):
+                return
+
+    async def _ask(self, text: str | None = None) -> None:
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string, asked.page_script_hash = urlencode(self.query), self._page
@@ -114,9 +135,6 @@ class Visitor:
             state = asked.widget_states.widgets.add()
             state.id, state.string_value = self._field, text
         await self._socket.send(message.SerializeToString())
-        for _ in count():
-            if self._hear(await asyncio.wait_for(self._socket.recv(), WAIT)):
-                return
 
     def _hear(self, data: Any) -> bool:
         """Take one message in. Whether it says that the run has come to its end."""
@@ -124,6 +142,7 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self._page = message.new_session.page_script_hash
+            self.session = message.new_session.initialize.session_id
         if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._take(message.delta.new_element, message.delta.fragment_id)
         return kind == "script_finished"

@@ -4,7 +4,7 @@ import asyncio
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,7 @@ def said(error: Exception) -> bool:
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Around the time in which the server answers."""
     sys.setswitchinterval(SWITCH)
+    _allow_open_files()
     set_up_logs()
     # Streamlit would ask a server elsewhere for this machine's address: when it starts, and
     # whenever a page of a name that it does not know connects.
@@ -117,6 +118,17 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         yield
     making.cancel()
     collecting.cancel()
+
+
+def _allow_open_files() -> None:
+    """As many as the system lets: Streamlit has four for each session, and keeps three of them for
+    two minutes once it has left. Many systems let a process have 1,024 unless it asks for more.
+    """
+    with suppress(ImportError, OSError, ValueError):  # not Unix; or there is no number
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _make_first_picture() -> None:

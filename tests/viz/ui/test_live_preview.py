@@ -31,11 +31,16 @@ APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
 
 
+OPEN: list[AppTest] = []
+"""Of the test: a session that nobody holds may be collected, and has no previews then."""
+
+
 @pytest.fixture(autouse=True)
 def router(monkeypatch: pytest.MonkeyPatch) -> Iterator[Router]:
     """The server's part, beside an app whose sessions think that it is there."""
     monkeypatch.setattr(live_preview, "_is_served", False)
-    return Router([preview_route()])
+    yield Router([preview_route()])
+    OPEN.clear()
 
 
 @pytest.fixture
@@ -78,6 +83,7 @@ def start(page: str = "explore", **query: str) -> AppTest:
         app.query_params[name] = value
     turn(app, page).run()
     assert not app.exception
+    OPEN.append(app)
     return app
 
 
@@ -214,7 +220,7 @@ def test_a_ticket_is_a_session_s_own_and_ends_with_it(router: Router) -> None:
     assert addresses[0] != addresses[1]
     assert post(router, "/preview/none", text("3 4")) == (AS_ENTERED, b"")
     assert post(router, addresses[0], text("3 4"))[0] == 200
-    del app
+    del app, OPEN[0]
     gc.unfreeze()  # as a checkpoint does that is loaded
     gc.collect()
     assert post(router, addresses[0], text("3 4")) == (AS_ENTERED, b"")

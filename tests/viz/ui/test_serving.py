@@ -1,6 +1,7 @@
 """What the server does once it listens."""
 
 import asyncio
+import resource
 from unittest.mock import Mock
 
 import pytest
@@ -28,6 +29,22 @@ def test_nobody_elsewhere_is_asked_for_the_address_of_this_machine(
 
     asyncio.run(connects())
     assert asked == []
+
+
+def test_as_many_files_may_be_open_as_the_system_lets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.ui.serving._make_first_picture", lambda: None)
+    monkeypatch.setattr("viz.ui.serving.open_browser", lambda _: None)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[1]), before[1]))
+
+    async def listens() -> tuple[int, int]:
+        async with lifespan(Mock()):
+            return resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    try:
+        assert asyncio.run(listens()) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 @pytest.mark.parametrize(
