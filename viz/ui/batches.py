@@ -1,11 +1,12 @@
 """Who decodes with the same model at a time does so in one batch; entered texts before previews.
 
 What can share no batch, as texts under edits, is stepped by itself: see `viz.ui.by_itself`. All
-steps on a device take turns.
+steps on a device, and recordings, take turns.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -21,8 +22,6 @@ from viz.ui.line import Place
 
 OnWait = Callable[[int | None], object]
 """Told how many are before somebody who waits; None: its steps are taken."""
-Runner = Callable[[nn.Module], Run | None]
-"""What takes the steps over a model; None: each search takes its own."""
 
 _lock = Lock()
 _batches: "WeakKeyDictionary[nn.Module, SharedBatch]" = WeakKeyDictionary()
@@ -37,42 +36,62 @@ def batch_of(model: nn.Module) -> SharedBatch:
         return _batches[model]
 
 
-def entered(model: nn.Module, on_wait: OnWait | None = None, check: OnStep | None = None) -> Run:
-    """For a text that somebody entered, and waits for.
+@dataclass(frozen=True)
+class Runner:
+    """Has what somebody asked for computed when it is its turn: steps of a decoding, recordings."""
 
-    check: raises where nobody waits for it any more; it does not wait itself.
-    """
-    return partial(_run, model, ENTERED, on_wait, check, nullcontext)
+    rank: int = ENTERED
+    on_wait: OnWait | None = None
+    check: OnStep | None = None
+    """Raises where nobody waits for it any more; it does not wait itself."""
+    aside: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Around what others do, or wait for."""
+
+    def run(self, model: nn.Module) -> Run:
+        """What takes the steps over the model, as `decode` takes it."""
+        return partial(self._run, model)
+
+    @contextmanager
+    def turn(self, model: nn.Module) -> Iterator[None]:
+        """While something is computed with the model that is one piece. Raises what `check` does.
+
+        Who has a turn asks for no other: it would wait for itself.
+        """
+        place = Place(device_line(model).steps, self.rank, self.check and self._tell)
+        with self.aside(), place.held():
+            yield
+
+    def _tell(self, _: int) -> None:
+        assert self.check is not None
+        self.check()
+
+    def _run(
+        self,
+        model: nn.Module,
+        begin: Callable[[], Search],
+        source: Tensor,
+        on_step: OnStep | None,
+        n_rows: int,
+        own: Model | None = None,
+    ) -> list[Hypothesis]:
+        check = self.check or on_step
+        with self.aside():
+            if own is not None:
+                line = device_line(model)
+                return by_itself(own, begin(), source, check, line, self.rank, self.on_wait)
+            batch = batch_of(model)
+            return batch.run(begin, source, check, n_rows, None, self.rank, self.on_wait)
+
+
+entered = Runner()
+"""For a text that somebody entered, and waits for."""
 
 
 def previewed(
     check: OnStep, aside: Callable[[], AbstractContextManager[object]] = nullcontext
 ) -> Runner:
-    """For a text that is being typed.
-
-    check: as for `entered`. aside: around what others do.
-    """
-    return lambda model: partial(_run, model, PREVIEW, None, check, aside)
-
-
-def _run(
-    model: nn.Module,
-    rank: int,
-    on_wait: OnWait | None,
-    check: OnStep | None,
-    aside: Callable[[], AbstractContextManager[object]],
-    begin: Callable[[], Search],
-    source: Tensor,
-    on_step: OnStep | None,
-    n_rows: int,
-    own: Model | None = None,
-) -> list[Hypothesis]:
-    check = check or on_step
-    with aside():
-        if own is not None:
-            line = device_line(model)
-            return by_itself(own, begin(), source, check, line, rank, on_wait)
-        return batch_of(model).run(begin, source, check, n_rows, None, rank, on_wait)
+    """For a text that is being typed."""
+    return Runner(PREVIEW, None, check, aside)
 
 
 def said(n_before: int) -> str:

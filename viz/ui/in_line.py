@@ -1,13 +1,12 @@
 """The place in the line of a person whose text waits for those of others."""
 
 from collections.abc import Callable
-from functools import partial
 from threading import get_ident
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.ui.batches import Runner, entered, said
+from viz.ui.batches import Runner, said
 from viz.ui.request import Answer, Request, answer, make_answer
 
 
@@ -34,7 +33,7 @@ def in_line(
         if get_ident() == own:  # the steps of a batch are taken by any of its threads
             _ = "session" in st.session_state  # ends this run where the next one is asked for
 
-    runner = partial(entered, on_wait=tell, check=check)
+    runner = Runner(on_wait=tell, check=check)
     try:
         return answer(request, lambda asked: make(asked, runner))
     finally:

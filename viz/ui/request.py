@@ -218,7 +218,7 @@ def make_answer(
     """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
     on_token: as `decode` takes it. followed: what the request follows, where it
-    is at hand. runner: makes what takes the steps.
+    is at hand. runner: says when it is decoded and recorded.
     """
     make = partial(_made, request, on_token, followed, runner)
     return repeated(request.checkpoint, request.text, make)
@@ -237,23 +237,25 @@ def _made(
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes:
         options: dict[str, Any] = dict(request.options)
-        told = (on_token, request.edits, None, runner(checkpoint.model))
+        told = (on_token, request.edits, None, runner.run(checkpoint.model))
         decoding = decode(checkpoint, request.text, request.method, *told, **options)
         target, decoding = decoding.target, decoding.without_distributions()
-    recording = record(checkpoint, request.text, target, request.edits)
+    with runner.turn(checkpoint.model):
+        recording = record(checkpoint, request.text, target, request.edits)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
 
 
 def recording_of_text(request: Request) -> Recording:
     """What is recorded of a text; of a generator's prompt without what would follow it."""
     checkpoint = open_checkpoint(request)
-    if checkpoint.family.continues:
-        return KEPT.get(
-            ("text", request),
-            lambda: record(checkpoint, request.text, edits=request.edits),
-            lambda made: bytes_of(made, checkpoint.model),
-        )
-    return answer(request).recording
+    if not checkpoint.family.continues:
+        return answer(request).recording
+
+    def make() -> Recording:
+        with entered.turn(checkpoint.model):
+            return record(checkpoint, request.text, edits=request.edits)
+
+    return KEPT.get(("text", request), make, lambda made: bytes_of(made, checkpoint.model))
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

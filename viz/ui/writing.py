@@ -2,13 +2,12 @@
 
 import time
 from dataclasses import dataclass, field, replace
-from functools import partial
 from threading import Event, Lock, Thread
 
 from transformer import record
 from transformer.decoding.decode import Written
 from transformer.refusal import Refusal
-from viz.ui.batches import entered
+from viz.ui.batches import Runner, entered
 from viz.ui.request import (
     Answer,
     Request,
@@ -63,7 +62,7 @@ class Writing:
     def write(self) -> None:
         """Make the answer, and put it into the cache."""
         try:
-            runner = partial(entered, on_wait=self._wait, check=self._check)
+            runner = Runner(on_wait=self._wait, check=self._check)
             keep_answer(make_answer(self.request, self._hear, runner=runner))
         except _Unread:
             self.is_unread = True
@@ -149,7 +148,8 @@ def part_of(writing: Writing) -> Answer:
     assert writing.so_far is not None
     decoding, request = writing.so_far.decoding(), writing.request
     checkpoint = open_checkpoint(request)
-    recording = record(checkpoint, request.text, decoding.target, request.edits)
+    with entered.turn(checkpoint.model):
+        recording = record(checkpoint, request.text, decoding.target, request.edits)
     seconds = time.perf_counter() - writing.began
     shorter = with_length(request, len(decoding.hypotheses[0].ids))
     return Answer(shorter, checkpoint, decoding, recording, seconds)

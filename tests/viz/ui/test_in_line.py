@@ -13,7 +13,7 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from transformer import Decoding, decode
 from transformer.decoding import shared_batch
-from viz.ui.batches import ENTERED, PREVIEW, batch_of, entered, previewed, said
+from viz.ui.batches import ENTERED, PREVIEW, Runner, batch_of, entered, previewed, said
 from viz.ui.kept import KEPT
 from viz.ui.request import Request, make_answer, make_request, open_checkpoint
 
@@ -39,7 +39,7 @@ def hold(request: Request, go: Event) -> Callable[[], Decoding]:
     def waits(_: object) -> None:
         assert go.wait(30)
 
-    return partial(decode, checkpoint, HELD, on_token=waits, run=entered(checkpoint.model))
+    return partial(decode, checkpoint, HELD, on_token=waits, run=entered.run(checkpoint.model))
 
 
 def test_what_is_said() -> None:
@@ -89,7 +89,7 @@ def test_who_asks_for_something_else_while_waiting_leaves_the_line(asked: Reques
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(hold(asked, go))
         until(lambda: batch.is_at_work and not batch.n_waiting)
-        runner = partial(entered, on_wait=tell)
+        runner = Runner(on_wait=tell)
         left = pool.submit(make_answer, asked, runner=runner)
         assert told.wait(60)
         go.set()

@@ -1,6 +1,7 @@
 """A text that is written for all who wait for it: a part of it is the shorter answer."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from threading import Semaphore
 from typing import Any
 
@@ -9,9 +10,20 @@ import streamlit as st
 
 from transformer import InputError
 from viz.ui import writing
+from viz.ui.batches import Runner
 from viz.ui.kept import KEPT
 from viz.ui.request import Request, answer, answer_at_hand, make_answer, make_request
 from viz.ui.writing import Reader, part_of, read, with_length
+
+
+class Alone(Runner):
+    """Takes no turns."""
+
+    def run(self, model: object) -> Any:
+        return None
+
+    def turn(self, model: object) -> AbstractContextManager[None]:
+        return nullcontext()
 
 
 class Tokens:
@@ -33,7 +45,7 @@ class Tokens:
             finally:
                 self.written.release()
 
-        return make_answer(request, tell, runner=lambda _: None)  # it holds nobody else up
+        return make_answer(request, tell, runner=Alone())  # it holds nobody else up
 
 
 @pytest.fixture
