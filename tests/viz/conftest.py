@@ -1,13 +1,15 @@
 """Recordings of tiny models with random weights, for everything that draws or exports."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 import torch
+from streamlit.components.v2 import manifest_scanner
 
 from tests.transformer.watch.placed import Alibi, Learned, Stack, Turning
 from transformer.checkpoint import About, Checkpoint
@@ -84,6 +86,15 @@ def placed_recording(name: str, n: int) -> Recording:
     model = Stack(*(PLACED[name]() for _ in range(2))).eval()
     ids = torch.arange(n)[None] * 7 % 50
     return record_module(model, ids, [str(each) for each in ids[0].tolist()])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed_components_are_looked_for_once() -> Iterator[None]:
+    """Each AppTest reads what all installed packages say of themselves: half of what it takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture(scope="session")
