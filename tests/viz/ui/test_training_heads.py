@@ -118,6 +118,18 @@ def test_a_damaged_snapshot_is_named_beside_the_player(folder: Path) -> None:
     assert "snapshot_player" in components(app)
 
 
+def test_a_snapshot_is_never_another_without_a_word(folder: Path) -> None:
+    app = start(page="training", checkpoint="copy", topic="heads", snapshot="126")
+    assert not app.info
+    (folder / "copy/snapshots/000126.safetensors").unlink()
+    app.run()
+    steps = [each.step for each in list_snapshots(folder / "copy")]
+    nearest = min(steps, key=lambda step: abs(step - 126))
+    sentence = f"There is no snapshot of step 126 here: that of step {nearest} is shown."
+    assert [each.value for each in app.info] == [sentence]
+    assert "snapshot_player" in components(app)
+
+
 def test_neighbours_outside_the_allowed_folders_are_not_opened(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,8 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
 def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     steps, said = course.steps, pane.screen.snapshot
     step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
+    if said not in (None, step):
+        st.info(f"There is no snapshot of step {said:,d} here: that of step {step:,d} is shown.")
     player = SnapshotPlayer(pane.selection, metric.name)
     name = (pane.answer.request, version, player)
     history = _history(pane)
