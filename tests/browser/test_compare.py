@@ -101,12 +101,39 @@ def test_a_model_is_compared_with_itself_changed(page: Page, address: str) -> No
     expect(largest).to_have_text("0.0000")
 
 
-def difference(layer: int, *edits: str) -> str:
-    """The largest of decoder self-attention, head 1, where both read what is written unedited."""
+def test_an_arrow_of_b_is_cut_and_shown_before_the_run(page: Page, address: str) -> None:
+    query = (
+        "edited_b=yes&same_head=yes&kind=cross&layer=2&head=3&picture=arrows&tool=arrows&pins=q1"
+    )
+    open_app(page, f"{address}/compare?{query}")
+    b = page.locator('.head-view[data-tool="arrows"][data-nonce]')
+    expect(b).to_have_count(1)  # A is not edited
+    box, token = b.locator(".wires").bounding_box(), b.locator("[data-token=q1]").bounding_box()
+    assert box is not None and token is not None
+    spot = (box["x"] + 20, token["y"] + token["height"] / 2)
+    shown = b.get_attribute("data-nonce")
+    with page.expect_response(lambda it: "/preview/" in it.url and it.status == 200) as made:
+        page.mouse.move(*spot)  # what a cut would give is asked for while somebody points there
+    expect(b.locator(".wires.aimed")).to_have_count(1)
+    page.mouse.click(*spot)
+    asked = made.value.request.post_data_json
+    assert list(asked) == ["edits_b"]  # what A answers stays
+    (edit,) = asked["edits_b"]
+    assert edit.startswith("cut:cross.2.3.1.")
+    becomes(lambda: parameter(page, "edits"), edit)
+    expect(b).not_to_have_attribute("data-nonce", shown or "")
+    largest = page.get_by_test_id("stMetricValue").nth(1)
+    becomes(lambda: largest.inner_text(), difference(2, edit, kind="cross", head=3))
+    page.go_back()
+    expect(largest).to_have_text("0.0000")
+
+
+def difference(layer: int, *edits: str, kind: str = "decoder_self", head: int = 1) -> str:
+    """The largest of a head, where both read what is written unedited."""
     checkpoint = load_checkpoint("checkpoints/en-de")
     target = decode(checkpoint, TEXT, "beam").target
     a, b = (record(checkpoint, TEXT, target, edits=each) for each in ((), edits))
-    a, b = (each.attentions["decoder_self"].weights(layer, 1) for each in (a, b))
+    a, b = (each.attentions[kind].weights(layer, head) for each in (a, b))
     found = float((a - b).abs().max())
     assert found > 0
     return f"{found:.4f}"

@@ -27,7 +27,10 @@ FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
 PLACES = {
     "explore": {"": (*FIGURES, "Heat map as HTML", "Head as CSV", "All heads as NPZ")},
-    "compare": {f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV")},
+    "compare": {
+        f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV"),
+        "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE,),
+    },
     "decode": {"": ("Steps as CSV",), "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV")},
     "experiment": {
         "": ("Sweep as CSV",),

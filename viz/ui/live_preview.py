@@ -100,13 +100,11 @@ def preview(
 
 def take_preview(request: Request) -> None:
     """Put what this session was shown of this request into the caches, if it was previewed."""
-    preview = _live().taken(request)
-    if preview is None:
-        return
-    for made in preview.answers:
-        keep_answer(made)
-    for (of, picture), payload in preview.payloads.items():
-        keep_payload(of, picture, payload)
+    for made in _live().taken(request):
+        for each in made.answers:
+            keep_answer(each)
+        for (of, picture), payload in made.payloads.items():
+            keep_payload(of, picture, payload)
 
 
 def _live() -> LivePreview:

@@ -13,7 +13,7 @@ from transformer.models.family import Family
 from viz.components.kit.picture import Picture
 from viz.screen import Screen
 from viz.theme import Theme
-from viz.ui.batches import Runner
+from viz.ui.previews import Derive
 from viz.ui.request import Answer, Request
 from viz.views.view import Selection
 
@@ -32,7 +32,7 @@ class Pane:
     shown: Answer | None
     opens_at: Selection | None = None
     """The head where none is chosen; None: as the checkpoint says."""
-    of: Callable[[Answer, Runner], Answer] | None = None
+    of: Derive | None = None
     """How the answer follows from that of the page; None: it is that one."""
     beside: "Pane | None" = None
     """The first of two, whose rows and columns are those that the Screen's pins name."""

@@ -59,16 +59,15 @@ def _arrows_of(pane: Pane, reading: Reading) -> Composed:
     heads: tuple[int, ...] | None = pane.chosen("heads")
     if heads:
         heads = tuple(head for head in heads if head < n_heads) or None
-    is_plain = replace(reading, lens=Reading().lens) == Reading()
     return HeadView(selection.kind, selection.layer, reading), {
         "head": selection.head,
         "heads": heads,
         "pins": screen.pins,
         "lines": screen.lines,
         "tool": screen.tool,
-        # A preview changes the answer of the page, and a second pane is not of that one.
-        "cuts": f"cut:{selection.kind}.{selection.layer}" if is_plain and not pane.suffix else "",
+        "cuts": f"cut:{selection.kind}.{selection.layer}",
         "edits": screen.edits,
+        "changes": f"edits{pane.suffix}",
     }
 
 

@@ -2,9 +2,9 @@
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,10 +18,18 @@ from viz.ui.preview_work import is_small
 from viz.ui.request import Answer, Request, answer_at_hand, make_answer, make_request
 from viz.ui.turns import Turn
 
-Derive = Callable[[Answer, Runner], Answer]
-"""From the answer of the page to another one beside it, which follows it."""
+
+class Derive(Protocol):
+    """From the answer of the page to another one beside it, which follows it."""
+
+    def __call__(self, first: Answer, runner: Runner, /) -> Answer: ...
+
+    def with_edits(self, edits: tuple[str, ...]) -> "Derive":
+        """The same where the model of the one beside is changed so."""
 
 
+BESIDE = "edits_b"
+"""Among changes: the edits of the answer beside that of the page, which stays as it is."""
 RECENT = 3
 """Previews that a session keeps until the next run."""
 
@@ -69,22 +77,29 @@ class LivePreview:
     recent: deque[Preview] = field(default_factory=lambda: deque(maxlen=RECENT))
     """The last that were made: one may have been asked for ahead of a click that did not come."""
 
-    def taken(self, request: Request) -> Preview | None:
-        """The preview of this request, if it is one of the recent ones; none is kept any longer."""
-        found = next((each for each in self.recent if each.request == request), None)
+    def taken(self, request: Request) -> list[Preview]:
+        """The recent previews of this request; none is kept any longer."""
+        found = [each for each in self.recent if each.request == request]
         self.recent.clear()
         return found
 
     def made(self, changes: Mapping[str, Any], turn: Turn) -> bytes | None:
         """The data of all pictures, packed as one; None: what was entered is to be shown.
 
-        changes: the fields of the request that differ. Raises Replaced, and as `make_answer`.
+        changes: the fields of the request that differ, or the edits of the answer beside it.
+        Raises Replaced, and as `make_answer`.
         """
         if self.ready is None:
             return None
         shown, drawn = self.ready
-        request = _changed(shown.request, changes)
-        if request == shown.request or not is_small(shown, request):
+        own = {name: value for name, value in changes.items() if name != BESIDE}
+        request = _changed(shown.request, own)
+        if BESIDE in changes:
+            edits = _edits(changes[BESIDE])
+            drawn = [replace(it, of=it.of.with_edits(edits)) for it in drawn if it.of]
+        if not drawn or (request == shown.request and own == changes):
+            return None
+        if not is_small(shown, request):
             return None
 
         def check() -> None:
@@ -107,9 +122,15 @@ class LivePreview:
 
 def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     """The request with other fields, for the weights that are on disk now. Raises InputError."""
-    text, edits = changes.get("text", request.text), changes.get("edits", request.edits)
-    is_known = set(changes) <= {"text", "edits"} and isinstance(edits, list | tuple)
-    if not is_known or not all(isinstance(each, str) for each in [text, *edits]):
+    text, edits = changes.get("text", request.text), _edits(changes.get("edits", request.edits))
+    if not set(changes) <= {"text", "edits"} or not isinstance(text, str):
         raise InputError(f"A preview changes the text or the edits, not {', '.join(changes)}.")
     checkpoint, method, options = request.checkpoint, request.method, request.options
-    return make_request(checkpoint, text, method, options, request.languages, tuple(edits))
+    return make_request(checkpoint, text, method, options, request.languages, edits)
+
+
+def _edits(asked: Any) -> tuple[str, ...]:
+    """Raises InputError."""
+    if not isinstance(asked, list | tuple) or not all(isinstance(each, str) for each in asked):
+        raise InputError("The edits of a preview are a list of texts.")
+    return tuple(asked)

@@ -1,5 +1,7 @@
 """The head view is sent the exact values, or the strongest of them and what is left out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -30,6 +32,18 @@ def test_rows_are_named_as_they_are_read() -> None:
     assert (written["titles"][0], read["titles"][0]) == (row_title(True), row_title(False))
     assert written["text"] != read["text"]
     assert len(written["columns"]) == 5
+
+
+def test_a_line_of_words_names_the_cells_that_it_stands_for_but_masked_ones() -> None:
+    map = random_map("decoder_self", 2, 6, Reading(words=True))
+    map = replace(
+        map, row_groups=((0,), (1, 2, 3), (4, 5)), column_groups=((0,), (1, 2, 3), (4, 5))
+    )
+    header, _ = unpack(pack_head_view(map, 0))
+    assert header["rows_of"] == header["columns_of"] == [[0], [1, 2, 3], [4, 5]]
+    assert header["closed"] == [[1, 2], [1, 3], [2, 3], [4, 5]]
+    plain, _ = unpack(pack_head_view(random_map("decoder_self", 2, 6), 0))
+    assert plain["closed"] == []
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])

@@ -28,6 +28,13 @@ export function onLine(view, take, aimAt) {
   };
 }
 
+// [head, query, key] of all that a line stands for: a word may be of several pieces.
+export function cellsOf({ rows_of, columns_of, closed }, [head, row, column]) {
+  const masked = new Set(closed.map((cell) => cell.join()));
+  const cells = rows_of[row].flatMap((query) => columns_of[column].map((key) => [head, query, key]));
+  return cells.filter(([, query, key]) => !masked.has(`${query},${key}`));
+}
+
 function lineUnder(view, event) {
   const box = view.wires.getBoundingClientRect();
   return nearest(view, event.clientX - box.left, event.clientY - box.top, box.width);

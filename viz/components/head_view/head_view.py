@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading, largest_size
+from transformer.analysis.reading import PLAIN, AttentionMap, Group, Reading, largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces
@@ -69,12 +69,14 @@ class HeadView:
         tool: str = "look",
         cuts: str = "",
         edits: Sequence[str] = (),
+        changes: str = "edits",
     ) -> bytes:
         """head: the chosen one; heads: those shown, `head` alone when left out; pins: held.
 
         lines: of each row the strongest so many, 0 being all. tool: with "arrows" a click on a
-        line cuts it. cuts: what the edit that cuts a line begins with, before its head, row and
-        column; empty where these do not name it. edits: all that is changed in the model.
+        line cuts it. cuts: what the edit that cuts a cell begins with, before its head, query and
+        key. edits: all that is changed in the model.
+        changes: what a preview calls them: those of the page's answer, or of the one beside it.
         """
         return envelope(
             payload,
@@ -86,6 +88,7 @@ class HeadView:
             tool=tool,
             cuts=cuts,
             edits=list(edits),
+            changes=changes,
             ink=theme.ink,
             colours=theme.head_colours,
         )
@@ -120,8 +123,28 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
         "sides": sides(map),
+        "rows_of": map.row_groups,
+        "columns_of": map.column_groups,
+        "closed": _closed(map, layer),
     }
     return pack(header, *arrays)
+
+
+def _closed(map: AttentionMap, layer: int) -> list[tuple[int, int]]:
+    """Query and key of each masked cell that is part of a row and column with open ones."""
+    is_open, merged = map.attention.allowed(layer).any(0), map.allowed(layer).any(0)
+    in_open = torch.zeros_like(is_open)
+    shown_queries, rows = _members(map.row_groups)
+    shown_keys, columns = _members(map.column_groups)
+    in_open[shown_queries[:, None], shown_keys] = merged[rows[:, None], columns]
+    return [(query, key) for query, key in (in_open & ~is_open).nonzero().tolist()]
+
+
+def _members(groups: Sequence[Group]) -> tuple[Tensor, Tensor]:
+    """The positions of all groups, and the number of the group of each."""
+    pairs = [(position, number) for number, group in enumerate(groups) for position in group]
+    positions, numbers = torch.tensor(pairs).view(-1, 2).unbind(1)
+    return positions, numbers
 
 
 def _dense(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:

@@ -14,7 +14,7 @@ import { arrangeControls, createControls, markHeads, offerLines, onDigit } from 
 import { colourOf, shown } from "./heads.js";
 import { illustrate } from "./illustrate.js";
 import { openMap, openToken } from "./lines.js";
-import { onLine } from "./cutting.js";
+import { cellsOf, onLine } from "./cutting.js";
 import { follow } from "./follow.js";
 import { drawBase } from "./picture.js";
 import { isolateTokens, link, point } from "./pointing.js";
@@ -61,17 +61,16 @@ function create(root, sync) {
   // Those that the server has not heard of yet are told again.
   const withLine = (line) => [...(sync.own.cut?.value ?? []), line];
   const changedBy = (lines) => {
-    const cuts = lines.map((places) => `${view.cuts}.${places.join(".")}`);
-    return { edits: [...new Set([...view.edits, ...cuts])] };
+    const cuts = lines.flatMap((line) => cellsOf(view.map.header, line).map((cell) => `${view.cuts}.${cell.join(".")}`));
+    return { [view.changes]: [...new Set([...view.edits, ...cuts])] };
   };
   const cut = (line) => {
     const lines = withLine(line);
     hold(sync, "cut", lines);
     const told = () => tell(sync, "cut", lines); // what it gives may be another text, which forgets it
-    if (view.cuts) tryFirst(changedBy(lines), told);
-    else told();
+    tryFirst(changedBy(lines), told);
   };
-  onLine(view, cut, (line) => view.cuts && aimAt(line && changedBy(withLine(line))));
+  onLine(view, cut, (line) => aimAt(line && changedBy(withLine(line))));
   onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
   observer.observe(view.wires);
@@ -91,10 +90,10 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, payload }) {
+function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, changes, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
-  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits });
+  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits, changes });
   view.root.dataset.tool = tool;
   const isNew = drawn !== view.drawn;
   if (isNew) {

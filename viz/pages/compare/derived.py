@@ -22,6 +22,10 @@ class Second:
             return own
         return _following(own, first)
 
+    def with_edits(self, edits: tuple[str, ...]) -> "Second":
+        """Another checkpoint is not edited."""
+        return self
+
     def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
         return make_answer(self.request(first), followed=first, runner=runner)
 
@@ -37,6 +41,10 @@ class Changed:
     def request(self, first: Answer) -> Request:
         own = replace(first.request, edits=self.edits)
         return own if self.writes or first.decoding is None else _following(own, first)
+
+    def with_edits(self, edits: tuple[str, ...]) -> "Changed":
+        """The same with others."""
+        return replace(self, edits=edits)
 
     def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
         return make_answer(self.request(first), followed=first, runner=runner)
