@@ -1,6 +1,9 @@
 """Who may use a device, and when: one step of one piece of work at a time."""
 
+import atexit
+import time
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -9,8 +12,11 @@ from torch import nn
 from transformer.device import choose_device
 from viz.ui.line import Line
 
-ENTERED, PREVIEW, WORK = 0, 1, 2
-"""Ranks: texts that were entered, texts that are being typed, work that goes on for long."""
+END, ENTERED, PREVIEW, WORK = -1, 0, 1, 2
+"""Ranks: the end of the process, texts that were entered, texts that are being typed, work that
+goes on for long."""
+LONGEST_STEP = 5.0
+"""Seconds that the end of the process waits for."""
 
 
 @dataclass(frozen=True)
@@ -33,3 +39,19 @@ def device_line(model: nn.Module | None = None) -> DeviceLine:
     device = choose_device() if weight is None else weight.device
     with _lock:
         return _lines[str(device)]
+
+
+@atexit.register
+def _end() -> None:
+    """Let nobody take a step any more: a thread within torch aborts a process that ends."""
+    deadline = time.monotonic() + LONGEST_STEP
+
+    def give_up(_: int) -> None:
+        if time.monotonic() > deadline:
+            raise TimeoutError
+
+    with _lock:
+        known = list(_lines.values())
+    for line in known:
+        with suppress(TimeoutError):
+            line.steps.enter(END, give_up)

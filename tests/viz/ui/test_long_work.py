@@ -1,7 +1,10 @@
 """Long work grows, stops after a step, goes on from there, and is shared by those who wait."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +99,29 @@ def test_what_it_raises_is_kept_for_those_who_wait() -> None:
     assert failed.work.ended.wait(10)
     assert failed.work.latest == 1 and isinstance(failed.work.error, ValueError)
     assert not failed.work.is_whole
+
+
+ENDS = """
+import itertools, sys
+import torch
+from viz.ui.long_work import follow
+
+def make(known):
+    for n in itertools.count(1):
+        for _ in range(20):
+            torch.randn(300, 300) @ torch.randn(300, 300)
+        yield n
+
+torch.set_num_threads(1)
+work = follow("endless", make).work
+while not (work.latest or 0) > 3:
+    assert not work.ended.wait(0.01)
+sys.exit(3)
+"""
+
+
+def test_a_process_ends_as_it_says_while_work_goes_on() -> None:
+    """Not by an abort: torch ends the process where a thread of its own is ended within it."""
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", ENDS], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (3, "")
