@@ -61,6 +61,9 @@ class Screen:
     """What a window of a talk is for; None: the story stands in a strip above the picture."""
     room: str | None = _choice(NAME, None, STORY)
     """The code of a talk that is being given."""
+    guess: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | STORY | {"scene"})
+    """The points that were put on the words of a scene's question; () where nobody guessed. None:
+    it is not answered yet."""
     draft: str | None = _choice(NAME)
     """The code of the story that is put together."""
     checkpoint: str | None = _choice(NAME)

@@ -1,5 +1,7 @@
 """A talk: given by its keys, live in every scene, and large enough for a wall."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -9,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter, type_sentence
 from tests.browser.test_space import DRAWN, FAULTS
-from viz.screen import FIRST_PAGE, Screen, parse
+from viz.screen import FIRST_PAGE, Screen, link, parse
 from viz.stories.shipped import stories_of
 
 pytestmark = pytest.mark.browser
@@ -20,6 +22,11 @@ TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
 SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)"
 SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
 .filter((node) => node.scrollHeight > node.clientHeight + 1).length"""
+PICTURES = ".headscope:is(.head-view, .head-map, .decode-player, .token-rows)[data-nonce]"
+ANSWER = re.compile(
+    r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
+    r"previous word \d\.\d\d nats · at best \d\.\d\d nats"
+)
 DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
 
 
@@ -33,6 +40,10 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
     for number, scene in enumerate(TALK.scenes, 1):
         expect(heading(page)).to_have_text(scene.heading)
         becomes(lambda: shown(page).page, scene.screen.page)
+        if scene.question:
+            expect(page.locator(PICTURES)).to_have_count(0)  # it waits for the answer
+            page.keyboard.press("r")
+            expect(page.locator(PICTURES)).not_to_have_count(0)
         expect(page.get_by_title("Overview")).to_have_text(f"{number} / {len(TALK.scenes)}")
         for size in (OLD, LAPTOP, WALL):
             page.evaluate("window.drawnType = {}")
@@ -86,6 +97,35 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     expect(page.get_by_role("button", name="Experiment")).to_be_visible()
     becomes(lambda: parameter(page, "role"), None)
     assert shown(page).text == first.screen.text
+
+
+def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
+    page: Page, address: str
+) -> None:
+    number, scene = next((i, each) for i, each in enumerate(TALK.scenes, 1) if each.question)
+    assert scene.question is not None
+    resize(page, LAPTOP)
+    open_app(page, address + link(replace(TALK.told(number), role="stage")).removeprefix("."))
+    asked, said = page.locator(".question .asked"), page.locator(".question .said")
+    expect(asked).to_have_text(scene.question.words)
+    words = page.locator(".question li button")
+    words.nth(1).click()
+    expect(page.locator(".question .foot")).to_contain_text("100 of 100 points")
+    page.get_by_label("Points for").nth(2).focus()
+    for _ in range(8):  # arrow keys lead on in the talk elsewhere
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".question output")).to_have_text(["", "60", "40", *[""] * 5])
+    expect(page.locator(PICTURES)).to_have_count(0)
+    page.get_by_role("button", name="Reveal").press("Enter")
+    expect(said).to_contain_text(ANSWER)
+    expect(page.locator(".head-view[data-nonce]")).to_be_visible()
+    becomes(lambda: shown(page).guess, (0, 60, 40, 0, 0, 0, 0, 0))
+    type_sentence(page, "She lives in a small house.")
+    expect(asked).to_contain_text("look at most?")  # of another sentence it is asked anew
+    expect(page.locator(PICTURES)).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text(re.compile(r"uniform \d\.\d\d nats"))
+    expect(said).not_to_contain_text("Your points")  # nobody guessed
 
 
 def heading(page: Page) -> Locator:

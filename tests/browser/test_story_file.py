@@ -1,5 +1,6 @@
 """The shipped talk as one file: given by keys in a browser that reaches nothing."""
 
+import re
 from pathlib import Path
 from urllib.request import urlretrieve
 
@@ -11,6 +12,7 @@ from viz.ui.recorded import recording_of
 
 pytestmark = pytest.mark.browser
 TALK = shipped_stories()["attention-is-all-you-need"]
+NATS = re.compile(r"^Your points cost \d\.\d\d nats$")
 LARGEST = 3_000_000
 """Bytes for ten scenes."""
 
@@ -32,7 +34,14 @@ def test_the_talk_is_given_from_a_file_without_a_request(
     for number, scene in enumerate(TALK.scenes, 1):
         expect(page.get_by_label("Scene", exact=True)).to_have_text(f"{number} / 10")
         expect(page.locator("section:visible h1")).to_have_text(scene.heading)
-        hosts = page.locator("section:visible .picture")
+        hosts = page.locator("section:visible .picture:visible")
+        if scene.question:  # it stands before its picture
+            expect(hosts).to_have_count(1)
+            page.get_by_role("button", name=re.compile(r"^\w+$")).nth(1).click()
+            page.keyboard.press("Enter")
+            expect(page.locator("section:visible .question b")).to_have_text(NATS)
+            expect(hosts).to_have_count(2)
+            hosts = page.locator("section:visible .picture:not(.asks)")
         for host in hosts.all():
             expect(host.locator("[data-nonce]").first).to_be_visible()
         expect(

@@ -78,6 +78,13 @@ def even(n: int) -> tuple[float, ...]:
     return (1 / n,) * n
 
 
+def previous(seen: Seen) -> tuple[float, ...]:
+    """The guess that a row looks at the word before its own, or at the first one."""
+    keys, before = seen.open_keys, seen.place.query - 1
+    at = keys.index(before) if before in keys else 0
+    return shares([float(i == at) for i in range(len(keys))])
+
+
 def shares(points: Sequence[float]) -> tuple[float, ...]:
     """Points as shares that add up to 1, none of them 0."""
     n, total = len(points), sum(points)

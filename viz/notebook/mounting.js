@@ -6,15 +6,19 @@ export function mounted(component, host, { html, css, answers }, theme) {
   const sheet = document.createElement("style");
   sheet.textContent = css;
   shadow.append(sheet, document.createRange().createContextualFragment(html));
+  let shown = null; // what was answered last stays, as when the theme changes
   const show = (given) => {
-    const data = joined(bytesOf(given.heads[theme()]), bytesOf(given.payload));
+    shown ??= given;
+    const data = joined(bytesOf(shown.heads[theme()]), bytesOf(shown.payload));
     component({ data, parentElement: shadow, setTriggerValue, setStateValue: setTriggerValue });
   };
   // What a person chooses stays in the page; what Python would have answered is here, or nothing.
   function setTriggerValue(_, news) {
-    const asked = news.map(({ name, value }) => answers[JSON.stringify([name, value])]);
+    const asked = news.map(({ name, value }) => answers[JSON.stringify([name, value])] ?? answers[JSON.stringify([name])]);
     const answer = asked.find(Boolean);
-    if (answer) setTimeout(() => show(answer));
+    if (!answer) return;
+    shown = answer;
+    setTimeout(() => show(answer));
   }
   return show;
 }

@@ -17,6 +17,7 @@ from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component
 from viz.components.kit.picture import Picture
+from viz.components.question.question import QUESTION, question_data
 from viz.components.snapshot_player.snapshot_player import SnapshotPlayer
 from viz.notebook.picture import Data
 from viz.notebook.printed import Chart
@@ -44,6 +45,8 @@ class Made:
     """The head beside it, on Compare."""
     chart: Chart | None = None
     """What its page shows by Plotly."""
+    asked: tuple[bytes, bytes] | None = None
+    """The question of the scene, before and after its answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +58,22 @@ class Drawn:
     payload: bytes
     says: str
     """For those who do not see it."""
-    answers: Mapping[tuple[str, Any], bytes] = field(default_factory=dict)
-    """As `viz.notebook.picture.picture` takes them."""
+    answers: Mapping[tuple[Any, ...], bytes] = field(default_factory=dict)
+    """As `viz.notebook.picture.picture` takes them; (name,): whatever is said of it."""
 
 
 def drawn(made: Made) -> list[Drawn]:
-    """The pictures of a scene; none where its page has nothing that a file can show."""
+    """The question of a scene, if it asks, then its pictures; none where its page has nothing that
+    a file can show.
+    """
+    pictures = _pictures(made)
+    if made.asked is None or not pictures:
+        return pictures
+    before, after = made.asked
+    return [Drawn(QUESTION, question_data, before, "A question", {("reveal",): after}), *pictures]
+
+
+def _pictures(made: Made) -> list[Drawn]:
     screen = made.screen
     if screen.page == "explore":
         return [_head(made, made.selection, screen.heads)]

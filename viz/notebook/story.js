@@ -12,22 +12,25 @@ export default function story(draws, { themes, components, scenes }) {
   const blank = document.querySelector(".blank");
   let theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   let [at, number] = [0, null];
-  const shows = scenes.map(() => null);
+  const shows = scenes.map(() => []);
 
-  const pictures = (i) =>
-    scenes[i].map((drawn, k) => {
-      const host = sections[i].querySelectorAll(".picture")[k];
-      const content = { ...components[drawn.component], answers: drawn.answers };
-      const show = mounted(draws[drawn.component], host, content, () => theme);
-      return () => show(drawn.first);
-    });
+  const picture = (i, k) => {
+    const drawn = scenes[i][k];
+    const host = sections[i].querySelectorAll(".picture")[k];
+    host.classList.toggle("asks", drawn.component === "question");
+    const content = { ...components[drawn.component], answers: drawn.answers };
+    const show = mounted(draws[drawn.component], host, content, () => theme);
+    return () => show(drawn.first);
+  };
 
   function paint() {
     const { background, text } = themes[theme];
     document.documentElement.style.colorScheme = theme;
     document.documentElement.dataset.theme = theme; // of charts, which are images
     Object.assign(document.body.style, { background, color: text });
-    if (shows[at]) for (const show of shows[at]) show();
+    // Drawn where it is seen: a hidden one has no width; and what is asked stands before the others.
+    const n = "asks" in sections[at].dataset ? 1 : scenes[at].length;
+    for (let k = 0; k < n; k++) (shows[at][k] ??= picture(at, k))();
   }
 
   function go(to) {
@@ -36,7 +39,6 @@ export default function story(draws, { themes, components, scenes }) {
     document.querySelector(".around output").textContent = `${at + 1} / ${sections.length}`;
     history.replaceState(null, "", `#${at + 1}`);
     overview.hidden = blank.hidden = true;
-    shows[at] ??= pictures(at); // drawn where it is seen: a hidden one has no width
     paint();
   }
 
@@ -50,11 +52,17 @@ export default function story(draws, { themes, components, scenes }) {
       theme = theme === "dark" ? "light" : "dark";
       paint();
     },
+    r: reveal,
+    Enter: reveal,
     f: full,
     F5: full,
     g: () => (number = ""),
     Escape: () => (overview.hidden = blank.hidden = true),
   };
+
+  function reveal() {
+    window.dispatchEvent(new Event("headscope:reveal")); // viz/components/question hears it
+  }
 
   function full() {
     if (document.fullscreenElement) document.exitFullscreen();
@@ -85,6 +93,10 @@ export default function story(draws, { themes, components, scenes }) {
   overview.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button) go(Number(button.value));
+  });
+  document.addEventListener("headscope:revealed", ({ target }) => {
+    delete target.closest("section").dataset.asks;
+    paint();
   });
   addEventListener("hashchange", () => go(Number(location.hash.slice(1)) - 1));
   go(Number(location.hash.slice(1) || 1) - 1);

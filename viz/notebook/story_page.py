@@ -9,6 +9,7 @@ from typing import Any
 
 from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
+from viz.components.question.question import QUESTION
 from viz.export import page_html
 from viz.notebook.picture import given, inline
 from viz.notebook.printed import printed
@@ -58,6 +59,8 @@ def _content(picture: Drawn) -> dict[str, Any]:
 
 def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
     words = _HERE.sub(r"\1", as_html(scene.text))
+    is_asked = bool(shown) and shown[0].component == QUESTION
+    asks = " data-asks" * is_asked  # its pictures wait for the answer
     pictures = "".join(
         f'<div class="picture" role="group" aria-label="{html.escape(each.says)}"></div>'
         for each in shown
@@ -67,7 +70,7 @@ def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
     elif not shown:
         pictures = f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
     return (
-        f"<section hidden><h1>{html.escape(scene.heading)}</h1>"
+        f"<section hidden{asks}><h1>{html.escape(scene.heading)}</h1>"
         f'<div class="words">{words}</div><p class="sentence">{html.escape(_sentence(scene, made))}'
         f'</p><div class="pictures">{pictures}</div></section>\n'
     )

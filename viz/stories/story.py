@@ -19,7 +19,7 @@ class StoryError(Refusal):
 
 def bare(screen: Screen) -> Screen:
     """A screen by itself, of no story."""
-    return replace(screen, story=None, scene=1, role=None, room=None, draft=None)
+    return replace(screen, story=None, scene=1, role=None, room=None, guess=None, draft=None)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
+from viz.ui.asking import is_asked
 from viz.ui.collecting import keep_draft
 from viz.ui.cpu_instead import may_repeat
 from viz.ui.experiment import experiment
@@ -109,12 +110,17 @@ def _draw_page(page: Page, asked: Request) -> None:
     if shown.is_of_asked_checkpoint:
         mend_head(shown.selection)
     with previewed(asked, pane.shown):
-        if page.shows == "sentence":
-            token_row(page, shown, previews=shown is pane)
-            if shown is pane:
-                experiment(pane, page)
-            if not page.tells:
-                tell_story()
-        with st.container(key="page"):
-            page.draw(shown)
+        if not is_asked(shown):
+            _draw_pictures(page, pane, shown)
     drawn()
+
+
+def _draw_pictures(page: Page, pane: Pane, shown: Pane) -> None:
+    if page.shows == "sentence":
+        token_row(page, shown, previews=shown is pane)
+        if shown is pane:
+            experiment(pane, page)
+        if not page.tells:
+            tell_story()
+    with st.container(key="page"):
+        page.draw(shown)

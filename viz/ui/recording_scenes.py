@@ -8,6 +8,7 @@ from transformer.refusal import Refusal
 from viz.notebook.printed import Chart
 from viz.notebook.scenes import Made
 from viz.notebook.story_page import story_page
+from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.ui.header import first_example, request_of
@@ -16,7 +17,7 @@ from viz.ui.logs import failure
 from viz.ui.opened import shipped_names
 from viz.ui.page import Pane, chosen_head
 from viz.ui.panel import view_figures
-from viz.ui.request import answer, version_of
+from viz.ui.request import Answer, answer, version_of
 from viz.ui.settings import is_public
 from viz.ui.stories import story_of
 
@@ -57,7 +58,7 @@ def made(scene: Scene) -> Made | None:
         first, reading = pane.selection, pane.reading
         second = chosen_head(screen, found.recording, first, "_b")
         of = (pane.screen, found.checkpoint, *found.made, reading, first, second)
-        return Made(*of, chart=_chart(pane))
+        return Made(*of, chart=_chart(pane), asked=_asked(scene, found))
     except Refusal:
         return None
     except Exception as error:
@@ -73,3 +74,12 @@ def _chart(pane: Pane) -> Chart | None:
     if shown is None or shown.figure is None:
         return None
     return Chart(shown.title, shown.figure, shown.says)
+
+
+def _asked(scene: Scene, found: Answer) -> tuple[bytes, bytes] | None:
+    """Its question before and after the answer; None where nothing is asked."""
+    text = found.request.text
+    seen = asked_of(scene, found.checkpoint, found.recording, found.request.method)
+    if seen is None:
+        return None
+    return payload_of(scene, seen, text, False), payload_of(scene, seen, text, True)

@@ -35,8 +35,9 @@ def open_scene() -> None:
         for i, each in enumerate(story.scenes, 1)
     ]
     st.html(STAGE_STYLE)
-    leave = link(replace(screen, role=None, room=None))
-    told = replace(story.told(number), role=screen.role, room=screen.room, draft=screen.draft)
+    leave = link(replace(screen, role=None, room=None, guess=None))
+    ours = {name: getattr(screen, name) for name in ("role", "room", "draft", "guess")}
+    told = replace(story.told(number), **ours)
     stage(
         story.title,
         links,

@@ -9,6 +9,7 @@ import pytest
 from tests.node import node
 from viz.components.head_map.head_map import MAX_REGION
 from viz.components.kit.thumbnails import FULL, MASKED
+from viz.lessons.task import FLOOR
 from viz.ui.live_preview import AGAIN
 
 FOLDER = Path(__file__).parent / "scripts"
@@ -29,8 +30,9 @@ def test_scripts_compute_what_they_should() -> None:
         ("kit/shade.js", "FULL", FULL),
         ("head_map/values.js", "LARGEST_REGION", MAX_REGION),
         ("token_rows/asking.js", "AGAIN", AGAIN),
+        ("question/points.js", "FLOOR", FLOOR),
     ],
 )
-def test_numbers_that_python_also_keeps_are_the_same(file: str, name: str, value: int) -> None:
-    (found,) = re.findall(rf"const {name} = (\d+);", (COMPONENTS / file).read_text("utf-8"))
-    assert int(found) == value
+def test_numbers_that_python_also_keeps_are_the_same(file: str, name: str, value: float) -> None:
+    (found,) = re.findall(rf"const {name} = ([\d.]+);", (COMPONENTS / file).read_text("utf-8"))
+    assert float(found) == value

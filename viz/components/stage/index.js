@@ -7,7 +7,7 @@ import { follow, isTyped, placeInTalk } from "./going.js";
 import { turnDark } from "./dark.js";
 import { actionOf } from "./keys.js";
 import { createOverview } from "./overview.js";
-import { createRecorded, expectScene, isCut, keep, standIn } from "./recorded.js";
+import { createRecorded, expectScene, isCut, keep, reveal, standIn } from "./recorded.js";
 import { isShown, turn } from "./turning.js";
 
 const TALK = "headscopeTalk"; // of the window, as each mount has modules of its own
@@ -93,6 +93,7 @@ const ACTIONS = {
   full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
   go: (talk) => talk.overview.open(talk, true),
   overview: (talk) => talk.overview.open(talk, false),
+  reveal: (talk) => reveal(talk.recorded),
   field: (_, event) => event.composedPath()[0].blur(),
   leave: (talk) => (isBlank(talk.blank) ? talk.blank.hidePopover() : follow(talk.leave)),
 };

@@ -19,6 +19,8 @@ const KEYS = {
   d: "dark",
   g: "go",
   o: "overview",
+  r: "reveal",
+  Enter: "reveal",
   Escape: "leave",
 };
 // Those of a clicker: nothing on a page is moved by them.

@@ -7,6 +7,7 @@ import { isShown } from "./turning.js";
 const APP = '[data-testid="stApp"]';
 const FAILED = '[data-testid="stMain"] [data-testid="stAlertContentError"]';
 const DIALOG = '[data-testid="stDialog"] button'; // Streamlit's own about its connection
+const REVEAL = "headscope:reveal"; // viz/components/question hears it
 const LATE = 4000; // ms after which a scene is shown as it was recorded, until it is drawn
 const AGAIN = 5000; // ms after which it is asked once more for what it did not answer
 
@@ -19,7 +20,8 @@ export function createRecorded(onKey) {
   badge.hidden = true;
   frame.onload = () => {
     frame.contentDocument.documentElement.classList.add("framed");
-    frame.contentWindow.addEventListener("keydown", onKey, true);
+    // Those that are pressed there, and not those of `press`.
+    frame.contentWindow.addEventListener("keydown", (event) => event.isTrusted && onKey(event), true);
   };
   return { frame, badge, asked: "", at: 0, url: "", due: Infinity, wasCut: false, wentAt: 0 };
 }
@@ -91,7 +93,13 @@ function show({ frame, url }, scene, theme) {
   if (page.documentElement.style.colorScheme !== theme) press(frame, "d");
 }
 
+// The answer to the question of the scene that is seen.
+export function reveal({ frame }) {
+  if (frame.hidden) window.dispatchEvent(new Event(REVEAL));
+  else press(frame, "r");
+}
+
 // A key of the recording's own.
-export function press({ contentWindow, contentDocument }, key) {
+function press({ contentWindow, contentDocument }, key) {
   contentDocument.dispatchEvent(new contentWindow.KeyboardEvent("keydown", { key }));
 }

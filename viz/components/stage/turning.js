@@ -3,7 +3,7 @@
 
 const LOOK = 16; // ms between two looks at the page
 const LONGEST = 3000; // ms after which the page is shown as it is; browsers wait for four seconds
-const PAGE = ".st-key-page";
+const PAGE = ":is(.st-key-page, .st-key-question)"; // or what is asked in its place
 const CHART = ".main-svg";
 const APP = '[data-testid="stApp"]';
 

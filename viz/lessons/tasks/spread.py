@@ -1,7 +1,7 @@
 """How does a row spread its weight? Points are put on the words, and scored in nats."""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, even, log_loss, percent_of, shares
+from viz.lessons.task import Given, Task, even, log_loss, percent_of, previous
 
 
 def ask(seen: Seen) -> str:
@@ -10,13 +10,6 @@ def ask(seen: Seen) -> str:
 
 def truth(seen: Seen) -> tuple[float, ...]:
     return tuple(seen.weights.tolist())
-
-
-def previous(seen: Seen) -> tuple[float, ...]:
-    """The guess that a row looks at the word before its own, or at the first one."""
-    keys, before = seen.open_keys, seen.place.query - 1
-    at = keys.index(before) if before in keys else 0
-    return shares([float(i == at) for i in range(len(keys))])
 
 
 def hint(seen: Seen, given: Given) -> str:

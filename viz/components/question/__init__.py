@@ -1,0 +1,1 @@
+"""The component question: what Python sends it, its script and its style."""

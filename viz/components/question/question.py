@@ -1,0 +1,50 @@
+"""A question about one row of a head: 100 points are put on its words, then the weights are shown.
+
+The browser has no weight before the answer: the truth comes with another payload.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from viz.components.kit.browser import Component, envelope
+from viz.components.kit.pack import pack
+from viz.components.kit.sync import mountable
+from viz.theme import Theme
+
+QUESTION = Component("question")
+_question = mountable(QUESTION)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the row does, and what two guesses cost that know nothing: all of it in nats."""
+
+    weights: tuple[float, ...]
+    """Of each word; they add up to 1."""
+    uniform: float
+    previous: float
+    """Of the guess that a row looks at the word before its own."""
+    least: float
+    """Of the weights themselves: their entropy."""
+    says: str
+
+
+def question_payload(asked: str, words: Sequence[str], truth: Truth | None) -> bytes:
+    """truth: None while nobody has answered."""
+    return pack({"asked": asked, "words": list(words), "truth": truth and asdict(truth)})
+
+
+def question_data(payload: bytes, theme: Theme, guess: tuple[int, ...] | None = None) -> bytes:
+    """guess: the points that were put on the words."""
+    return envelope(payload, theme, guess=guess)
+
+
+def question(
+    payload: bytes,
+    theme: Theme,
+    guess: tuple[int, ...] | None,
+    on_reveal: Callable[[list[int]], None],
+    key: str = "question",
+) -> None:
+    """Draw it. on_reveal: called with the points, or with nothing where nobody guessed."""
+    _question(question_data(payload, theme, guess), key, on_reveal=on_reveal)
