@@ -46,13 +46,13 @@ def instructions(file: Path) -> list[tuple[str, str]]:
 
 
 def sent_to_the_engine() -> list[Path]:
-    """What .dockerignore leaves of the files that are kept in git, relative to the top."""
+    """The files that .dockerignore lets through, relative to the top."""
     lines = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
-    allowed = [line.removeprefix("!") for line in lines if line.startswith("!")]
-    assert "*" in lines  # all else is left out
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *allowed]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [Path(each) for each in listed.split("\0") if each and (ROOT / each).is_file()]
+    assert "*" in lines  # all is left out, but
+    allowed = [ROOT / line.removeprefix("!") for line in lines if line.startswith("!")]
+    never = {line.removeprefix("**/") for line in lines if line.startswith("**/")}
+    found = (file for each in allowed for file in (each, *each.rglob("*")) if file.is_file())
+    return [each.relative_to(ROOT) for each in found if not never & set(each.parts)]
 
 
 def copied(folder: Path) -> dict[str, list[str]]:
