@@ -11,7 +11,7 @@ CHUNK = 2**20
 
 
 def fingerprint(path: Path) -> str:
-    """64 hexadecimal digits: of the names and contents of its configuration and weights.
+    """64 hexadecimal digits: of the names and contents of its configuration, weights and tokenizer.
 
     Empty where nothing is on disk, as of a module of one's own. Raises CheckpointError.
     """

@@ -280,6 +280,8 @@ _KINDS = {
     cls.kind: cls
     for cls in (SentencePieceTokenizer, NumberTokenizer, CharacterTokenizer, IdTokenizer)
 }
+TOKENIZER_FILES = (SentencePieceTokenizer.file_name, CharacterTokenizer.file_name)
+"""What a folder of ours has, of a tokenizer that is kept in a file."""
 
 
 def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:

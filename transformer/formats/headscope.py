@@ -35,7 +35,7 @@ from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.models.family import Family
-from transformer.tokenizer import Tokenizer, TokenizerError, load_tokenizer
+from transformer.tokenizer import TOKENIZER_FILES, Tokenizer, TokenizerError, load_tokenizer
 
 LONGEST, MOST_EXAMPLES = 20_000, 200
 """Characters of a text in a configuration, and examples: every visitor is shown them."""
@@ -84,9 +84,10 @@ def contents(path: Path) -> Contents:
 
 
 def files(path: Path) -> Sequence[Path]:
-    """The files of the configuration and of the weights."""
+    """Those of the configuration, of the weights and of the tokenizer, where it has one."""
     folder, weights = _parts(path)
-    return folder / CONFIG, folder / weights
+    beside = (folder / name for name in TOKENIZER_FILES)
+    return [folder / CONFIG, folder / weights, *(each for each in beside if os.path.lexists(each))]
 
 
 def save_checkpoint(

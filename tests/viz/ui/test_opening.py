@@ -8,8 +8,10 @@ import pytest
 import streamlit as st
 
 from transformer import CheckpointError
+from transformer.fingerprint import fingerprint
 from viz.ui import opening
 from viz.ui.opening import NOT_HERE, can_open, find
+from viz.ui.request import version_of
 
 ADDRESS = "server.address"
 
@@ -136,8 +138,9 @@ def test_nothing_outside_of_allowed_folders_is_looked_at(
     assert looked == []
 
 
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "config.json"])
 def test_links_that_lead_out_are_not_followed(
-    models: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed = models / "one"
     (allowed / "door").symlink_to(models / "two", target_is_directory=True)
@@ -145,10 +148,25 @@ def test_links_that_lead_out_are_not_followed(
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(allowed))
     assert refused(str(allowed / "door")) == NOT_HERE
     assert refused(str(allowed / "circle")) == NOT_HERE
-    weights = allowed / "model.safetensors"
-    weights.unlink()
-    weights.symlink_to(models / "two" / "model.safetensors")
+    assert find(str(allowed)) == [allowed]
+    (allowed / name).unlink()
+    (allowed / name).symlink_to(models / "two" / name)
     assert refused(str(allowed)) == NOT_HERE
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "config.json"])
+def test_a_checkpoint_with_another_file_is_another_one(name: str, models: Path) -> None:
+    before, marks = version_of(models / "one"), fingerprint(models / "one")
+    assert fingerprint(models / "two") == marks
+    shutil.copyfile(models / "two" / name, models / "one" / "draft")
+    (models / "one" / "draft").replace(models / "one" / name)  # the same once more
+    assert version_of(models / "one") != before
+    assert fingerprint(models / "one") == marks
+    with (models / "one" / name).open("ab") as file:
+        file.write(b" ")
+    assert fingerprint(models / "one") != marks
+    (models / "one" / name).unlink()
+    assert version_of(models / "one") not in (before, 0)
 
 
 def test_an_allowed_folder_may_be_a_link(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
