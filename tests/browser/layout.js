@@ -43,7 +43,7 @@ export default function faultsOf(least) {
 
   // Charts are enlarged on a stage.
   const timesOf = (node) => {
-    const chart = node.closest(".stPlotlyChart");
+    const chart = node.closest(".js-plotly-plot");
     const times = chart?.offsetWidth ? chart.getBoundingClientRect().width / chart.offsetWidth : 1;
     return Math.abs(times - 1) < 0.01 ? 1 : times; // offsetWidth is a whole number
   };

@@ -23,6 +23,9 @@ SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)
 SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
 .filter((node) => node.scrollHeight > node.clientHeight + 1).length"""
 PICTURES = ".headscope:is(.head-view, .head-map, .decode-player, .token-rows)[data-nonce]"
+CUT = """() => [...document.querySelectorAll(".stPlotlyChart .main-svg")]
+.map((chart) => chart.getBoundingClientRect())
+.filter(({ right, bottom }) => right > innerWidth + 1 || bottom > innerHeight + 1).length"""
 ANSWER = re.compile(
     r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
     r"previous word \d\.\d\d nats · at best \d\.\d\d nats"
@@ -56,6 +59,7 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
             becomes(lambda least=least: page.evaluate(FAULTS, least), [])
             becomes(lambda least=least: page.evaluate(SMALL, least), [])
             becomes(lambda: page.evaluate(SCROLLS), 0)
+            becomes(lambda: page.evaluate(CUT), 0)
         page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends
 

@@ -29,10 +29,15 @@ STAGE_STYLE = """
   .st-key-page > .stElementContainer:empty { display: none; }
   .st-key-experiment :is(p, small, dt) { font-size: 1rem !important; }
   .st-key-experiment dt:last-child { display: none; }
-  /* Charts have type of 14 px: they are drawn as for a small page, and enlarged. */
+  /* Charts have type of 14 px: they are drawn as for a small page, and enlarged. What Streamlit
+     measures stays as it is; a chart is 380 px high at most, as viz/ui/panel.py says. */
   .st-key-page [data-testid="stElementContainer"]:has(.stPlotlyChart) {
-    zoom: tan(atan2(1rem, 14px));
+    --enlarged: tan(atan2(1rem, 14px));
+    width: calc(100% / var(--enlarged)) !important;
+    margin-bottom: calc((var(--enlarged) - 1) * 380px);
+    overflow: visible;
   }
+  .st-key-page .js-plotly-plot { zoom: var(--enlarged); }
   .st-key-page [data-testid="stHorizontalBlock"]:not(:has(.stPlotlyChart, iframe, canvas)):has(
   .stButtonGroup, .stNumberInput, .stDownloadButton) { display: none; }
 </style>
