@@ -17,9 +17,13 @@ def main(names: list[str], is_quick: bool = False) -> None:
     """Run benches, print their rows and write them to RESULT. is_quick: see Bench.run."""
     torch.set_num_threads(1)
     benches = discover("tests.bench", "BENCH")
-    rows = [row for name in names or benches for row in _shown(benches[name].run(is_quick))]
+    rows = [
+        {"bench": name, **asdict(row)}
+        for name in names or benches
+        for row in _shown(benches[name].run(is_quick))
+    ]
     RESULT.parent.mkdir(exist_ok=True)
-    RESULT.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    RESULT.write_text(json.dumps(rows, indent=2) + "\n")
 
 
 def _shown(rows: list[Row]) -> list[Row]:

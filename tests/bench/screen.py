@@ -76,8 +76,8 @@ FACTS = "(facts) => facts.map((fact) => window.facts[fact]())"
 ALL_NEW = f"([facts, before]) => ({FACTS})(facts).every((value, i) => value !== before[i])"
 
 
-def big_checkpoint(folder: Path) -> None:
-    """12 layers of 12 heads, d_model 192, random weights; a classifier, which decodes nothing.
+def big_checkpoint(folder: Path, n_layers: int = 12) -> None:
+    """Layers of 12 heads, d_model 192, random weights; a classifier, which decodes nothing.
 
     So that the screen is timed and not the length of a random translation.
     """
@@ -89,7 +89,7 @@ def big_checkpoint(folder: Path) -> None:
         d_model=192,
         d_ff=768,
         n_heads=12,
-        n_encoder_layers=12,
+        n_encoder_layers=n_layers,
     )
     weights = discover("transformer.models", "FAMILY")[config.family].build(config).state_dict()
     about = About("144 heads", "none", "numbers", (_text(0),), ("encoder_self", 0, 0))
@@ -151,7 +151,7 @@ ROWS = {
 
 
 def run(is_quick: bool) -> list[Row]:
-    times = _times(*((1, 2) if is_quick else (ROUNDS, SENTENCES)))
+    times = _times(*((1, 2, 2) if is_quick else (ROUNDS, SENTENCES, 12)))
     floor = statistics.median(turn["shown"] for turn in times["empty"])
     baseline = f"an empty Streamlit rerun ({floor:.0f} ms)"
     rows = []
@@ -161,12 +161,12 @@ def run(is_quick: bool) -> list[Row]:
     return rows
 
 
-def _times(rounds: int, sentences: int) -> dict[str, list[dict[str, float]]]:
+def _times(rounds: int, sentences: int, n_layers: int) -> dict[str, list[dict[str, float]]]:
     """Of each page, what each sentence took."""
     times: dict[str, list[dict[str, float]]] = {name: [] for name in PAGES}
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        big_checkpoint(Path(folder))
+        big_checkpoint(Path(folder), n_layers)
         environment = {"HEADSCOPE_CHECKPOINTS": folder, "FIRST_TEXT": _text(0)}
         servers = {
             "empty": stack.enter_context(serve(APPS / "empty.py")),

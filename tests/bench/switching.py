@@ -7,7 +7,9 @@ another pair of heads is off each time.
 """
 
 import statistics
+from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import islice, product
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -31,24 +33,25 @@ ROWS = {
 Pair = tuple[int, int]
 
 
-def telling_pairs(checkpoint: Checkpoint, n: int) -> list[Pair]:
+def telling_pairs(checkpoint: Checkpoint) -> Iterator[Pair]:
     """A head that changes nothing by being off, and one that then changes the translation.
 
-    As their cells in the grid; n different ones.
+    As their cells in the grid; each pair once, as soon as it is found.
     """
     heads = list(heads_off(checkpoint))
-    plain = decode(checkpoint, TEXT, METHOD).text
-    texts = [decode(checkpoint, TEXT, METHOD, edits=[edit]).text for edit in heads]
-    quiet = [i for i, text in enumerate(texts) if text == plain]
-    found = []
-    for second in (i for i, text in enumerate(texts) if text != plain):
-        for first in quiet:
-            edits = [heads[first], heads[second]]
-            if decode(checkpoint, TEXT, METHOD, edits=edits).text != plain:
-                found.append((first, second))
-            if len(found) == n:
-                return found
-    raise RuntimeError(f"Only {len(found)} pairs of heads change the translation.")
+
+    def text(*cells: int) -> str:
+        edits = [heads[cell] for cell in cells]
+        return decode(checkpoint, TEXT, METHOD, edits=edits).text
+
+    plain = text()
+    quiet: list[int] = []
+    telling: list[int] = []
+    for i in range(len(heads)):
+        is_quiet = text(i) == plain
+        (quiet if is_quiet else telling).append(i)
+        pairs = product([i], telling) if is_quiet else product(quiet, [i])
+        yield from (pair for pair in pairs if text(*pair) != plain)
 
 
 def pressed(page: Page, i: int, facts: list[str], rest: int = PAUSE) -> dict[str, float]:
@@ -78,7 +81,11 @@ def switched_to_painted(page: Page, pair: Pair, rest: int) -> dict[str, float]:
 def run(is_quick: bool) -> list[Row]:
     rounds, clicks = (1, 2) if is_quick else (ROUNDS, CLICKS)
     rests = sorted({rest for rest, *_ in ROWS.values()})
-    pairs = iter(telling_pairs(load_checkpoint(SHIPPED), len(rests) * rounds * clicks))
+    n_pairs = len(rests) * rounds * clicks
+    found = list(islice(telling_pairs(load_checkpoint(SHIPPED)), n_pairs))
+    if len(found) < n_pairs:
+        raise RuntimeError(f"Only {len(found)} pairs of heads change the translation.")
+    pairs = iter(found)
     empty: list[float] = []
     switched: dict[int, list[dict[str, float]]] = {rest: [] for rest in rests}
     with ExitStack() as stack:

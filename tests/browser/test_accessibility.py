@@ -1,20 +1,25 @@
-"""axe-core finds no serious or critical fault on any page, in light and in dark."""
+"""No page has a fault: not axe-core's serious ones, in light and dark, nor what cannot be read."""
 
 import re
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import at_rest, painted
+from tests.browser.server import at_rest, becomes, painted
 from tests.browser.test_app import open_app
+from tests.browser.test_space import DRAWN, FAULTS, LEAST, WIDTHS
 from transformer.discover import discover
 from viz.screen import FIRST_PAGE
 from viz.theme import DARK, LIGHT, Theme
 
 pytestmark = pytest.mark.browser
 
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+ALL: dict[str, Any] = {"type": "tag", "values": TAGS}
+COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+"""All rules, and those that ask for colours: nothing else of a page is another in the dark."""
 MENU = ["" if name == FIRST_PAGE else name for name in discover("viz.pages", "PAGE")]
 """The address of every page."""
 POSITIONS = [
@@ -27,28 +32,28 @@ FURTHER = [
     "decode?text=",  # a warning
     "training?topic=rate",
     "training?topic=loss",
-    "training?topic=smoothing",
-    "masks?masks=textbook",
     "?story=figures-of-the-paper&scene=2",
     *POSITIONS,
     "positions?view=lab",
 ]
-"""What else a page can show: another family, another view."""
+LAID_OUT = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
+LAID_OUT += ["training?topic=smoothing", "masks?masks=textbook"]
+"""What else a page can show: another family, another view, and what is laid out in its own way."""
 PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"]'
 
 
-def faults(page: Page) -> list[str]:
+def faults(page: Page, run: dict[str, Any] = ALL) -> list[str]:
     """What axe-core calls serious or critical, once the page has settled."""
     page.evaluate("Promise.allSettled(document.getAnimations().map(each => each.finished))")
-    if not _faults(page):
+    if not _faults(page, run):
         return []
     page.wait_for_timeout(2000)  # what fades in, or waits for its style, is not there yet
-    return _faults(page)
+    return _faults(page, run)
 
 
-def _faults(page: Page) -> list[str]:
+def _faults(page: Page, run: dict[str, Any]) -> list[str]:
     """Rule, element, and what is wrong."""
-    options = {"runOnly": {"type": "tag", "values": RULES}, "resultTypes": ["violations"]}
+    options = {"runOnly": run, "resultTypes": ["violations"]}
     found = Axe().run(page, options=options).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:120]} {node['failureSummary']}"
@@ -74,28 +79,42 @@ def rgb(colour: str) -> str:
     return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
 
 
-@pytest.mark.parametrize("place", [*(p for p in MENU if p != "positions"), *FURTHER])
-def test_axe_finds_no_serious_fault(page: Page, address: str, place: str) -> None:
+@pytest.mark.parametrize("place", [*MENU, *FURTHER, *LAID_OUT])
+def test_a_page_is_for_everybody_and_at_every_width_can_be_seen_and_read(
+    page: Page, address: str, place: str
+) -> None:
     open_app(page, f"{address}/{place}")
+    if place in NAMED:
+        assert_pictures_are_named(page, NAMED[place])
     assert faults(page) == [], LIGHT.name
     switch(page, DARK)
-    assert faults(page) == [], DARK.name
+    assert faults(page, COLOURS) == [], DARK.name
+    for width, height in WIDTHS if place in (*MENU, *LAID_OUT) else ():
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(DRAWN)
+        becomes(lambda: page.evaluate(FAULTS, LEAST), [])
 
 
-@pytest.mark.parametrize("name", ["Options", "Show as", "Save", "Try"])
-def test_axe_finds_no_serious_fault_in_what_opens(page: Page, address: str, name: str) -> None:
+def test_axe_finds_no_serious_fault_in_what_opens(page: Page, address: str) -> None:
     open_app(page, address)
-    page.get_by_role("button", name=name, exact=True).press("Enter")
-    page.get_by_role("menu" if name == "Try" else "dialog").wait_for()
-    at_rest(page)
-    assert faults(page) == []
+    for name in ("Options", "Show as", "Save", "Try"):
+        opened = page.get_by_role("menu" if name == "Try" else "dialog")
+        page.get_by_role("button", name=name, exact=True).press("Enter")
+        opened.wait_for()
+        at_rest(page)
+        assert faults(page) == [], name
+        page.keyboard.press("Escape")
+        expect(opened).to_have_count(0)
 
 
-@pytest.mark.parametrize("place", ["compare", "positions", "why_attention"])
-def test_every_picture_has_a_name_that_says_something(page: Page, address: str, place: str) -> None:
-    open_app(page, f"{address}/{place}")
+NAMED = {"compare": 3, "positions": 1, "why_attention": 3}
+"""Where pictures are read out, and how many there are at least."""
+
+
+def assert_pictures_are_named(page: Page, at_least: int) -> None:
+    """Each with its own sentence, which says a number."""
     pictures = page.locator(PICTURES)
-    pictures.nth(0 if place == "positions" else 2).wait_for()
+    pictures.nth(at_least - 1).wait_for()
     names = pictures.evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")
     assert all(re.search(r"\d", name) and len(name.split()) > 5 for name in names), names
     assert len(set(names)) == len(names)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -189,12 +190,10 @@ def test_a_long_row_and_wide_heads(page: Page, script: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("mask", ["none", "one"])
-def test_accessible(browser: Browser, script: str, scheme: str, mask: str) -> None:
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
+def test_accessible(page: Page, script: str, scheme: Literal["light", "dark"], mask: str) -> None:
+    page.emulate_media(color_scheme=scheme)
     open_cell(page, script, d_key=16, d_value=24, keys=40, key=1, mask=mask)
     violations = Axe().run(page).response["violations"]
-    context.close()
     ours = [
         (violation["id"], node["html"])
         for violation in violations
@@ -204,9 +203,8 @@ def test_accessible(browser: Browser, script: str, scheme: str, mask: str) -> No
     assert ours == []
 
 
-def test_narrow_screens_stack_it(browser: Browser, script: str) -> None:
-    context = browser.new_context(viewport=PHONE)
-    page = context.new_page()
+def test_narrow_screens_stack_it(page: Page, script: str) -> None:
+    page.set_viewport_size(PHONE)
     root = open_cell(page, script, d_key=64, d_value=64, keys=40)
     box = root.bounding_box()
     for part in root.locator(".name, .drawing, .numbers, .competitor").all():
@@ -214,6 +212,4 @@ def test_narrow_screens_stack_it(browser: Browser, script: str) -> None:
         if inner:
             assert inner["x"] >= box["x"] - 1
             assert inner["x"] + inner["width"] <= box["x"] + box["width"] + 1
-    overflowing = root.evaluate("(root) => root.scrollWidth > root.clientWidth")
-    context.close()
-    assert not overflowing
+    assert not root.evaluate("(root) => root.scrollWidth > root.clientWidth")

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.maps import drawn, translated
 from tests.browser.sentences import SAID, said
@@ -184,9 +185,8 @@ def test_the_legend_says_what_shades_and_the_line_are(page: Page, maps: str) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault(browser: Browser, maps: str, scheme: str) -> None:
-    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
-    page = context.new_page()
+def test_axe_finds_no_fault(page: Page, maps: str, scheme: Literal["light", "dark"]) -> None:
+    page.emulate_media(color_scheme=scheme)
     shown = open_map(page, maps, "of=decoder_self&path=1")
     assert "Strongest: After reading" in str(page.get_by_role("grid").get_attribute("aria-label"))
     more = {"light": "darker", "dark": "brighter"}[scheme]
@@ -195,5 +195,4 @@ def test_axe_finds_no_fault(browser: Browser, maps: str, scheme: str) -> None:
     expect(page.get_by_role("button", name="whole map")).to_be_visible()
     page.mouse.move(*place(page, shown, 5, 4))
     found = Axe().run(page, context=".stBidiComponent, [data-testid='stBidiComponentRegular']")
-    context.close()
     assert [fault["id"] for fault in found.response["violations"]] == []

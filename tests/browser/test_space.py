@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.server import becomes, painted
-from tests.browser.test_accessibility import MENU
+from tests.browser.server import painted
 from tests.browser.test_app import open_app
 
 pytestmark = pytest.mark.browser
@@ -20,9 +19,6 @@ MODULE = (Path(__file__).parent / "layout.js").read_text("utf-8")
 FAULTS = f"({MODULE.replace('export default ', '')})"
 WIDTHS = ((390, 844), (720, 450), (768, 1024), (960, 700), (1440, 900), (1920, 1080))
 """A phone, a window of 1440 at 200 % zoom, tablets, a laptop, a stage."""
-STATES = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
-STATES += ["training?topic=smoothing", "masks?masks=textbook"]
-"""What else pages can show that is laid out in its own way."""
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
@@ -44,12 +40,3 @@ def test_the_first_screen_is_filled_and_nothing_is_below_it(
         assert each["y"] + each["height"] <= size["height"]
         assert each["y"] + each["height"] >= 0.75 * size["height"]
     assert box["width"] >= 0.5 * size["width"]
-
-
-@pytest.mark.parametrize("path", [*MENU, *STATES])
-def test_at_every_width_all_of_it_can_be_seen_and_read(page: Page, address: str, path: str) -> None:
-    open_app(page, f"{address}/{path}")
-    for width, height in WIDTHS:
-        page.set_viewport_size({"width": width, "height": height})
-        page.evaluate(DRAWN)
-        becomes(lambda: page.evaluate(FAULTS, LEAST), [])
