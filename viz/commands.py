@@ -75,7 +75,7 @@ def save_figure(options: argparse.Namespace) -> None:
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
     if kind == "zip":
-        content = crate(figure, options.width, numbers_of(pane))
+        content = crate(figure, options.width, numbers_of(pane, figures[name]))
     else:
         content = figure.file(kind, options.width)
     if options.data:

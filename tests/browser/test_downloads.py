@@ -69,6 +69,7 @@ def test_every_download_is_among_the_places() -> None:
 def test_every_download_gives_a_file_that_opens(
     page: Page, address: str, tmp_path: Path, name: str
 ) -> None:
+    """And of each page that has figures for a paper, those of the first such button."""
     reader = page.context.new_page()
     reader.route("http**", lambda route: route.abort())
     buttons = page.get_by_test_id("stDownloadButton")
@@ -88,6 +89,12 @@ def test_every_download_gives_a_file_that_opens(
         for button in buttons.get_by_role("button").all():
             title = next(filter(button.inner_text().endswith, expected))
             check(downloaded(page, button), title, reader, tmp_path)
+        papers = page.get_by_test_id("stPopover").filter(has_text="For a paper")
+        if papers.count():
+            papers.first.get_by_role("button").click()
+            for title in FIGURES:
+                button = buttons.filter(has_text=title).first.get_by_role("button")
+                check(downloaded(page, button), title, reader, tmp_path)
 
 
 def titles() -> set[str]:

@@ -1,6 +1,6 @@
 """Recordings of tiny models with random weights, for everything that draws or exports."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -169,9 +169,9 @@ def nasty_recordings(recordings: dict[str, Recording]) -> dict[str, Recording]:
     return {name: with_nasty_words(recording) for name, recording in recordings.items()}
 
 
-def with_nasty_words(recording: Recording) -> Recording:
+def with_nasty_words(recording: Recording, words: Sequence[str] = NASTY) -> Recording:
     """The same recording with pieces, and names of classes, that must all show literally."""
-    tokens = tuple(Token(i, NASTY[i % len(NASTY)]) for i in range(20))
+    tokens = tuple(Token(i, words[i % len(words)]) for i in range(40))
     attentions = {
         kind: replace(
             attention,
@@ -191,7 +191,7 @@ def with_nasty_words(recording: Recording) -> Recording:
         source=tokens[: len(recording.source)],
         attentions=MappingProxyType(attentions),
         positions=MappingProxyType(positions),
-        classification=found and replace(found, classes=NASTY[: len(found.classes)]),
+        classification=found and replace(found, classes=tuple(words[: len(found.classes)])),
     )
 
 

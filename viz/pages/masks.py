@@ -1,6 +1,7 @@
 """Masks: which cells are forbidden when two sentences of different length are one batch."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 from plotly.graph_objects import Figure
@@ -14,10 +15,10 @@ from viz.labels import kind_title, literal
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.limits import charge, check_text, limited
-from viz.ui.page import Page, Pane
+from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
-from viz.ui.saving import download
+from viz.ui.saving import download, for_a_paper
 from viz.ui.state import bound, current_theme
 
 WIDTHS = (2, 5)
@@ -45,12 +46,9 @@ def draw(pane: Pane) -> None:
         kind = choose_kind(pane.screen.mask_kind, list(recordings[0].attentions))
     with which:
         choice = choose_one("Masks", "masks", SHOWN, pane.screen.masks)
-    used = masks_in_use(shown.checkpoint, recordings, kind) if choice == "used" else None
-    batch = used or batch_masks(
-        [each.attentions[kind] for each in recordings], pad_token(shown.checkpoint)
-    )
+    batch, is_used = _batch(shown, recordings, kind, choice)
     with said:
-        st.markdown(what_for(kind) + " " + literal(what_is_done(shown, batch, choice, used)))
+        st.markdown(what_for(kind) + " " + literal(what_is_done(shown, batch, choice, is_used)))
     side = padded_side(recordings[0], kind)
     with st.container(horizontal=True, vertical_alignment="center"):
         legend(batch)
@@ -60,9 +58,29 @@ def draw(pane: Pane) -> None:
             f"headscope-masks-{kind}.csv",
             "Both sentences' masks, one row per cell",
         )
+        for_a_paper(pane, _shown(batch, kind, side, is_used), "paper masks")
     for number, column in enumerate(st.columns(2, gap="large")):
         with column:
-            show_sentence(number + 1, batch[number], kind, side, is_single=used is not None)
+            show_sentence(number + 1, batch[number], kind, side, is_single=is_used)
+
+
+def _figures(pane: Pane) -> dict[str, Shown]:
+    shown, default, said = pane.answer, offered_example(pane.answer), pane.screen.mask_text
+    second = record_second(shown, default if said is None else said, default)
+    recordings = (recording_of_text(shown.request), second)
+    kinds = list(recordings[0].attentions)
+    kind = next(it for it in (pane.screen.mask_kind, "decoder_self", *kinds) if it in kinds)
+    batch, is_single = _batch(shown, recordings, kind, pane.screen.masks)
+    return _shown(batch, kind, padded_side(recordings[0], kind), is_single)
+
+
+def _batch(
+    shown: Answer, recordings: Sequence[Recording], kind: str, choice: str
+) -> tuple[Sequence[SentenceMasks], bool]:
+    """Of each sentence its masks, and whether they are those that the model uses."""
+    used = masks_in_use(shown.checkpoint, recordings, kind) if choice == "used" else None
+    attentions = [each.attentions[kind] for each in recordings]
+    return used or batch_masks(attentions, pad_token(shown.checkpoint)), used is not None
 
 
 def masks_in_use(
@@ -80,13 +98,13 @@ def what_for(kind: str) -> str:
     return WHAT_FOR + (WHAT_FOR_DECODER if kind == "decoder_self" else "")
 
 
-def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, used: object) -> str:
+def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, is_used: bool) -> str:
     """Which masks the pictures show, in a sentence about what is closed in them."""
     if choice == "textbook":
         causal = batch[0].subsequent is not None
         both = "the subsequent mask closes every later key, and the padding mask all padding"
         return f"In the textbook, {both if causal else 'the padding mask closes all padding'}."
-    if used is None:
+    if not is_used:
         return (
             f"What {shown.checkpoint.name} does with padding could not be recorded: these are the "
             "textbook's masks."
@@ -181,22 +199,48 @@ def legend(batch: Sequence[SentenceMasks]) -> None:
 def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str, is_single: bool) -> None:
     """The masks of one sentence of the batch: each by itself and together, or as one picture."""
 
-    def picture(which: Which, title: str) -> Picture:
-        return Picture(masks, which, title, f"masks {kind} {number} {which}")
-
     st.markdown(
         f"**Sentence {number:d}** · keys: {masks.n_keys:d} tokens, {masks.n_padding:d} of padding"
     )
-    padding = picture("padding", f"{side.capitalize()} padding mask")
-    if is_single or masks.subsequent is None:
-        _show(picture("combined", "Mask") if is_single else padding)
+    first, *others = pictures(number, masks, kind, side, is_single)
+    if not others:
+        _show(first)
         return
     single, together = st.columns(WIDTHS)
     with single:
-        _show(padding, figures.draw_small)
-        _show(picture("subsequent", "Subsequent mask"), figures.draw_small)
+        _show(first, figures.draw_small)
+        _show(others[0], figures.draw_small)
     with together:
-        _show(picture("combined", "Both together"), figures.draw_beside)
+        _show(others[1], figures.draw_beside)
+
+
+def pictures(
+    number: int, masks: SentenceMasks, kind: str, side: str, is_single: bool
+) -> list[Picture]:
+    """One mask; or padding, subsequent and both."""
+    padding: tuple[Which, str] = ("padding", f"{side.capitalize()} padding mask")
+    shown: list[tuple[Which, str]] = [padding]
+    if is_single:
+        shown = [("combined", "Mask")]
+    elif masks.subsequent is not None:
+        shown += [("subsequent", "Subsequent mask"), ("combined", "Both together")]
+    return [
+        Picture(masks, which, title, f"masks {kind} {number} {which}") for which, title in shown
+    ]
+
+
+def _shown(
+    batch: Sequence[SentenceMasks], kind: str, side: str, is_single: bool
+) -> dict[str, Shown]:
+    return {
+        f"mask-{number}-{each.which}": Shown(
+            f"Sentence {number}: {each.title}",
+            figure=partial(figures.draw, each),
+            says=each.describe(),
+        )
+        for number, masks in enumerate(batch, 1)
+        for each in pictures(number, masks, kind, side, is_single)
+    }
 
 
 def _show(picture: Picture, draw_masks: Callable[[Picture, Theme], Figure] = figures.draw) -> None:
@@ -205,4 +249,4 @@ def _show(picture: Picture, draw_masks: Callable[[Picture, Theme], Figure] = fig
     plot(draw_masks(picture, current_theme()), picture.describe(), picture.id, displayModeBar=bar)
 
 
-PAGE = Page("masks", "Masks", "Learn", 10, draw)
+PAGE = Page("masks", "Masks", "Learn", 10, draw, figures=_figures)

@@ -1,9 +1,11 @@
 """Why attention: table 1 of "Attention Is All You Need", to play with and to measure."""
 
+from functools import partial
 from typing import Literal
 
 import streamlit as st
 import torch
+from plotly.graph_objects import Figure
 
 from transformer import InputError
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
@@ -21,13 +23,23 @@ from viz.figures.layer_costs import (
     draw_times,
 )
 from viz.labels import literal
+from viz.screen import Screen
+from viz.theme import Theme
 from viz.ui.controls import whole_number
 from viz.ui.limits import charge
-from viz.ui.page import Page, Pane
+from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import plot
-from viz.ui.saving import download
+from viz.ui.saving import download, for_a_paper
 from viz.ui.state import bound, current_theme, session
 
+TIMES = "times"
+LENGTH = 30
+SIZES = {
+    "d": ("width", (64, 128, 256, 512, 1024), 512),
+    "k": ("kernel", (3, 5, 7, 9), 3),
+    "r": ("neighbourhood", (4, 8, 16, 32, 64, 128), 8),
+}
+"""Letter -> what it is, the values worth comparing, and the usual one."""
 EXPLAIN = """
 Self-attention brings any two positions together in one step, and no position waits for another;
 recurrence needs *n* steps for both. While *n* < *d* (shaded) it also takes fewer operations: a
@@ -49,6 +61,8 @@ def draw(pane: Pane) -> None:
             "headscope-layer-costs.csv",
             "Every cost of every layer over n, with the measured times",
         )
+        shown = _shown(sizes, n, measured)
+        for_a_paper(pane, shown, "paper costs")
         if measured is not None:
             measure_button(sizes, device, "Measure again", quiet=True)
     with table:
@@ -57,49 +71,84 @@ def draw(pane: Pane) -> None:
     *formulas, real = st.columns(4)
     for column, quantity in zip(formulas, QUANTITIES, strict=True):
         with column:
-            figure = draw_costs(quantity, sizes, n, current_theme())
-            described = describe_costs(quantity, sizes, n)
-            plot(figure, described, f"layer_costs {quantity} {sizes} {n}")
+            _plot(shown[quantity], f"{quantity} {sizes} {n}")
     with real:
-        show_times(measured, sizes, n, device)
+        if TIMES in shown:
+            _plot(shown[TIMES], f"{TIMES} {sizes} {n}")
+        else:
+            ask_for_times(sizes, device)
     st.caption(remarks(measured, sizes, n))
+
+
+def _plot(shown: Shown, key: str) -> None:
+    assert shown.figure is not None
+    plot(shown.figure(current_theme()), shown.says, f"layer_costs {key}")
+
+
+def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
+    """Each quantity, and the times where they were measured."""
+    shown = {
+        quantity: Shown(
+            title,
+            figure=partial(_costs, quantity, sizes, n),
+            says=describe_costs(quantity, sizes, n),
+            is_of_text=False,
+        )
+        for quantity, title in QUANTITIES.items()
+    }
+    if measured is None:
+        return shown
+    times = Shown(
+        "Time on this machine",
+        figure=lambda theme: draw_times(measured, n, theme),
+        says=describe_times(measured),
+        is_of_text=False,
+    )
+    return shown | {TIMES: times}
+
+
+def _costs(quantity: str, sizes: Sizes, n: int, theme: Theme) -> Figure:
+    return draw_costs(quantity, sizes, n, theme)
 
 
 def _sizes(pane: Pane) -> tuple[Sizes, int]:
     screen = pane.screen
     left, right = st.columns(2)
     with left:
-        d = choose("d", "width", screen.d, (64, 128, 256, 512, 1024), 512)
-        k = choose("k", "kernel", screen.k, (3, 5, 7, 9), 3)
+        d, k = choose("d", screen), choose("k", screen)
     with right:
-        n = choose_length(screen.n)
-        r = choose("r", "neighbourhood", screen.r, (4, 8, 16, 32, 64, 128), 8)
+        n = whole_number("*n*, length", "n", screen.n, SHORTEST, LONGEST, LENGTH)
+        r = choose("r", screen)
     return Sizes(d, k, r), n
 
 
-def choose(letter: str, title: str, said: int | None, options: tuple[int, ...], usual: int) -> int:
+def choose(letter: str, screen: Screen) -> int:
     """One size, from a few values worth comparing."""
-    chosen = said if said in options else usual
+    (title, options, usual), chosen = SIZES[letter], _size(letter, screen)
     st.select_slider(
         f"*{literal(letter)}*, {literal(title)}", options, chosen, **bound(letter, chosen, usual)
     )
     return chosen
 
 
-def choose_length(said: int | None) -> int:
-    """Any n that the curves are drawn for."""
-    return whole_number("*n*, length", "n", said, SHORTEST, LONGEST, 30)
+def _size(letter: str, screen: Screen) -> int:
+    _, options, usual = SIZES[letter]
+    said = getattr(screen, letter)
+    return said if said in options else usual
 
 
-def show_times(measured: Measured | None, sizes: Sizes, n: int, device: str) -> None:
-    """The measured curves; before they are asked for, what would be measured."""
-    if measured is None:
-        with st.container(height=HEIGHT, border=False, vertical_alignment="center"):
-            st.markdown("How long do real layers of these sizes take?")
-            measure_button(sizes, device, "Measure on this machine")
-        return
-    figure = draw_times(measured, n, current_theme())
-    plot(figure, describe_times(measured), f"layer_costs times {sizes} {n}")
+def _figures(pane: Pane) -> dict[str, Shown]:
+    d, k, r = (_size(letter, pane.screen) for letter in SIZES)
+    said = pane.screen.n
+    n = said if said is not None and SHORTEST <= said <= LONGEST else LENGTH
+    return _shown(Sizes(d, k, r), n, None)
+
+
+def ask_for_times(sizes: Sizes, device: str) -> None:
+    """Before the measured curves are asked for, what would be measured."""
+    with st.container(height=HEIGHT, border=False, vertical_alignment="center"):
+        st.markdown("How long do real layers of these sizes take?")
+        measure_button(sizes, device, "Measure on this machine")
 
 
 def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
@@ -148,4 +197,4 @@ def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 
 
-PAGE = Page("why_attention", "Why attention", "Learn", 11, draw, shows="nothing")
+PAGE = Page("why_attention", "Why attention", "Learn", 11, draw, shows="nothing", figures=_figures)

@@ -104,6 +104,8 @@ class Shown:
     """Where it is drawn by Plotly: with which colours -> the figure."""
     says: str = ""
     """What a figure of Plotly's shows, in a sentence; a picture says it itself."""
+    is_of_text: bool = True
+    """Whether it shows what the model made of the text, and not only the checkpoint."""
 
 
 def _nothing(pane: Pane) -> None:

@@ -45,10 +45,7 @@ def draw_figure(name: str, pane: Pane, recording: Recording | None = None, **cho
 
     recording: where it is not the pane's.
     """
-    shown, key = view_shown(name, pane, recording, **choices), f"{name} {choices}"
-    assert shown.figure is not None
-    with show_figure(shown.figure(current_theme()), name, shown.title, shown.says, key):
-        for_a_paper(pane, {name: shown}, f"paper {key}")
+    show_figure(pane, view_shown(name, pane, recording, **choices), name, f"{name} {choices}")
 
 
 def view_figures(place: Place, pane: Pane) -> dict[str, Shown]:
@@ -69,24 +66,25 @@ def view_shown(name: str, pane: Pane, recording: Recording | None = None, **choi
     return Shown(view.title, figure=lambda theme: draw(theme, **choices), says=says)
 
 
-def show_figure(
-    figure: Figure, name: str, title: str, alt: str, key: str | None = None
-) -> DeltaGenerator:
-    """A figure, its alt text, and the row below with its file: the place for further files.
+def show_figure(pane: Pane, shown: Shown, name: str, key: str | None = None) -> DeltaGenerator:
+    """A figure of Plotly's, and the row below with its files: the place for further ones.
 
-    key: unique on the page; the name when left out.
+    name: of its files; key: unique on the page; the name when left out.
     """
     key = key or name
-    plot(figure, alt, key)
+    assert shown.figure is not None
+    figure = shown.figure(current_theme())
+    plot(figure, shown.says, key)
     files = st.container(horizontal=True)
     with files:
         download(
             "Figure as HTML",
-            lambda: figure_html(figure, title),
+            lambda: figure_html(figure, shown.title),
             f"headscope-{name}.html",
             "This figure as a page of its own",
             key=f"html {key}",
         )
+        for_a_paper(pane, {name: shown}, f"paper {key}")
     return files
 
 

@@ -18,7 +18,7 @@ from viz.ui.request import Request, about
 
 def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | None = None) -> Figure:
     """A picture of a page as a figure. Raises FigureError and what the picture raises."""
-    picture = shown.picture
+    pane, picture = _pane_of(pane, shown), shown.picture
     if picture is None:
         if shown.figure is None:
             raise FigureError(f"There is no figure of {shown.title}.")
@@ -30,8 +30,14 @@ def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | Non
     return of_component(picture.component.name, data, record, width)
 
 
-def numbers_of(pane: Pane) -> dict[str, bytes]:
+def _pane_of(pane: Pane, shown: Shown) -> Pane:
+    """Of what a figure tells: of a checkpoint's files, no sentence is a part."""
+    return pane if shown.is_of_text else replace(pane, shown=None)
+
+
+def numbers_of(pane: Pane, shown: Shown) -> dict[str, bytes]:
     """By the names of files, what was recorded: more than a figure shows."""
+    pane = _pane_of(pane, shown)
     if pane.shown is None or not pane.recording.attentions:
         return {}
     return {"recording.npz": recording_npz(pane.recording)}

@@ -70,7 +70,7 @@ def _save_figure(pane: Pane, shown: Shown, name: str, width: float, key: str) ->
     download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
     download(
         "Figure as ZIP",
-        lambda: crate(figure_of(pane, shown), width, numbers_of(pane)),
+        lambda: crate(figure_of(pane, shown), width, numbers_of(pane, shown)),
         f"{file}.zip",
         "A crate of the figure, its numbers, and all that makes it again",
         f"zip {key}",

@@ -1,14 +1,12 @@
 """Figures of a recording whose words are hostile, as components are sent them."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from types import MappingProxyType
 
 import pytest
 
+from tests.viz.conftest import with_nasty_words
 from transformer.analysis.reading import Reading
 from transformer.recording import Recording
-from transformer.tokenizer import Token
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
@@ -45,18 +43,7 @@ def record() -> Record:
 
 @pytest.fixture(scope="session")
 def hostile(recorder: Callable[[int, int], Recording]) -> Recording:
-    recording = recorder(len(WORDS), len(WORDS) - 1)
-    tokens = tuple(Token(i, WORDS[i % len(WORDS)]) for i in range(40))
-    attentions = {
-        kind: replace(
-            each,
-            queries=tokens[: len(each.queries)],
-            keys=tokens[: len(each.keys)],
-            produced=each.produced and tokens[: len(each.produced)],
-        )
-        for kind, each in recording.attentions.items()
-    }
-    return replace(recording, attentions=MappingProxyType(attentions))
+    return with_nasty_words(recorder(len(WORDS), len(WORDS) - 1), WORDS)
 
 
 @pytest.fixture(scope="session")

@@ -53,6 +53,30 @@ def test_edits_of_an_address_are_in_its_figure(
 
 
 @pytest.mark.parametrize(
+    ("address", "names"),
+    [
+        ("./training?topic=rate&warmup=700", ["learning-rate"]),
+        ("./training?topic=loss", ["loss-curve", "validation-scores"]),
+        ("./training?topic=smoothing&epsilon=0.2", ["label-smoothing", "smoothing-parts"]),
+        ("./masks?masks=textbook&mask_kind=cross", ["mask-1-padding", "mask-2-padding"]),
+        ("./masks?mask_text=3+7", ["mask-1-combined", "mask-2-combined"]),
+        ("./why_attention?n=50", ["operations", "sequential", "longest_path"]),
+    ],
+)
+def test_pictures_that_plotly_draws_are_figures_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], address: str, names: list[str]
+) -> None:
+    for name in names:
+        file = saved(tmp_path, f"{address}&checkpoint=copy", "--picture", name)
+        tree = ElementTree.parse(file)
+        assert len(list(tree.iter())) > 20  # lines or cells, and words
+        assert read_figure(str(file)).screen.page == address[2:].partition("?")[0]
+    saved(tmp_path, f"{address}&checkpoint=copy")  # of several the first
+    is_of_text = "smoothing" in address or "masks" in address
+    assert ("reading “3 7 2" in capsys.readouterr().out) is is_of_text
+
+
+@pytest.mark.parametrize(
     ("said", "why"),
     [
         (["./?checkpoint=nobody", "--out", "a.svg"], "There is no checkpoint nobody here"),

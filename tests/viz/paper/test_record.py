@@ -3,6 +3,7 @@
 import json
 import random
 from base64 import urlsafe_b64encode
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -16,8 +17,15 @@ def carried(said: Any) -> bytes:
 
 
 def test_a_record_is_found_wherever_it_stands(record: Record) -> None:
+    """Of a PNG the next bytes are a checksum, which may look like a part of the word."""
     for before, after in ((b"", b""), (b"%PDF (\\)", b") /Producer"), (b"<metadata>", b"</m")):
         assert read_record(before + record.state.encode() + after) == record
+    for n in range(3):  # of every length modulo 3
+        longer = replace(record, text="x" * n)
+        for after in (b"A", b"Ab1_", b"=", b"====", b"\x00"):
+            assert read_record(longer.state.encode() + after) == longer
+        old = carried(asdict(longer))
+        assert [read_record(old + b"Ab1"[: i + 1]) for i in range(3)] == [longer] * 3
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"<svg/>", MARK.encode(), b"%PDF-1.4"])

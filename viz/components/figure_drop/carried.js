@@ -41,7 +41,8 @@ function wordAfter(bytes, mark, longest) {
       if (!WORD.test(character)) break;
       word += character;
     }
-    return word;
+    const [whole] = /^[^=]*={0,2}/.exec(word);
+    return whole.slice(0, whole.length - (whole.length % 4)); // the next byte may look like a part
   }
   return "";
 }

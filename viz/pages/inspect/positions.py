@@ -13,9 +13,8 @@ from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
-from viz.ui.state import current_theme
 
 EXPLAIN = (
     "The cosine of the angle between the vectors that the model has learned for any two of its "
@@ -53,12 +52,13 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     cosines = similarity(table[:MOST], normalised=True)
     figure, words = st.columns([3, 2], gap="large")
     with figure:
-        show_figure(
-            position_similarity.draw(cosines, current_theme()),
-            "position-similarity",
+        shown = Shown(
             "Learned positions",
-            position_similarity.describe(cosines),
+            figure=lambda theme: position_similarity.draw(cosines, theme),
+            says=position_similarity.describe(cosines),
+            is_of_text=False,
         )
+        show_figure(pane, shown, "position-similarity")
     words.caption(literal(_note(name, table)) + EXPLAIN)
 
 

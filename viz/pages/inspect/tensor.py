@@ -18,9 +18,8 @@ from transformer.inspection.tensor_statistics import (
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
-from viz.screen import Screen
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.panel import plot, show_figure
 from viz.ui.state import bound, current_theme
 from viz.ui.words import help_of
@@ -54,7 +53,7 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         plot(figure, tensor_histogram.describe(edges, counts), key=f"histogram {name}")
     with curve:
         _curve(name, numbers)
-    _picture(pane.screen, name, as_matrix(values))
+    _picture(pane, name, as_matrix(values))
     st.caption(EXPLAIN, help=help_of("effective_rank"))
 
 
@@ -94,19 +93,20 @@ def _curve(name: str, numbers: Statistics) -> None:
     plot(figure, singular_values.describe(numbers.singular_values), key=f"singular {name}")
 
 
-def _picture(screen: Screen, name: str, matrix: Tensor) -> None:
+def _picture(pane: Pane, name: str, matrix: Tensor) -> None:
+    screen = pane.screen
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         rows = _range("Rows", "tensor_rows", screen.tensor_rows, matrix.size(0))
         columns = _range("Columns", "tensor_columns", screen.tensor_columns, matrix.size(1))
         pooling: Any = choose_one("Pooling", "pooling", POOLINGS, screen.pooling)
     shown = tensor_picture.picture(matrix, rows, columns, pooling)
-    show_figure(
-        tensor_picture.draw(shown, current_theme()),
-        "tensor",
+    picture = Shown(
         name,
-        f"{name}. {tensor_picture.describe(shown)}",
-        key=f"picture {name}",
+        figure=lambda theme: tensor_picture.draw(shown, theme),
+        says=f"{name}. {tensor_picture.describe(shown)}",
+        is_of_text=False,
     )
+    show_figure(pane, picture, "tensor", key=f"picture {name}")
     st.caption(literal(shown.says))
 
 

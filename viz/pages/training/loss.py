@@ -8,10 +8,9 @@ from viz.export import rows_csv
 from viz.figures import loss_curve, score_curves
 from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
-from viz.ui.state import current_theme
 
 EXPLAIN = (
     "Training: the mean over one batch, against smoothed labels. Validation: held-out examples, "
@@ -27,41 +26,53 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
     if history is None:
         return
     with top:
-        log = log_steps(pane.screen)
-    if not score_curves.scores(history):
-        _loss(pane, history, log)
+        log_steps(pane.screen)
+    loss, *scores = _figures(pane, history).items()
+    if not scores:
+        _loss(pane, history, *loss)
     else:
         left, right = st.columns([3, 2], gap="large")
         with left:
-            _loss(pane, history, log)
+            _loss(pane, history, *loss)
         with right:
-            _scores(history, log)
+            for name, shown in scores:
+                show_figure(pane, shown, name)
     st.caption(EXPLAIN)
 
 
-def _loss(pane: Pane, history: History, log: bool) -> None:
-    files = show_figure(
-        loss_curve.draw(history, _floor(pane), log, current_theme()),
-        "loss-curve",
+def loss_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along."""
+    history = history_of(pane.checkpoint)
+    return {} if history is None else _figures(pane, history)
+
+
+def _figures(pane: Pane, history: History) -> dict[str, Shown]:
+    log, least = pane.screen.log, _floor(pane)
+    loss = Shown(
         "Loss",
-        loss_curve.describe(history),
+        figure=lambda theme: loss_curve.draw(history, least, log, theme),
+        says=loss_curve.describe(history),
+        is_of_text=False,
     )
-    with files:
+    if not score_curves.scores(history):
+        return {"loss-curve": loss}
+    scores = Shown(
+        "Validation scores",
+        figure=lambda theme: score_curves.draw(history, log, theme),
+        says=score_curves.describe(history),
+        is_of_text=False,
+    )
+    return {"loss-curve": loss, "validation-scores": scores}
+
+
+def _loss(pane: Pane, history: History, name: str, shown: Shown) -> None:
+    with show_figure(pane, shown, name):
         download(
             "History as CSV",
             lambda: rows_csv(history),
             "headscope-history.csv",
             "Every row that training saved",
         )
-
-
-def _scores(history: History, log: bool) -> None:
-    show_figure(
-        score_curves.draw(history, log, current_theme()),
-        "validation-scores",
-        "Validation scores",
-        score_curves.describe(history),
-    )
 
 
 def _floor(pane: Pane) -> float | None:

@@ -1,14 +1,16 @@
 """Training: how the heads came about, the smoothed labels, the learning rate, the losses."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from viz.pages.training.heads import heads_over_steps
-from viz.pages.training.loss import losses
-from viz.pages.training.rate import rates
-from viz.pages.training.smoothing import smoothing
+from viz.pages.training.loss import loss_figures, losses
+from viz.pages.training.rate import rate_figures, rates
+from viz.pages.training.smoothing import smoothing, smoothing_figures
 from viz.pages.training.stand_in import with_snapshots
 from viz.ui.controls import choose_head, choose_one
-from viz.ui.page import Page, Pane
+from viz.ui.page import Page, Pane, Shown
 
 HEADS = "heads"
 TITLES = {
@@ -17,6 +19,7 @@ TITLES = {
     "rate": "Learning rate",
     "loss": "Loss",
 }
+FIGURES = {"smoothing": smoothing_figures, "rate": rate_figures, "loss": loss_figures}
 DRAW = {HEADS: heads_over_steps, "smoothing": smoothing, "rate": rates, "loss": losses}
 
 
@@ -41,4 +44,11 @@ def _choices(pane: Pane) -> None:
         choose_head(pane)
 
 
-PAGE = Page("training", "Training", "Model", 7, draw, choices=_choices, shown=_shown)
+def _figures(pane: Pane) -> Mapping[str, Shown]:
+    found = FIGURES.get(pane.screen.topic or "")
+    return {} if found is None else found(pane)
+
+
+PAGE = Page(
+    "training", "Training", "Model", 7, draw, choices=_choices, shown=_shown, figures=_figures
+)

@@ -9,12 +9,16 @@ from viz.export import rows_csv
 from viz.figures import learning_rate
 from viz.figures.curve import Curve, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
+from viz.screen import Screen
 from viz.ui.controls import whole_number
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
-from viz.ui.state import current_theme
 
+SIZES = {"d_model": (16_384, 512, 64), "warmup": (100_000, 4000, 500)}
+"""Of the paper's schedule: the largest, the usual one, and the step from one to the next."""
+Curves = tuple[Curve, Curve | None, Curve]
+"""The paper's, that of the recipe, and what was saved."""
 EXPLAIN = (
     r"$\mathit{lrate} = d_\text{model}^{-0.5} \cdot \min(\mathit{step}^{-0.5},\ "
     r"\mathit{step} \cdot \mathit{warmup\_steps}^{-1.5})$: linear growth, then a fall with the "
@@ -27,36 +31,55 @@ EXPLAIN = (
 
 def rates(pane: Pane, top: DeltaGenerator) -> None:
     """The paper's schedule, that of the checkpoint's recipe, and the rates that were saved."""
-    checkpoint, screen = pane.checkpoint, pane.screen
     with top:
-        d_model = _choose("d_model", screen.d_model, 16_384, 512, 64)
-        warmup = _choose("warmup", screen.warmup, 100_000, 4000, 500)
-        log = log_steps(screen)
-    recipe = recipe_of(checkpoint)
-    own = learning_rate.recipe_curve(recipe.name, recipe.training) if recipe else None
-    history = history_of(checkpoint) or []
-    recorded = saved(history, "learning_rate", f"as saved with {checkpoint.name}")
-    paper = learning_rate.paper_curve(d_model, warmup, learning_rate.last_step(own, recorded))
-    files = show_figure(
-        learning_rate.draw(paper, own, recorded, log, current_theme()),
-        "learning-rate",
-        "Learning rate",
-        learning_rate.describe(paper, own),
-    )
-    curves = [curve for curve in (paper, own, recorded) if curve]
-    with files:
+        _choose("d_model", pane.screen)
+        _choose("warmup", pane.screen)
+        log_steps(pane.screen)
+    curves = _curves(pane)
+    with show_figure(pane, _shown(curves, pane.screen), "learning-rate"):
         download(
             "Rates as CSV",
-            lambda: rows_csv(_points(curves)),
+            lambda: rows_csv(_points([curve for curve in curves if curve])),
             "headscope-learning-rate.csv",
             "Every point that is drawn",
         )
     st.caption(EXPLAIN)
 
 
-def _choose(name: str, said: int | None, largest: int, usual: int, step: int) -> int:
+def rate_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along."""
+    return {"learning-rate": _shown(_curves(pane), pane.screen)}
+
+
+def _shown(curves: Curves, screen: Screen) -> Shown:
+    paper, own, recorded = curves
+    return Shown(
+        "Learning rate",
+        figure=lambda theme: learning_rate.draw(paper, own, recorded, screen.log, theme),
+        says=learning_rate.describe(paper, own),
+        is_of_text=False,
+    )
+
+
+def _curves(pane: Pane) -> Curves:
+    checkpoint, recipe = pane.checkpoint, recipe_of(pane.checkpoint)
+    own = learning_rate.recipe_curve(recipe.name, recipe.training) if recipe else None
+    history = history_of(checkpoint) or []
+    recorded = saved(history, "learning_rate", f"as saved with {checkpoint.name}")
+    d_model, warmup = (_size(name, pane.screen) for name in SIZES)
+    last = learning_rate.last_step(own, recorded)
+    return learning_rate.paper_curve(d_model, warmup, last), own, recorded
+
+
+def _size(name: str, screen: Screen) -> int:
+    (largest, usual, _), said = SIZES[name], getattr(screen, name)
+    return said if said is not None and 1 <= said <= largest else usual
+
+
+def _choose(name: str, screen: Screen) -> None:
     title = {"warmup": "Warm-up steps"}.get(name, name)
-    return whole_number(title, name, said, 1, largest, usual, step=step, width=150)
+    (largest, usual, step), said = SIZES[name], getattr(screen, name)
+    whole_number(title, name, said, 1, largest, usual, step=step, width=150)
 
 
 def _points(curves: Sequence[Curve]) -> list[dict[str, str | float]]:

@@ -1,22 +1,25 @@
 """Label smoothing at one position of the target on screen."""
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
+from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
 from viz.export import rows_csv
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label, literal
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
-from viz.ui.state import bound, current_theme
+from viz.ui.state import bound
 from viz.ui.words import help_of
 
 DEFAULT = 0.1
@@ -35,14 +38,71 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
         st.info(literal(reason))
         return
     with top:
-        position, epsilon = _choose_position(pane), _choose_epsilon(pane)
-    log_probs = label_smoothing.log_probs_at(recording, position)
+        at = At(pane, _choose_position(pane), _choose_epsilon(pane))
     bars, loss = st.columns([6, 5], gap="large")
     with bars:
-        _distributions(pane, position, log_probs, epsilon)
+        _distributions(at)
     with loss:
-        _loss(pane, position, log_probs, epsilon)
+        _loss(at)
     st.caption(EXPLAIN)
+
+
+def smoothing_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along."""
+    if label_smoothing.why_not(pane.recording):
+        return {}
+    said = pane.screen.position
+    at = At(pane, said if said < len(pane.recording.target) else 0, _epsilon(pane))
+    return {"label-smoothing": at.distributions, "smoothing-parts": at.parts}
+
+
+@dataclass(frozen=True, eq=False)
+class At:
+    """One position of the target, and how much its label is smoothed."""
+
+    pane: Pane
+    position: int
+    epsilon: float
+
+    @cached_property
+    def target(self) -> Token:
+        return self.pane.recording.target[self.position]
+
+    @cached_property
+    def log_probs(self) -> Tensor:
+        return label_smoothing.log_probs_at(self.pane.recording, self.position)
+
+    @cached_property
+    def smoothed(self) -> Tensor:
+        return smoothed_target(self.target.id, len(self.log_probs), self.epsilon)
+
+    @cached_property
+    def chosen(self) -> Parts:
+        return smoothing_parts.parts(self.target.id, self.log_probs, self.epsilon)
+
+    @cached_property
+    def curve(self) -> list[Parts]:
+        return smoothing_parts.all_parts(self.target.id, self.log_probs)
+
+    @property
+    def distributions(self) -> Shown:
+        token = self.pane.checkpoint.tokenizer.token
+        rows = label_smoothing.rows(self.target.id, self.smoothed, self.log_probs, token)
+        return Shown(
+            "Label smoothing",
+            figure=lambda theme: label_smoothing.draw(rows, self.position, self.target, theme),
+            says=label_smoothing.describe(rows, self.position, self.target),
+        )
+
+    @property
+    def parts(self) -> Shown:
+        return Shown(
+            "The loss and its two parts",
+            figure=lambda theme: smoothing_parts.draw(
+                self.curve, self.chosen, self.position, theme
+            ),
+            says=smoothing_parts.describe(self.chosen),
+        )
 
 
 def _choose_position(pane: Pane) -> int:
@@ -51,9 +111,13 @@ def _choose_position(pane: Pane) -> int:
     return choose_one("Target position", "position", titles, said, as_list=True, width=180)
 
 
-def _choose_epsilon(pane: Pane) -> float:
+def _epsilon(pane: Pane) -> float:
     said = pane.screen.epsilon
-    epsilon = said if said is not None and 0 <= said <= LARGEST else DEFAULT
+    return said if said is not None and 0 <= said <= LARGEST else DEFAULT
+
+
+def _choose_epsilon(pane: Pane) -> float:
+    epsilon = _epsilon(pane)
     st.slider(
         "Smoothing ε",
         0.0,
@@ -67,19 +131,11 @@ def _choose_epsilon(pane: Pane) -> float:
     return epsilon
 
 
-def _distributions(pane: Pane, position: int, log_probs: Tensor, epsilon: float) -> None:
+def _distributions(at: At) -> None:
     """Both distributions as bars, and all pieces as a file."""
-    target, token = pane.recording.target[position], pane.checkpoint.tokenizer.token
-    smoothed = smoothed_target(target.id, len(log_probs), epsilon)
-    rows = label_smoothing.rows(target.id, smoothed, log_probs, token)
-    files = show_figure(
-        label_smoothing.draw(rows, position, target, current_theme()),
-        "label-smoothing",
-        "Label smoothing",
-        label_smoothing.describe(rows, position, target),
-    )
-    probs = list(zip(smoothed.tolist(), log_probs.exp().tolist(), strict=True))
-    with files:
+    token = at.pane.checkpoint.tokenizer.token
+    probs = list(zip(at.smoothed.tolist(), at.log_probs.exp().tolist(), strict=True))
+    with show_figure(at.pane, at.distributions, "label-smoothing"):
         download(
             "All pieces as CSV",
             lambda: rows_csv(
@@ -93,23 +149,15 @@ def _distributions(pane: Pane, position: int, log_probs: Tensor, epsilon: float)
         )
 
 
-def _loss(pane: Pane, position: int, log_probs: Tensor, epsilon: float) -> None:
+def _loss(at: At) -> None:
     """The loss as a sum, now and for every smoothing."""
-    target = pane.recording.target[position]
-    chosen = smoothing_parts.parts(target.id, log_probs, epsilon)
-    curve = smoothing_parts.all_parts(target.id, log_probs)
     st.markdown("**The loss at this position**", help=help_of("kl_divergence", "nats", "bits"))
+    chosen = at.chosen
     st.table(_sum(chosen))
-    files = show_figure(
-        smoothing_parts.draw(curve, chosen, position, current_theme()),
-        "smoothing-parts",
-        "The loss and its two parts",
-        smoothing_parts.describe(chosen),
-    )
-    with files:
+    with show_figure(at.pane, at.parts, "smoothing-parts"):
         download(
             "Losses as CSV",
-            lambda: rows_csv([vars(each) for each in curve]),
+            lambda: rows_csv([vars(each) for each in at.curve]),
             "headscope-smoothing-parts.csv",
             "The loss and its two parts in nats, for every ε",
         )

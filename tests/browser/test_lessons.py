@@ -1,0 +1,56 @@
+"""Lessons: a whole one is finished by keyboard."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.server import painted
+from tests.browser.test_app import open_app
+from tests.viz.ui.test_lessons import LESSON, asked
+from viz.labels import plain_number
+
+pytestmark = pytest.mark.browser
+
+ADDRESS = f"lessons?story={LESSON}&checkpoint=copy&decoding=greedy"
+
+
+def focus_by_tab(page: Page, of: Locator) -> None:
+    """Tab until it has the focus."""
+    for _ in range(80):
+        if of.evaluate(
+            "node => node === document.activeElement || node.contains(document.activeElement)"
+        ):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError("Tab does not lead there")
+
+
+def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> None:
+    open_app(page, f"{address}/{ADDRESS}")
+    over, forms = page.locator('[class*="st-key-over"]'), page.get_by_test_id("stForm")
+    expect(forms.first).to_be_visible()
+    for n, (task, seen) in enumerate(asked()):
+        truth = task.truth(seen)
+        expect(over).to_have_count(n)
+        expect(forms.first).to_be_visible()
+        painted(page)
+        assert task.explain(seen) not in page.inner_text("body")
+        if task.form == "word":
+            radio = forms.first.get_by_role("radio").nth(int(truth))
+            focus_by_tab(page, forms.first.get_by_role("radiogroup").first)
+            while not radio.evaluate("node => node === document.activeElement"):
+                page.keyboard.press("ArrowRight")
+            page.keyboard.press("Space")
+            expect(radio).to_be_checked()
+            focus_by_tab(page, forms.first.get_by_role("button", name="Check"))
+            page.keyboard.press("Enter")
+        else:
+            focus_by_tab(page, forms.first.get_by_role("spinbutton"))
+            page.keyboard.type(plain_number(float(truth), task.decimals).replace("−", "-"))
+            page.keyboard.press("Enter")
+        expect(over).to_have_count(n + 1)
+        expect(over.nth(n)).to_contain_text("Right.")
+    expect(page.locator(".cell-steps[data-nonce]")).to_be_visible()
+    options = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
+    found = Axe().run(page, options=options).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []

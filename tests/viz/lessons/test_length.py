@@ -1,0 +1,23 @@
+"""A lesson is short: nobody who takes its tasks is kept for longer than six minutes."""
+
+import pytest
+
+from viz.stories.shipped import stories_of
+from viz.stories.story import Story
+
+MINUTES = 6
+WORDS = 238
+"""A minute of silent reading of English non-fiction: Brysbaert 2019, doi 10.1016/j.jml.2019.104047,
+a mean over 190 studies."""
+TASK = 0.75
+"""Minutes of a task: question and explanation of 30 words each, and half a minute to answer."""
+
+
+@pytest.mark.parametrize("lesson", stories_of("lesson"), ids=lambda lesson: lesson.name)
+def test_a_lesson_takes_six_minutes_at_most(lesson: Story) -> None:
+    texts = [lesson.title, lesson.introduction]
+    texts += [text for scene in lesson.scenes for text in (scene.heading, scene.text)]
+    n_words = sum(len(text.split()) for text in texts)
+    n_tasks = sum(len(scene.exercise.tasks) for scene in lesson.scenes)
+    assert n_tasks > 0
+    assert n_words / WORDS + n_tasks * TASK <= MINUTES
