@@ -72,7 +72,8 @@ KNOWN = {
     "as_html(scene.text)": "escapes all but its own elements",
     "f'<h1 data-scene=\"{number:d}\">{html.escape(scene.heading)}</h1>'": "escaped",
     "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {told}</a></p>'": "escaped",
-    "STAGE_STYLE": "a style sheet",
+    "_STYLES[screen.role]": "a style sheet",
+    'f\'<section class="notes" aria-label="Notes">{notes}</section>\'': "escapes all but its own",
     # Declared in our code: by a view, a lens, a metric, a decoding method, a page or a control.
     "view.explain": "a view's",
     "f'- **{each.title}**: {each.cited}'": "a metric's",

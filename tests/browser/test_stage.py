@@ -1,22 +1,33 @@
-"""A talk: given by its keys, live in every scene, and large enough for a wall."""
+"""A talk: given by its keys, live in every scene, large enough for a wall, followed by phones."""
 
+import random
 import re
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.server import becomes, painted
+from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_app import open_app, parameter, type_sentence
 from tests.browser.test_space import DRAWN, FAULTS
 from viz.screen import FIRST_PAGE, Screen, link, parse
 from viz.stories.shipped import stories_of
+from viz.stories.story import Scene, Story
+from viz.stories.writing import write_story
 
 pytestmark = pytest.mark.browser
 
 TALK = stories_of("talk")[0]
+SCREENS = [Screen(checkpoint="copy", text=f"{i} 7 2") for i in range(6)]
+COUNTED = Story(
+    *("", "Counted", "talk", "copy", ""),
+    scenes=tuple(
+        Scene(f"Scene {i}", "Words.", screen, notes=f"Notes of {i}.")
+        for i, screen in enumerate(SCREENS)
+    ),
+)
 WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
 TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
 SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)"
@@ -69,6 +80,7 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     open_app(page, f"{address}/?story={TALK.name}&role=stage")
     expect(heading(page)).to_have_text(first.heading)
     field = page.get_by_label("Sentence")
+    expect(field).to_have_value(first.screen.text or "")  # though the address has only a name
     type_sentence(page, "b.g. o d  f?")
     becomes(lambda: shown(page).text, "b.g. o d  f?")
     expect(heading(page)).to_have_text(first.heading)
@@ -81,6 +93,12 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Escape")
     expect(field).not_to_be_focused()
+    heads = page.locator(".head-grid")
+    expect(heads).to_have_count(0)
+    page.keyboard.press("h")
+    expect(heads.locator(".cell").first).to_be_visible()
+    page.keyboard.press("h")
+    expect(heads).to_have_count(0)
     for key, is_dark in (("d", "dark"), ("d", "light")):
         page.keyboard.press(key)
         becomes(lambda: page.evaluate(DARK), is_dark)
@@ -99,7 +117,7 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     expect(heading(page)).to_have_text(first.heading)
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Experiment")).to_be_visible()
-    becomes(lambda: parameter(page, "role"), None)
+    becomes(lambda: (parameter(page, "role"), parameter(page, "story")), (None, None))
     assert shown(page).text == first.screen.text
 
 
@@ -130,6 +148,68 @@ def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     page.keyboard.press("Enter")
     expect(said).to_contain_text(re.compile(r"uniform \d\.\d\d nats"))
     expect(said).not_to_contain_text("Your points")  # nobody guessed
+
+
+def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
+    page: Page, browser: Browser, address: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "talk.md"  # small, as each of five sessions draws each scene
+    file.write_text(write_story(COUNTED), "utf-8")
+    story, scenes = quote(str(file)), COUNTED.scenes
+    rng, keys = random.Random(17), ("PageDown", "ArrowRight", "PageUp", "ArrowLeft", "Home", "End")
+    open_app(page, f"{address}/?story={story}&role=stage")
+    expect(heading(page)).to_have_text(scenes[0].heading)
+    with page.expect_popup() as opened:
+        page.keyboard.press("p")
+    presenter = opened.value
+    expect(presenter.get_by_label("Notes")).to_contain_text("Notes of 0.")
+    following = presenter.frame_locator(".next iframe").locator(".st-key-scene h1")
+    expect(following).to_have_text(scenes[1].heading)
+    becomes(lambda: bool(parameter(page, "room")), True)
+    phone, laptop = (browser.new_page(viewport=size) for size in (PHONE, DESKTOP))
+    room = parameter(page, "room")
+    phone.goto(f"{address}/talk/{room}")
+    laptop.goto(f"{address}/?story={story}&role=stage&room={room}")
+    windows = (page, presenter, phone, laptop)
+    for window in windows:
+        expect(heading(window)).to_have_text(scenes[0].heading)
+    expect(presenter.get_by_text("2 following")).to_be_visible()
+    at = 0
+    for _ in range(100):
+        mover = rng.choice((page, presenter))
+        for window in (page, presenter):  # each key is heard where the one before has led
+            becomes(lambda window=window: shown(window).scene, at + 1)
+        key = rng.choice(keys)
+        by = 1 if key in ("PageDown", "ArrowRight") else -1
+        at = {"Home": 0, "End": len(scenes) - 1}.get(key, at + by)
+        at = min(max(at, 0), len(scenes) - 1)
+        mover.keyboard.press(key)
+    for window in windows:
+        expect(heading(window)).to_have_text(scenes[at].heading)
+    presenter.keyboard.press("Home")
+    expect(heading(phone)).to_have_text(scenes[0].heading)
+    painted(phone)
+    back = phone.get_by_role("button", name="Back to the talk")
+    expect(back).to_be_hidden()
+    type_sentence(phone, "9 9")
+    expect(back).to_be_visible()
+    type_sentence(page, "8 8")  # what is changed on the wall is heard of, too
+    becomes(lambda: shown(laptop).text, "8 8")
+    presenter.keyboard.press("PageDown")
+    expect(heading(laptop)).to_have_text(scenes[1].heading)
+    assert (shown(phone).text, shown(phone).scene) == ("9 9", 1)
+    back.click()
+    expect(heading(phone)).to_have_text(scenes[1].heading)
+    expect(back).to_be_hidden()
+    becomes(lambda: shown(phone).text, scenes[1].screen.text)
+    presenter.keyboard.press("q")
+    invitation = page.locator(".cover.invitation")
+    expect(invitation).to_contain_text("this server listens to this machine only")
+    expect(presenter.get_by_text("The wall shows the link (q).")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(invitation).to_be_hidden()
+    for guest in (phone, laptop):
+        guest.context.close()
 
 
 def heading(page: Page) -> Locator:

@@ -50,8 +50,16 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     assert (story.scenes[0].screen.page, story.scenes[0].screen.step) == ("decode", 1)
     assert (story.scenes[1].screen.layer, story.scenes[1].screen.head) == (1, 2)
 
+    page.get_by_label("Words of scene 2").fill("- Each line is one more.\n" * 30)
+    page.get_by_label("Speaker's notes of scene 2").click()
+    painted(page)
+    page.get_by_role("button", name="Check that every scene fits").click()
+    taller = "Scene 2 is taller than a screen of 1280 × 720: shorten its words, or show less."
+    expect(page.locator(".scene-fit .said")).to_have_text(taller)  # and the first one is not
+
     page.get_by_role("button", name="Remove scene 1").click()
     is_headed(first, "3 7 2")
+    expect(page.locator(".scene-fit .said")).to_be_empty()
     expect(second).to_have_count(0)
     damaged = tmp_path / "damaged.md"
     damaged.write_text(file.read_text("utf-8").replace("screen:", "scren:", 1), "utf-8")

@@ -12,6 +12,7 @@ import streamlit as st
 
 from transformer.refusal import Refusal
 from viz.components.kit.guarded import guarded
+from viz.components.scene_fit.scene_fit import scene_fit
 from viz.labels import literal
 from viz.screen import Screen, link
 from viz.stories.reading import one_line, plain, trimmed
@@ -24,7 +25,7 @@ from viz.ui.page import Page, Pane
 from viz.ui.recording_scenes import story_file
 from viz.ui.saving import download
 from viz.ui.settings import is_public
-from viz.ui.state import session, widget
+from viz.ui.state import current_theme, session, widget
 from viz.ui.stories import of_content, open_story
 
 _FILE = "story file"
@@ -123,6 +124,13 @@ def _editor(story: Story) -> None:
             text = write_story(story)
             download("Save the story as MD", text.encode, f"{_file_name(story)}.md", "As Markdown")
             _save_page(story)
+    if story.scenes:
+        numbers = range(1, len(story.scenes) + 1)
+        scene_fit(
+            [link(replace(story.told(number), role="stage")) for number in numbers],
+            write_story(story),
+            theme=current_theme(),
+        )
     for i, scene in enumerate(story.scenes):
         _scene(i, scene, len(story.scenes))
 

@@ -63,6 +63,9 @@ class Guard:
             COUNTS.add("headscope_refused_total", reason="host")
             await _close(receive, send)
             return
+        if not scope["path"].endswith(STREAM):  # a talk's: it is no session
+            await self.app(scope, receive, send)
+            return
         if self._is_full():
             COUNTS.add("headscope_refused_total", reason="sessions")
             await _close(receive, send)

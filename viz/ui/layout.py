@@ -82,7 +82,8 @@ def _draw(page: Page, pages: list[str]) -> None:
     state, failed = session(), f"{page.title} could not be drawn"
     said, state.failed = state.failed, None
     try:
-        open_scene()
+        if not open_scene():
+            return
         asked = header(page)
         say_failed_choice()
     except Exception as error:

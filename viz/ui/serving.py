@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import BaseRoute
 from streamlit import net_util
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
@@ -26,6 +26,7 @@ from viz.ui.live_preview import preview_route
 from viz.ui.logs import set_up_logs
 from viz.ui.metrics import metrics_served
 from viz.ui.recorded import recorded_route
+from viz.ui.room_routes import room_routes
 from viz.ui.settings import check_settings, memory
 from viz.ui.shell import Shell
 from viz.ui.waiting import waiting
@@ -82,9 +83,9 @@ def middleware() -> list[Middleware]:
     ]
 
 
-def routes() -> list[Route]:
+def routes() -> list[BaseRoute]:
     """Addresses beside Streamlit's own."""
-    return [preview_route(), recorded_route(_record)]
+    return [preview_route(), recorded_route(_record), *room_routes()]
 
 
 def _record(story: str) -> bytes | None:

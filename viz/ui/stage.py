@@ -1,7 +1,7 @@
 """A scene for a wall: its heading and text above the page, which stays as live as it is."""
 
 import html
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import streamlit as st
 
@@ -9,43 +9,108 @@ from viz.components.stage.stage import stage
 from viz.screen import Screen, link
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
-from viz.stories.story import Story
+from viz.stories.story import Scene, Story, bare
+from viz.ui.audience_link import invitation
 from viz.ui.recorded import recording_of
-from viz.ui.stage_style import STAGE_STYLE
+from viz.ui.room_routes import rooms_address, seen_by, windows
+from viz.ui.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
 from viz.ui.state import current_theme, session
 from viz.ui.stories import story_of
 
+_KEYS = (
+    '<p class="keys"><kbd>→</kbd> next <kbd>g</kbd> go to <kbd>o</kbd> overview '
+    "<kbd>b</kbd> black <kbd>q</kbd> link on the wall <kbd>d</kbd> dark</p>"
+)
+_STYLES = {"stage": STAGE_STYLE, "audience": AUDIENCE_STYLE, "presenter": PRESENTER_STYLE}
+
 
 def on_stage() -> bool:
-    """Whether the screen is one for a wall: navigation and tools are out of sight."""
+    """Whether the screen is one for a wall or a phone: navigation and tools are out of sight."""
     screen = session().screen
     return screen.role in ("stage", "audience") and story_of(screen.story) is not None
 
 
-def open_scene() -> None:
-    """On a stage, draw what stands above the page, and hear the keys of the talk."""
+def open_scene() -> bool:
+    """In a talk, draw what stands above the page, and hear its keys. Returns whether the page is
+    to be drawn below: on the presenter's window notes, time and the next scene take its place.
+    """
     screen = session().screen
     story = story_of(screen.story)
-    if story is None or not on_stage():
-        return
+    if story is None or screen.role is None:
+        return True
     number = story.nearest(screen.scene)
     scene = story.scenes[number - 1]
-    links = [
-        (each.heading, link(replace(story.told(i), role=screen.role, room=screen.room)))
-        for i, each in enumerate(story.scenes, 1)
-    ]
-    st.html(STAGE_STYLE)
-    leave = link(replace(screen, role=None, room=None, guess=None))
+    st.html(_STYLES[screen.role])
+    if _names_no_screen(screen):  # as "story=...&role=stage": its own is gone to
+        _hear(story, number, start=seen_by(story.told(number), screen.role, screen.room))
+        return False
+    if screen.role == "presenter":
+        _present(story, number, scene)
+        return False
+    _hear(story, number)
+    _scene(number, scene)
+    return True
+
+
+def _names_no_screen(screen: Screen) -> bool:
+    """Whether an address that was opened just now names a scene, and nothing else."""
+    return screen == session().asked and bare(screen) == Screen(page=screen.page)
+
+
+def _present(story: Story, number: int, scene: Scene) -> None:
+    """The presenter's window."""
+    said, beside = st.columns([6, 5], gap="large")
+    with said:
+        _scene(number, scene)
+        notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
+        st.html(f'<section class="notes" aria-label="Notes">{notes}</section>')
+        st.html(_KEYS)
+    with beside:
+        _hear(story, number)
+
+
+def _hear(story: Story, number: int, start: str = "") -> None:
+    """What hears the keys and the room. start: where the window is to go at once."""
+    state, screen = session(), session().screen
+    role, room = screen.role, screen.room
     ours = {name: getattr(screen, name) for name in ("role", "room", "draft", "guess")}
     told = replace(story.told(number), **ours)
+    after = replace(story.told(number + 1), role="stage") if number < len(story.scenes) else None
     stage(
         story.title,
-        links,
-        leave=leave,
-        recorded=recording_of(story.name),
-        is_told=screen == told,
+        [(each.heading, seen_by(story.told(i), role, room)) for i, each in _numbered(story)],
+        leave=link(bare(screen)),
         theme=current_theme(),
+        recorded=recording_of(story.name) if role == "stage" else "",
+        is_told=screen == told,
+        start=start,
+        here=_spelled(screen),
+        asked=_spelled(state.asked),
+        led=_spelled(state.led),
+        tool=seen_by(replace(screen, tool=_other_tool(screen)), role, room),
+        code=room or "",
+        rooms=rooms_address(),
+        windows=windows(screen, room) if room else {},
+        audience=asdict(invitation(room)) if room and role != "audience" else {},
+        next=link(after) if after and role == "presenter" else "",
     )
+
+
+def _numbered(story: Story) -> enumerate[Scene]:
+    return enumerate(story.scenes, 1)
+
+
+def _spelled(screen: Screen | None) -> str:
+    """How everybody in a room says it."""
+    return seen_by(screen, screen.role, screen.room) if screen else ""
+
+
+def _other_tool(screen: Screen) -> str:
+    """What a click does once the key for it was pressed: show, or switch a head off."""
+    return "look" if screen.tool == "heads" else "heads"
+
+
+def _scene(number: int, scene: Scene) -> None:
     with st.container(key="scene", gap=None):
         st.html(f'<h1 data-scene="{number:d}">{html.escape(scene.heading)}</h1>')
         st.html(as_html(scene.text))

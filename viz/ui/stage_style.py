@@ -1,5 +1,33 @@
 """How a page looks on a wall: large type, one picture, and no tools around it."""
 
+PRESENTER_STYLE = """
+<style>
+  html { font-size: max(14px, min(100vw / 80, 100vh / 50)) !important; }
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked {
+    display: none !important;
+  }
+  [data-testid="stMainBlockContainer"] { padding: 1.4rem 2.4rem 1rem !important; }
+  .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.7rem; line-height: 1.2; }
+  .st-key-scene p { margin: 0.4rem 0 0; font-size: 1.1rem; line-height: 1.45; opacity: 0.75; }
+  .notes { margin-top: 1.6rem; max-width: 60ch; }
+  .notes :is(p, ul, ol) { margin: 0 0 0.8rem; }
+  .notes :is(p, li) { font-size: 1.5rem; line-height: 1.45; }
+  .keys { position: fixed; bottom: 0.4rem; margin: 0; opacity: 0.65; }
+  .keys kbd { padding: 0.05em 0.4em; border: 1px solid; border-radius: 4px; background: none;
+              color: inherit; font: inherit; font-size: 0.875rem; }
+</style>
+"""
+AUDIENCE_STYLE = """
+<style>
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked {
+    display: none !important;
+  }
+  [data-testid="stMainBlockContainer"] { padding: 1rem 1rem 5rem !important; }
+  .st-key-stage { position: absolute; }
+  .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.35rem; line-height: 1.25; }
+  .st-key-scene p { margin: 0.3rem 0 0; line-height: 1.45; }
+</style>
+"""
 STAGE_STYLE = """
 <style>
   /* 24 px of 1920 x 1080, and as large a part of any other screen. */
@@ -38,7 +66,8 @@ STAGE_STYLE = """
     overflow: visible;
   }
   .st-key-page .js-plotly-plot { zoom: var(--enlarged); }
-  .st-key-page [data-testid="stHorizontalBlock"]:not(:has(.stPlotlyChart, iframe, canvas)):has(
+  .st-key-page [data-testid="stHorizontalBlock"]:not(
+  :has(.stPlotlyChart, iframe, canvas, .st-key-grid)):has(
   .stButtonGroup, .stNumberInput, .stDownloadButton) { display: none; }
 </style>
 """

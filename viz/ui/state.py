@@ -52,6 +52,10 @@ class Session:
     tried: tuple[str, str | None] = ("", None)
     """What was typed into the sidebar last, and why it could not be opened."""
     address: Address = field(default_factory=Address)
+    asked: Screen | None = None
+    """What the address said that was opened last, by a link, Back or Forward."""
+    led: Screen | None = None
+    """The same without what does not exist: whoever has not changed anything since sees this."""
     regions: dict[str, tuple[object, Region]] = field(default_factory=dict)
     """By pane, the region of a large heat map whose exact values are shown, and of which one."""
     measured: dict[Sizes, Measured] = field(default_factory=dict)

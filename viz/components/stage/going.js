@@ -4,21 +4,16 @@ const TEXT = "input:not([type=range], [type=radio], [type=checkbox], [type=butto
 
 export function placeInTalk() {
   const said = new URLSearchParams(location.search);
-  return { role: said.get("role"), scene: Number(said.get("scene") ?? 1) };
-}
-
-// As by a click: the address component takes it, and nothing is loaded anew.
-export function follow(link) {
-  const node = document.createElement("a");
-  node.dataset.state = "";
-  node.href = link;
-  document.body.append(node);
-  node.click();
-  node.remove();
+  return { role: said.get("role"), room: said.get("room"), scene: Number(said.get("scene") ?? 1) };
 }
 
 // Whether a text is typed where this event begins.
 export function isTyped(event) {
   const [node] = event.composedPath();
   return Boolean(node?.matches?.(TEXT)); // it may be of the recording, another page
+}
+
+// Whether this is a small picture of a scene, which nobody steers.
+export function isFrame() {
+  return Boolean(window.frameElement?.inert);
 }

@@ -21,6 +21,9 @@ const KEYS = {
   o: "overview",
   r: "reveal",
   Enter: "reveal",
+  p: "presenter",
+  q: "invite",
+  h: "tool",
   Escape: "leave",
 };
 // Those of a clicker: nothing on a page is moved by them.
@@ -41,5 +44,5 @@ export function actionOf(event, isTyped, at = document.activeElement) {
 function isInUse(node) {
   let at = node;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-  return Boolean(at && at !== document.body && at.matches(":focus-visible"));
+  return Boolean(at && at !== at.ownerDocument?.body && at.matches(":focus-visible"));
 }

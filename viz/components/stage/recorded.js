@@ -2,7 +2,7 @@
 // recordings are one page, which the browser keeps as long as the talk is open.
 
 import { element } from "../kit/page.js";
-import { isShown } from "./turning.js";
+import { isShown } from "../kit/scene.js";
 
 const APP = '[data-testid="stApp"]';
 const FAILED = '[data-testid="stMain"] [data-testid="stAlertContentError"]';
@@ -19,7 +19,7 @@ export function createRecorded(onKey) {
   const badge = element("output", "badge");
   badge.hidden = true;
   frame.onload = () => {
-    frame.contentDocument.documentElement.classList.add("framed");
+    frame.contentDocument.documentElement?.classList.add("framed");
     // Those that are pressed there, and not those of `press`.
     frame.contentWindow.addEventListener("keydown", (event) => event.isTrusted && onKey(event), true);
   };
@@ -88,7 +88,7 @@ function show({ frame, url }, scene, theme) {
   const place = `${url}#${scene}`;
   if (!frame.src) frame.src = place;
   const page = frame.contentDocument;
-  if (!page?.documentElement.classList.contains("framed")) return; // not there yet
+  if (!page?.documentElement?.classList.contains("framed")) return; // not there yet
   if (page.URL !== place) frame.contentWindow.location.replace(place);
   if (page.documentElement.style.colorScheme !== theme) press(frame, "d");
 }

@@ -1,4 +1,4 @@
-"""What a talk adds to the page: its keys, the place within it, and the overview of its scenes."""
+"""What a talk adds to the page: its keys, the place within it, the overview, and its room."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,19 +19,24 @@ def stage(
     title: str,
     scenes: Sequence[tuple[str, str]],
     *,
-    leave: str,
+    theme: Theme,
     recorded: str,
     is_told: bool,
-    theme: Theme,
     key: str = "stage",
+    **talk: str | dict[str, str],
 ) -> None:
-    """Hear the keys of a talk, and stand in for the live scene where that fails.
+    """Hear the keys of a talk and those who are in its room; stand in for what fails.
 
-    scenes: heading and link of each. leave: the link to the same screen without the talk; recorded:
-    where the recording of all scenes is asked for. is_told: whether the screen is as the scene has
-    it: what somebody else chose has no recording.
+    scenes: heading and link of each. recorded: where the recording of all scenes is asked for, or
+    empty. is_told: whether the screen is as the scene has it: what somebody else chose has no
+    recording. talk, all of them links unless said otherwise:
+    leave: the same screen without the talk. start: where the window goes at once, or empty.
+    here, asked, led: what is shown; what was opened last; the same without what does not exist.
+    tool: the same screen, where a click does something else. next: the scene after this one.
+    code: of its room. rooms: the path of all rooms. windows: the stage and the presenter's
+    window in that room. audience: link, QR code and why there is none.
     """
-    header: dict[str, Any] = {"title": title, "leave": leave, "palette": palette(theme)}
+    header: dict[str, Any] = {"title": title, "palette": palette(theme), **talk}
     header |= {"recorded": recorded, "told": is_told}
     header["scenes"] = [{"heading": heading, "link": link} for heading, link in scenes]
     show(_COMPONENT, pack(header, np.zeros(0, np.uint8)), key)

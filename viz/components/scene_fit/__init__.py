@@ -1,0 +1,1 @@
+"""Whether every scene of a story fits a laptop's screen."""

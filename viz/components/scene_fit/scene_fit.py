@@ -1,0 +1,24 @@
+"""A button that draws every scene of a story as on a stage, and says which do not fit."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from viz.components.kit.browser import Component, digest, palette
+from viz.components.kit.pack import pack
+from viz.components.kit.sync import show
+from viz.theme import Theme
+
+SCENE_FIT = Component("scene_fit")
+_COMPONENT = st.components.v2.component(
+    SCENE_FIT.name, html=SCENE_FIT.html, css=SCENE_FIT.css, js=SCENE_FIT.js
+)
+
+
+def scene_fit(scenes: Sequence[str], told: str, *, theme: Theme, key: str = "scene fit") -> None:
+    """Offer the check. scenes: the link of each, on a stage. told: the story; what was found of
+    another is forgotten.
+    """
+    header = {"scenes": list(scenes), "told": digest(told.encode()), "palette": palette(theme)}
+    show(_COMPONENT, pack(header, np.zeros(0, np.uint8)), key)

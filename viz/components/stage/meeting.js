@@ -1,0 +1,88 @@
+// The room of a talk: a window enters that of its address, or has one opened.
+
+import { follow } from "../kit/scene.js";
+import { showCovers } from "./covers.js";
+import { placeInTalk } from "./going.js";
+import { fillInvitation } from "./invitation.js";
+import { LOST, carryOut, showTogether } from "./moving.js";
+import { enterRoom, openRoom } from "./room.js";
+import { createTogether, goThere, hear, see } from "./together.js";
+
+const BLOCKED = "Your browser keeps the presenter's window from opening: allow pop-ups of this page, then press p again.";
+
+// The server has drawn what this window shows. isForgotten: another server, or another session of
+// it, which begins at the link by which the page was opened, and is being told where it is.
+export function meet(talk, isForgotten) {
+  const { code, rooms, here, asked, led, audience } = talk;
+  const { role } = placeInTalk();
+  const path = code && `${rooms}/${code}/news?role=${role}`;
+  if (path !== (talk.room?.path ?? "")) {
+    part(talk);
+    if (path) talk.room = enterRoom(path, hearing(talk));
+  }
+  fillInvitation(talk.invitation, audience);
+  const { to, isThere } = talk.together;
+  if (isForgotten && to && isThere) goThere(talk.together, to);
+  carryOut(talk, see(talk.together, { here, asked, led }));
+  if (code) entered(talk);
+  else if (role === "presenter") inRoom(talk, () => {});
+}
+
+export function part(talk) {
+  talk.room?.end();
+  Object.assign(talk, { room: null, why: "", following: undefined, together: createTogether() });
+}
+
+function entered(talk) {
+  const { after } = talk;
+  Object.assign(talk, { opening: null, after: null });
+  after?.();
+}
+
+function hearing(talk) {
+  const say = (why) => {
+    talk.why = why;
+    showTogether(talk);
+  };
+  return {
+    hear(news, isFirst) {
+      talk.following = news.following;
+      carryOut(talk, hear(talk.together, news, isFirst));
+      showCovers(talk, talk.together.over);
+      say("");
+    },
+    over: say,
+    lost: () => say(LOST),
+  };
+}
+
+// then() once this window is in a room: at once, or when it is drawn there.
+export async function inRoom(talk, then) {
+  if (talk.code) return then();
+  talk.after = then;
+  const links = await open(talk);
+  if (links) follow(links[placeInTalk().role]);
+}
+
+// The window itself opens while a key is pressed, or the browser would not let it.
+export async function openPresenter(talk) {
+  if (placeInTalk().role !== "stage") return;
+  const opened = window.open("", "headscope-presenter", "popup,width=1440,height=900");
+  const links = await open(talk);
+  if (!links) return opened?.close();
+  if (opened) opened.location = new URL(links.presenter, location.href);
+  else window.alert(BLOCKED);
+  if (!talk.code) follow(links.stage);
+}
+
+// Links to the windows of this talk's room, which is asked for once; null: there is none, and why.
+async function open(talk) {
+  if (talk.code) return talk.windows;
+  try {
+    return await (talk.opening ??= openRoom(talk.rooms, talk.here));
+  } catch (error) {
+    Object.assign(talk, { opening: null, after: null });
+    window.alert(error.message);
+    return null;
+  }
+}
