@@ -55,6 +55,7 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
         expect(heading(page)).to_have_text(scene.heading)
         becomes(lambda: shown(page).page, scene.screen.page)
         if scene.question:
+            expect(page.get_by_role("button", name="Reveal")).to_be_visible()
             expect(page.locator(PICTURES)).to_have_count(0)  # it waits for the answer
             page.keyboard.press("r")
             expect(page.locator(PICTURES)).not_to_have_count(0)
@@ -159,6 +160,7 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
     rng, keys = random.Random(17), ("PageDown", "ArrowRight", "PageUp", "ArrowLeft", "Home", "End")
     open_app(page, f"{address}/?story={story}&role=stage")
     expect(heading(page)).to_have_text(scenes[0].heading)
+    expect(page.get_by_title("Overview")).to_have_text(f"1 / {len(scenes)}")  # keys are heard
     with page.expect_popup() as opened:
         page.keyboard.press("p")
     presenter = opened.value
