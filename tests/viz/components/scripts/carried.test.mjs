@@ -7,7 +7,8 @@ import { addressOf } from "../../../../viz/components/figure_drop/carried.js";
 const LIMITS = { mark: "headscope-figure:", longest: 4096 };
 
 function file(said, before = "%PDF (\\)", after = ") /Producer") {
-  const word = Buffer.from(typeof said === "string" ? said : JSON.stringify(said)).toString("base64url");
+  const base64 = Buffer.from(typeof said === "string" ? said : JSON.stringify(said)).toString("base64");
+  const word = base64.replaceAll("+", "-").replaceAll("/", "_"); // padded, as Python writes it
   return new TextEncoder().encode(`${before}headscope-figure:${word}${after}`);
 }
 
