@@ -3,8 +3,7 @@
 python -m transformer train en-de --data DIR --from OLD
 
 OLD is a checkpoint whose weights the run begins with; without it they are random. The shipped
-weights are those of the last of eleven runs, each of which began with the weights of the one
-before: their card tells of all.
+weights are an average of those after the last three of twelve runs: their card tells of all.
 """
 
 from transformer.checkpoint import About
