@@ -39,7 +39,7 @@ def main(sessions: list[int], seconds: float, typists: int) -> None:
                 ceiling = n
         cores = os.cpu_count()
         print(f"Ceiling: {ceiling} people on {cores} cores, 19 of 20 answers within {GOAL:.0f} s.")
-        for drafts in ("", _long(500)):
+        for drafts in ("", _long(500)) if typists else ():
             typed = asyncio.run(type_letters(address, typists, seconds, drafts))
             beside = ", beside a draft of 500 characters with a beam of 16" if drafts else ""
             print(
@@ -72,6 +72,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser("python -m tests.load")
     parser.add_argument("--sessions", type=int, nargs="*", default=list(SESSIONS))
     parser.add_argument("--seconds", type=float, default=30.0, help="of each crowd")
-    parser.add_argument("--typists", type=int, default=20)
+    parser.add_argument("--typists", type=int, default=20, help="0: nobody types")
     asked = parser.parse_args()
     main(asked.sessions, asked.seconds, asked.typists)

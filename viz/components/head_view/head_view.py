@@ -132,8 +132,10 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
 
 def _closed(map: AttentionMap, layer: int) -> list[tuple[int, int]]:
     """Query and key of each masked cell that is part of a row and column with open ones."""
-    is_open, merged = map.attention.allowed(layer).any(0), map.allowed(layer).any(0)
-    in_open = torch.zeros_like(is_open)
+    is_open = map.attention.allowed(layer).any(0)
+    if is_open.all():
+        return []
+    merged, in_open = map.allowed(layer).any(0), torch.zeros_like(is_open)
     shown_queries, rows = _members(map.row_groups)
     shown_keys, columns = _members(map.column_groups)
     in_open[shown_queries[:, None], shown_keys] = merged[rows[:, None], columns]
