@@ -34,9 +34,15 @@ SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)
 SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
 .filter((node) => node.scrollHeight > node.clientHeight + 1).length"""
 PICTURES = ".headscope:is(.head-view, .head-map, .decode-player, .token-rows)[data-nonce]"
-CUT = """() => [...document.querySelectorAll(".stPlotlyChart .main-svg")]
-.map((chart) => chart.getBoundingClientRect())
-.filter(({ right, bottom }) => right > innerWidth + 1 || bottom > innerHeight + 1).length"""
+CUT = """() => [...document.querySelectorAll(".stPlotlyChart .main-svg")].filter((chart) => {
+  const { right, bottom } = chart.getBoundingClientRect();
+  for (let at = chart.parentElement; at; at = at.parentElement) {
+    const box = at.getBoundingClientRect();
+    const isOut = right > box.right + 1 || bottom > box.bottom + 1;
+    if (isOut && getComputedStyle(at).overflow !== "visible") return true;
+  }
+  return right > innerWidth + 1 || bottom > innerHeight + 1;
+}).length"""
 ANSWER = re.compile(
     r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
     r"previous word \d\.\d\d nats · at best \d\.\d\d nats"

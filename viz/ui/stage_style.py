@@ -65,7 +65,7 @@ STAGE_STYLE = """
     margin-bottom: calc((var(--enlarged) - 1) * 380px);
     overflow: visible;
   }
-  .st-key-page .js-plotly-plot { zoom: var(--enlarged); }
+  .st-key-page .js-plotly-plot { zoom: var(--enlarged); overflow: visible !important; }
   .st-key-page [data-testid="stHorizontalBlock"]:not(
   :has(.stPlotlyChart, iframe, canvas, .st-key-grid)):has(
   .stButtonGroup, .stNumberInput, .stDownloadButton) { display: none; }
