@@ -4,6 +4,7 @@ Run it in the virtual environment of the app, where pip decides as it would inst
 are installed there stay. `python docs/deploy/lock.py NAME` writes NAME.lock, for another platform.
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -48,7 +49,9 @@ def licence(name: str, said: dict[str, Any]) -> str:
 
 def main() -> None:
     """Write both files."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "requirements"
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("name", nargs="?", default="requirements", help="of the lock, without .lock")
+    name = asked.parse_args().name
     python = ".".join(map(str, sys.version_info[:2]))
     lines, rows = [HEAD.format(python=python, platform=sys.platform)], []
     for each in resolved():

@@ -25,10 +25,11 @@ export function badge(view, head) {
 }
 
 // Heads that are shown together run side by side, each in a lane of its own: they fan out at both
-// ends.
+// ends. CSS pixels, of whole device pixels: a picture of lines that was kept moves to another lane.
 export function shiftOf(view, head) {
   const heads = shown(view);
-  return (heads.indexOf(head) - (heads.length - 1) / 2) * laneOf(view);
+  const { ratio } = view.paint;
+  return Math.round((heads.indexOf(head) - (heads.length - 1) / 2) * laneOf(view) * ratio) / ratio;
 }
 
 export function laneOf(view) {

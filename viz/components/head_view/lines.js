@@ -128,17 +128,19 @@ export function lookOf(size) {
 }
 
 // What lines are painted on: pixels whose colours are multiplied by their opacity, [r, g, b, a] in
-// 0..1, column after column.
-export function createPaint(width, height, ratio) {
+// 0..1, column after column. margin: pixels above and below what is seen, for what moves into it.
+export function createPaint(width, seen, ratio, margin) {
+  const height = seen + 2 * margin;
   const pixels = new Float32Array(4 * width * height);
-  return { width, height, ratio, pixels, image: new ImageData(width, height), ...curveOf(width) };
+  const image = new ImageData(width, height);
+  return { width, height, ratio, margin, pixels, image, ...curveOf(width) };
 }
 
 // Lines of one colour over what is there. place: { pitch, top, shift } in device pixels: of the
 // rows, of what has scrolled away, and how much below the middle of its row a line runs.
 export function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
   const ink = channels(colour).map((channel) => channel / 255);
-  const y = (place) => (place + 0.5) * pitch - top - 0.5 + shift;
+  const y = (place) => (place + 0.5) * pitch - top - 0.5 + shift + paint.margin;
   const isOut = (end) => end < -pitch / 2 || end > paint.height + pitch / 2;
   for (let i = 0; i < lines.values.length; i++) {
     const size = Math.min(1, Math.abs(lines.values[i]) / bound);

@@ -9,7 +9,7 @@ import { between } from "./moving.js";
 export function drawBase(view) {
   if (!view.paint) return; // not shown yet
   const perRow = view.isScrolling ? 1 : Number(view.controls.lines.value);
-  const source = `${view.drawn} ${perRow} ${view.top} ${shown(view)}`; // each has its lane
+  const source = `${view.drawn} ${perRow} ${view.top}`;
   if (source !== view.source) {
     view.source = source;
     view.layers.clear();
@@ -17,28 +17,33 @@ export function drawBase(view) {
   const context = view.base.getContext("2d");
   if (view.moving) {
     paintHead(view, shown(view)[0], movedLines(view, (map, head) => linesShown(map, head, perRow)));
-    return context.putImageData(developed(view.paint), 0, 0);
+    return context.putImageData(developed(view.paint), 0, -view.paint.margin);
   }
   context.clearRect(0, 0, view.base.width, view.base.height);
-  for (const head of shown(view)) context.drawImage(layerOf(view, head, perRow), 0, 0);
+  const { ratio, margin } = view.paint;
+  for (const head of shown(view)) {
+    context.drawImage(layerOf(view, head, perRow), 0, Math.round(shiftOf(view, head) * ratio) - margin);
+  }
   view.root.dataset.nonce = view.nonce;
 }
 
+// In the middle lane: wherever it is laid, it is the same picture.
 function layerOf(view, head, perRow) {
   const colour = colourOf(view, head);
   const kept = view.layers.get(head);
   if (kept?.colour === colour) return kept.canvas;
   const canvas = element("canvas");
-  Object.assign(canvas, { width: view.base.width, height: view.base.height });
-  paintHead(view, head, linesShown(view.map, head, perRow));
+  Object.assign(canvas, { width: view.paint.width, height: view.paint.height });
+  paintHead(view, head, linesShown(view.map, head, perRow), 0);
   canvas.getContext("2d").putImageData(developed(view.paint), 0, 0);
   view.layers.set(head, { canvas, colour });
   return canvas;
 }
 
-export function paintHead(view, head, lines) {
+// shift: px of its lane from the middle of a row.
+export function paintHead(view, head, lines, shift = shiftOf(view, head)) {
   const { paint, map, pitch, top } = view;
-  const place = { pitch: pitch * paint.ratio, top, shift: shiftOf(view, head) * paint.ratio };
+  const place = { pitch: pitch * paint.ratio, top, shift: shift * paint.ratio };
   paintLines(paint, lines, colourOf(view, head), map.header.bound, place);
 }
 

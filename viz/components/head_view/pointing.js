@@ -65,7 +65,7 @@ export function drawActive(view, heads) {
     : heads.map((head) => linesOf(view.map, head));
   heads.forEach((head, i) => paintHead(view, head, lines[i]));
   if (aimed) paintAimed(view, ...aimed);
-  context.putImageData(developed(view.paint), 0, 0);
+  context.putImageData(developed(view.paint), 0, -view.paint.margin);
   if (heads.length > 1) heads.forEach((head, i) => drawEnds(view, context, head, lines[i]));
 }
 

@@ -43,7 +43,7 @@ export function resize(view) {
   view.top = view.box.scrollTop * ratio;
   if (name !== view.size) {
     view.size = name;
-    view.paint = createPaint(width, height, ratio);
+    view.paint = createPaint(width, height, ratio, Math.ceil((view.pitch / 2) * ratio));
     for (const canvas of [view.base, view.overlay]) Object.assign(canvas, { width, height });
     view.layers.clear();
   }

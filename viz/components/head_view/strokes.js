@@ -17,7 +17,7 @@ function offer(view, canvas, draw) {
     if (!view.paint) return; // not shown
     const { paint } = view;
     const [strokes, boxes] = [(paint.strokes = []), []];
-    canvas.getContext = () => boxesOf(boxes);
+    canvas.getContext = () => noting(boxes, strokes);
     draw();
     delete canvas.getContext;
     delete paint.strokes;
@@ -26,12 +26,18 @@ function offer(view, canvas, draw) {
   };
 }
 
-// Stands for the canvas's context: pixels are dropped, boxes kept.
-function boxesOf(boxes) {
+// Stands for the canvas's context: pixels are dropped, boxes kept, and lines moved with the picture
+// that they are in.
+function noting(boxes, strokes) {
+  let n = 0;
+  const lay = (y) => {
+    for (const stroke of strokes.slice(n)) Object.assign(stroke, { from: stroke.from + y, to: stroke.to + y });
+    n = strokes.length;
+  };
   return {
     clearRect() {},
-    drawImage() {},
-    putImageData() {},
+    drawImage: (_image, _x, y) => lay(y),
+    putImageData: (_data, _x, y) => lay(y),
     fillRect(...sides) {
       boxes.push({ colour: this.fillStyle, sides });
     },

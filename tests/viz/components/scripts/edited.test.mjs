@@ -15,6 +15,7 @@ const VIEW = {
   heads: [0],
   pitch: 20,
   box: { scrollTop: 0 },
+  paint: { ratio: 1 },
   active: [],
   controls: { lines: { value: "5" } },
   map: {
