@@ -36,7 +36,7 @@ def open_story(name: str) -> Story:
     if (known := shipped_stories().get(name)) is not None:
         return known
     if name.startswith(PREFIX):
-        draft = DRAFTS.get(name.removeprefix(PREFIX))
+        draft = DRAFTS.read(name.removeprefix(PREFIX))
         if draft is None or not draft.scenes:
             raise StoryError("That story is not here any more: open the file that it was saved as.")
         return draft

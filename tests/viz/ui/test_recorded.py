@@ -38,7 +38,7 @@ def test_a_public_server_records_its_own_stories_only(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draft = Story("x", "Mine", "talk", scenes=TALK.scenes[:1])
-    monkeypatch.setattr(DRAFTS, "get", lambda code: draft)
+    monkeypatch.setattr(DRAFTS, "read", lambda code: draft)
     for public, status in (("no", 200), ("yes", recorded.NONE)):
         monkeypatch.setenv("HEADSCOPE_PUBLIC", public)
         assert client.get(f"/recorded?story={PREFIX}x").status_code == status
@@ -49,7 +49,7 @@ def test_what_fails_is_no_recording_and_is_tried_again(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draft = Story("x", "Broken", "talk", scenes=TALK.scenes[:1])
-    monkeypatch.setattr(DRAFTS, "get", lambda code: draft)
+    monkeypatch.setattr(DRAFTS, "read", lambda code: draft)
     assert client.get(f"/recorded?story={PREFIX}x").status_code == recorded.NONE
     assert not recorded._making
 
