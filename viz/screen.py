@@ -38,6 +38,8 @@ HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", 
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
 CHECKPOINT = frozenset(("checkpoint",))
 STORY = frozenset(("story",))
+QUESTION = REQUEST | STORY | {"scene"}
+"""What makes the question of a scene another one."""
 
 
 def _choice(spelling: Spelling, default: Any = None, about: frozenset[str] = frozenset()) -> Any:
@@ -61,7 +63,7 @@ class Screen:
     """What a window of a talk is for; None: the story stands in a strip above the picture."""
     room: str | None = _choice(NAME, None, STORY)
     """The code of a talk that is being given."""
-    guess: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | STORY | {"scene"})
+    guess: tuple[int, ...] | None = _choice(WHOLES, None, QUESTION)
     """The points that were put on the words of a scene's question; () where nobody guessed. None:
     it is not answered yet."""
     draft: str | None = _choice(NAME)

@@ -3,18 +3,23 @@
 import random
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_app import open_app, parameter, type_sentence
 from tests.browser.test_space import DRAWN, FAULTS
+from transformer import decode, load_checkpoint, record
+from viz.lessons.task import log_loss, shares
 from viz.screen import FIRST_PAGE, Screen, link, parse
+from viz.stories.asking import asked_of
 from viz.stories.shipped import stories_of
-from viz.stories.story import Scene, Story
+from viz.stories.story import Question, Scene, Story
 from viz.stories.writing import write_story
 
 pytestmark = pytest.mark.browser
@@ -26,6 +31,18 @@ COUNTED = Story(
     scenes=tuple(
         Scene(f"Scene {i}", "Words.", screen, notes=f"Notes of {i}.")
         for i, screen in enumerate(SCREENS)
+    ),
+)
+ASKING = Story(
+    *("", "Asking", "talk", "copy", ""),
+    scenes=(
+        Scene(
+            "It asks",
+            "Words.",
+            Screen(checkpoint="copy", text="3 8 4 9 5", decoding="greedy"),
+            question=Question("encoder_self", 0, 0, 2, "Which digit?"),
+        ),
+        Scene("It does not", "Words.", Screen(checkpoint="copy", text="9 2 6")),
     ),
 )
 WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
@@ -47,6 +64,9 @@ ANSWER = re.compile(
     r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
     r"previous word \d\.\d\d nats · at best \d\.\d\d nats"
 )
+POINTS = ".question li:visible output:not(.weight)"
+ALL_TEXT = """() => [...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot)
+.concat(document.body).map((root) => root?.innerHTML).join()"""
 DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
 
 
@@ -143,7 +163,7 @@ def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     page.get_by_label("Points for").nth(2).focus()
     for _ in range(8):  # arrow keys lead on in the talk elsewhere
         page.keyboard.press("ArrowRight")
-    expect(page.locator(".question output")).to_have_text(["", "60", "40", *[""] * 5])
+    expect(page.locator(POINTS)).to_have_text(["", "60", "40", *[""] * 5])
     expect(page.locator(PICTURES)).to_have_count(0)
     page.get_by_role("button", name="Reveal").press("Enter")
     expect(said).to_contain_text(ANSWER)
@@ -218,6 +238,84 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
     expect(invitation).to_be_hidden()
     for guest in (phone, laptop):
         guest.context.close()
+
+
+def test_an_audience_answers_together_and_learns_the_truth_when_it_is_revealed(
+    page: Page, browser: Browser, address: str, tmp_path: Path
+) -> None:
+    scene = ASKING.scenes[0]
+    checkpoint, text = load_checkpoint("checkpoints/copy", "cpu"), scene.screen.text or ""
+    recording = record(checkpoint, text, decode(checkpoint, text, "greedy").target)
+    seen = asked_of(scene, checkpoint, recording, "greedy")
+    assert seen is not None
+    weights, n = seen.weights.tolist(), len(seen.words)
+    file = tmp_path / "asking.md"
+    file.write_text(write_story(ASKING), "utf-8")
+    open_app(page, f"{address}/?story={quote(str(file))}&role=stage")
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    with page.expect_popup() as opened:
+        page.keyboard.press("p")
+    presenter = opened.value
+    expect(presenter.get_by_role("button", name="Reveal")).to_be_visible()
+    becomes(lambda: bool(parameter(page, "room")), True)
+    phones = [browser.new_page(viewport=PHONE) for _ in range(2)]
+    told: list[bytes] = []
+    for phone in phones:
+        phone.on("websocket", lambda socket: socket.on("framereceived", partial(_keep, told)))
+        phone.goto(f"{address}/talk/{parameter(page, 'room')}")
+        expect(phone.locator(".question .asked")).to_have_text("Which digit?")
+        expect(phone.get_by_role("button", name="Reveal")).to_be_hidden()
+    answers = [[0] * n, [0] * n]
+    answers[0][1], answers[1][0], answers[1][2] = 100, 60, 40
+    phones[0].locator(".question li button").nth(1).click()
+    for i in (0, 2):
+        phones[1].get_by_label("Points for").nth(i).fill(str(answers[1][i]))
+    sums = [str(sum(points)) for points in zip(*answers, strict=True)]
+    for window in (page, presenter):
+        expect(window.get_by_text("2 of 2 have answered")).to_be_visible()
+        expect(window.locator(POINTS)).to_have_text(sums)
+    phones[1].reload()  # whoever comes back is known, and is not counted twice
+    expect(phones[1].get_by_text("100 of 100 points. Counted.")).to_be_visible()
+    expect(page.get_by_text("2 of 2 have answered")).to_be_visible()
+    for phone in phones:
+        assert not has_weight(phone.evaluate(ALL_TEXT).encode(), weights)
+    assert told and not has_weight(b"".join(told), weights)
+    presenter.keyboard.press("r")
+    pooled = [sum(points) for points in zip(*answers, strict=True)]
+    of_each = [log_loss(weights, shares(points)) for points in answers]
+    room = (
+        f"The room's points together cost {log_loss(weights, shares(pooled)):.2f} nats · "
+        f"mean over 2 people {sum(of_each) / 2:.2f} nats · uniform"
+    )
+    for window in (page, presenter):
+        expect(window.locator(".question .said")).to_contain_text(f". {room}")
+    for phone, cost in zip(phones, of_each, strict=True):
+        expect(phone.locator(".question .said")).to_contain_text(
+            f". Your points cost {cost:.2f} nats · {room}"
+        )
+        expect(phone.get_by_role("button", name="Back to the talk")).to_be_hidden()
+    expect(page.locator(".head-view[data-nonce]")).to_be_visible()
+    assert has_weight(b"".join(told), weights)  # as it would have been found before
+    page.keyboard.press("PageDown")
+    for window in (page, phones[0]):
+        expect(window.locator(".question")).to_have_count(0)
+    page.keyboard.press("PageUp")
+    for window in (page, phones[0]):
+        expect(window.locator(".question .said")).to_contain_text(room)  # it is known by now
+    for phone in phones:
+        phone.context.close()
+
+
+def _keep(told: list[bytes], message: str | bytes) -> None:
+    told.append(message.encode() if isinstance(message, str) else message)
+
+
+def has_weight(content: bytes, weights: list[float]) -> bool:
+    """Whether weights of a row are there: as numbers in a text, or by three in an array."""
+    texts = (repr(each)[:7].encode() for each in weights if 0.01 < each < 0.99)
+    arrays = (np.asarray(weights, kind) for kind in ("<f4", "<f2"))
+    runs = (each[i : i + 3].tobytes() for each in arrays for i in range(len(weights) - 2))
+    return any(each in content for each in (*texts, *runs))
 
 
 def heading(page: Page) -> Locator:

@@ -4,35 +4,82 @@ from functools import partial
 
 import streamlit as st
 
+from transformer.refusal import Refusal
 from viz.components.question.question import question
+from viz.screen import Screen
 from viz.stories.asking import asked_of, payload_of
-from viz.ui.page import Pane
+from viz.ui.header import asked_on
+from viz.ui.limits import charge
+from viz.ui.opened import checkpoint_names
+from viz.ui.page import Page, Pane
+from viz.ui.request import Answer, answer, answer_at_hand
+from viz.ui.rooms import ROOMS
 from viz.ui.stage import on_stage
 from viz.ui.state import change, current_theme, session
 from viz.ui.stories import story_of
+from viz.ui.tally import points_of, question_of
 
 
 def is_asked(pane: Pane) -> bool:
     """Draw the question of the scene that is on the stage; whether it still waits for its answer:
     then nothing that holds a weight of its row may be sent to the browser.
     """
-    screen = session().screen
-    story = story_of(screen.story) if on_stage() else None
-    if story is None or pane.shown is None:
+    if not on_stage() or pane.shown is None:
         return False
-    scene, answer = story.scenes[story.nearest(screen.scene) - 1], pane.answer
-    seen = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
-    if seen is None:
-        return False
-    guess = screen.guess
-    payload = payload_of(scene, seen, answer.request.text, guess is not None)
-    if guess is not None:  # the answer takes the place of the words that led to it
+    guess = _ask(pane.answer)
+    if guess:  # the answer takes the place of the words that led to it
         st.html("<style>.st-key-scene p { display: none; }</style>")
-    question(payload, current_theme(), guess, partial(_reveal, len(seen.words)))
-    return guess is None
+    return guess is False
 
 
-def _reveal(n: int, points: list[int]) -> None:
-    """points: of a browser, which may say anything."""
-    whole = [each for each in points if isinstance(each, int) and 0 <= each <= 100]
-    change(guess=tuple(whole) if len(whole) == n else ())
+def ask_presenter(page: Page) -> None:
+    """Draw the question on the presenter's window, without its picture."""
+    screen = session().screen
+    story = story_of(screen.story)
+    asks = story is not None and story.scenes[story.nearest(screen.scene) - 1].question
+    if not asks or page.shows != "sentence" or not checkpoint_names():
+        return
+    asked = asked_on(page)
+    try:
+        if answer_at_hand(asked) is None:
+            charge(asked)
+        pane = page.shown(Pane(screen, asked, answer(asked)))
+    except Refusal:
+        return  # the wall says why
+    if pane.shown is not None:
+        _ask(pane.answer)
+
+
+def _ask(shown: Answer) -> bool | None:
+    """Draw the question about what is shown. Whether it is revealed; None: nothing is asked."""
+    screen = session().screen
+    story = story_of(screen.story)
+    if story is None:
+        return None
+    scene = story.scenes[story.nearest(screen.scene) - 1]
+    seen = asked_of(scene, shown.checkpoint, shown.recording, shown.request.method)
+    if seen is None:
+        return None
+    guess, of = screen.guess, ""
+    if screen.room is not None:
+        said = _said()
+        of, room = question_of(said), ROOMS.known(screen.room)
+        if room is not None:
+            room.ask(said, seen.words)
+            guess = room.guess_of(of) if guess is None else guess
+    payload = payload_of(scene, seen, shown.request.text, guess is not None)
+    on_reveal = partial(_reveal, len(seen.words))
+    question(payload, current_theme(), guess, on_reveal, of, screen.role)
+    return guess is not None
+
+
+def _said() -> Screen:
+    """The screen as its room says it, where nobody has changed anything since."""
+    state = session()
+    return state.asked if state.asked and state.screen == state.led else state.screen
+
+
+def _reveal(n: int, said: object) -> None:
+    """said: of a browser, which may say anything."""
+    points = points_of(said)
+    change(guess=points if points is not None and len(points) == n else ())

@@ -54,16 +54,13 @@ def header(page: Page) -> Request:
     if not names:
         st.error("There is no checkpoint here yet: train one with `make train`.")
         st.stop()
-    said = session().screen.checkpoint
-    checkpoint = said if said in names else names[0]
     say_dropped()
-    shows = page.shows
-    screen, shown = session().screen, session().shown
+    shows, shown = page.shows, session().shown
+    asked, place = asked_on(page), None
+    checkpoint = asked.checkpoint
     if shown is not None and shown.request.checkpoint not in names:
         _say_gone(shown.request.checkpoint, checkpoint)
-    text = first_example(checkpoint) if screen.text is None else screen.text
-    edits = screen.edits if page.edits in ("shown", "made") else ()
-    asked, place = request_of(checkpoint, text, replace(screen, edits=edits)), None
+    text = text_of(checkpoint)
     if on_stage() and shows == "sentence":
         _choose_text(checkpoint, text)
         place = st.empty()
@@ -84,6 +81,20 @@ def header(page: Page) -> Request:
     if shows == "sentence" and session().shown is None:
         st.stop()
     return asked
+
+
+def asked_on(page: Page) -> Request:
+    """What the Screen asks for on a page, where there is any checkpoint."""
+    names, screen = checkpoint_names(), session().screen
+    checkpoint = screen.checkpoint if screen.checkpoint in names else names[0]
+    edits = screen.edits if page.edits in ("shown", "made") else ()
+    return request_of(checkpoint, text_of(checkpoint), replace(screen, edits=edits))
+
+
+def text_of(checkpoint: str) -> str:
+    """The sentence that the Screen names, or the one that a checkpoint starts with."""
+    text = session().screen.text
+    return first_example(checkpoint) if text is None else text
 
 
 def _say_gone(gone: str, checkpoint: str) -> None:

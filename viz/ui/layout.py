@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
 from viz.ui.address import open_page, write_address
-from viz.ui.asking import is_asked
+from viz.ui.asking import ask_presenter, is_asked
 from viz.ui.collecting import keep_draft
 from viz.ui.cpu_instead import may_repeat
 from viz.ui.experiment import experiment
@@ -82,7 +83,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     state, failed = session(), f"{page.title} could not be drawn"
     said, state.failed = state.failed, None
     try:
-        if not open_scene():
+        if not open_scene(partial(ask_presenter, page)):
             return
         asked = header(page)
         say_failed_choice()

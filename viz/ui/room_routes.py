@@ -1,12 +1,13 @@
 """The addresses of rooms: one opens a room, one is a socket of those in it, one leads phones there.
 
 A window that listens is told where the talk is, at once and after each move; the presenter's, whose
-browser holds the key in a cookie, says where it goes. Nothing else can be said.
+browser holds the key in a cookie, says where it goes. Any other only answers what the talk asks.
 """
 
 import asyncio
 import html
 import json
+import time
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -20,11 +21,15 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from viz.screen import FIRST_PAGE, Screen, link, parse
 from viz.ui.guard import PAGE
 from viz.ui.rooms import LONGEST, OVER, ROOMS, Listener, Room, RoomError, holds, new_key
+from viz.ui.tally import points_of
 
 KEY = "headscope-talk"
 """The cookie; each room has its own, at its own path."""
 MOST_BYTES = 2**16
 """Of what is said in a room."""
+MOST_OF_ANSWER = 2**10
+PAUSE = 0.1
+"""Seconds between two news for a window without the key: many answers at once are told together."""
 NO_ROOM = 4404
 """How a socket ends where there is no such room."""
 NO_MORE = 4429
@@ -117,7 +122,8 @@ async def _talk(socket: WebSocket) -> None:
         if room is None:
             await socket.close(NO_ROOM)
             return
-        listener = room.enter(is_presenters)
+        asks = socket.query_params
+        listener = room.enter(is_presenters, asks.get("who", ""), asks.get("role") == "audience")
     except RoomError:
         await socket.close(NO_MORE)
         return
@@ -136,6 +142,8 @@ async def _tell(socket: WebSocket, room: Room, listener: Listener) -> None:
         listener.woken.clear()
         if not room.is_over:
             await _send(socket, room, listener)
+        if not listener.holds:
+            await asyncio.sleep(PAUSE)
     await socket.close(NO_ROOM)
 
 
@@ -143,6 +151,7 @@ async def _send(socket: WebSocket, room: Room, listener: Listener) -> None:
     role = socket.query_params.get("role")
     to = room.screen and seen_by(room.screen, role, room.code)
     news: dict[str, Any] = {"n": room.n, "to": to, "over": room.over, "holds": listener.holds}
+    news["tally"] = room.told(listener)
     if listener.holds:
         news |= {"done": listener.done, "following": room.n_following}
     await socket.send_text(json.dumps(news))
@@ -155,12 +164,26 @@ async def _hear(socket: WebSocket, room: Room, listener: Listener) -> None:
             said = await socket.receive_text()
         except (WebSocketDisconnect, RuntimeError, KeyError):  # it left, or it sent bytes
             return
-        move = _move(said)
-        if not listener.holds or move is None:
-            await socket.close(1008)
-            return
-        listener.done, screen, over = move
-        ROOMS.move(room, screen, over)
+        if answer := _answer(said):
+            if not listener.may_answer(time.monotonic()):
+                break
+            room.answer(listener, *answer)
+        elif listener.holds and (move := _move(said)):
+            listener.done, screen, over = move
+            ROOMS.move(room, screen, over)
+        else:
+            break
+    await socket.close(1008)
+
+
+def _answer(said: str) -> tuple[str, tuple[int, ...]] | None:
+    """Which question is answered with which points; None where something else is said."""
+    try:
+        told: Any = json.loads(said) if len(said) <= MOST_OF_ANSWER else None
+        of, points = told["of"], points_of(told["points"])
+        return (of, points) if isinstance(of, str) and points is not None else None
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
 
 
 def _move(said: str) -> tuple[int, Screen, str] | None:

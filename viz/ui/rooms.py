@@ -3,29 +3,37 @@
 A room is named by a code that nobody guesses, and moved by whoever has its key: the code is made
 from the key, so that whoever has it can open the same room again after the server has ended. Each
 move has the next number, and the last one holds. All of it happens in the server's one loop, so
-nothing is locked.
+nothing is locked; only `known`, `ask` and `guess_of` are for the threads in which pages are drawn.
 """
 
 import asyncio
+import re
 import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import Any
 
 from transformer.refusal import Refusal
 from viz.screen import Screen
+from viz.ui.tally import MOST_WORDS, Tally, question_of
 
 MOST, MOST_OF_ADDRESS = 200, 20
 """Rooms of all people, and of one network address."""
 MOST_LISTENERS = 1000
 """Windows and phones in one room."""
+MOST_QUESTIONS = 20
+"""Whose answers a room remembers."""
+RATE, AT_ONCE = 5.0, 20
+"""Answers per second of one listener, and so many more where it rested before."""
 LONGEST = 12 * 3600.0
 """Seconds after its last move at which a room ends."""
 OVER = ("", "blank", "qr")
 """Nothing, black, or the audience's link as a QR code."""
 _CODE_BYTES, _KEY_BYTES = 9, 24
+_NAME = re.compile(r"[\w-]{8,40}")
 
 
 class RoomError(Refusal):
@@ -38,10 +46,27 @@ class Listener:
 
     holds: bool
     """Whether it has the key."""
+    who: str = ""
+    """What its browser calls itself, so that whoever comes back is known."""
+    answers: bool = False
+    """Whether it is a phone of the audience: it is asked, and told of no other answers before the
+    truth is shown."""
     done: int = 0
     """The last of its moves that was heard."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
     """There is news for it."""
+    owes: float = 0.0
+    said_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.who):
+            self.who = secrets.token_hex(8)
+
+    def may_answer(self, now: float) -> bool:
+        """Whether it does not answer too often. now: seconds of a clock that only goes forward."""
+        self.owes = max(self.owes - RATE * (now - self.said_at), 0) + 1
+        self.said_at = now
+        return self.owes <= AT_ONCE
 
 
 @dataclass
@@ -60,6 +85,10 @@ class Room:
     n: int = 0
     """How often it was moved."""
     listeners: set[Listener] = field(default_factory=set)
+    question: str = ""
+    """What its scene would ask, as `question_of` names it."""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """Of questions, the newest last."""
     is_over: bool = False
 
     @property
@@ -67,30 +96,71 @@ class Room:
         """How many there are beside the presenter's own windows."""
         return sum(not each.holds for each in self.listeners)
 
-    def enter(self, holds: bool) -> Listener:
-        """Be told of every move from now on. Raises RoomError where too many are."""
+    def enter(self, holds: bool, who: str = "", answers: bool = False) -> Listener:
+        """Be told of every move from now on. Raises RoomError where too many are.
+
+        who, answers: as a Listener has them.
+        """
         if len(self.listeners) >= MOST_LISTENERS and not holds:
             raise RoomError(f"{MOST_LISTENERS} windows follow this talk: there is no more room.")
-        listener = Listener(holds)
+        listener = Listener(holds, who, answers)
         self.listeners.add(listener)
         listener.woken.set()
-        self._tell_presenter()
+        self._tell_walls()
         return listener
 
     def leave(self, listener: Listener) -> None:
         """Be told nothing more."""
         self.listeners.discard(listener)
-        self._tell_presenter()
+        self._tell_walls()
 
     def tell(self) -> None:
         """Wake all who listen."""
         for each in self.listeners:
             each.woken.set()
 
-    def _tell_presenter(self) -> None:
-        """How many follow has changed."""
+    def ask(self, screen: Screen, words: tuple[str, ...]) -> None:
+        """Somebody sees the question of this screen, on these words, as the server drew it."""
+        if _of_all(screen) != self.screen or len(words) > MOST_WORDS:
+            return  # it has wandered, or is still on its way
+        known = self.tallies.setdefault(self.question, Tally(words))
+        if known.words != words and known.guess is None:
+            self.tallies[self.question] = Tally(words)
+
+    def guess_of(self, question: str) -> tuple[int, ...] | None:
+        """With which points this was revealed; None: it was not."""
+        known = self.tallies.get(question)
+        return None if known is None else known.guess
+
+    def answer(self, listener: Listener, question: str, points: tuple[int, ...]) -> None:
+        """Count what a listener says, if it is about what is asked now."""
+        if question == self.question and (tally := self.tallies.get(question)) is not None:
+            tally.put(listener.who, points)
+            self._tell_walls()
+        listener.woken.set()
+
+    def told(self, listener: Listener) -> dict[str, Any]:
+        """What is said of the answers: to the audience only its own, until the truth is shown."""
+        tally = self.tallies.get(self.question) or Tally()
+        asked = {each.who for each in self.listeners if each.answers} | tally.answers.keys()
+        is_shown = tally.guess is not None or not listener.answers
+        all_told = {**tally.told(), "asked": len(asked)} if is_shown else {}
+        mine = {"mine": tally.counted(listener.who)} if listener.answers else {}
+        return {"of": self.question, "revealed": tally.guess is not None, **mine, **all_told}
+
+    def turn(self, screen: Screen) -> None:
+        """Be at this screen, and at its question."""
+        self.screen = _of_all(screen)
+        self.question = question_of(self.screen)
+        if screen.guess is not None:
+            self.tallies.setdefault(self.question, Tally()).reveal(screen.guess)
+        for old in list(self.tallies)[:-MOST_QUESTIONS]:
+            del self.tallies[old]
+
+    def _tell_walls(self) -> None:
+        """Of the audience, how many there are, or what they say, has changed."""
         for each in self.listeners:
-            if each.holds:
+            if not each.answers:
                 each.woken.set()
 
 
@@ -128,9 +198,13 @@ class Rooms:
         self._end_old()
         return self._known.get(code)
 
+    def known(self, code: str | None) -> Room | None:
+        """The same for a thread beside the loop: nothing ends by it."""
+        return self._known.get(code or "")
+
     def move(self, room: Room, screen: Screen, over: str = "") -> None:
         """Lead everybody there. over: one of OVER."""
-        room.screen = replace(screen, role=None, room=None, draft=None)
+        room.turn(screen)
         room.n, room.over, room.moved = room.n + 1, over, self._now()
         room.tell()
 
@@ -154,6 +228,11 @@ class Rooms:
         del self._known[room.code]
         room.is_over = True
         room.tell()
+
+
+def _of_all(screen: Screen) -> Screen:
+    """What a screen is for all windows."""
+    return replace(screen, role=None, room=None, draft=None)
 
 
 def new_key() -> str:

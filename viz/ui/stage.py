@@ -1,6 +1,7 @@
 """A scene for a wall: its heading and text above the page, which stays as live as it is."""
 
 import html
+from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import streamlit as st
@@ -30,9 +31,11 @@ def on_stage() -> bool:
     return screen.role in ("stage", "audience") and story_of(screen.story) is not None
 
 
-def open_scene() -> bool:
+def open_scene(ask: Callable[[], None]) -> bool:
     """In a talk, draw what stands above the page, and hear its keys. Returns whether the page is
     to be drawn below: on the presenter's window notes, time and the next scene take its place.
+
+    ask: draws what the scene asks, for the presenter.
     """
     screen = session().screen
     story = story_of(screen.story)
@@ -45,7 +48,7 @@ def open_scene() -> bool:
         _hear(story, number, start=seen_by(story.told(number), screen.role, screen.room))
         return False
     if screen.role == "presenter":
-        _present(story, number, scene)
+        _present(story, number, scene, ask)
         return False
     _hear(story, number)
     _scene(number, scene)
@@ -57,11 +60,12 @@ def _names_no_screen(screen: Screen) -> bool:
     return screen == session().asked and bare(screen) == Screen(page=screen.page)
 
 
-def _present(story: Story, number: int, scene: Scene) -> None:
+def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -> None:
     """The presenter's window."""
     said, beside = st.columns([6, 5], gap="large")
     with said:
         _scene(number, scene)
+        ask()
         notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
         st.html(f'<section class="notes" aria-label="Notes">{notes}</section>')
         st.html(_KEYS)

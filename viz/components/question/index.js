@@ -1,100 +1,114 @@
-// Predict, then reveal: which word will this row look at? One is tapped, or 100 points are spread.
+// Predict, then reveal: which word will this row look at? One is tapped, or 100 points are spread:
+// by whoever stands here, or in the room of a talk by everybody in the audience.
 
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
 import { tell } from "../kit/sync.js";
+import { knownTally, onTally } from "../kit/tally.js";
 import { unpack } from "../kit/unpack.js";
-import { ALL, cost, onOne, withPoints } from "./points.js";
+import { answerSoon, createAnswering, howCounted, modeOf, takeCounted } from "./answering.js";
+import { createField, showField } from "./field.js";
+import { ALL, onOne, sumOf, whole, withPoints } from "./points.js";
+import { createRest, showResult } from "./result.js";
+import { tellTruth } from "./truth.js";
 
 const REVEAL = "headscope:reveal"; // somebody asks for the answer by a key of the talk
-const REVEALED = "headscope:revealed"; // it is there: the picture may follow
 const IN_A_COLUMN = 8;
 
 // Not a picture: nobody copies it as a figure.
 export default mounted("question", create, update);
 
 function create(root, sync) {
-  const view = { root, sync, points: [], fields: [], truth: null };
+  const view = { root, sync, points: [], fields: [], truth: null, of: "", role: null };
+  view.answering = createAnswering();
   view.asked = element("p", "asked");
   view.list = element("ol", "words");
+  view.rest = createRest();
+  view.key = element("p", "key dim");
   view.button = element("button", "reveal", "Reveal (r)");
   view.button.type = "button";
   view.sum = element("span", "dim");
+  view.sum.setAttribute("role", "status");
   view.foot = element("p", "foot");
   view.foot.append(view.button, view.sum);
   view.said = element("p", "said");
   view.said.setAttribute("role", "status");
-  root.replaceChildren(view.asked, view.list, view.foot, view.said);
-  const reveal = () => !view.truth && root.getClientRects().length && tell(sync, "reveal", view.points.map(Math.round));
+  root.replaceChildren(view.asked, view.said, view.list, view.key, view.foot);
+  const reveal = () => {
+    const isSeen = root.getClientRects().length > 0;
+    if (!view.truth && isSeen && modeOf(view, knownTally()) !== "guest") tell(sync, "reveal", whole(view.points));
+  };
   view.button.onclick = reveal;
   window.addEventListener(REVEAL, reveal);
-  view.dispose = () => window.removeEventListener(REVEAL, reveal);
+  const endTally = onTally(() => show(view));
+  view.dispose = () => {
+    window.removeEventListener(REVEAL, reveal);
+    endTally();
+    clearTimeout(view.answering.timer);
+  };
   return view;
 }
 
-function update(view, { nonce, palette, guess, payload }) {
+function update(view, { nonce, palette, guess, of, role, payload }) {
   applyPalette(view.root, palette);
-  if (nonce === view.nonce) return;
+  if (nonce === view.nonce && of === view.of) return;
   const { asked, words, truth } = unpack(payload).header;
-  const isSame = view.asked.textContent === asked && view.words?.join() === words.join();
+  const isSame = view.of === of && view.asked.textContent === asked && view.words?.join() === words.join();
+  Object.assign(view, { nonce, truth, of, role });
   if (!isSame) begin(view, asked, words);
-  if (guess?.length === words.length) view.points = guess;
-  Object.assign(view, { nonce, truth });
-  for (const node of [view.asked, view.list, view.foot]) node.hidden = Boolean(truth);
-  view.said.hidden = !truth;
-  if (truth) tellTruth(view);
-  showPoints(view);
+  const isOwn = modeOf(view, knownTally()) !== "guest" && guess?.length === words.length && sumOf(guess) > 0;
+  if (isOwn) view.points = guess;
+  show(view);
 }
 
 function begin(view, asked, words) {
-  Object.assign(view, { words, points: words.map(() => 0) });
+  clearTimeout(view.answering.timer);
+  Object.assign(view, { words, points: words.map(() => 0), answering: createAnswering() });
   view.asked.textContent = asked;
   view.fields = words.map((word, i) => field(view, word, i));
-  view.list.replaceChildren(...view.fields.map(({ node }) => node));
+  view.list.replaceChildren(...view.fields.map(({ node }) => node), view.rest.node);
   view.list.style.setProperty("--rows", Math.ceil(words.length / Math.ceil(words.length / IN_A_COLUMN)));
 }
 
 function field(view, word, i) {
-  const [node, button, range, number] = [element("li"), element("button", "", word), element("input"), element("output")];
-  button.type = "button";
-  button.onclick = ({ detail }) => {
+  const made = createField(word);
+  made.button.onclick = ({ detail }) => {
     put(view, onOne(view.words.length, i));
-    if (detail) button.blur(); // by a tap: the next key is the talk's
+    if (detail) made.button.blur(); // by a tap: the next key is the talk's
   };
-  Object.assign(range, { type: "range", min: 0, max: ALL, step: 5 });
-  range.setAttribute("aria-label", `Points for ${word}`);
-  range.oninput = () => put(view, withPoints(view.points, i, Number(range.value)));
-  node.append(button, range, number);
-  return { node, button, range, number };
+  made.range.oninput = () => put(view, withPoints(view.points, i, Number(made.range.value)));
+  return made;
 }
 
 function put(view, points) {
   view.points = points;
-  showPoints(view);
+  if (modeOf(view, knownTally()) === "guest") answerSoon(view);
+  show(view);
 }
 
-function showPoints({ fields, points, sum }) {
-  fields.forEach(({ button, range, number }, i) => {
-    const given = Math.round(points[i]);
-    range.value = given;
-    range.style.setProperty("--part", `${given}%`);
-    number.textContent = given || "";
-    button.setAttribute("aria-pressed", given === ALL);
-  });
-  const given = Math.round(points.reduce((a, b) => a + b, 0));
-  sum.textContent = given ? `${given} of ${ALL} points` : `Tap a word, or spread ${ALL} points`;
+// What is known, as it is now: the answers may grow while nothing else changes.
+function show(view) {
+  const { truth, asked, list, foot, button, sum, said, fields } = view;
+  const known = knownTally();
+  const mode = modeOf(view, known);
+  const tally = known?.of === view.of ? known : null;
+  if (mode === "guest") takeCounted(view, tally);
+  const isTold = Boolean(truth && tally?.answered && tally.logs);
+  for (const node of [asked, foot]) node.hidden = Boolean(truth);
+  list.hidden = Boolean(truth) && !isTold;
+  said.hidden = !truth;
+  button.hidden = mode === "guest";
+  foot.classList.toggle("of-room", mode === "room");
+  const points = whole(view.points);
+  fields.forEach((each, i) => showField(each, points[i], mode === "room" ? tally : null, i));
+  showResult(view, isTold ? tally : null);
+  sum.textContent = sayWhere(view, mode, tally, sumOf(points));
+  if (truth) tellTruth(view, isTold ? tally : null);
 }
 
-function tellTruth({ root, said, points, truth }) {
-  const yours = cost(truth.weights, points);
-  const known = [["uniform", truth.uniform], ["previous word", truth.previous], ["at best", truth.least]];
-  const others = known.map(([name, value]) => `${name} ${nats(value)}`).join(" · ");
-  said.replaceChildren(`${truth.says} `);
-  if (yours !== null) said.append(element("b", "", `Your points cost ${nats(yours)}`), " · ");
-  said.append(`${others} (less is better)`);
-  root.dispatchEvent(new CustomEvent(REVEALED, { bubbles: true, composed: true }));
-}
-
-function nats(value) {
-  return `${value.toFixed(2)} nats`;
+function sayWhere(view, mode, tally, given) {
+  if (mode === "room") return `${tally.answered} of ${tally.asked} have answered`;
+  if (!given) return `Tap a word, or spread ${ALL} points`;
+  const said = `${given} of ${ALL} points`;
+  return mode === "guest" ? `${said}. ${howCounted(view, tally)}` : said;
 }

@@ -34,9 +34,17 @@ def question_payload(asked: str, words: Sequence[str], truth: Truth | None) -> b
     return pack({"asked": asked, "words": list(words), "truth": truth and asdict(truth)})
 
 
-def question_data(payload: bytes, theme: Theme, guess: tuple[int, ...] | None = None) -> bytes:
-    """guess: the points that were put on the words."""
-    return envelope(payload, theme, guess=guess)
+def question_data(
+    payload: bytes,
+    theme: Theme,
+    guess: tuple[int, ...] | None = None,
+    of: str = "",
+    role: str | None = None,
+) -> bytes:
+    """guess: the points that were put on the words. of, role: in a room, its name of the question,
+    and what the window is for: then the audience answers together.
+    """
+    return envelope(payload, theme, guess=guess, of=of, role=role)
 
 
 def question(
@@ -44,7 +52,9 @@ def question(
     theme: Theme,
     guess: tuple[int, ...] | None,
     on_reveal: Callable[[list[int]], None],
+    of: str = "",
+    role: str | None = None,
     key: str = "question",
 ) -> None:
     """Draw it. on_reveal: called with the points, or with nothing where nobody guessed."""
-    _question(question_data(payload, theme, guess), key, on_reveal=on_reveal)
+    _question(question_data(payload, theme, guess, of, role), key, on_reveal=on_reveal)

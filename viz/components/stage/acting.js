@@ -33,7 +33,7 @@ const ACTIONS = {
   presenter: (talk) => openPresenter(talk),
   invite: (talk) => inRoom(talk, () => setOver(talk, talk.over === "qr" ? "" : "qr")),
   tool: ({ tool }) => placeInTalk().role === "stage" && follow(tool),
-  reveal: ({ recorded }) => placeInTalk().role === "stage" && reveal(recorded),
+  reveal: ({ recorded }) => reveal(recorded),
   field: (_, event) => event.composedPath()[0].blur(),
   leave: (talk) => (talk.over ? setOver(talk, "") : leave(talk)),
 };

@@ -4,6 +4,7 @@
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
 import { follow } from "../kit/scene.js";
+import { onAnswer } from "../kit/tally.js";
 import { onKey } from "./acting.js";
 import { createAway } from "./away.js";
 import { createCover } from "./covers.js";
@@ -36,7 +37,7 @@ function begin() {
   const host = element("div", "talk-host");
   const talk = { host, root: element("div", "headscope talk"), scenes: [], windows: {}, code: "" };
   Object.assign(talk, { together: createTogether(), room: null, opening: null, after: null });
-  Object.assign(talk, { over: "", why: "", following: undefined, desk: null });
+  Object.assign(talk, { over: "", why: "", tally: {}, following: undefined, desk: null });
   const shadow = host.attachShadow({ mode: "open" });
   talk.place = element("button", "place");
   talk.place.type = "button";
@@ -52,6 +53,7 @@ function begin() {
   shadow.append(talk.root);
   document.body.append(host);
   window.addEventListener("keydown", (event) => onKey(talk, event), true);
+  onAnswer((answer) => talk.room?.say(answer));
   setInterval(() => watch(talk), LOOK);
   return talk;
 }

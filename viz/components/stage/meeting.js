@@ -30,7 +30,7 @@ export function meet(talk, isForgotten) {
 
 export function part(talk) {
   talk.room?.end();
-  Object.assign(talk, { room: null, why: "", following: undefined, together: createTogether() });
+  Object.assign(talk, { room: null, why: "", tally: {}, following: undefined, together: createTogether() });
 }
 
 function entered(talk) {
@@ -46,7 +46,7 @@ function hearing(talk) {
   };
   return {
     hear(news, isFirst) {
-      talk.following = news.following;
+      Object.assign(talk, { following: news.following, tally: news.tally });
       carryOut(talk, hear(talk.together, news, isFirst));
       showCovers(talk, talk.together.over);
       say("");

@@ -1,6 +1,7 @@
 // A window goes to a scene: by its own keys, which its room is told of, or because the room says so.
 
 import { follow, isAtRest, isShown } from "../kit/scene.js";
+import { giveTally } from "../kit/tally.js";
 import { showAway } from "./away.js";
 import { showCovers } from "./covers.js";
 import { isFrame, placeInTalk } from "./going.js";
@@ -92,8 +93,10 @@ function isLost(talk) {
 }
 
 // Whether this window is where its talk is, and what is said of that.
-export function showTogether({ together, room, desk, away, why, following, over }) {
+export function showTogether({ together, room, desk, away, why, following, over, tally }) {
+  const isOff = why === LOST;
+  giveTally(room && (!why || isOff) ? { ...tally, isThere: together.isThere, isLost: isOff } : null);
   const isGuest = Boolean(room) && !together.holds;
-  showAway(away, isGuest && !together.isThere, isGuest && why !== LOST ? why : "");
+  showAway(away, isGuest && !together.isThere, isGuest && !isOff ? why : "");
   if (desk) showRoom(desk, { following, over, why });
 }

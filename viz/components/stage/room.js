@@ -3,6 +3,7 @@
 const NO_ROOM = 4404; // viz/ui/room_routes.py
 const NO_MORE = 4429;
 const OVER = { [NO_ROOM]: "This talk is over.", [NO_MORE]: "So many follow this talk that nobody else can." };
+const NAME = "headscope-who";
 const WAITS = [500, 1000, 2000, 5000]; // ms until it is tried again
 
 // hear(news, isFirst); over(why): it is not tried again; lost(): it is.
@@ -13,7 +14,7 @@ export function enterRoom(path, { hear, over, lost }) {
   let isEnded = false;
   const connect = () => {
     let isFirst = true;
-    socket = new WebSocket(location.origin.replace(/^http/, "ws") + path);
+    socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}${path}&who=${ownName()}`);
     socket.onmessage = ({ data }) => {
       tries = 0;
       hear(JSON.parse(data), isFirst);
@@ -31,8 +32,8 @@ export function enterRoom(path, { hear, over, lost }) {
   return {
     path,
     // What cannot be said now is said when there is a connection again.
-    say(move) {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(move));
+    say(said) {
+      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(said));
     },
     end() {
       isEnded = true;
@@ -40,6 +41,19 @@ export function enterRoom(path, { hear, over, lost }) {
       socket.close();
     },
   };
+}
+
+// What the room knows this tab by as long as it is open, so that whoever comes back is not counted twice.
+function ownName() {
+  try {
+    return (sessionStorage[NAME] ??= newName());
+  } catch {
+    return (window[NAME] ??= newName());
+  }
+}
+
+function newName() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // A room for the talk that is at this address. Gives links to the windows in it, { stage, presenter }.

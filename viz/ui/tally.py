@@ -1,0 +1,83 @@
+"""What the people in a room answer to a scene's question: 100 points each, on the words of a row.
+
+Nothing of the truth is here: what people said is scored where the weights are, once they are shown.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from viz.components.kit.browser import digest
+from viz.lessons.task import shares
+from viz.screen import QUESTION, Screen
+
+ALL = 100
+"""Points that one person may spread."""
+MOST_WORDS = 100
+"""Of a row that a room is asked about."""
+MOST_ANSWERS = 1000
+"""Of people to one question."""
+
+
+@dataclass
+class Tally:
+    """The answers to one question; whoever answers again changes theirs, until it is revealed."""
+
+    words: tuple[str, ...] = ()
+    """() until somebody has seen the question."""
+    guess: tuple[int, ...] | None = None
+    """The points of the window that revealed it; None: it is not revealed."""
+    answers: dict[str, bytes] = field(default_factory=dict)
+    """By who gave it, the points on each word."""
+    sums: list[int] = field(default_factory=list)
+    """Of all points on each word."""
+    _logs: list[float] | None = None
+
+    def put(self, who: str, points: Sequence[int]) -> None:
+        """Count an answer; one without points takes back what was said."""
+        is_full = len(self.answers) >= MOST_ANSWERS and who not in self.answers
+        if self.guess is not None or len(points) != len(self.words) or is_full:
+            return
+        before = self.answers.pop(who, bytes(len(points)))
+        if any(points):
+            self.answers[who] = bytes(points)
+        sums = self.sums or [0] * len(points)
+        self.sums = [a - b + c for a, b, c in zip(sums, before, points, strict=True)]
+
+    def reveal(self, guess: tuple[int, ...]) -> None:
+        """No answer is counted any more. guess: of the window that shows the truth."""
+        if self.guess is None:
+            self.guess = guess
+
+    def counted(self, who: str) -> list[int] | None:
+        """The answer that is known of somebody."""
+        known = self.answers.get(who)
+        return None if known is None else list(known)
+
+    def told(self) -> dict[str, Any]:
+        """What is shown of it on the wall; what scores it, too, once it is revealed."""
+        told = {"answered": len(self.answers), "points": self.sums}
+        return told | ({"logs": self.logs} if self.guess is not None else {})
+
+    @property
+    def logs(self) -> list[float]:
+        """Of each word the mean over people of ln p, p being the share of points that they put on
+        it: the mean of what they all pay is -sum_j A_j of these.
+        """
+        if self._logs is None:
+            given = [[math.log(each) for each in shares(one)] for one in self.answers.values()]
+            self._logs = [math.fsum(word) / len(given) for word in zip(*given, strict=True)]
+        return self._logs
+
+
+def question_of(screen: Screen) -> str:
+    """A name of what the scene asks about this sentence: another one is another question."""
+    return digest(repr([getattr(screen, name) for name in sorted(QUESTION)]).encode())
+
+
+def points_of(said: Any) -> tuple[int, ...] | None:
+    """What a browser says that it puts on words, which may be anything; None: no such points."""
+    if not isinstance(said, list) or not all(type(each) is int and each >= 0 for each in said):
+        return None
+    return tuple(said) if sum(said) <= ALL else None
