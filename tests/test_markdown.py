@@ -49,6 +49,7 @@ KNOWN = {
     "score_split(parts, named, more, score, current_theme())": "as above",
     "_most(pane.recording, found)": "kinds by literal, the rest are numbers",
     "cost_table(sizes, n, measured, current_theme())": "numbers, and texts of our own",
+    "cost_legend()": "texts of our own",
     "_compared(before, forced, shown)": "words are escaped, the rest are numbers",
     "_text(story, story.nearest(screen.scene))": "viz/stories/markdown.py escapes all texts",
     "_anchor(scene.screen, 'Open')": "a link, escaped",

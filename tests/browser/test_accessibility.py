@@ -28,7 +28,8 @@ POSITIONS = [
     if view.name in ("encoding_curves", "token_vectors")  # all kinds of controls are in these two
 ]
 FURTHER = [
-    *(f"{page}?checkpoint={name}" for page in ("", "decode") for name in ("everyday", "sentiment")),
+    *(f"?checkpoint={name}" for name in ("everyday", "sentiment")),
+    "decode?checkpoint=sentiment",
     "decode?text=",  # a warning
     "training?topic=rate",
     "training?topic=loss",
@@ -38,6 +39,7 @@ FURTHER = [
 ]
 LAID_OUT = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
 LAID_OUT += ["training?topic=smoothing", "masks?masks=textbook"]
+LAID_OUT += ["decode?checkpoint=everyday"]
 """What else a page can show: another family, another view, and what is laid out in its own way."""
 PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"]'
 

@@ -5,7 +5,8 @@ Hugging Face's Trainer. All of them read the same sentence and the same target, 
 model wrote, so that a cell of a head's map is the same pair of tokens at every step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,19 +62,24 @@ class Course:
 
 
 def watch(
-    checkpoint: Checkpoint, source: str, final: Recording, snapshots: Sequence[Snapshot]
+    checkpoint: Checkpoint,
+    source: str,
+    final: Recording,
+    snapshots: Sequence[Snapshot],
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Course:
     """Run each snapshot once over the source and over the target of `final`.
 
     final: what `record(checkpoint, source, ...)` gave: its tokens and its heads are what all others
-    must have. One model is in memory at a time. A snapshot that is damaged, or another model,
-    leaves a sentence in `problems`, and the others are shown. Raises DeviceError.
+    must have. turn: around each run, of one snapshot. One model is in memory at a time. A
+    snapshot that is damaged, or another model, leaves a sentence in `problems`, and the others are
+    shown. Raises DeviceError.
     """
     run = thinned(snapshots, max(2, min(MOST, BUDGET // max(1, _size(_slim(final))))))
     steps, recordings, problems = [], [], []
     for snapshot in run:
         try:
-            recording = _recorded(snapshot, checkpoint, source, final)
+            recording = _recorded(snapshot, checkpoint, source, final, turn)
         except DeviceError:  # no fault of the snapshot's
             raise
         except Refusal as error:
@@ -118,12 +124,17 @@ def even_value(metric: Metric, attention: Attention, layer: int, head: int) -> f
 
 
 def _recorded(
-    snapshot: Snapshot, checkpoint: Checkpoint, source: str, final: Recording
+    snapshot: Snapshot,
+    checkpoint: Checkpoint,
+    source: str,
+    final: Recording,
+    turn: Callable[[], AbstractContextManager[object]],
 ) -> Recording:
     if snapshot.path == checkpoint.path:
         return final
     opened = load_checkpoint(snapshot.path, checkpoint.device.type)
-    return record(opened, source, final.target or None)
+    with turn():
+        return record(opened, source, final.target or None)
 
 
 def _tokens_and_heads(recording: Recording) -> dict[str, Any]:

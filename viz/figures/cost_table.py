@@ -10,20 +10,34 @@ from transformer.complexity import LAYERS, LENGTHS, Layer, Measured, Sizes
 from viz.figures.layer_costs import COLOURS, DASHES, QUANTITIES, WIDTHS
 from viz.theme import Theme
 
+_SAMPLE = """
+  .costs .sample { display: inline-block; width: 28px; margin-right: 0.6rem; }
+  .costs .sample { vertical-align: middle; }
+"""
 _STYLE = """
 <style>
   .costs { overflow-x: auto; }
   .costs table { border-collapse: collapse; width: 100%; font-size: 0.95rem; white-space: nowrap; }
   .costs th, .costs td { padding: 0.32rem 0.6rem; border: 0; text-align: right; }
   .costs th { font-weight: 400; }
-  .costs thead th { color: DIM; font-size: 0.875rem; }
+  .costs thead th { color: DIM; font-size: 0.875rem; white-space: normal; }
   .costs tbody tr { border-top: 1px solid GRID; }
   .costs tbody th, .costs .formula, .costs thead th:first-child { text-align: left; }
-  .costs .formula { padding-left: 1.6rem; }
-  .costs .sample { display: inline-block; width: 28px; margin-right: 0.6rem; }
-  .costs .sample { vertical-align: middle; }
+  .costs .formula { padding-left: clamp(0.6rem, 1.2vw, 1.6rem); }
+  LINE
 </style>
 """
+_LEGEND = """
+<style>
+  .costs.legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.6rem; font-size: 0.95rem; }
+</style>
+"""
+
+
+def cost_legend() -> str:
+    """The layers and their lines, where no table stands beside the curves."""
+    each = (f"<span>{_sample(layer.name)}{layer.title}</span>" for layer in LAYERS)
+    return f'<style>{_SAMPLE}</style>{_LEGEND}<div class="costs legend">{"".join(each)}</div>'
 
 
 def cost_table(sizes: Sizes, n: int, measured: Measured | None, theme: Theme) -> str:
@@ -33,14 +47,14 @@ def cost_table(sizes: Sizes, n: int, measured: Measured | None, theme: Theme) ->
         f'<th colspan="2" scope="col">{title} ({_at(n)})</th>' for title in QUANTITIES.values()
     )
     rows = "".join(_row(layer, sizes, n, measured, near) for layer in LAYERS)
-    style = _STYLE.replace("DIM", theme.dim).replace("GRID", theme.grid)
+    style = _STYLE.replace("DIM", theme.dim).replace("GRID", theme.grid).replace("LINE", _SAMPLE)
     head = f'<th scope="col">Layer</th>{titles}<th scope="col">Measured ({_at(near)})</th>'
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return f'{style}<div class="costs">{table}</div>'
 
 
 def _at(n: int) -> str:
-    return f"<i>n</i> = {n:,}"
+    return f"<i>n</i>&nbsp;=&nbsp;{n:,}"
 
 
 def formula_html(formula: str) -> str:

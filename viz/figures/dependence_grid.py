@@ -18,7 +18,7 @@ _STYLE = """
   .dependence figure { margin: 0 0 0.5rem; max-width: 100%; overflow-x: auto; }
   .dependence figcaption { font-size: 0.875rem; color: TEXT; font-weight: 600; }
   .dependence table { border-collapse: separate; border-spacing: 1px; margin: 0; width: max-content;
-                      font-size: 0.8125rem; font-variant-numeric: tabular-nums; }
+                      font-size: 0.875rem; font-variant-numeric: tabular-nums; }
   .dependence th, .dependence td { border: 0; padding: 0 0.25rem; font-weight: 400; height: 1.6rem;
                                    line-height: 1.6rem; text-align: center; color: DIM; }
   .dependence td { padding: 0; min-width: 2rem; box-shadow: 0 0 0 1px GRID; }

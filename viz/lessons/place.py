@@ -1,7 +1,7 @@
 """Which head and row a scene means: a rule, resolved on what is on screen, never a number alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
+from transformer.tokenizer import Token
 
 ROWS = ("first", "middle", "last", "divided", "sharpest")
 """Rows by name. "divided": the largest weight is nearest to one half; "sharpest": it is largest, of
@@ -96,7 +97,7 @@ def row_of(attention: Attention, layer: int, head: int, row: str) -> int:
     if row in ("first", "middle", "last"):
         return {"first": 0, "middle": last // 2, "last": last}[row]
     weights, allowed = attention.weights(layer, head), attention.allowed(layer, head)
-    largest, good = weights.amax(-1), _worth_asking(attention, allowed)  # [Q]
+    largest, good = weights.amax(-1), _worth_asking(attention, weights, allowed)  # [Q]
     divided = int((-(largest - 0.5).abs()).masked_fill(~good, -torch.inf).argmax())
     if row == "divided" or int(good.sum()) < 2:
         return divided
@@ -104,12 +105,25 @@ def row_of(attention: Attention, layer: int, head: int, row: str) -> int:
     return int(largest.masked_fill(~good, -torch.inf).argmax())
 
 
-def _worth_asking(attention: Attention, allowed: Tensor) -> Tensor:
-    """Which rows have words of their own and enough keys: bool [Q]; all, where none has."""
+def _worth_asking(attention: Attention, weights: Tensor, allowed: Tensor) -> Tensor:
+    """Which rows have words of their own and enough keys, and look most at a word: bool [Q].
+
+    Where no row does all of that, those that do what some rows do; all, where none does.
+    """
     n_open = allowed.sum(-1)  # [Q]
-    rows = attention.produced or attention.queries
-    is_word = torch.tensor(
-        [not token.special and any(map(str.isalnum, token.piece)) for token in rows]
+    good = torch.ones(len(n_open), dtype=torch.bool)
+    for holds in (
+        _are_words(attention.produced or attention.queries),
+        n_open >= min(FEW, int(n_open.max())),
+        _are_words(attention.keys)[weights.argmax(-1)],
+    ):
+        both = good & holds
+        good = both if bool(both.any()) else good
+    return good
+
+
+def _are_words(tokens: Sequence[Token]) -> Tensor:
+    """Which are neither special nor punctuation: bool [N]."""
+    return torch.tensor(
+        [not token.special and any(map(str.isalnum, token.piece)) for token in tokens]
     )
-    good = is_word & (n_open >= min(FEW, int(n_open.max())))
-    return good if bool(good.any()) else torch.ones_like(good)

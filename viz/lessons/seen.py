@@ -1,6 +1,8 @@
 """What a task is asked about: one row of one head of what is on screen."""
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -24,6 +26,8 @@ class Seen:
     """What the scene says behind the name of the task."""
     text: str = ""
     """What was typed."""
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Around each run of a model that a task makes: others may be before it."""
 
     @property
     def attention(self) -> Attention:

@@ -54,6 +54,10 @@ class Task:
     """As viz/lessons/needs.py names them."""
     of_sentence: bool = True
     """Whether the truth follows the sentence; else the model, or what the scene says."""
+    of_row: bool = True
+    """Whether it asks for weights of its row: what else shows these waits until it is over."""
+    runs: str = ""
+    """What a model is run for once somebody has answered, in a sentence: people wait for that."""
     of_writing: bool = False
     """Whether it asks what the model wrote: it is not asked where chance chose the words."""
 
@@ -98,7 +102,7 @@ def log_loss(weights: Sequence[float], guessed: Sequence[float]) -> float:
 
     weights: A, adding up to 1; guessed: p, above 0.
     """
-    return -sum(a * math.log(p) for a, p in zip(weights, guessed, strict=True) if a > 0)
+    return sum(-a * math.log(p) for a, p in zip(weights, guessed, strict=True) if a > 0) + 0.0
 
 
 def percent_of(weight: float | Tensor) -> str:

@@ -20,6 +20,21 @@ class Tried:
     """What was said of it, while it is not over."""
     is_right: bool = False
     is_over: bool = False
+    waits: bool = False
+    """Whether it is to be graded, or told, once the truth is known."""
+    new: Given | None = None
+    """The answer that is to be graded; None: the truth is to be told."""
+
+
+def waiting(before: Tried, given: Given | None = None) -> Tried:
+    """After an answer that is to be graded; None: after the truth was asked for."""
+    return replace(before, waits=True, new=given)
+
+
+def graded(before: Tried, task: Task, seen: Seen) -> Tried:
+    """Once the truth is known."""
+    then = replace(before, waits=False, new=None)
+    return shown(then) if before.new is None else answered(then, before.new, task, seen)
 
 
 def answered(before: Tried, given: Given | None, task: Task, seen: Seen) -> Tried:

@@ -53,17 +53,23 @@ class Runner:
 
     @contextmanager
     def turn(self, model: nn.Module) -> Iterator[None]:
-        """While something is computed with the model that is one piece. Raises what `check` does.
+        """While something is computed with the model that is one piece.
 
-        Who has a turn asks for no other: it would wait for itself.
+        Raises what `check` and `on_wait` do. Who has a turn asks for no other: it would wait for
+        itself.
         """
-        place = Place(device_line(model).steps, self.rank, self.check and self._tell)
+        tells = self.check is not None or self.on_wait is not None
+        place = Place(device_line(model).steps, self.rank, self._tell if tells else None)
         with self.aside(), place.held():
+            if self.on_wait is not None:
+                self.on_wait(None)
             yield
 
-    def _tell(self, _: int) -> None:
-        assert self.check is not None
-        self.check()
+    def _tell(self, n_before: int) -> None:
+        if self.check is not None:
+            self.check()
+        if self.on_wait is not None:
+            self.on_wait(n_before)
 
     def _run(
         self,

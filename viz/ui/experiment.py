@@ -36,7 +36,7 @@ _STYLE = """
   .outputs dt { color: DIM; font-size: 0.875rem; }
   .outputs dd { display: flex; flex-wrap: wrap; gap: 0.1rem 0.3rem; }
   .outputs div { display: flex; flex-direction: column; align-items: center; padding: 0 0.1rem; }
-  .outputs small { font-size: 0.75rem; color: DIM; font-variant-numeric: tabular-nums; }
+  .outputs small { font-size: 0.875rem; color: DIM; font-variant-numeric: tabular-nums; }
   .outputs b { color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }
   .outputs s { text-decoration-color: ACCENT; text-decoration-thickness: 2px; }
 </style>

@@ -1,9 +1,12 @@
 """Long work on a page: how far it is, what stops it, and what lets it go on."""
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from viz.labels import literal
@@ -30,10 +33,18 @@ def following(slot: str, name: Hashable, make: Make[T]) -> Follower[T]:
         if now is not None:
             now.stop()
         charge(("work", name))
-        now = known[slot] = follow(name, make)
+        now = known[slot] = follow(name, make, browser_of_session())
         now.work.ended.wait(PATIENCE)
     now.look()
     return now
+
+
+def browser_of_session() -> Callable[[], bool]:
+    """Tells, of any thread, whether this session is connected to a browser now."""
+    run = get_script_run_ctx()
+    if run is None or not runtime.exists():  # as in tests
+        return lambda: True
+    return partial(runtime.get_instance().is_active_session, run.session_id)
 
 
 def grown(
@@ -118,4 +129,4 @@ def _go_on(now: Follower[T]) -> None:
     known = session().following
     for slot, each in known.items():
         if each is now:
-            known[slot] = follow(now.work.name, now.work.make)
+            known[slot] = follow(now.work.name, now.work.make, now.is_open)

@@ -118,11 +118,18 @@ def _draw_page(page: Page, asked: Request) -> None:
 
 
 def _draw_pictures(page: Page, pane: Pane, shown: Pane) -> None:
+    """Each part in a container of its own: when one of them has more to say, the page below keeps
+    its place. Elsewhere it would be another page, which stands beside the old one until the run
+    has ended.
+    """
     if page.shows == "sentence":
-        token_row(page, shown, previews=shown is pane)
-        if shown is pane:
-            experiment(pane, page)
-        if not page.tells:
-            tell_story()
+        with st.container():
+            token_row(page, shown, previews=shown is pane)
+        with st.container():
+            if shown is pane:
+                experiment(pane, page)
+        with st.container():
+            if not page.tells:
+                tell_story()
     with st.container(key="page"):
         page.draw(shown)

@@ -19,8 +19,11 @@ from viz.ui.kept import KEPT, bytes_of
 from viz.ui.line import Place
 
 T = TypeVar("T")
-GONE = 90.0
-"""Seconds after which nobody looks any more; a page in the background may ask once a minute."""
+GONE, CLOSED = 90.0, 10.0
+"""Seconds after which nobody looks any more: a page in the background may ask once a minute, one
+that was closed, or lost its connection, asks no more."""
+SLICE = 0.25
+"""Seconds for which a piece of work takes its steps before others of its kind take theirs."""
 Make = Callable[[T | None], Iterator[T]]
 """From what is known already, None at first, to values that know more."""
 
@@ -43,7 +46,10 @@ def go_on() -> None:
         work, place = running
         if not work.is_wanted():
             raise Unwanted("Nobody waits for this any more.")
-        place.give_way()
+        is_long = time.perf_counter() - work.since >= SLICE
+        place.give_way(to_equals=is_long)
+        if is_long:
+            work.since = time.perf_counter()
 
 
 class Work(Generic[T]):
@@ -53,6 +59,8 @@ class Work(Generic[T]):
         self.name, self.make = name, make
         kept: tuple[T | None, bool] = KEPT.at_hand(("work", name)) or (None, False)
         self.latest, self.is_whole = kept
+        self.since = 0.0
+        """When it last came before others; by `time.perf_counter`, in s."""
         self.error: Exception | None = None
         self.ended = Event()
         """It does not go on: it is whole, it failed, or nobody waits for it."""
@@ -62,7 +70,7 @@ class Work(Generic[T]):
         """Whether somebody waits for it; else who asks from now on begins it anew."""
         now = time.perf_counter()
         with _lock:
-            is_wanted = any(now - each.seen < GONE for each in self.followers)
+            is_wanted = any(each.is_there(now) for each in self.followers)
             if not is_wanted:
                 self._leave()
             return is_wanted
@@ -79,6 +87,7 @@ class Work(Generic[T]):
             values = self.make(self.latest)
             while not self.is_whole and self.is_wanted():
                 with place.held():
+                    self.since = time.perf_counter()
                     value = next(values, None)
                 if value is None:
                     self.is_whole = True
@@ -113,6 +122,13 @@ class Follower(Generic[T]):
     why: str = ""
     """What stopped it, where nobody did."""
 
+    is_open: Callable[[], bool] = lambda: True
+    """Whether the session has a browser."""
+
+    def is_there(self, now: float) -> bool:
+        """Whether somebody looks; now: by `time.perf_counter`, in s."""
+        return now - self.seen < (GONE if self.is_open() else CLOSED)
+
     def look(self) -> None:
         """Say that it is still waited for."""
         self.seen = time.perf_counter()
@@ -125,12 +141,17 @@ class Follower(Generic[T]):
                 self.work.followers.remove(self)
 
 
-def follow(name: Hashable, make: Make[T]) -> Follower[T]:
-    """Wait for the work of this name, together with whoever does; it begins where nobody does."""
+def follow(
+    name: Hashable, make: Make[T], is_open: Callable[[], bool] = lambda: True
+) -> Follower[T]:
+    """Wait for the work of this name, together with whoever does; it begins where nobody does.
+
+    is_open: whether the session that waits has a browser.
+    """
     with _lock:
         going_on = cast("Work[T] | None", _going_on.get(name))
         work = Work(name, make) if going_on is None else going_on
-        follower = Follower(work, known=work.latest)
+        follower = Follower(work, known=work.latest, is_open=is_open)
         work.followers.append(follower)
         if work.is_whole:
             work.ended.set()

@@ -3,15 +3,17 @@
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Recording
 from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import edits_of
 from transformer.refusal import Refusal
 from viz.labels import kind_title, literal
+from viz.ui.in_line import in_line, turn_in_line
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.page import Pane
-from viz.ui.request import Answer, answer
+from viz.ui.request import Answer
 
 MARKS = {True: "✓", False: "✗"}
 
@@ -33,8 +35,9 @@ def proof_button(pane: Pane) -> None:
             st.caption("The proof follows once the text is written.")
             return
         try:
+            place = st.empty()
             with st.spinner("Running the model twice more"):
-                found = _proofs(pane.answer)
+                found = _proofs(pane.answer, place)
         except Refusal as error:
             st.caption(literal(str(error)))
             return
@@ -42,18 +45,23 @@ def proof_button(pane: Pane) -> None:
         st.markdown("\n\n".join(lines))
 
 
-def _proofs(shown: Answer) -> tuple[Proof, ...]:
-    """Of the output without the edits, read without them and with them. Raises Refusal."""
+def _proofs(shown: Answer, place: DeltaGenerator) -> tuple[Proof, ...]:
+    """Of the output without the edits, read without them and with them. Raises Refusal.
+
+    place: says how many are before it.
+    """
 
     def prove() -> tuple[Proof, ...]:
         request = shown.request
-        before = after = answer(replace(request, edits=()))
+        before = after = in_line(replace(request, edits=()), place)
         if request.edits and before.decoding is None:
             after = shown
         elif request.edits:
-            after = answer(replace(request, method="none", options=(), follows=before.request))
-        edits = edits_of(request.edits)
-        return proofs(shown.checkpoint, request.text, before.recording, after.recording, edits)
+            read = replace(request, method="none", options=(), follows=before.request)
+            after = in_line(read, place)
+        edits, both = edits_of(request.edits), (before.recording, after.recording)
+        with turn_in_line(shown.checkpoint.model, place):
+            return proofs(shown.checkpoint, request.text, *both, edits)
 
     return KEPT.get(("proofs", shown.request), prove, bytes_of)
 

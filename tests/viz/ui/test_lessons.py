@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import start
 from transformer import decode, load_checkpoint, record
+from viz.components.kit.pack import unpack
 from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
@@ -20,10 +21,32 @@ from viz.stories.shipped import shipped_stories, stories_of
 LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
 
 
+def elements(app: AppTest) -> list[Any]:
+    """Of the whole window: page, header, sidebar, and what is nowhere to be seen."""
+    return [each for part in app._tree.children.values() for each in part]
+
+
 def sent(app: AppTest) -> str:
     """All that goes to the browser, without what escapes it."""
-    plain = "\n".join(str(each.proto) for each in app.main)
+    plain = "\n".join(map(_said, elements(app)))
     return re.sub(r"\\+(\W)", r"\1", plain)
+
+
+def _said(element: Any) -> str:
+    """Of a component its data; its code is the same for all."""
+    proto = element.proto
+    if element.type != "bidi_component" or proto.WhichOneof("data") != "bytes":
+        return "" if element.type == "bidi_component" else str(proto)
+    return str(unpacked(proto.bytes))
+
+
+def unpacked(content: bytes) -> tuple[dict[str, Any], list[Any]]:
+    """What a component is told: all headers as one, and the arrays of numbers."""
+    header, arrays = unpack(content)
+    if "nonce" not in header:
+        return header, arrays
+    inner, numbers = unpack(arrays[0].tobytes())
+    return header | inner, numbers
 
 
 def asked() -> list[tuple[Any, Seen]]:
@@ -55,6 +78,27 @@ def test_no_truth_is_sent_before_it_is_asked_for() -> None:
         assert not app.exception
         shown = [re.sub(r"\\(\W)", r"\1", each.value) for each in app.info]
         assert any(explained in each for each in shown), (explained, shown)
+
+
+@pytest.mark.parametrize("lesson", [each.name for each in stories_of("lesson")])
+def test_no_numbers_of_a_head_are_sent_before_an_answer(lesson: str) -> None:
+    """No picture is, and what the tokens are told is words."""
+    app = start(page="lessons", story=lesson, checkpoint="copy", text=TEXT, decoding="greedy")
+    assert any(each.label == "Show me" for each in app.button)
+    found = elements(app)
+    assert not {each.type for each in found} & {
+        "plotly_chart",
+        "imgs",
+        "iframe",
+        "arrow_data_frame",
+    }
+    told = [each.proto for each in found if each.type == "bidi_component"]
+    assert {each.component_name for each in told} == {"address", "token_rows", "figure_drop"}
+    for each in told:
+        if each.WhichOneof("data") == "bytes":
+            header, numbers = unpacked(each.bytes)
+            assert not sum(array.size for array in numbers)
+            assert not re.search(r"\d\.\d", str(header.get("source")) + str(header.get("target")))
 
 
 def test_a_wrong_answer_is_nudged_once() -> None:

@@ -4,11 +4,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from tests.transformer.decoding.test_shared_batch import until
 from viz.ui import long_work
+from viz.ui.device_line import device_line
 from viz.ui.kept import KEPT
 from viz.ui.long_work import follow
 
@@ -88,6 +92,48 @@ def test_nobody_looks_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = follow("c", counting)
     assert gone.work.ended.wait(10) and not gone.work.is_whole
     assert gone.work.latest is None
+
+
+def test_a_page_that_was_closed_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_work, "CLOSED", 0.0)
+    counting = Counting()
+    opened = follow("open", counting)
+    counting.may.release(2)
+    reached(opened.work, 2)
+    closed = follow("closed", Counting(), lambda: False)
+    assert closed.work.ended.wait(10) and closed.work.latest is None
+    counting.may.release(3)
+    assert opened.work.ended.wait(10) and opened.work.is_whole
+
+
+@pytest.mark.parametrize(("slice", "order"), [(inf, "aaaab"), (0.0, "abaaa")])
+def test_short_steps_are_taken_for_a_while_before_those_of_others(
+    slice: float, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a step of other work takes, it does not come after each of them."""
+    monkeypatch.setattr(long_work, "SLICE", slice)
+    steps, found, begun, goes = device_line().steps, list[str](), Event(), Event()
+    monkeypatch.setattr(steps, "_patience", inf)
+
+    def short(known: None) -> Iterator[int]:
+        begun.set()
+        assert goes.wait(10)
+        for _ in range(4):
+            found.append("a")
+            long_work.go_on()
+        yield 1
+
+    def long(known: None) -> Iterator[int]:
+        found.append("b")
+        yield 1
+
+    one = follow("short", short).work
+    assert begun.wait(10)
+    other = follow("long", long).work
+    until(lambda: steps.n_waiting == 1)
+    goes.set()
+    assert one.ended.wait(10) and other.ended.wait(10)
+    assert "".join(found) == order
 
 
 def test_what_it_raises_is_kept_for_those_who_wait() -> None:

@@ -8,6 +8,7 @@ import { FULL, pixelTable } from "../kit/shade.js";
 const ROW = 18; // px, while all rows fit
 const TALLEST = 640; // px of the whole
 const LEAST = 60;
+const BESIDE = 140; // of names and bars beside the map, as the strip's padding leaves it
 
 // show(step) is asked for when a row is pressed or dragged over.
 export function createOverview(show) {
@@ -68,7 +69,9 @@ function name(piece, step, isLeftOut) {
 export function drawOverview(overview, strip, palette) {
   const { weights, nRows, nColumns } = overview;
   fit(overview);
-  const edges = columnEdges(strip.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth]));
+  const inLine = columnEdges(strip.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth]));
+  const hasRoom = inLine !== null && inLine.at(-1) + BESIDE <= overview.node.clientWidth;
+  const edges = hasRoom ? inLine : null;
   overview.node.classList.toggle("aligned", edges !== null);
   overview.edges = edges ?? Array.from({ length: nColumns + 1 }, (_, i) => i);
   const width = overview.edges[nColumns];

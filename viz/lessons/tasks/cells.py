@@ -29,4 +29,4 @@ def explain(seen: Seen) -> str:
     return f"{n_rows} × {n_columns} = {truth(seen):,}, and {heads} heads of this kind."
 
 
-TASK = Task("cells", "number", ask, truth, hint, explain, material)
+TASK = Task("cells", "number", ask, truth, hint, explain, material, of_row=False)

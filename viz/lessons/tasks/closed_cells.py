@@ -30,4 +30,4 @@ def explain(seen: Seen) -> str:
     return f"{truth(seen):,} of {total:,} cells are closed."
 
 
-TASK = Task("closed_cells", "number", ask, truth, hint, explain, material)
+TASK = Task("closed_cells", "number", ask, truth, hint, explain, material, of_row=False)

@@ -4,12 +4,16 @@ from torch import Tensor
 
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
-from viz.lessons.tasks.score import scale_lines
+from viz.lessons.tasks.score import is_of_paper, scale_lines
 
 
 def ask(seen: Seen) -> str:
     n = len(seen.attention.queries) * len(seen.attention.keys)
-    return f"Divide by √d_head: what is the standard deviation of all {n:,} scores then?"
+    call = seen.attention.calls[seen.place.layer]
+    do = (
+        "Divide by √d_head" if is_of_paper(call.q.size(-1), call.scale) else "Multiply by the scale"
+    )
+    return f"{do}: what is the standard deviation of all {n:,} scores then?"
 
 
 def _products(seen: Seen) -> Tensor:
@@ -31,15 +35,28 @@ def truth(seen: Seen) -> float:
 
 
 def hint(seen: Seen, given: Given) -> str:
-    root = 1 / seen.attention.calls[seen.place.layer].scale
-    return f"Divided by a number, all of them spread less by the same number: {root:.2f}."
+    scale = seen.attention.calls[seen.place.layer].scale
+    return f"Times {scale:.4f}, all of them spread {scale:.4f} times as far."
 
 
 def explain(seen: Seen) -> str:
+    scale = seen.attention.calls[seen.place.layer].scale
     before = float(_products(seen).std(correction=0))
-    return f"{before:.2f} becomes {truth(seen):.2f}: the scores stay where softmax can be moved."
+    return (
+        f"{before:.2f} × {scale:.4f} = {truth(seen):.2f}. Softmax follows the distances between "
+        "scores and nothing else, and these change by the same factor."
+    )
 
 
 TASK = Task(
-    "deviation", "number", ask, truth, hint, explain, material, decimals=2, needs=("scores",)
+    "deviation",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    material,
+    decimals=2,
+    needs=("scores",),
+    of_row=False,
 )

@@ -18,7 +18,8 @@ def course(seen: Seen) -> Course:
     """The sentence through all snapshots, run once."""
     if seen.recording not in _known:
         snapshots = list_snapshots(seen.checkpoint.path)
-        _known[seen.recording] = watch(seen.checkpoint, seen.text, seen.recording, snapshots)
+        told = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn)
+        _known[seen.recording] = watch(*told)
     return _known[seen.recording]
 
 
@@ -74,4 +75,6 @@ TASK = Task(
     options=options,
     needs=("snapshots",),
     of_sentence=False,
+    runs="Running the sentence through all snapshots of the training, once.",
+    of_row=False,
 )

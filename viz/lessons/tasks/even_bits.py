@@ -7,9 +7,11 @@ from viz.lessons.task import Given, Task
 
 
 def ask(seen: Seen) -> str:
+    n = len(seen.words)
+    tokens = "the only token" if n == 1 else f"all {n} tokens"
     return (
-        f"A head that has learned nothing looks at all {len(seen.words)} tokens of the row "
-        f"‘{seen.row_word}’ alike. How many bits of entropy is that?"
+        f"A head that has learned nothing looks at {tokens} of the row ‘{seen.row_word}’ alike. "
+        "How many bits of entropy is that?"
     )
 
 
@@ -26,4 +28,4 @@ def explain(seen: Seen) -> str:
     return f"log₂ {len(seen.words)} = {truth(seen):.1f} bits. A head that is sure has 0 bits."
 
 
-TASK = Task("even_bits", "number", ask, truth, hint, explain, decimals=1, unit="bits")
+TASK = Task("even_bits", "number", ask, truth, hint, explain, decimals=1, unit="bits", of_row=False)

@@ -42,4 +42,5 @@ TASK = Task(
     options=options,
     needs=("writes",),
     of_writing=True,
+    of_row=False,
 )

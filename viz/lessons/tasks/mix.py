@@ -56,8 +56,9 @@ def hint(seen: Seen, given: Given) -> str:
 
 def explain(seen: Seen) -> str:
     n = len(seen.weights)
+    all_words = "the only word" if n == 1 else f"all {n} words"
     return (
-        f"The sum over all {n} words is {plain_number(truth(seen))}: a mean of their values, in "
+        f"The sum over {all_words} is {plain_number(truth(seen))}: a mean of their values, in "
         "which each counts as much as its weight."
     )
 

@@ -21,4 +21,4 @@ def explain(seen: Seen) -> str:
     return f"{n} of {of}: from ‘{seen.words[0]}’ to ‘{seen.words[-1]}’."
 
 
-TASK = Task("open_keys", "number", ask, truth, hint, explain)
+TASK = Task("open_keys", "number", ask, truth, hint, explain, of_row=False)

@@ -38,4 +38,4 @@ def explain(seen: Seen) -> str:
     return f"d / n = {d:,} / {n:,} = {truth(seen):.1f}. Beyond {d:,} tokens it turns round."
 
 
-TASK = Task("operations", "number", ask, truth, hint, explain, material, decimals=1)
+TASK = Task("operations", "number", ask, truth, hint, explain, material, decimals=1, of_row=False)

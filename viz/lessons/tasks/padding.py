@@ -34,4 +34,6 @@ def explain(seen: Seen) -> str:
     return f"{padding} columns of {n} rows are {truth(seen):,} of {n * n:,} cells."
 
 
-TASK = Task("padding", "number", ask, truth, hint, explain, material, takes=("tokens",))
+TASK = Task(
+    "padding", "number", ask, truth, hint, explain, material, takes=("tokens",), of_row=False
+)

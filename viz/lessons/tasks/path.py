@@ -31,10 +31,12 @@ def hint(seen: Seen, given: Given) -> str:
 def explain(seen: Seen) -> str:
     n, _ = sizes_of(seen.recording, seen.place)
     layers = truth(seen)
+    see = "1 layer sees" if layers == 1 else f"{layers} layers see"
+    steps = "1 step" if n == 1 else f"{n} steps"
     return (
-        f"{layers} layers see up to {_kernel(seen) ** layers} tokens. A recurrent layer takes {n} "
-        "steps, self-attention 1."
+        f"{see} up to {_kernel(seen) ** layers} tokens. A recurrent layer takes {steps}, "
+        "self-attention 1."
     )
 
 
-TASK = Task("path", "number", ask, truth, hint, explain, takes=("tokens",))
+TASK = Task("path", "number", ask, truth, hint, explain, takes=("tokens",), of_row=False)

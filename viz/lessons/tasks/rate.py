@@ -39,4 +39,5 @@ TASK = Task(
     unit="%",
     takes=("warm-up steps", "a step"),
     of_sentence=False,
+    of_row=False,
 )

@@ -12,7 +12,8 @@ Pair = tuple[int, int]
 def ask(seen: Seen) -> str:
     (a, b), table = _first(seen), _table(seen)
     product = float(table[a] @ table[b])
-    return f"The encodings of positions {a} and {b} have the product {product:.2f}. Who else has?"
+    said = f"The encodings of positions {a} and {b} have the product {product:.2f}."
+    return f"{said} Which other two have the same?"
 
 
 def _table(seen: Seen) -> Tensor:
@@ -68,4 +69,5 @@ TASK = Task(
     explain,
     options=options,
     needs=("sinusoids", "room"),
+    of_row=False,
 )

@@ -23,9 +23,14 @@ def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
+def is_of_paper(d_head: int, scale: float) -> bool:
+    """Whether the scale is 1 / √d_head."""
+    return math.isclose(scale, d_head**-0.5, rel_tol=1e-6)
+
+
 def scale_lines(d_head: int, scale: float) -> list[tuple[str, str]]:
     """d_head and its root where the scale is that of the paper; else the scale."""
-    if math.isclose(scale, d_head**-0.5, rel_tol=1e-6):
+    if is_of_paper(d_head, scale):
         return [("d_head", str(d_head)), ("√d_head", f"{math.sqrt(d_head):.3f}")]
     return [("scale", f"{scale:.4f}")]
 

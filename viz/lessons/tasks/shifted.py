@@ -32,7 +32,8 @@ def moved(seen: Seen) -> float:
     if by not in runs:
         edits = [Edit("positions-shift", side, (), (by,)) for side in seen.recording.positions]
         target = seen.recording.target or None
-        runs[by] = record(seen.checkpoint, seen.text, target, edits)
+        with seen.turn():
+            runs[by] = record(seen.checkpoint, seen.text, target, edits)
     after = runs[by].attentions[place.kind].weights(place.layer, place.head)
     before = seen.attention.weights(place.layer, place.head)
     return float((after - before).abs().sum(-1).mean() / 2)
@@ -64,4 +65,6 @@ TASK = Task(
     takes=("positions",),
     needs=("sinusoids", "room"),
     of_sentence=False,
+    runs="Running the model again, with all words moved.",
+    of_row=False,
 )

@@ -41,7 +41,10 @@ def hint(seen: Seen, given: Given) -> str:
 
 def explain(seen: Seen) -> str:
     plain = float(_losses(seen)[seen.recording.target[second_least_sure(seen.recording)].id])
-    return f"{truth(seen):.2f} nats instead of {plain:.2f}: to be too sure costs something now."
+    said = f"{truth(seen):.2f} nats instead of {plain:.2f}: "
+    if truth(seen) < plain:
+        return f"{said}where a model is as unsure as this one, it costs less."
+    return f"{said}to be too sure costs something now."
 
 
 TASK = Task(
@@ -55,4 +58,5 @@ TASK = Task(
     decimals=2,
     unit="nats",
     needs=("writes",),
+    of_row=False,
 )

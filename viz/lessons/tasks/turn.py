@@ -12,8 +12,8 @@ from viz.lessons.task import Given, Task
 def ask(seen: Seen) -> str:
     wave = _wave(seen)
     return (
-        f"This pair comes round once in {wave:.2f} positions. By how many degrees does it turn "
-        f"from a word to the one {seen.arguments[0]} further on?"
+        f"One sine and its cosine come round once in {wave:.2f} positions. By how many degrees do "
+        f"they turn from a word to the one {seen.arguments[0]} further on?"
     )
 
 
@@ -65,4 +65,5 @@ TASK = Task(
     unit="degrees",
     takes=("positions",),
     needs=("sinusoids",),
+    of_row=False,
 )

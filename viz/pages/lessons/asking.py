@@ -1,5 +1,7 @@
 """One task on the page: the question and its form; afterwards the truth and its number."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,7 +12,8 @@ from viz.figures.lesson_tables import guess_table, numbers_table
 from viz.labels import literal
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
-from viz.lessons.tried import Tried, answered, shown
+from viz.lessons.tried import Tried, answered, graded, waiting
+from viz.ui.in_line import turn_in_line
 from viz.ui.state import current_theme, session
 
 MOST = 500
@@ -24,6 +27,14 @@ IN_A_LINE = 4
 def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
     """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
     tried = session().answers.get(name, Tried())
+    if tried.waits or tried.is_over:
+        try:
+            seen = _run(task, seen)
+            tried = graded(tried, task, seen) if tried.waits else tried
+        except Exception:  # whoever comes back is asked anew; a rerun goes on with the answer
+            _keep(name, Tried())
+            raise
+        _keep(name, tried)
     key = f"{name[0]} {name[1]} {name[2]} {hash(name) % 10**9}"
     if tried.is_over:
         with st.container(key=f"over {key}"):
@@ -31,10 +42,12 @@ def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
         return True
 
     def check() -> None:
-        _keep(name, answered(tried, _given(task, key), task, seen))
+        given = _given(task, key)
+        is_answer = given is not None
+        _keep(name, waiting(tried, given) if is_answer else answered(tried, None, task, seen))
 
     def show() -> None:
-        _keep(name, shown(tried))
+        _keep(name, waiting(tried))
 
     with st.form(f"form {key}", border=False):
         if task.form != "spread":
@@ -48,6 +61,17 @@ def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
                 "Show me", on_click=guarded(show), type="tertiary", key=f"show {key}"
             )
     return False
+
+
+def _run(task: Task, seen: Seen) -> Seen:
+    """What the truth is computed from: where a model is run for that, this says so meanwhile."""
+    if not task.runs:
+        return seen
+    place = st.empty()
+    seen = replace(seen, turn=partial(turn_in_line, seen.checkpoint.model, place))
+    with st.spinner(literal(task.runs)):
+        task.truth(seen)
+    return seen
 
 
 def _keep(name: tuple[object, ...], tried: Tried) -> None:

@@ -14,7 +14,7 @@ from viz.pages.lessons.asking import ask
 from viz.pages.lessons.listing import address_of, in_order, length
 from viz.pages.lessons.pictures import draw_picture
 from viz.pages.lessons.standing_in import standing_in
-from viz.screen import Screen, link
+from viz.screen import FIRST_PAGE, Screen, link
 from viz.stories.story import Scene, Story
 from viz.ui.kept import KEPT
 from viz.ui.page import Pane
@@ -50,13 +50,19 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.markdown(lesson.introduction)
         st.caption(literal(length(lesson)) + ". The sentence above is yours to change.")
         waits: set[object] = set()
+        said = ""
         for number, scene in enumerate(lesson.scenes, 1):
-            _scene(lesson, number, scene, pane, waits)
+            said = _scene(lesson, number, scene, pane, waits, said)
         st.html(_links("Further lessons", *_ways_on(lesson)))
 
 
-def _scene(lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[object]) -> None:
-    """waits: the rows that somebody is asked about above: what would give them away waits."""
+def _scene(
+    lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[object], before: str
+) -> str:
+    """What is said of the checkpoint that it is shown on, unless that was said `before`.
+
+    waits: the rows that somebody is asked about above: what would give them away waits.
+    """
     st.subheader(literal(scene.heading), anchor=False)
     st.markdown(scene.text)
     exercise = scene.exercise
@@ -65,29 +71,32 @@ def _scene(lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[obje
     found = standing_in(pane, tuple(dict.fromkeys(needs)))
     if found is None:
         st.caption("No checkpoint here can show this: the scene is left to its words.")
-        return
+        return before
     shown, said = found
     place = place_in(shown, exercise.head, exercise.row)
     if place is None:
         st.caption("There is no head of this sort here: the scene is left to its words.")
-        return
-    if said:
+        return before
+    if said and said != before:
         st.caption(literal(said))
     is_over = True
     for i, (task, arguments) in enumerate(asked):
         seen = Seen(shown.checkpoint, shown.recording, place, arguments, shown.request.text)
-        if (shown.request, place) in waits:
+        if task.of_row and (shown.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
         elif not _ask(task, seen, (lesson.name, number, i, shown.request, place), shown):
-            waits.add((shown.request, place))
             is_over = False
+            if task.of_row:
+                waits.add((shown.request, place))
+    is_over = is_over and (shown.request, place) not in waits
     if exercise.shows and is_over:
         draw_picture(exercise.shows, pane, shown, place, f"{lesson.name} {number}")
-    if is_over and exercise.shows:
+    if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
         words = "Open this on its own page"
         address = link(_opened(scene, shown, place))
         st.html(_links(scene.heading, (words, address)))
+    return said
 
 
 def _ask(task: Task, seen: Seen, name: tuple[object, ...], shown: Answer) -> bool:

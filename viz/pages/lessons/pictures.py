@@ -12,6 +12,7 @@ from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.figures import label_smoothing, learning_rate
+from viz.figures.cost_table import cost_legend
 from viz.figures.curve import Curve
 from viz.figures.layer_costs import SHORTEST, describe_costs, draw_costs
 from viz.labels import literal
@@ -102,6 +103,7 @@ def _rate(pane: Pane, place: Place, key: str) -> None:
 def _costs(pane: Pane, place: Place, key: str) -> None:
     n, d = sizes_of(pane.recording, place)
     theme = current_theme()
+    st.html(cost_legend())
     for column, name in zip(st.columns(2), ("operations", "longest_path"), strict=True):
         with column:
             figure = draw_costs(name, Sizes(d), max(n, SHORTEST), theme)

@@ -10,9 +10,10 @@ from transformer.training.history import list_snapshots
 from viz.labels import literal
 from viz.lessons.needs import NEEDS, lacking
 from viz.pages.training.stand_in import snapshots_of
+from viz.ui.in_line import in_line
 from viz.ui.opened import shipped_names, title
 from viz.ui.page import Pane
-from viz.ui.request import Answer, Request, about, answer, make_request
+from viz.ui.request import Answer, Request, about, make_request
 
 
 def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None:
@@ -23,11 +24,11 @@ def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None
     lacks = _lacking(pane.answer, needs)
     if lacks is None:
         return pane.answer, ""
-    chosen = title(pane.answer.request.checkpoint)
+    chosen, place = title(pane.answer.request.checkpoint), st.empty()
     for request in _requests(pane.answer.request, needs):
         try:
             with st.spinner(f"Asking {literal(title(request.checkpoint))}"):
-                found = answer(request)
+                found = in_line(request, place)
         except Refusal:
             continue
         if _lacking(found, needs) is None:
@@ -56,6 +57,7 @@ def _requests(first: Request, needs: tuple[str, ...]) -> Iterator[Request]:
         if known is None or not kinds <= set(known.family.attentions) or name == first.checkpoint:
             continue
         method = default_method(known.family.reads) if known.family.decodes else "none"
+        method = "greedy" if method == "sample" else method  # tasks are about no word of chance
         for text in (first.text, *known.about.examples[:1]):
             yield make_request(name, text, method)
 

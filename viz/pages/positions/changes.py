@@ -121,7 +121,7 @@ def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
     chosen = int(said) if said.isdecimal() and len(said) < 9 else usual
     chosen = chosen if chosen < len(tokens) else usual
     names = {str(i): f"{i} {bare_label(token)}" for i, token in enumerate(tokens)}
-    look: Any = {"format_func": lambda i: visible(names[i]), "width": 115}
+    look: Any = {"format_func": lambda i: visible(names[i]), "width": 140}
     look |= bound_entry("controls", name, str(chosen), str(usual))
     st.selectbox(title, names, chosen, **look)
     return chosen

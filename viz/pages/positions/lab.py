@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer import InputError, Recording
@@ -18,10 +19,11 @@ from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
 from viz.pages.positions.terms import terms
 from viz.screen import FIRST_PAGE, link
+from viz.ui.in_line import in_line
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.page import Pane
 from viz.ui.panel import plot
-from viz.ui.request import Answer, answer
+from viz.ui.request import Answer
 from viz.ui.saving import download
 from viz.ui.state import current_theme
 from viz.ui.words import help_of
@@ -54,10 +56,11 @@ def lab(pane: Pane) -> None:
     if pane.asked != pane.answer.request:
         st.caption("The lab follows once this text is written.")
         return
+    place = st.empty()
     try:
-        plain = answer(replace(pane.answer.request, edits=()))
+        plain = in_line(replace(pane.answer.request, edits=()), place)
         choose_changes(pane, replace(pane, shown=plain))
-        pair = _pair(pane, plain)
+        pair = _pair(pane, plain, place)
         found = pair.divergences()
     except Refusal as error:
         st.info(literal(str(error)), icon=":material/info:")
@@ -71,7 +74,7 @@ def lab(pane: Pane) -> None:
         terms(pane)
 
 
-def _pair(pane: Pane, plain: Answer) -> Pair:
+def _pair(pane: Pane, plain: Answer, place: DeltaGenerator) -> Pair:
     """The run without edits, and with those in force; without any positions where none are.
 
     The second reads the output of the first. Raises Refusal.
@@ -84,7 +87,7 @@ def _pair(pane: Pane, plain: Answer) -> Pair:
     changed = replace(request, edits=edits)
     if plain.decoding is not None:
         changed = replace(changed, method="none", options=(), follows=plain.request)
-    return Pair(plain, answer(changed), ("as it is", name))
+    return Pair(plain, in_line(changed, place), ("as it is", name))
 
 
 def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:

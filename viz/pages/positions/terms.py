@@ -20,6 +20,7 @@ from transformer.visible import visible
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal
 from viz.ui.focus import pin_cell, pinned_cell
+from viz.ui.in_line import turn_in_line
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.page import Pane
 from viz.ui.state import change, current_theme, widget
@@ -71,8 +72,11 @@ def _found(pane: Pane) -> ScoreTerms:
     """A model that is not ours is run five times for it. Raises NoTerms."""
     request, (kind, head) = pane.answer.request, (pane.selection.kind, pane.selection.head)
 
+    place = st.empty()
+
     def make() -> ScoreTerms:
-        return score_terms(pane.checkpoint, pane.recording, kind, head, request.edits)
+        with turn_in_line(pane.checkpoint.model, place):
+            return score_terms(pane.checkpoint, pane.recording, kind, head, request.edits)
 
     found: ScoreTerms = KEPT.get(("terms", request, kind, head), make, bytes_of)
     return found

@@ -1,6 +1,7 @@
 """Heads over steps: one head at every snapshot of a training, and what became of all the others."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -21,6 +22,7 @@ from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.ui.controls import choose_one
+from viz.ui.in_line import turn_in_line
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.opened import title
 from viz.ui.page import Pane
@@ -131,9 +133,11 @@ def _stands_in(pane: Pane) -> str:
 
 def _course(shown: Answer, version: int, snapshots: Sequence[Snapshot]) -> Course:
     """version: of the snapshots, which it stands for in the name."""
+    place = st.empty()
 
     def make() -> Course:
-        return watch(shown.checkpoint, shown.request.text, shown.recording, snapshots)
+        turn = partial(turn_in_line, shown.checkpoint.model, place)
+        return watch(shown.checkpoint, shown.request.text, shown.recording, snapshots, turn)
 
     return KEPT.get((shown.request, version), make, bytes_of)
 
