@@ -35,11 +35,10 @@ FURTHER = [
     "training?topic=loss",
     "?story=figures-of-the-paper&scene=2",
     *POSITIONS,
-    "positions?view=lab",
 ]
 LAID_OUT = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
 LAID_OUT += ["training?topic=smoothing", "masks?masks=textbook"]
-LAID_OUT += ["decode?checkpoint=everyday"]
+LAID_OUT += ["decode?checkpoint=everyday", "positions?view=lab"]
 """What else a page can show: another family, another view, and what is laid out in its own way."""
 PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"]'
 

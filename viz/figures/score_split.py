@@ -19,7 +19,7 @@ _STYLE = """
   .split th b { color: TEXT; font-weight: 600; }
   .split tbody th { text-align: right; }
   .split td { box-shadow: 0 0 0 1px GRID; min-width: 6.5rem; }
-  .split td small { display: block; font-size: 0.75rem; }
+  .split td small { display: block; font-size: 0.875rem; }
   .split p { margin: 0.2rem 0 0.6rem; font-size: 0.875rem; color: DIM;
              font-variant-numeric: tabular-nums; }
   .split p b { color: TEXT; }

@@ -42,6 +42,7 @@ _CSS = """
   [role="radio"]:focus-visible { position: relative; z-index: 1; }
   [data-testid="stElementToolbar"]:has(:focus-visible),
   .modebar-container:has(:focus-visible) > .modebar { opacity: 1 !important; }
+  .st-key-proofs button { min-width: max-content; }
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
     html { font-size: 20px !important; }

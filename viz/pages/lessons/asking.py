@@ -10,6 +10,7 @@ from transformer.visible import visible
 from viz.components.kit.guarded import guarded
 from viz.figures.lesson_tables import guess_table, numbers_table
 from viz.labels import literal
+from viz.lessons.number import LONGEST, read_number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
@@ -20,8 +21,8 @@ MOST = 500
 """Tasks of a session that are remembered; the oldest leave first."""
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""
-IN_A_LINE = 4
-"""Fields for points, beside each other."""
+POINTS_WIDTH = 150
+"""Of a field for points, in px: two stand beside each other on a phone."""
 
 
 def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
@@ -42,7 +43,11 @@ def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
         return True
 
     def check() -> None:
-        given = _given(task, key)
+        try:
+            given = _given(task, key)
+        except ValueError as error:
+            _keep(name, replace(tried, hint=str(error)))
+            return
         is_answer = given is not None
         _keep(name, waiting(tried, given) if is_answer else answered(tried, None, task, seen))
 
@@ -91,9 +96,9 @@ def _fields(task: Task, seen: Seen, key: str) -> None:
     question = task.ask(seen)
     if task.form == "number":
         unit = f" ({task.unit})" if task.unit else ""
-        step = 10.0**-task.decimals
-        look: dict[str, Any] = {"value": None, "step": step, "format": f"%.{task.decimals}f"}
-        st.number_input(literal(question + unit), key=key, width=420, **look)
+        look: dict[str, Any] = {"label_visibility": "collapsed", "width": 240}
+        st.markdown(literal(question + unit))  # a label would be as narrow as the field
+        st.text_input(literal(question + unit), key=key, max_chars=LONGEST, **look)
         return
     options = task.options(seen)
     if task.form == "spread":
@@ -120,21 +125,24 @@ def _fields(task: Task, seen: Seen, key: str) -> None:
 
 def _spread(question: str, options: tuple[str, ...], key: str) -> None:
     st.markdown(literal(question))
-    for first in range(0, len(options), IN_A_LINE):
-        for column, i in zip(st.columns(IN_A_LINE), range(first, len(options)), strict=False):
-            with column:
-                st.number_input(literal(options[i]), 0, 100, 0, step=5, key=f"{key} {i}")
+    with st.container(horizontal=True):
+        for i, word in enumerate(options):
+            look: dict[str, Any] = {"step": 5, "width": POINTS_WIDTH}
+            st.number_input(literal(word), 0, 100, 0, key=f"{key} {i}", **look)
 
 
 def _given(task: Task, key: str) -> Given | None:
-    """What stands in the fields; None where nothing does."""
+    """What stands in the fields; None where nothing does. Raises ValueError, in a sentence."""
     if task.form == "spread":
         begin = f"answer {key} "
         found = {k: v for k, v in st.session_state.items() if str(k).startswith(begin)}
         points = [float(found[f"{begin}{i}"] or 0) for i in range(len(found))]
         return tuple(points) if sum(points) > 0 else None
-    given: Given | None = st.session_state.get(f"answer {key}")
-    return given
+    given = st.session_state.get(f"answer {key}")
+    if task.form == "number":
+        return read_number(given or "", task.unit)
+    chosen: Given | None = given
+    return chosen
 
 
 def _over(task: Task, seen: Seen, tried: Tried) -> None:
