@@ -1,6 +1,6 @@
 """An attention map in words: its name, what its rows stand for, and what stands out in it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 from math import isnan
 
@@ -52,15 +52,30 @@ def cell_sentence(
     return sentence(wording(map), map.rows[row], map.columns[column], number, head, value)
 
 
-def describe_heads(map: AttentionMap, layers: Sequence[int]) -> str:
-    """One true sentence about all heads of some layers: where the strongest cell is."""
-    number = map.attention.number(layers[0])
-    n_layers = f" of {len(layers)} layers" if len(layers) > 1 else f" of L{number}"
-    maps = f"{len(layers) * map.n_heads} maps{n_layers}, {kind_name(map.kind)}"
+def describe_heads(
+    map: AttentionMap, layers: Sequence[int], heads: Collection[int] | None = None
+) -> str:
+    """One true sentence about heads of some layers, all where none are named: where the strongest
+    cell is.
+    """
+    known: Sequence[int] = range(map.n_heads)
+    if heads is not None and map.lens.per_head:
+        known = [head for head in known if head in heads]
+    number, n_maps = map.attention.number(layers[0]), len(layers) * len(known)
+    of = f"{len(layers)} layers" if len(layers) > 1 else f"L{number}"
+    if n_maps == 1:
+        maps = map_name(map, layers[0], known[0])
+    elif len(known) == map.n_heads:
+        maps = f"{n_maps} maps of {of}"
+    else:
+        maps = f"{', '.join(f'H{head}' for head in known) or 'no head'} of {of}"
+    maps = f"{maps}, {kind_name(map.kind)}"
+    if not known:
+        return f"{maps}."
     sizes = f"{len(map.rows)} queries to {len(map.columns)} keys"
     found = [
         (abs(float(map.values(layer, head)[cell])), layer, head, cell)
-        for layer, head in product(layers, range(map.n_heads))
+        for layer, head in product(layers, known)
         if (cell := map.strongest(layer, head)) is not None
     ]
     if not found:

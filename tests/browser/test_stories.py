@@ -18,8 +18,14 @@ def test_screens_become_a_story_that_is_saved_and_opened(
 ) -> None:
     open_app(page, f"{address}/?checkpoint=copy&text=3+7+2&layer=1&head=2")
     page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    before = page.get_by_test_id("stMainBlockContainer").bounding_box()
+    rules = page.locator("style").filter(has_text="stMainBlockContainer")
+    expect(rules).to_have_count(1)
     page.get_by_role("button", name=ADD).click()
     expect(page.get_by_text("Added as scene 1")).to_be_visible()
+    painted(page)
+    expect(rules).to_have_count(1)  # a callback that draws would take the place of the first
+    assert page.get_by_test_id("stMainBlockContainer").bounding_box() == before
     becomes(lambda: bool(parameter(page, "draft")), True)
     code = parameter(page, "draft")
     open_app(page, f"{address}/decode?checkpoint=copy&text=9+9&step=1&draft={code}")

@@ -111,7 +111,8 @@ def _inside(made: Made, cell: CellSteps) -> Drawn:
 
 def _drawn(made: Made, shown: Picture, **state: Any) -> Drawn:
     of = (made.recording, made.decoding)
-    return Drawn(shown.component, partial(shown.data, **state), shown.payload(*of), shown.says(*of))
+    said = shown.says(*of, **state)
+    return Drawn(shown.component, partial(shown.data, **state), shown.payload(*of), said)
 
 
 def _training(made: Made) -> Iterator[Drawn]:

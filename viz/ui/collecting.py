@@ -53,6 +53,9 @@ def add_button(key: str) -> None:
         help="This screen becomes a scene; Stories has them all",
         on_click=guarded(_add),
     )
+    if said := session().added:
+        session().added = ""
+        st.toast(said)
 
 
 def _add() -> None:
@@ -66,8 +69,9 @@ def _add() -> None:
     if story is None:
         begin(Story("", TITLE, "talk", None, "", (scene,)))
     elif len(story.scenes) == MOST_SCENES:
-        st.toast(f"A story has {MOST_SCENES} scenes at most: this one was not added.")
+        session().added = f"A story has {MOST_SCENES} scenes at most: this one was not added."
         return
     else:
         changed(lambda story: replace(story, scenes=(*story.scenes, scene)))
-    st.toast(f"Added as scene {len(story.scenes) + 1 if story else 1}: Stories has them all.")
+    n_scenes = len(story.scenes) + 1 if story else 1
+    session().added = f"Added as scene {n_scenes}: Stories has them all."

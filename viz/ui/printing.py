@@ -25,7 +25,7 @@ def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | Non
         record = _record(pane, shown.title, shown.says)
         return of_plotly(shown.figure(theme), record, width or COLUMN)
     answer = pane.answer
-    record = _record(pane, picture.title(pane.recording), picture.says(*answer.made))
+    record = _record(pane, picture.title(pane.recording), picture.says(*answer.made, **shown.state))
     data = picture.data(payload_of(answer, picture), theme, **shown.state)
     return of_component(picture.component.name, data, record, width)
 

@@ -83,6 +83,8 @@ class Session:
     """Why the story that was given last was not opened; empty: it was."""
     draft: str | None = None
     """The code of the story that is put together."""
+    added: str = ""
+    """What became of the scene that was added to it last; said once."""
     needed: object = None
     """Of which step and word it was asked what it would have to look at."""
     answers: dict[object, Tried] = field(default_factory=dict)

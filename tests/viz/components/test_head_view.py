@@ -9,10 +9,17 @@ from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.random_attention import random_map
 from transformer.analysis.reading import Reading
+from transformer.recording import Recording
 from viz.components.head_view import head_view
-from viz.components.head_view.head_view import KEYS, MAX_DENSE, MAX_RANKED, pack_head_view
+from viz.components.head_view.head_view import (
+    KEYS,
+    MAX_DENSE,
+    MAX_RANKED,
+    HeadView,
+    pack_head_view,
+)
 from viz.components.kit.pack import unpack
-from viz.map_words import row_title
+from viz.map_words import describe_heads, row_title
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
@@ -98,3 +105,23 @@ def test_the_chosen_head_is_shown_until_something_is_done() -> None:
     header, _ = unpack(component.proto.bytes)
     assert (header["head"], header["heads"], header["pins"]) == (2, [2], ["q1"])
     assert len(header["colours"]) == 16
+
+
+def test_it_speaks_of_the_heads_that_are_shown(recording: Recording) -> None:
+    view = HeadView("encoder_self", 0)
+    n_keys = len(recording.source)
+    one = view.says(recording, head=1, lines=2)
+    assert one.startswith("L0 H1, ") and "head 1 of layer 0" in one
+    assert one.endswith(" Of each query the 2 largest are drawn.") and n_keys > 2
+    every = view.says(recording, head=0, heads=tuple(range(99)))
+    assert every == view.says(recording)
+    assert view.says(recording, head=0, heads=()).startswith("no head of L0")
+
+
+def test_of_several_heads_the_strongest_cell_of_theirs() -> None:
+    map = random_map("encoder_self", 4, 6)
+    some = describe_heads(map, [0], (1, 2))
+    values = map.values(0)[1:3]
+    assert some.startswith("H1, H2 of L0, ")
+    assert f"head {1 + int(values.flatten(1).amax(1).argmax())} of layer 0" in some
+    assert f"({float(values.max()):.3f})" in some

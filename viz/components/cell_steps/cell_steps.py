@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ class CellSteps:
         """With the colours of what is above and below 0."""
         return envelope(payload, theme, signs={"positive": theme.ink, "negative": theme.contrast})
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         cell, map = self._inside(recording)
         return describe(cell, map.rows[cell.query], map.columns[cell.key], wording(map))
 

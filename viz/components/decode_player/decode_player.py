@@ -56,7 +56,7 @@ class DecodePlayer:
         """step: the one that is shown, counted from 0."""
         return envelope(payload, theme, step=int(step))
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         decoding = self._decoding(recording, decoding)
         n, probs = len(decoding.steps), [step.chosen.prob for step in decoding.steps]
         least = min(range(n), key=probs.__getitem__)

@@ -82,7 +82,7 @@ class HeadGrid:
         look = {"difference": theme.difference_scale, "speaks": speaks, "own_scale": own_scale}
         return envelope(payload, theme, **look, **state, **changed)
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         maps = self._maps(recording)
         return " ".join(describe_heads(map, range(map.n_layers)) for map in maps)
 

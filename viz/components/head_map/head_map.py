@@ -83,7 +83,7 @@ class HeadMap:
         state = {**chosen, "path": path, "own_scale": own_scale, "asks": asks}
         return envelope(payload, theme, difference=theme.difference_scale, **state)
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         kind, layer, head = astuple(self.selection)
         return describe_map(known_map(recording, kind, self.reading, layer, head), layer, head)
 

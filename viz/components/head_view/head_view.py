@@ -93,9 +93,16 @@ class HeadView:
             colours=theme.head_colours,
         )
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
+        """Of the heads that are shown, and how many of their lines."""
         map = known_map(recording, self.kind, self.reading, self.layer)
-        return describe_heads(map, [self.layer])
+        shown, lines = state.get("heads"), state.get("lines", 0)
+        if shown is None and "head" in state:
+            shown = (state["head"],)
+        said = describe_heads(map, [self.layer], shown)
+        if 0 < lines < len(map.columns):
+            said = f"{said.rstrip('.')}. Of each query the {lines} largest are drawn."
+        return said
 
 
 def pack_head_view(map: AttentionMap, layer: int) -> bytes:

@@ -34,8 +34,8 @@ class Picture(Protocol):
     def data(self) -> Callable[..., bytes]:
         """(payload, theme, **state) -> the component's data; state: what moves over a payload."""
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
-        """One true sentence about it, for those who do not see it."""
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
+        """One true sentence about it, for those who do not see it. state: as of `data`."""
 
 
 class NothingLeft(ValueError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from transformer.decoding import Decoding
 from transformer.recording import Recording
@@ -52,7 +52,7 @@ class TokenRows:
         """
         return envelope(payload, theme, pinned=[list(each) for each in pinned], address=address)
 
-    def says(self, recording: Recording, decoding: Decoding | None = None) -> str:
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)
         said = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
         return "; ".join(said) + "."
