@@ -19,7 +19,7 @@ from viz.stories.reading import one_line, plain, trimmed
 from viz.stories.shipped import stories_of
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.ui.collecting import ADD, begin, changed, draft
+from viz.ui.collecting import ADD, anothers, begin, changed, draft
 from viz.ui.opening import can_open
 from viz.ui.page import Page, Pane
 from viz.ui.recording_scenes import story_file
@@ -41,6 +41,8 @@ def draw(pane: Pane) -> None:
     made = draft()
     if made is not None:
         _editor(made)
+    elif (other := anothers()) is not None:
+        _copying(other)
     elif session().screen.draft is None:
         st.info(f"“{ADD}”, in Explore's Save and in the sidebar, begins one.")
     else:
@@ -48,6 +50,17 @@ def draw(pane: Pane) -> None:
             "The story that was put together here is gone: the server keeps the last ones only. "
             "Open the file that it was saved as."
         )
+
+
+def _copying(story: Story) -> None:
+    """Of a story that another browser puts together: whoever has its link reads it."""
+    said = f"“{literal(story.title)}” is put together in another browser, and changed only there."
+    st.info(said)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if story.scenes:
+            _links(story)
+        copy = guarded(partial(begin, story))
+        st.button("Copy it", help="A story of your own that begins as this one", on_click=copy)
 
 
 def _talk(story: Story) -> None:

@@ -6,8 +6,10 @@ from dataclasses import replace
 import streamlit as st
 
 from viz.components.kit.guarded import guarded
+from viz.labels import literal
 from viz.stories.reading import MOST_SCENES, one_line
 from viz.stories.story import Scene, Story, bare
+from viz.ui.browser import this_browser
 from viz.ui.drafts import DRAFTS
 from viz.ui.mending import mend
 from viz.ui.state import change, session
@@ -26,13 +28,19 @@ def keep_draft() -> None:
 
 
 def draft() -> Story | None:
-    """The story that is put together."""
-    return DRAFTS.get(session().screen.draft)
+    """The story that is put together, in this browser."""
+    code = session().screen.draft
+    return DRAFTS.read(code) if code and DRAFTS.is_of(code, this_browser()) else None
+
+
+def anothers() -> Story | None:
+    """The story that the address names, where another browser puts it together."""
+    return None if draft() is not None else DRAFTS.read(session().screen.draft)
 
 
 def begin(story: Story) -> None:
     """Put this story together from now on."""
-    session().draft = code = DRAFTS.begin(story)
+    session().draft = code = DRAFTS.begin(story, this_browser())
     change(draft=code)
 
 
@@ -40,7 +48,7 @@ def changed(change_it: Callable[[Story], Story]) -> None:
     """Keep what becomes of the story."""
     code, story = session().screen.draft, draft()
     if code is not None and story is not None:
-        DRAFTS.put(code, change_it(story))
+        DRAFTS.put(code, change_it(story), this_browser())
 
 
 def add_button(key: str) -> None:
@@ -55,7 +63,7 @@ def add_button(key: str) -> None:
     )
     if said := session().added:
         session().added = ""
-        st.toast(said)
+        st.toast(literal(said))
 
 
 def _add() -> None:

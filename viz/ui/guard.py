@@ -10,10 +10,12 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import streamlit as st
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from viz.ui.browser import COOKIE, new_cookie
 from viz.ui.limits import limits, may_preview
 from viz.ui.metrics import COUNTS
 from viz.ui.settings import embedding_pages, host_names, is_public
@@ -47,6 +49,10 @@ class Guard:
             await self._stream(scope, receive, send)
         elif scope["type"] == "http":
             headers = security_headers()
+            if _is_new_browser(scope):
+                base = str(st.get_option("server.baseUrlPath")).strip("/")
+                cookie = new_cookie(base, scope["scheme"] == "https")
+                headers.append((b"set-cookie", cookie.encode()))
 
             async def send_safely(message: Message) -> None:
                 if message["type"] == "http.response.start":
@@ -146,6 +152,12 @@ def is_known_host(said: bytes) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def _is_new_browser(scope: Scope) -> bool:
+    """Whether somebody opens a page who has no cookie yet."""
+    is_page = scope["method"] == "GET" and b"text/html" in _header(scope, b"accept")
+    return is_page and f"{COOKIE}=".encode() not in _header(scope, b"cookie")
 
 
 def _is_unwanted(message: Message) -> bool:

@@ -83,6 +83,8 @@ class Session:
     """Why the story that was given last was not opened; empty: it was."""
     draft: str | None = None
     """The code of the story that is put together."""
+    browser: str = ""
+    """What only it knows; empty: nothing was asked yet."""
     added: str = ""
     """What became of the scene that was added to it last; said once."""
     needed: object = None

@@ -112,7 +112,7 @@ def test_it_speaks_of_the_heads_that_are_shown(recording: Recording) -> None:
     n_keys = len(recording.source)
     one = view.says(recording, head=1, lines=2)
     assert one.startswith("L0 H1, ") and "head 1 of layer 0" in one
-    assert one.endswith(" Of each query the 2 largest are drawn.") and n_keys > 2
+    assert one.endswith(" The 2 largest of each query are drawn.") and n_keys > 2
     every = view.says(recording, head=0, heads=tuple(range(99)))
     assert every == view.says(recording)
     assert view.says(recording, head=0, heads=()).startswith("no head of L0")

@@ -10,43 +10,41 @@ from viz.stories.reading import LARGEST
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.ui.drafts import DRAFTS, PREFIX, Drafts, reading_code
-from viz.ui.room_routes import seen_by
+from viz.ui.drafts import DRAFTS, PREFIX, Drafts
 from viz.ui.stories import open_story, story_of, why_not
 
+ME = "the number in my cookie"
 STORY = Story("", "Mine", "talk", None, "", (Scene("One", "Words.", Screen(checkpoint="copy")),))
 
 
 def test_whoever_has_not_touched_theirs_for_longest_loses_it_first() -> None:
     drafts = Drafts(most=2)
-    first, second = drafts.begin(STORY), drafts.begin(STORY)
-    read = reading_code(first)
-    assert first != second and drafts.get(first) == replace(STORY, name=f"{PREFIX}{read}")
-    drafts.begin(STORY)
-    assert drafts.get(second) is None and drafts.get(first) is not None
-    drafts.put(first, replace(STORY, title="Yours"))
-    assert drafts.get(first).title == "Yours"
-    assert drafts.get(None) is None and drafts.get("nobody's") is None
+    first, second = drafts.begin(STORY, ME), drafts.begin(STORY, ME)
+    assert first != second and drafts.read(first) == replace(STORY, name=f"{PREFIX}{first}")
+    drafts.begin(STORY, ME)
+    assert drafts.read(second) is None and drafts.read(first) is not None
+    assert not drafts.put(second, STORY, ME)
+    assert drafts.put(first, replace(STORY, title="Yours"), ME)
+    assert drafts.read(first).title == "Yours"
+    assert drafts.read(None) is None and drafts.read("nobody's") is None
 
 
-def test_what_an_audience_is_told_of_a_draft_reads_it_and_changes_nothing() -> None:
-    code = DRAFTS.begin(STORY)
-    name = f"{PREFIX}{reading_code(code)}"
-    kept = DRAFTS.get(code)
+def test_only_the_browser_that_began_a_story_changes_it() -> None:
+    code = DRAFTS.begin(STORY, ME)
+    name = f"{PREFIX}{code}"
+    kept = DRAFTS.read(code)
     assert kept is not None and kept.name == name and open_story(name) is kept
-    told = seen_by(replace(kept.told(1), draft=code), "audience", "room")
-    assert reading_code(code) in told and code not in told
-    assert DRAFTS.get(reading_code(code)) is None  # as a code that changes, it is nobody's
-    DRAFTS.put(reading_code(code), replace(STORY, title="Taken over"))
+    assert DRAFTS.is_of(code, ME)
+    for other in ("", "somebody else", f"{ME} ", "ü"):
+        assert not DRAFTS.is_of(code, other)
+        assert not DRAFTS.put(code, replace(STORY, title="Taken over"), other)
     assert open_story(name).title == "Mine"
-    assert story_of(f"{PREFIX}{code}") is None
 
 
 def test_a_name_in_the_address_is_a_shipped_story_a_draft_or_a_path(tmp_path: Path) -> None:
     known, shipped = next(iter(shipped_stories().items()))
     assert story_of(known) is shipped and why_not(known) is None
-    code = DRAFTS.begin(STORY)
-    name = f"{PREFIX}{reading_code(code)}"
+    name = f"{PREFIX}{DRAFTS.begin(STORY, ME)}"
     assert open_story(name).told(1) == Screen(checkpoint="copy", story=name)
     file = tmp_path / "mine.md"
     file.write_text(write_story(STORY), "utf-8")

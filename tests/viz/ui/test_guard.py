@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from viz.ui.browser import COOKIE
 from viz.ui.guard import STREAM, Guard
 from viz.ui.metrics import COUNTS
 
@@ -157,3 +158,15 @@ def test_a_preview_of_a_long_text_is_not_read(client: TestClient, monkeypatch: A
     assert client.post("/preview/ticket", content=b"x" * 600).status_code == 200
     assert client.post("/preview/ticket", content=b"x" * 700).status_code == 204
     assert client.post("/preview/ticket", content=iter([b"x"])).status_code == 204
+
+
+def test_a_browser_that_opens_a_page_is_given_a_number_once(client: TestClient) -> None:
+    page = {"accept": "text/html,*/*"}
+    client.cookies.clear()
+    assert "set-cookie" not in client.get("/", headers={"accept": "image/png"}).headers
+    said = client.get("/", headers=page).headers["set-cookie"]
+    assert said.startswith(f"{COOKIE}=") and "HttpOnly" in said and "SameSite=Lax" in said
+    assert len(client.cookies[COOKIE]) == 32
+    assert "set-cookie" not in client.get("/", headers=page).headers  # it has one
+    client.cookies.clear()
+    assert client.get("/", headers=page).headers["set-cookie"] != said

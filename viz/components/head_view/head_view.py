@@ -101,7 +101,7 @@ class HeadView:
             shown = (state["head"],)
         said = describe_heads(map, [self.layer], shown)
         if 0 < lines < len(map.columns):
-            said = f"{said.rstrip('.')}. Of each query the {lines} largest are drawn."
+            said = f"{said.rstrip('.')}. The {lines} largest of each query are drawn."
         return said
 
 
