@@ -106,24 +106,25 @@ def row_of(attention: Attention, layer: int, head: int, row: str) -> int:
 
 
 def _worth_asking(attention: Attention, weights: Tensor, allowed: Tensor) -> Tensor:
-    """Which rows have words of their own and enough keys, and look most at a word: bool [Q].
-
-    Where no row does all of that, those that do what some rows do; all, where none does.
+    """Which rows have words of their own and enough keys, look most at a word, and are no lone
+    letter: bool [Q]. What no row does is asked of none; the last, where it leaves no two rows.
     """
+    rows = attention.produced or attention.queries
     n_open = allowed.sum(-1)  # [Q]
     good = torch.ones(len(n_open), dtype=torch.bool)
     for holds in (
-        _are_words(attention.produced or attention.queries),
+        _are_words(rows),
         n_open >= min(FEW, int(n_open.max())),
         _are_words(attention.keys)[weights.argmax(-1)],
     ):
         both = good & holds
         good = both if bool(both.any()) else good
-    return good
+    whole = good & _are_words(rows, 2)
+    return whole if int(whole.sum()) > 1 else good
 
 
-def _are_words(tokens: Sequence[Token]) -> Tensor:
-    """Which are neither special nor punctuation: bool [N]."""
+def _are_words(tokens: Sequence[Token], n_letters: int = 1) -> Tensor:
+    """Which are not special, and have so many letters or digits at least: bool [N]."""
     return torch.tensor(
-        [not token.special and any(map(str.isalnum, token.piece)) for token in tokens]
+        [not each.special and sum(map(str.isalnum, each.piece)) >= n_letters for each in tokens]
     )

@@ -106,7 +106,11 @@ def log_loss(weights: Sequence[float], guessed: Sequence[float]) -> float:
 
 
 def percent_of(weight: float | Tensor) -> str:
-    """A weight as people say it: "71 %"; what would be 0 or 100 by rounding has a digit more."""
+    """A weight as people say it: "71 %"; what would be 0 or 100 by rounding has a digit more, or
+    is said to be less or more.
+    """
     share = 100 * float(weight)
+    if 0 < share < 0.05 or 99.95 <= share < 100:
+        return "under 0.1 %" if share < 1 else "over 99.9 %"
     is_near = 0 < share < 0.5 or 99.5 <= share < 100
     return f"{share:.1f} %" if is_near else f"{share:.0f} %"

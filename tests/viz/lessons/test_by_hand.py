@@ -8,6 +8,7 @@ import pytest
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
 from viz.lessons.kinds import tasks
 from viz.lessons.seen import Seen
+from viz.lessons.tasks.spread import MOST
 
 ROWS = [
     (checkpoint, text, head, row)
@@ -49,3 +50,19 @@ def test_each_step_of_attention(checkpoint: str, text: str, head: str, row: str)
     values = of.attention.calls[of.place.layer].v[of.place.head].double().numpy()[of.open_keys]
     mixed = weights @ values
     assert abs(known["mix"].truth(of)) == pytest.approx(np.abs(mixed).max(), rel=1e-3, abs=1e-4)
+
+
+def test_points_of_a_long_row_are_for_neighbours_together() -> None:
+    text = (
+        "The animal didn't cross the street because it was too tired, and the old man in the small "
+        "house saw it and came."
+    )
+    of, task = seen("en-de-small", text, HEADS[0], "divided"), tasks()["spread"]
+    _, _, weights = by_hand(of)
+    n = len(weights)
+    assert MOST < n <= 2 * MOST and "neighbours together" in task.ask(of)
+    pairs = [weights[i : i + 2].sum() for i in range(0, n, 2)]
+    assert task.truth(of) == pytest.approx(pairs, abs=1e-5)
+    assert task.options(of)[0] == f"{of.words[0]} … {of.words[1]}"
+    assert len(task.options(of)) == len(pairs) <= MOST
+    assert task.is_right(of, task.truth(of)) and task.explain(of)
