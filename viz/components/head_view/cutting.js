@@ -6,6 +6,7 @@ import { linesShown } from "./picture.js";
 import { drawActive } from "./pointing.js";
 
 const REACH = 7; // px from the pointer to the middle of a line
+const TOUCH = 2; // px at which the pointer is on a line: of those that cross there the strongest
 
 // take, aimAt: told a line [head, row, column] that is clicked, and that is pointed at (null: none).
 export function onLine(view, take, aimAt) {
@@ -40,20 +41,23 @@ function lineUnder(view, event) {
   return nearest(view, event.clientX - box.left, event.clientY - box.top, box.width);
 }
 
-// [head, row, column] of the nearest line to a point of the picture in px; null: none is near.
+// [head, row, column] of the nearest line to a point of the picture in px, where several meet of the
+// strongest; null: none is near.
 export function nearest(view, x, y, width) {
   const heads = shown(view);
   const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   const perRow = Number(view.controls.lines.value);
-  let [found, least] = [null, REACH];
+  let [found, least, most] = [null, REACH - TOUCH, 0];
   for (const head of heads) {
     const { rows, columns, values } = view.active?.length
       ? linesAt(view.map, head, view.active, each)
       : linesShown(view.map, head, perRow);
     for (let i = 0; i < values.length; i++) {
-      if (lookOf(Math.abs(values[i]) / view.map.header.bound).shade < 0.1) continue; // hardly seen
-      const away = distance(view, head, rows[i], columns[i], x / width, y, width);
-      if (away < least) [found, least] = [[head, rows[i], columns[i]], away];
+      const size = Math.abs(values[i]);
+      if (lookOf(size / view.map.header.bound).shade < 0.1) continue; // hardly seen
+      const away = Math.max(0, distance(view, head, rows[i], columns[i], x / width, y, width) - TOUCH);
+      if (away > least || (away === least && size <= most)) continue;
+      [found, least, most] = [[head, rows[i], columns[i]], away, size];
     }
   }
   return found;

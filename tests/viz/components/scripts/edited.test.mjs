@@ -38,6 +38,14 @@ test("the line that is nearest to the pointer is the one that is meant", () => {
   assert.equal(nearest(VIEW, 1, 20, 100), null); // between them
 });
 
+test("where lines cross the strongest is meant, whichever is a hair nearer", () => {
+  const fainter = { ...VIEW, map: { ...VIEW.map, values: Float32Array.from([0, 0.1, 0.9, 0.0001]), lines: undefined } };
+  for (const [x, y] of [[50, 20], [48, 20], [52, 20.5]]) {
+    assert.deepEqual(nearest(VIEW, x, y, 100), [0, 0, 1]);
+    assert.deepEqual(nearest(fainter, x, y, 100), [0, 1, 0]);
+  }
+});
+
 test("lines of the pinned token alone are meant where the others step back", () => {
   assert.deepEqual(nearest({ ...VIEW, active: ["q1"] }, 99, 11, 100), [0, 1, 0]);
   assert.equal(nearest({ ...VIEW, active: ["q1"] }, 1, 10, 100), null);
