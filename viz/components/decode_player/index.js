@@ -197,7 +197,7 @@ function showCandidates(player, { candidates, chosen, rest, rest_text: restShare
     node.hidden = i > candidates.length || (others && nRest === 0);
     if (node.hidden) return;
     const [label, special, prob, share] = others
-      ? [`all other ${nRest.toLocaleString("en")} pieces`, 0, rest, restShare]
+      ? [`all other ${nRest.toLocaleString("en")}`, 0, rest, restShare]
       : candidates[i];
     setPiece(node.children[0], [label, special]);
     node.classList.toggle("others", others);
