@@ -42,6 +42,11 @@ LAID_OUT += ["decode?checkpoint=everyday", "positions?view=lab"]
 """What else a page can show: another family, another view, and what is laid out in its own way."""
 PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"]'
 
+OTHERS = """(background) => [...document.querySelectorAll("*")]
+.map((node) => node.shadowRoot?.querySelector(".headscope")?.style.getPropertyValue("--background"))
+.filter((other) => other && other !== background)"""
+"""Backgrounds of pictures that are drawn in another theme."""
+
 
 def faults(page: Page, run: dict[str, Any] = ALL) -> list[str]:
     """What axe-core calls serious or critical, once the page has settled."""
@@ -65,15 +70,15 @@ def _faults(page: Page, run: dict[str, Any]) -> list[str]:
 
 
 def switch(page: Page, theme: Theme) -> None:
-    """Show the page in another theme. Streamlit tells Python of it when the script runs again."""
+    """Show the page in another theme: it is drawn in it by itself, with all of its pictures."""
     page.emulate_media(color_scheme=theme.name)
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", rgb(theme.background))
-    page.get_by_test_id("stApp").press("r")
     page.wait_for_function(
         "dim => [...document.querySelectorAll('style')].some((it) => it.textContent.includes(dim))",
         arg=f"color: {theme.dim}",
     )
     painted(page)
+    becomes(lambda: page.evaluate(OTHERS, theme.background), [])
 
 
 def rgb(colour: str) -> str:

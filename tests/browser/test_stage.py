@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.server import DESKTOP, PHONE, becomes, painted
+from tests.browser.test_accessibility import OTHERS
 from tests.browser.test_app import open_app, parameter, type_sentence
 from tests.browser.test_space import DRAWN, FAULTS
 from transformer import decode, load_checkpoint, record
@@ -21,6 +22,7 @@ from viz.stories.asking import asked_of
 from viz.stories.shipped import stories_of
 from viz.stories.story import Question, Scene, Story
 from viz.stories.writing import write_story
+from viz.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
 
@@ -67,7 +69,7 @@ ANSWER = re.compile(
 POINTS = ".question li:visible output:not(.weight)"
 ALL_TEXT = """() => [...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot)
 .concat(document.body).map((root) => root?.innerHTML).join()"""
-DARK = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
+SCHEME = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
 
 
 def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
@@ -126,9 +128,10 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     expect(heads.locator(".cell").first).to_be_visible()
     page.keyboard.press("h")
     expect(heads).to_have_count(0)
-    for key, is_dark in (("d", "dark"), ("d", "light")):
+    for key, look in (("d", DARK), ("d", LIGHT)):
         page.keyboard.press(key)
-        becomes(lambda: page.evaluate(DARK), is_dark)
+        becomes(lambda: page.evaluate(SCHEME), look.name)
+        becomes(lambda look=look: page.evaluate(OTHERS, look.background), [])
     blank = page.locator(".talk .blank")
     page.keyboard.press(".")
     expect(blank).to_be_visible()
@@ -142,6 +145,13 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     page.keyboard.type("1")
     page.keyboard.press("Enter")
     expect(heading(page)).to_have_text(first.heading)
+    invitation = page.locator(".cover.invitation")
+    page.keyboard.press("q")  # which opens the room, too
+    expect(invitation).to_contain_text("this server listens to this machine only")
+    page.keyboard.press("Escape")
+    expect(invitation).to_be_hidden()
+    expect(heading(page)).to_have_text(first.heading)
+    becomes(lambda: parameter(page, "role"), "stage")
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Experiment")).to_be_visible()
     becomes(lambda: (parameter(page, "role"), parameter(page, "story")), (None, None))

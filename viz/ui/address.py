@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from viz.components.address.address import address_bar
 from viz.screen import FIRST_PAGE, choose, parse, query, spell
 from viz.ui.changing import note_edits
-from viz.ui.state import is_new, session
+from viz.ui.state import current_theme, is_new, session
 
 
 def open_page(page: str) -> None:
@@ -48,6 +48,7 @@ def write_address(pages: Sequence[str]) -> None:
         n_entries=known.n_entries,
         taken=known.taken,
         asked=_asked(),
+        drawn=current_theme().name,
         page=_path(page),
         pages=[_path(each) for each in pages],
         on_back=_go_back,

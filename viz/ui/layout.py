@@ -27,7 +27,7 @@ from viz.ui.page import Page, Pane
 from viz.ui.request import Request
 from viz.ui.sidebar import sidebar
 from viz.ui.stage import open_scene
-from viz.ui.state import session
+from viz.ui.state import current_theme, session
 from viz.ui.story import tell_story
 from viz.ui.style import style
 from viz.ui.token_row import token_row
@@ -38,6 +38,7 @@ def show(page: Page, pages: Mapping[str, Page]) -> None:
     put_back_main_module()
     style(page, pages.values())
     open_page(page.name)
+    session().drawn = current_theme().name
     try:
         keep_draft()
         _open_checkpoint(page)
@@ -79,6 +80,8 @@ def _draw(page: Page, pages: list[str]) -> None:
     A page that fails is left out of the run that follows, which says why below the header:
     nothing that was drawn in part stays.
     """
+    if session().drawn != current_theme().name:
+        st.rerun()  # what is outside of this fragment, too
     write_address(pages)
     state, failed = session(), f"{page.title} could not be drawn"
     said, state.failed = state.failed, None

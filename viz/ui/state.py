@@ -56,6 +56,8 @@ class Session:
     """What the address said that was opened last, by a link, Back or Forward."""
     led: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
+    drawn: str = ""
+    """The name of the theme in which the page was drawn last, with its style and its sidebar."""
     regions: dict[str, tuple[object, Region]] = field(default_factory=dict)
     """By pane, the region of a large heat map whose exact values are shown, and of which one."""
     measured: dict[Sizes, Measured] = field(default_factory=dict)

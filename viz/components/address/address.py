@@ -20,6 +20,7 @@ def address_bar(
     n_entries: int,
     taken: str | None,
     asked: str,
+    drawn: str,
     page: str,
     pages: Sequence[str],
     on_back: Callable[[str], None],
@@ -30,9 +31,10 @@ def address_bar(
     n_entries: how many choices were made so far to which Back leads; where none was made since the
     browser wrote last, it writes over that address. taken: the query that somebody went to by Back
     or Forward, where that was the last that happened; until it is the one in the browser, nothing
-    is written. asked: the query that the browser had when it asked. page: the last part of the
-    path, of these pages. on_back: called before the script runs with a query that somebody went to
-    and that was not taken.
+    is written. asked: the query that the browser had when it asked. drawn: the name of the theme
+    that pages are drawn in; where another is shown the browser asks for a run. page: the last part
+    of the path, of these pages. on_back: called before the script runs with a query that somebody
+    went to and that was not taken.
     """
     header = {
         "number": number,
@@ -40,6 +42,7 @@ def address_bar(
         "n_entries": n_entries,
         "taken": taken,
         "asked": asked,
+        "drawn": drawn,
     }
     data = pack({**header, "page": page, "pages": list(pages)}, np.zeros(0, np.uint8))
     show(_COMPONENT, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

@@ -1,11 +1,13 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing, and
-// is on every page: so the focus of a page that opens is looked after here, too.
+// is on every page: so the focus of a page that opens and the theme are looked after here, too.
 
 import { mounted } from "../kit/mounted.js";
 import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
+import { onTheme, shownTheme } from "../kit/theme.js";
 import { leaveNavigation, watchFocus } from "./focus.js";
+import { isNews } from "./theme.js";
 
 const APP = '[data-testid="stApp"]';
 
@@ -16,6 +18,7 @@ export default mounted("address", create, update);
 // or Forward, and the server has not taken it yet; isAsking: and has clicked since. session: the
 // one that spoke last.
 const bar = { sync: null, written: 0, entries: 0, place: "", isGoing: false, isAsking: false };
+const theme = { server: "", asked: "" };
 
 function create(root, sync) {
   if (!bar.sync) begin();
@@ -34,6 +37,12 @@ function begin() {
   window.addEventListener("click", follow);
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
+  onTheme(tellTheme);
+}
+
+function tellTheme() {
+  const shown = shownTheme();
+  if (shown && isNews(theme, shown)) tell(bar.sync, "theme", shown);
 }
 
 // A link to another state of the app needs no page loaded anew: it is gone to as by Forward.
@@ -62,7 +71,10 @@ function went() {
 
 // page: the one that the server speaks of, of these pages. taken: the query that somebody went to
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
-function update(_, { session, number, query, n_entries, taken, asked, page, pages }) {
+// drawn: the theme that it draws in.
+function update(_, { session, number, query, n_entries, taken, asked, drawn, page, pages }) {
+  theme.server = drawn;
+  tellTheme();
   if (!isOpen(page, pages)) return;
   if (page !== (bar.page ?? page)) leaveNavigation();
   bar.page = page;

@@ -1,13 +1,15 @@
 // What the keys of a talk do, in the windows that steer it.
 
-import { follow } from "../kit/scene.js";
+import { follow, isAtRest, isShown } from "../kit/scene.js";
+import { shownTheme } from "../kit/theme.js";
 import { showCovers } from "./covers.js";
 import { turnDark } from "./dark.js";
 import { isTyped, placeInTalk } from "./going.js";
 import { actionOf } from "./keys.js";
 import { inRoom, openPresenter } from "./meeting.js";
 import { STEERED, goTo, setOver } from "./moving.js";
-import { reveal } from "./recorded.js";
+import { isCut, reveal } from "./recorded.js";
+import { turn } from "./turning.js";
 
 export function onKey(talk, event) {
   if (talk.host.hidden || !STEERED.includes(placeInTalk().role)) return;
@@ -26,7 +28,7 @@ const ACTIONS = {
   first: (talk) => goTo(talk, 0),
   last: (talk) => goTo(talk, talk.scenes.length - 1),
   blank: (talk) => setOver(talk, talk.over === "blank" ? "" : "blank"),
-  dark: () => turnDark(),
+  dark: (talk) => turn(turnDark, () => isCut() || isDrawnIn(talk, shownTheme())),
   full: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
   go: (talk) => talk.overview.open(talk, true),
   overview: (talk) => talk.overview.open(talk, false),
@@ -35,8 +37,14 @@ const ACTIONS = {
   tool: ({ tool }) => placeInTalk().role === "stage" && follow(tool),
   reveal: ({ recorded }) => reveal(recorded),
   field: (_, event) => event.composedPath()[0].blur(),
-  leave: (talk) => (talk.over ? setOver(talk, "") : leave(talk)),
+  leave: (talk) => (talk.after ? (talk.after = () => {}) : talk.over ? setOver(talk, "") : leave(talk)),
 };
+
+// Whether the server has drawn all of the window in this theme.
+function isDrawnIn(talk, theme) {
+  const { role, scene } = placeInTalk();
+  return talk.theme === theme && (role === "stage" ? isShown(scene) : isAtRest());
+}
 
 // A window that was opened for it is closed.
 function leave(talk) {

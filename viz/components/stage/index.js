@@ -36,7 +36,7 @@ function create(root) {
 function begin() {
   const host = element("div", "talk-host");
   const talk = { host, root: element("div", "headscope talk"), scenes: [], windows: {}, code: "" };
-  Object.assign(talk, { together: createTogether(), room: null, opening: null, after: null });
+  Object.assign(talk, { together: createTogether(), room: null, isMet: false, opening: null, after: null });
   Object.assign(talk, { over: "", why: "", tally: {}, following: undefined, desk: null });
   const shadow = host.attachShadow({ mode: "open" });
   talk.place = element("button", "place");

@@ -24,18 +24,19 @@ export function meet(talk, isForgotten) {
   const { to, isThere } = talk.together;
   if (isForgotten && to && isThere) goThere(talk.together, to);
   carryOut(talk, see(talk.together, { here, asked, led }));
-  if (code) entered(talk);
-  else if (role === "presenter") inRoom(talk, () => {});
+  if (!code && role === "presenter") inRoom(talk, () => {});
 }
 
 export function part(talk) {
   talk.room?.end();
-  Object.assign(talk, { room: null, why: "", tally: {}, following: undefined, together: createTogether() });
+  Object.assign(talk, { room: null, isMet: false, why: "", tally: {}, following: undefined });
+  talk.together = createTogether();
 }
 
+// The room has answered: what is done from now on, it is told of.
 function entered(talk) {
   const { after } = talk;
-  Object.assign(talk, { opening: null, after: null });
+  Object.assign(talk, { isMet: true, opening: null, after: null });
   after?.();
 }
 
@@ -43,6 +44,7 @@ function hearing(talk) {
   const say = (why) => {
     talk.why = why;
     showTogether(talk);
+    entered(talk);
   };
   return {
     hear(news, isFirst) {
@@ -56,10 +58,11 @@ function hearing(talk) {
   };
 }
 
-// then() once this window is in a room: at once, or when it is drawn there.
+// then() once this window is in a room: at once, or when that has answered.
 export async function inRoom(talk, then) {
-  if (talk.code) return then();
+  if (talk.isMet) return then();
   talk.after = then;
+  if (talk.code) return;
   const links = await open(talk);
   if (links) follow(links[placeInTalk().role]);
 }

@@ -2,6 +2,7 @@
 
 import { follow, isAtRest, isShown } from "../kit/scene.js";
 import { giveTally } from "../kit/tally.js";
+import { shownTheme } from "../kit/theme.js";
 import { showAway } from "./away.js";
 import { showCovers } from "./covers.js";
 import { isFrame, placeInTalk } from "./going.js";
@@ -79,7 +80,7 @@ export function look(talk) {
   if (isLost(talk)) follow(talk.going);
   if (role !== "stage") return;
   if (isShown(scene)) keep(talk.recorded, talk.address); // beside a talk that has begun
-  standIn(talk.recorded, { scene, isTold: talk.isTold, theme: talk.theme, goAgain: () => follow(location.href) });
+  standIn(talk.recorded, { scene, isTold: talk.isTold, theme: shownTheme(), goAgain: () => follow(location.href) });
 }
 
 // Whether the server rests and never took where this window went: of pages that follow upon each

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { isNews } from "../../../../viz/components/address/theme.js";
 import { actionOf } from "../../../../viz/components/stage/keys.js";
 import { createTogether, goThere, hear, lead, see } from "../../../../viz/components/stage/together.js";
 
@@ -88,4 +89,13 @@ test("what was led to without a connection is told once there is one", () => {
   assert.deepEqual(hear(opened, news(null, { holds: true, done: 0 }), true), { tell: { id: 1, to: "one", over: "" } });
   const phone = inRoom(false);
   assert.deepEqual(hear(phone, news("five"), true), { follow: "five" });
+});
+
+test("a theme other than the server's is told once, and again after it has followed", () => {
+  const known = { server: "light", asked: "" };
+  assert.deepEqual([isNews(known, "light"), isNews(known, "dark"), isNews(known, "dark")], [false, true, false]);
+  assert.ok(!isNews(known, "light")); // back before the server has followed
+  assert.ok(isNews(known, "dark"));
+  known.server = "dark";
+  assert.deepEqual([isNews(known, "dark"), isNews(known, "light")], [false, true]);
 });
