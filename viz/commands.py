@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import replace
-from logging import ERROR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from transformer.discover import discover
 from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
 from transformer.files.whole_file import write_whole
+from transformer.refusal import Refusal
 from viz.export import recording_npz
 from viz.paper.crate import crate
 from viz.paper.figure import KINDS, Figure
@@ -23,8 +23,6 @@ from viz.theme import theme as theme_of
 
 if TYPE_CHECKING:
     from viz.ui.page import Pane, Shown
-
-_CACHE = "streamlit.runtime.caching.cache_data_api"
 
 
 def add_commands(
@@ -40,9 +38,10 @@ def add_commands(
     figure.add_argument(
         "--width", type=float, help="in inches: 3.3 is a column of a paper, 6.9 two"
     )
-    figure.add_argument("--theme", choices=("light", "dark"), default="light")
+    figure.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
     figure.add_argument(
-        "--picture", help="of a page with several: 'grid' is Explore's of all heads"
+        "--picture",
+        help="of a page with several, as 'grid' on Explore; a name that is not there lists all",
     )
     opener = commands.add_parser("open", help="open the app where a figure was made")
     opener.add_argument("figure", help="an SVG, PDF or PNG that this app saved")
@@ -57,21 +56,22 @@ def save_figure(options: argparse.Namespace) -> None:
     of_data = Path(options.data or ".csv").suffix.removeprefix(".").lower()
     if options.data and of_data not in (*TABLES, "npz"):
         raise FigureError(f"{options.data} must end in {_endings(*TABLES, 'npz')}.")
-    from streamlit.logger import get_logger  # takes a second: --help needs none of it
+    from streamlit.config import set_option  # takes a second: --help needs none of it
 
-    get_logger(_CACHE).setLevel(ERROR)  # it misses a server, and none is needed
+    set_option("logger.level", "error")  # it misses a server, and none is needed
     from viz.ui.printing import figure_of, numbers_of
 
-    pane, figures = _page(address_of(options.screen))
+    pane, figures = page_of(address_of(options.screen))
     if not figures:
         raise FigureError(
-            f"The page {pane.screen.page} has no figure that can be made without the app."
+            f"There is no figure at this address: the page {pane.screen.page} shows text or links "
+            "there, or waits for something that is not entered."
         )
     name = options.picture or next(iter(figures))
     if name not in figures:
         raise FigureError(f"There is no picture {name} here: there is {', '.join(figures)}.")
     try:
-        figure = figure_of(pane, figures[name], theme_of(options.theme), options.width)
+        figure = figure_of(pane, figures[name], theme_of(options.theme), options.width, name)
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
     if kind == "zip":
@@ -106,7 +106,7 @@ def _endings(*kinds: str) -> str:
     return f"{', '.join(some)} or {last}"
 
 
-def _page(screen: Screen) -> tuple["Pane", Mapping[str, "Shown"]]:
+def page_of(screen: Screen) -> tuple["Pane", Mapping[str, "Shown"]]:
     """What an address shows, and its figures. Raises Refusal in a sentence."""
     from viz.ui.header import first_example, request_of
     from viz.ui.page import Page, Pane
@@ -119,7 +119,13 @@ def _page(screen: Screen) -> tuple["Pane", Mapping[str, "Shown"]]:
     text = first_example(name) if screen.text is None else screen.text
     edits = screen.edits if page.edits in ("shown", "made") else ()
     asked = request_of(name, text, replace(screen, edits=edits))
-    pane = page.shown(Pane(screen, asked, answer(asked)))
+    try:
+        shown = answer(asked)
+    except Refusal:
+        if page.shows == "sentence":
+            raise
+        shown = None
+    pane = page.shown(Pane(screen, asked, shown))
     return pane, page.figures(pane)
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from transformer.tokenizer import Token
 from viz.figures.heatmap import Side, heatmap, signed_scale
+from viz.figures.layout import MAX_LABELS
 from viz.labels import label
 from viz.theme import Theme
 
@@ -17,10 +18,16 @@ TITLES = {
 """Circuit -> its name, what a cell is, and its two sides."""
 
 MOST_LABELS = 20
-"""Of a side: two circuits and the copying scores share a row."""
+"""Of a side of a small figure."""
 
 
-def draw(circuit: str, values: Tensor, tokens: Sequence[Token], theme: Theme) -> go.Figure:
+def draw(
+    circuit: str,
+    values: Tensor,
+    tokens: Sequence[Token],
+    theme: Theme,
+    most_labels: int = MAX_LABELS,
+) -> go.Figure:
     """values: [N, N] between N tokens. circuit: "qk" or "ov"."""
     name, what, rows, columns = TITLES[circuit]
     return heatmap(
@@ -32,8 +39,13 @@ def draw(circuit: str, values: Tensor, tokens: Sequence[Token], theme: Theme) ->
         id=f"circuit {circuit}",
         title=f"<b>{name}</b>: {what}",
         square=True,
-        most_labels=MOST_LABELS,
+        most_labels=most_labels,
     )
+
+
+def draw_small(circuit: str, values: Tensor, tokens: Sequence[Token], theme: Theme) -> go.Figure:
+    """The same where two circuits and the copying scores share a row."""
+    return draw(circuit, values, tokens, theme, MOST_LABELS)
 
 
 def describe(circuit: str, values: Tensor, tokens: Sequence[Token]) -> str:

@@ -62,7 +62,8 @@ def dependence_legend(says: str, theme: Theme) -> str:
     look = f"display:inline-block;width:6rem;height:0.7rem;margin:0 0.3rem;{scale}"
     return (
         f'<div style="color:{theme.dim};font-size:0.875rem">0 <span style="{look}"></span> 1 bit '
-        f"(square-root scale). {html.escape(says)}</div>"
+        f"(square-root scale). {html.escape(says)} "
+        "<span data-control>A click chooses a head.</span></div>"
     )
 
 
@@ -83,9 +84,10 @@ def _cell(cell: Cell) -> str:
     is_known = not math.isnan(cell.bits)
     number = f"{cell.bits:.2f}" if is_known else "—"
     said = html.escape(f"{cell.title}: {f'{cell.bits:.4f} bits' if is_known else 'not known'}")
+    value = f' data-value="{cell.bits:.6g}"' if is_known else ""
     stop = round(min(1.0, max(0.0, cell.bits)) ** 0.5 * (N_STOPS - 1)) if is_known else 0
     return (
-        f'<td class="d{stop}{" chosen" * cell.is_chosen}"><a data-state '
+        f'<td class="d{stop}{" chosen" * cell.is_chosen}"{value}><a data-state '
         f'href="{html.escape(cell.address)}" title="{said}" aria-label="{said}">{number}</a></td>'
     )
 

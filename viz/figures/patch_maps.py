@@ -105,9 +105,9 @@ def _cell(cell: Cell | None) -> str:
     text = number if abs(cell.effect) >= LEAST or cell.is_kept else "&nbsp;"
     title = html.escape(f"{cell.title}: effect {signed(cell.effect, 4)}")
     tab = "" if abs(cell.effect) >= REACHED or cell.is_kept else ' tabindex="-1"'
-    kept = " kept" * cell.is_kept
+    look = f'class="s{_shade(cell.effect)}{" kept" * cell.is_kept}"'
     return (
-        f'<td class="s{_shade(cell.effect)}{kept}"><a data-state{tab} '
+        f'<td {look} data-value="{cell.effect:.6g}"><a data-state{tab} '
         f'href="{html.escape(cell.address)}" title="{title}" aria-label="{title}">{text}</a></td>'
     )
 
@@ -122,8 +122,8 @@ def _legend(theme: Theme) -> str:
     bar = f"display:inline-block;width:7rem;height:0.7rem;background:linear-gradient(90deg,{stops})"
     return (
         f'<div style="color:{theme.dim};font-size:0.875rem">Effect −1 <span style="{bar}">'
-        "</span> 1. 0: the patch changes nothing; 1: B is answered as A is. A click keeps a patch "
-        "and shows the output with it.</div>"
+        "</span> 1. 0: the patch changes nothing; 1: B is answered as A is. <span data-control>A "
+        "click keeps a patch and shows the output with it.</span></div>"
     )
 
 

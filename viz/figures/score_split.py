@@ -72,8 +72,9 @@ def _head(whose: str, name: str, what: str) -> str:
 
 
 def _cell(part: Part, name: str, largest: float) -> str:
+    look = f'class="s{_shade(part.value, largest)}" data-value="{part.value:.6g}"'
     return (
-        f'<td class="s{_shade(part.value, largest)}"><span data-term="{html.escape(name)}">'
+        f'<td {look}><span data-term="{html.escape(name)}">'
         f"{signed(part.value, 3)}</span><small>± {part.spread:.2f} in this row</small></td>"
     )
 

@@ -18,8 +18,7 @@ WIDE = 24
 TITLED = 5000
 """Cells up to which each says its number to a pointer."""
 _SAYS = (
-    "In each row one head is off: what that adds to the log-probability of each word of the "
-    "output. A click on a head opens Explore with it off."
+    "In each row one head is off: what that adds to the log-probability of each word of the output."
 )
 LEGIBLE = 4.5
 """The contrast that small text needs (WCAG 2.2)."""
@@ -102,7 +101,7 @@ def _row(row: Row, words: Sequence[str], largest: float, is_wide: bool, is_title
     return (
         f'<tr{" class=first" * row.is_first}><th scope="row"><a data-state '
         f'href="{html.escape(row.address)}">{html.escape(row.title)}</a></th>'
-        f'<td class="total">{signed(row.total)}</td>{cells}'
+        f'<td class="total" data-value="{row.total:.6g}">{signed(row.total)}</td>{cells}'
         f'<td class="words">{row.written}</td></tr>'
     )
 
@@ -110,7 +109,8 @@ def _row(row: Row, words: Sequence[str], largest: float, is_wide: bool, is_title
 def _cell(change: float, word: str | None, largest: float, is_wide: bool) -> str:
     text = "" if is_wide or abs(change) < LEAST else signed(change, 1 if abs(change) >= 9.95 else 2)
     title = "" if word is None else f' title="{html.escape(word)} {signed(change, 3)}"'
-    return f'<td class="c s{shade(change, largest)}"{title}>{text}</td>'
+    place = f'class="c s{shade(change, largest)}" data-value="{change:.6g}"'
+    return f"<td {place}{title}>{text}</td>"
 
 
 def shade(change: float, largest: float) -> int:
@@ -131,7 +131,8 @@ def sweep_legend(largest: float, theme: Theme) -> str:
     bar = f"display:inline-block;width:7rem;height:0.7rem;{scale}"
     return (
         f'<div style="color:{theme.dim};font-size:0.875rem">less likely {signed(-largest)} '
-        f'<span style="{bar}"></span> {signed(largest)} nats, more likely. {_SAYS}</div>'
+        f'<span style="{bar}"></span> {signed(largest)} nats, more likely. {_SAYS} '
+        "<span data-control>A click on a head opens Explore with it off.</span></div>"
     )
 
 

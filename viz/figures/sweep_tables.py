@@ -55,9 +55,9 @@ def pairs_table(rows: Sequence[PairRow], theme: Theme) -> str:
     """A row per pair, with the shade of its synergy."""
     largest = max((abs(row.synergy) for row in rows), default=0.0)
     body = "".join(
-        f"<tr>{_head(row.title, row.address)}<td>{signed(row.together)}</td>"
-        f"<td>{signed(row.apart)}</td>"
-        f'<td class="c s{shade(row.synergy, largest)}">{signed(row.synergy)}</td></tr>'
+        f"<tr>{_head(row.title, row.address)}{_number(row.together)}{_number(row.apart)}"
+        f'<td class="c s{shade(row.synergy, largest)}" data-value="{row.synergy:.6g}">'
+        f"{signed(row.synergy)}</td></tr>"
         for row in rows
     )
     return _table(("off", "together", "one by one", "synergy"), body, "Pairs", theme)
@@ -73,7 +73,7 @@ def means_table(rows: Sequence[MeanRow], theme: Theme) -> str:
 
     span = f"{signed(least)} to {signed(most)} nats"
     body = "".join(
-        f"<tr>{_head(row.title, row.address)}<td>{signed(row.mean)}</td>"
+        f"<tr>{_head(row.title, row.address)}{_number(row.mean)}"
         f"<td>{_ends(row)}</td><td>{100 * row.share_other:.0f} %</td>"
         f'<td class="span"><div><u style="left:{place(0):.2f}%"></u>{_line(row, place)}'
         f'<b{" class=lost" * (row.mean < 0)} style="left:{place(row.mean):.2f}%"></b></div></td>'
@@ -94,6 +94,10 @@ def _ends(row: MeanRow) -> str:
     if row.low is None or row.high is None:
         return "of one sentence"
     return f"{signed(row.low)} to {signed(row.high)}"
+
+
+def _number(value: float) -> str:
+    return f'<td data-value="{value:.6g}">{signed(value)}</td>'
 
 
 def _head(title: str, address: str) -> str:

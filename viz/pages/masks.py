@@ -1,6 +1,7 @@
 """Masks: which cells are forbidden when two sentences of different length are one batch."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -204,14 +205,14 @@ def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str, is_si
     )
     first, *others = pictures(number, masks, kind, side, is_single)
     if not others:
-        _show(first)
+        _show(first, number)
         return
     single, together = st.columns(WIDTHS)
     with single:
-        _show(first, figures.draw_small)
-        _show(others[0], figures.draw_small)
+        _show(first, number, figures.draw_small)
+        _show(others[0], number, figures.draw_small)
     with together:
-        _show(others[1], figures.draw_beside)
+        _show(others[1], number, figures.draw_beside)
 
 
 def pictures(
@@ -233,20 +234,24 @@ def _shown(
     batch: Sequence[SentenceMasks], kind: str, side: str, is_single: bool
 ) -> dict[str, Shown]:
     return {
-        f"mask-{number}-{each.which}": Shown(
-            f"Sentence {number}: {each.title}",
-            figure=partial(figures.draw, each),
-            says=each.describe(),
-        )
+        f"mask-{number}-{each.which}": _shown_mask(each, number)
         for number, masks in enumerate(batch, 1)
         for each in pictures(number, masks, kind, side, is_single)
     }
 
 
-def _show(picture: Picture, draw_masks: Callable[[Picture, Theme], Figure] = figures.draw) -> None:
+def _shown_mask(picture: Picture, number: int) -> Shown:
+    named = f"Sentence {number}: {picture.title}"
+    return Shown(named, figure=partial(figures.draw, picture), says=picture.describe())
+
+
+def _show(
+    picture: Picture, number: int, draw_masks: Callable[[Picture, Theme], Figure] = figures.draw
+) -> None:
     # The buttons of a small figure would lie on its cells.
     bar = draw_masks is not figures.draw_small and "hover"
-    plot(draw_masks(picture, current_theme()), picture.describe(), picture.id, displayModeBar=bar)
+    shown = replace(_shown_mask(picture, number), small=partial(draw_masks, picture))
+    plot(shown, picture.id, displayModeBar=bar)
 
 
 PAGE = Page("masks", "Masks", "Learn", 10, draw, figures=_figures)

@@ -71,18 +71,13 @@ def draw(pane: Pane) -> None:
     *formulas, real = st.columns(4)
     for column, quantity in zip(formulas, QUANTITIES, strict=True):
         with column:
-            _plot(shown[quantity], f"{quantity} {sizes} {n}")
+            plot(shown[quantity], f"layer_costs {quantity} {sizes} {n}")
     with real:
         if TIMES in shown:
-            _plot(shown[TIMES], f"{TIMES} {sizes} {n}")
+            plot(shown[TIMES], f"layer_costs {TIMES} {sizes} {n}")
         else:
             ask_for_times(sizes, device)
     st.caption(remarks(measured, sizes, n))
-
-
-def _plot(shown: Shown, key: str) -> None:
-    assert shown.figure is not None
-    plot(shown.figure(current_theme()), shown.says, f"layer_costs {key}")
 
 
 def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
@@ -103,6 +98,7 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
         figure=lambda theme: draw_times(measured, n, theme),
         says=describe_times(measured),
         is_of_text=False,
+        is_in_address=False,
     )
     return shown | {TIMES: times}
 

@@ -54,9 +54,12 @@ def crate(
 
 
 def command(figure: Figure, inches: float) -> str:
-    """What makes the figure again, in a shell."""
+    """What makes the figure again, in a shell; or what opens its page, where it is asked there."""
+    if figure.picture is None:
+        return "python -m viz open figure.svg"
+    of = f" --picture {quote(figure.picture)}" if figure.picture else ""
     address = quote(figure.record.link)
-    return f"python -m viz figure {address} --width {inches:g} --out figure.pdf"
+    return f"python -m viz figure {address}{of} --width {inches:g} --out figure.pdf"
 
 
 def _requirements(figure: Figure) -> str:

@@ -7,16 +7,21 @@ import plotly.graph_objects as go
 
 from transformer.discover import discover
 from viz.paper.drawing import Drawing, given
+from viz.paper.lettering import FAMILY, SMALL, broken, lacking
 from viz.paper.plotted import plotted
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
-from viz.paper.sheet import INCH, Sheet, moved
+from viz.paper.sheet import INCH, Sheet, Words, moved
 from viz.paper.svg import svg
+from viz.paper.tabled import tabled
+from viz.theme import Theme
 
 COLUMN, PAGE = 3.3, 6.9
 """Inches: of one column of a paper, and of two."""
 MARGIN = 3.0
 """Points around a figure: lines and letters reach a little beyond their places."""
+LINE, MOST_NAMED = 8.0, 12
+"""Points from line to line below a figure; letters that are named there at most."""
 NARROWEST, WIDEST = 2.0, 20.0
 KINDS = {"svg": svg, "pdf": pdf, "png": png}
 
@@ -30,6 +35,8 @@ class Figure:
     record: Record
     width: float = COLUMN
     """In inches, where none is said."""
+    picture: str | None = ""
+    """Its name among those of its page, "" being the first; None: its address does not make it."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""
@@ -46,13 +53,35 @@ class Figure:
     def sheet(self, inches: float) -> Sheet:
         """What is drawn at this width, with a margin around it."""
         inner = self.draw(inches * INCH - 2 * MARGIN)
-        size = (inner.width + 2 * MARGIN, inner.height + 2 * MARGIN)
-        return Sheet(*size, inner.background, tuple(moved(inner.marks, MARGIN, MARGIN)))
+        marks, height = (*inner.marks, *_foot(inner)), inner.height
+        lines = len(marks) - len(inner.marks)
+        size = (inner.width + 2 * MARGIN, height + lines * LINE + 2 * MARGIN)
+        return Sheet(*size, inner.background, tuple(moved(marks, MARGIN, MARGIN)))
+
+
+def _foot(sheet: Sheet) -> list[Words]:
+    """Below the figure, which of its letters the typeface lacks; nothing where it has all."""
+    words = [mark for mark in sheet.marks if isinstance(mark, Words)]
+    found = lacking(mark.text for mark in words)
+    if not found:
+        return []
+    named = [f"U+{ord(c):04X}" for c in found]
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    said = f"Letters that {FAMILY} lacks: {', '.join(named[:MOST_NAMED])}{more}."
+    return [
+        Words(0, sheet.height + (i + 1) * LINE - 1, line, SMALL, words[0].colour)
+        for i, line in enumerate(broken(said, sheet.width, SMALL))
+    ]
 
 
 def of_plotly(figure: go.Figure, record: Record, width: float = COLUMN) -> Figure:
     """The same of a figure of Plotly's."""
     return Figure(lambda points: plotted(figure, points), record, width)
+
+
+def of_table(html: str, theme: Theme, record: Record, width: float = PAGE) -> Figure:
+    """The same of a table of HTML, in the colours of this theme."""
+    return Figure(lambda points: tabled(html, theme, points), record, width)
 
 
 def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:

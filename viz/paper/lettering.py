@@ -1,5 +1,6 @@
 """How wide words are in the figures' typeface, DejaVu Sans, which comes with matplotlib."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,13 @@ def width_of(text: str, size: float = NORMAL, is_bold: bool = False) -> float:
     glyphs, widths = _face(is_bold)
     each = (widths[glyphs[ord(c)]] if ord(c) in glyphs else 1.0 for c in text)
     return size * sum(each)
+
+
+def lacking(texts: Iterable[str]) -> list[str]:
+    """Characters that the typeface has no shape for, in order: boxes stand in their places."""
+    glyphs, _ = _face(False)
+    found = {c for text in texts for c in text if c.isprintable() and ord(c) not in glyphs}
+    return sorted(found)
 
 
 def fitted(text: str, room: float, size: float = NORMAL, is_bold: bool = False) -> str:

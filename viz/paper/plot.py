@@ -11,7 +11,12 @@ from viz.paper.shades import N_LEVELS, colour_at
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2), (2.2, 1.2))
 """Curves are told apart without colour, too: in turn."""
-SAID = {"dash": (4.0, 2.0), "dot": (1.0, 1.5), "dashdot": (5.0, 1.5, 1.0, 1.5)}
+SAID: dict[str, tuple[float, ...]] = {
+    "solid": (),
+    "dash": (4.0, 2.0),
+    "dot": (1.0, 1.5),
+    "dashdot": (5.0, 1.5, 1.0, 1.5),
+}
 """What Plotly calls them."""
 
 

@@ -90,9 +90,16 @@ def _placed(plot: Plot, said: Mapping[str, Any], letter: str, values: list[Any])
     return [float(each) for each in axis.at(values)]
 
 
+def is_title(note: Mapping[str, Any]) -> bool:
+    """Whether a note stands above the whole plot, as viz/figures/heatmap.py puts titles there."""
+    return (note.get("yref"), note.get("y"), note.get("yanchor")) == ("paper", 1, "bottom")
+
+
 def notes(plot: Plot) -> Iterator[Mark]:
     """Texts within the plot."""
     for note in plot.layout.get("annotations") or ():
+        if is_title(note):
+            continue
         lines = [plain(part) for part in str(note.get("text") or "").split("<br>")]
         (x,), (y,) = (_placed(plot, note, c, [note.get(c, 0.5)]) for c in "xy")
         anchors: Any = {"left": "start", "right": "end"}
@@ -122,6 +129,8 @@ def below(plot: Plot, width: float, top: float) -> tuple[list[Mark], float]:
         colour = colour_of(trace, "line", colour_of(trace, "marker", plot.ink))
         if trace["type"] == "bar":
             marks.append(Box(x + 3, y + 1, 6, 5, colour_of(trace, "marker", plot.dim)))
+        elif "lines" not in (trace.get("mode") or "lines"):
+            marks.append(Box(x + 5.5, y + 3, 2, 2, colour_of(trace, "marker", plot.ink)))
         else:
             dashes = dashes_of(trace, order[id(trace)])
             marks.append(Line((((x, y + 4), (x + 13, y + 4)),), colour, 1.1, dashes=dashes))

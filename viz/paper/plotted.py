@@ -1,6 +1,6 @@
 """A figure of Plotly's on a sheet: its curves, bars and maps are drawn from its data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.paper.axes import SPARE, Axis, decoded, finite, numbers, plain
 from viz.paper.lettering import NORMAL, SMALL, broken, width_of
 from viz.paper.plot import Plot, along, axis_name, title_of
-from viz.paper.plot_frame import below, frames, notes, room_under, shapes
+from viz.paper.plot_frame import below, frames, is_title, notes, room_under, shapes
 from viz.paper.scale import LEAST
 from viz.paper.sheet import Mark, Sheet, Words
 from viz.paper.traces import bars, curves, maps
@@ -20,16 +20,17 @@ CELL, TALLEST = 14.0, 560.0
 """Points of a map's cell, and of all of them, at most."""
 
 
-def plotted(figure: go.Figure, width: float) -> Sheet:
-    """The figure as wide as this, in points."""
+def plotted(figure: go.Figure, width: float, shape: float = SHAPE) -> Sheet:
+    """The figure as wide as this, in points. shape: of curves, height by width."""
     said = decoded(figure.to_plotly_json())
-    layout, traces = said["layout"], [each for each in said["data"] if each.get("opacity") != 0]
+    layout = _one_axis_a_side(said["layout"])
+    traces = [each for each in said["data"] if each.get("opacity") != 0]
     text = str(layout.get("font", {}).get("color", "#000000"))
     grid = str(_first_axis(layout).get("gridcolor", "#cccccc"))
     dim = str(_first_axis(layout).get("title", {}).get("font", {}).get("color", text))
     title = [line for line in broken(plain(_title(layout)), width, NORMAL) if line]
     top = len(title) * (NORMAL + 3) + 4.0
-    plot = Plot(layout, traces, _axes(layout, traces, (width, top)), width, text, dim, grid)
+    plot = Plot(layout, traces, _axes(layout, traces, (width, top), shape), width, text, dim, grid)
     marks: list[Mark] = [
         Words(0, (i + 1) * (NORMAL + 2), line, NORMAL, text) for i, line in enumerate(title)
     ]
@@ -43,8 +44,26 @@ def plotted(figure: go.Figure, width: float) -> Sheet:
 
 
 def _title(layout: Mapping[str, Any]) -> Any:
+    """What stands above: a title, or the note that stands in its place."""
     title = layout.get("title") or {}
-    return title.get("text") if isinstance(title, Mapping) else title
+    said = title.get("text") if isinstance(title, Mapping) else title
+    return said or next((each["text"] for each in _notes(layout) if is_title(each)), None)
+
+
+def _notes(layout: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return layout.get("annotations") or ()
+
+
+def _one_axis_a_side(layout: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Where a second axis lies on the first with fewer labels, its labels are those of both."""
+    found = dict(layout)
+    for letter in "xy":
+        second = layout.get(f"{letter}axis2", {})
+        if second.get("matches") == letter:
+            names = ("tickvals", "ticktext", "showticklabels", "title")
+            labels = {name: second[name] for name in names if name in second}
+            found[f"{letter}axis"] = {**layout[f"{letter}axis"], **labels}
+    return found
 
 
 def _first_axis(layout: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -53,7 +72,10 @@ def _first_axis(layout: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _axes(
-    layout: Mapping[str, Any], traces: list[Mapping[str, Any]], place: tuple[float, float]
+    layout: Mapping[str, Any],
+    traces: list[Mapping[str, Any]],
+    place: tuple[float, float],
+    shape: float,
 ) -> dict[str, Axis]:
     """All axes of the figure; the room beside them is that of the longest labels."""
     width, top = place
@@ -64,7 +86,7 @@ def _axes(
     left = min(widest, 0.3 * width) + 5 + (SMALL + 4 if any(map(title_of, vertical)) else 0)
     right = width - 4.0
     maps = [each for each in traces if each["type"] == "heatmap"]
-    height = SHAPE * (right - left)
+    height = shape * (right - left)
     if maps:
         rows, columns = np.shape(maps[0]["z"])
         cell = min(CELL, (right - left) / columns)

@@ -19,10 +19,10 @@ from viz.labels import bare_label, kind_name, kind_title, literal, percent
 from viz.ui.changing import add
 from viz.ui.following import following, grown
 from viz.ui.long_work import go_on
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.panel import plot
-from viz.ui.saving import download
-from viz.ui.state import current_theme, session
+from viz.ui.saving import download, for_a_paper
+from viz.ui.state import session
 
 TITLE = "What would it have to look at to write another word?"
 MOST_SAID = 8
@@ -107,6 +107,7 @@ def _answer(
                 "headscope-needed.csv",
                 "What each head looks at, and what it would have to look at",
             )
+            for_a_paper(pane, {"needed": _shown(found, pane)}, "paper needed")
 
 
 def _show(found: Needed, pane: Pane, top: Candidate) -> None:
@@ -127,8 +128,17 @@ def _show(found: Needed, pane: Pane, top: Candidate) -> None:
         f"elsewhere, {found.divergence:.2f} nats in all; checked by a run: "
         f"{literal(percent(after))}, before {literal(percent(before))}."
     )
+    plot(_shown(found, pane), TITLE)
+
+
+def _shown(found: Needed, pane: Pane) -> Shown:
     names, keys = _names(found, pane), _keys(found, pane)
-    plot(needed_rows(found, names, keys, current_theme()), _seen(found, names, keys), TITLE)
+    return Shown(
+        "Rows that another word would need",
+        figure=lambda theme: needed_rows(found, names, keys, theme),
+        says=_seen(found, names, keys),
+        is_in_address=False,
+    )
 
 
 def _seen(found: Needed, names: Sequence[str], keys: Sequence[Token]) -> str:

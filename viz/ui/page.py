@@ -102,10 +102,21 @@ class Shown:
     """What the picture's `data` takes."""
     figure: Callable[[Theme], Figure] | None = None
     """Where it is drawn by Plotly: with which colours -> the figure."""
+    small: Callable[[Theme], Figure] | None = None
+    """The same where the screen has less room for it than paper."""
+    sent: tuple[str, Callable[[Theme], bytes]] | None = None
+    """Where it is of more than an answer: its component's name, and with which colours -> what the
+    browser is sent."""
+    html_table: Callable[[Theme], str] | None = None
+    """Where it is a table: with which colours -> HTML."""
     says: str = ""
-    """What a figure of Plotly's shows, in a sentence; a picture says it itself."""
+    """What it shows, in a sentence; a picture says it itself."""
     is_of_text: bool = True
     """Whether it shows what the model made of the text, and not only the checkpoint."""
+    is_in_address: bool = True
+    """Whether its address is enough to make it again; a button made others, or a clock."""
+    pane: Pane | None = None
+    """Whose picture it is, where that is another one than the page's."""
 
 
 def _nothing(pane: Pane) -> None:

@@ -11,6 +11,7 @@ from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from viz.export import CONFIG, figure_html
+from viz.theme import Theme
 from viz.ui.controls import draw_control, said
 from viz.ui.page import Pane, Shown
 from viz.ui.saving import download, for_a_paper
@@ -72,9 +73,7 @@ def show_figure(pane: Pane, shown: Shown, name: str, key: str | None = None) -> 
     name: of its files; key: unique on the page; the name when left out.
     """
     key = key or name
-    assert shown.figure is not None
-    figure = shown.figure(current_theme())
-    plot(figure, shown.says, key)
+    figure = plot(shown, key)
     files = st.container(horizontal=True)
     with files:
         download(
@@ -88,11 +87,25 @@ def show_figure(pane: Pane, shown: Shown, name: str, key: str | None = None) -> 
     return files
 
 
-def plot(figure: Figure, alt: str, key: str, **config: Any) -> None:
-    """A figure by itself. key: unique on the page; config: beside Plotly's usual options."""
+def plot(shown: Shown, key: str, **config: Any) -> Figure:
+    """A figure of Plotly's by itself; the page that draws it offers it for a paper.
+
+    key: unique on the page; config: beside Plotly's usual options.
+    """
+    make = shown.small or shown.figure
+    assert make is not None
+    figure = make(current_theme())
     if on_stage():
         figure.update_layout(height=min(figure.layout.height or HEIGHT, HEIGHT))
-    st.plotly_chart(figure, key=f"figure {key}", theme=None, config=CONFIG | config, alt=alt)
+    look: Any = {"theme": None, "config": CONFIG | config, "alt": shown.says}
+    st.plotly_chart(figure, key=f"figure {key}", **look)
+    return figure
+
+
+def show_table(shown: Shown, theme: Theme) -> None:
+    """A picture that is a table; the page that draws it offers it for a paper."""
+    assert shown.html_table is not None
+    st.html(shown.html_table(theme))
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

@@ -1,11 +1,12 @@
 """What is on the screen as a figure for a paper: drawn from the same data, carrying its state."""
 
 from dataclasses import replace
+from typing import Any
 
 from transformer.visible import visible
 from viz.export import recording_npz
 from viz.map_words import capitalised
-from viz.paper.figure import COLUMN, Figure, of_component, of_plotly
+from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly, of_table
 from viz.paper.record import FigureError, Record, versions
 from viz.screen import Screen, query
 from viz.theme import LIGHT, Theme
@@ -16,22 +17,43 @@ from viz.ui.payloads import payload_of
 from viz.ui.request import Request, about
 
 
-def figure_of(pane: Pane, shown: Shown, theme: Theme = LIGHT, width: float | None = None) -> Figure:
-    """A picture of a page as a figure. Raises FigureError and what the picture raises."""
-    pane, picture = _pane_of(pane, shown), shown.picture
-    if picture is None:
-        if shown.figure is None:
-            raise FigureError(f"There is no figure of {shown.title}.")
-        record = _record(pane, shown.title, shown.says)
+def figure_of(
+    pane: Pane,
+    shown: Shown,
+    theme: Theme = LIGHT,
+    width: float | None = None,
+    name: str = "",
+) -> Figure:
+    """A picture of a page as a figure. name: of the picture among those of its page.
+
+    Raises FigureError and what the picture raises.
+    """
+    figure = _figure_of(_pane_of(pane, shown), shown, theme, width)
+    return replace(figure, picture=name if shown.is_in_address else None)
+
+
+def _figure_of(pane: Pane, shown: Shown, theme: Theme, width: float | None) -> Figure:
+    picture = shown.picture
+    if picture is not None:
+        answer = pane.answer
+        says = picture.says(*answer.made, **shown.state)
+        record = _record(pane, picture.title(pane.recording), says)
+        data = picture.data(payload_of(answer, picture), theme, **shown.state)
+        return of_component(picture.component.name, data, record, width)
+    record = _record(pane, shown.title, shown.says)
+    if shown.figure is not None:
         return of_plotly(shown.figure(theme), record, width or COLUMN)
-    answer = pane.answer
-    record = _record(pane, picture.title(pane.recording), picture.says(*answer.made, **shown.state))
-    data = picture.data(payload_of(answer, picture), theme, **shown.state)
-    return of_component(picture.component.name, data, record, width)
+    if shown.html_table is not None:
+        return of_table(shown.html_table(theme), theme, record, width or PAGE)
+    if shown.sent is not None:
+        component, data_of = shown.sent
+        return of_component(component, data_of(theme), record, width)
+    raise FigureError(f"There is no figure of {shown.title}.")
 
 
 def _pane_of(pane: Pane, shown: Shown) -> Pane:
     """Of what a figure tells: of a checkpoint's files, no sentence is a part."""
+    pane = shown.pane or pane
     return pane if shown.is_of_text else replace(pane, shown=None)
 
 
@@ -64,6 +86,12 @@ def _record(pane: Pane, name: str, says: str) -> Record:
 
 def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
     """What is left to the checkpoint or the page is said, so that it holds elsewhere, too."""
+    if pane.suffix and pane.beside is not None:  # the second of two: the page is the first one's
+        first, chosen = pane.beside, pane.selection
+        asked = first.answer.request
+        screen = _whole_screen(first, asked, known_fingerprint(asked.checkpoint))
+        own: dict[str, Any] = {"kind": chosen.kind, "layer": chosen.layer, "head": chosen.head}
+        return replace(screen, **{f"{name}{pane.suffix}": it for name, it in own.items()})
     begins = sha256[:DIGITS] or None
     screen = replace(pane.screen, checkpoint=request.checkpoint, made_with=begins)
     if pane.shown is None:

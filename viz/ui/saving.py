@@ -61,7 +61,7 @@ def for_a_paper(pane: Pane, figures: Mapping[str, Shown], key: str) -> None:
 
 def _save_figure(pane: Pane, shown: Shown, name: str, width: float, key: str) -> None:
     def make(kind: str) -> bytes:
-        return figure_of(pane, shown).file(kind, width)
+        return figure_of(pane, shown, name=name).file(kind, width)
 
     file, explain = f"headscope-{name}", "For a paper; it opens the app where it was made"
     key = f"{name} {key}"
@@ -70,7 +70,7 @@ def _save_figure(pane: Pane, shown: Shown, name: str, width: float, key: str) ->
     download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
     download(
         "Figure as ZIP",
-        lambda: crate(figure_of(pane, shown), width, numbers_of(pane, shown)),
+        lambda: crate(figure_of(pane, shown, name=name), width, numbers_of(pane, shown)),
         f"{file}.zip",
         "A crate of the figure, its numbers, and all that makes it again",
         f"zip {key}",

@@ -18,11 +18,12 @@ def test_each_head_has_its_number_and_the_chosen_one_a_mark() -> None:
     ]
     drawn = dependence_grid([Table(HOSTILE, [(HOSTILE, cells)])], LIGHT)
     assert "<img" not in drawn and '"><b>' not in drawn
-    assert re.findall(r'<td class="d(\d+)( chosen)?">', drawn) == [
+    assert re.findall(r'<td class="d(\d+)( chosen)?"[ >]', drawn) == [
         ("8", ""),  # the root of 0.25 is half of the way
         ("16", " chosen"),
         ("0", ""),
     ]
+    assert re.findall('data-value="([^"]*)"', drawn) == ["0.25", "1"]
     assert re.findall(r">([\d.—]+)</a>", drawn) == ["0.25", "1.00", "—"]
     assert "<img" not in dependence_legend(HOSTILE, DARK)
 

@@ -81,7 +81,7 @@ def test_circuits_show_pieces_literally(circuit: str) -> None:
 
 def test_circuits_of_many_tokens_label_some_and_hover_on_all() -> None:
     tokens = [Token(i, f"▁word{i}") for i in range(32)]
-    layout = circuit_heatmap.draw("ov", torch.eye(32), tokens, LIGHT).layout
+    layout = circuit_heatmap.draw_small("ov", torch.eye(32), tokens, LIGHT).layout
     assert layout.yaxis.scaleanchor == "x" and len(layout.xaxis.ticktext) == 32
     for axis in (layout.xaxis2, layout.yaxis2):
         assert len(axis.ticktext) <= circuit_heatmap.MOST_LABELS

@@ -85,7 +85,7 @@ def test_pictures_that_plotly_draws_are_figures_too(
         (["./?checkpoint=copy", "--out", "a.svg", "--width", "900"], "inches wide"),
         (["./?checkpoint=copy", "--out", "a.svg", "--picture", "x"], "no picture x here"),
         (["./nowhere?checkpoint=copy", "--out", "a.svg"], "There is no page nowhere"),
-        (["./gallery", "--out", "a.svg"], "no figure that can be made without the app"),
+        (["./gallery", "--out", "a.svg"], "There is no figure at this address"),
         (["./?checkpoint=copy&text=hello", "--out", "a.svg"], "hello"),
     ],
 )

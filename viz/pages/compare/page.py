@@ -11,15 +11,17 @@ from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
-from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, second
+from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, missing, second
+from viz.paper.record import FigureError
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
 from viz.ui.mending import mend_head
-from viz.ui.opened import title
-from viz.ui.page import Page, Pane
-from viz.ui.panel import draw_figure, metric_texts
-from viz.ui.picture import choose_picture, picture
-from viz.ui.reading import choose_reading, usable_reading
+from viz.ui.opened import open_linked, title
+from viz.ui.page import Page, Pane, Shown
+from viz.ui.panel import draw_figure, metric_texts, view_shown
+from viz.ui.picture import TITLES, choose_picture, composed, picture
+from viz.ui.reading import choose_reading, readable, usable_reading
+from viz.ui.saving import for_a_paper
 from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
@@ -35,8 +37,7 @@ REWRITTEN = "With the edits other words are written, so rows and columns do not 
 
 def draw(pane: Pane) -> None:
     """Both heads, and what is different."""
-    # A is the model unchanged: a click on it edits nothing.
-    panes = {"A": replace(pane, screen=replace(pane.screen, tool="look")), "B": second(pane)}
+    panes = _panes(pane)
     is_edited = isinstance(panes["B"].of, Changed)
     if is_edited:
         changed(pane, panes["B"])
@@ -56,6 +57,11 @@ def draw(pane: Pane) -> None:
         _numbers(panes)
     if _are_two(panes) and not is_edited:
         parameter_changes(pane.answer.request, panes["B"].answer.request)
+
+
+def _panes(pane: Pane) -> dict[str, Pane]:
+    # A is the model unchanged: a click on it edits nothing.
+    return {"A": replace(pane, screen=replace(pane.screen, tool="look")), "B": second(pane)}
 
 
 def _are_two(panes: dict[str, Pane]) -> bool:
@@ -83,11 +89,37 @@ def _pictures(panes: dict[str, Pane]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         shown = choose_picture(panes["A"], "inside")
         choose_reading(panes["A"], shown)
+        for_a_paper(panes["A"], _large(panes, shown), "paper compared")
     for column, (letter, pane) in zip(st.columns(2, gap="large"), panes.items(), strict=True):
         with column:
             name = literal(_heading(letter, panes)[1:])
             st.markdown(f"**{literal(letter)}**{name}{_lacks(letter, panes)}")
             picture(shown, pane, usable_reading(pane))
+
+
+def _large(panes: dict[str, Pane], name: str) -> dict[str, Shown]:
+    """Both heads as they stand beside each other."""
+    found = {}
+    for letter, pane in panes.items():
+        drawn, state = composed(name, pane, readable(pane))
+        heading = f"{TITLES[name]}, {_heading(letter, panes)}"
+        found[letter.lower()] = Shown(heading, drawn, state, pane=pane)
+    return found
+
+
+def _figures(pane: Pane) -> dict[str, Shown]:
+    """Both heads, and their difference. Raises Refusal where B is not there."""
+    open_linked(pane.screen.checkpoint_b)
+    if problem := missing(pane):
+        raise FigureError(f"B cannot be shown: {problem}")
+    panes = _panes(pane)
+    name = pane.screen.picture if pane.screen.picture != "inside" else "arrows"
+    recording, first, other = _compared(panes)
+    return _large(panes, name) | {
+        view: view_shown(view, pane, recording, first=first, second=other)
+        for view in listed("compare", recording)
+        if why_not(recording, first, other) is None
+    }
 
 
 def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:
@@ -135,5 +167,6 @@ PAGE = Page(
     draw,
     choices=_choices,
     below_tokens=choose_second,
+    figures=_figures,
     edits="own",
 )

@@ -60,8 +60,8 @@ def choose_second(first: Pane) -> None:
         shown = _answer(first, place)
         if shown is not None and isinstance(of, Second):
             _say_how(shown.request)
-        elif of is None and problem is None and _is_missing(first):
-            problem = _missing(first)
+        elif of is None and problem is None:
+            problem = missing(first)
     except EditError as error:
         without_edit(error, first.screen.edits)
     except Refusal as error:
@@ -81,13 +81,10 @@ def _say_how(request: Request) -> None:
         st.info(literal(f"{said}new one."), icon=":material/info:")
 
 
-def _is_missing(first: Pane) -> bool:
-    name = first.screen.checkpoint_b
-    return name is not None and name not in checkpoint_names()
-
-
-def _missing(first: Pane) -> str:
-    """That what was chosen for B is not there, or is not there any more."""
+def missing(first: Pane) -> str | None:
+    """That what was chosen for B is not there, or is not there any more; None where it is."""
+    if first.screen.checkpoint_b in (None, *checkpoint_names()):
+        return None
     name, before = first.screen.checkpoint_b or "", session().second
     if before is not None and before.checkpoint == name:
         return f"{Path(name).name} is not here any more."

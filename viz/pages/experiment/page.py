@@ -1,12 +1,13 @@
 """Experiment: the model is changed in many ways, one after the other, and the effects compared."""
 
-from viz.pages.experiment.patch import patch_page
-from viz.pages.experiment.sweep import sweep_page
+from viz.pages.experiment.patch import patch_figures, patch_page
+from viz.pages.experiment.sweep import sweep_figures, sweep_page
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane
+from viz.ui.page import Page, Pane, Shown
 
 DRAW = {"sweep": sweep_page, "patch": patch_page}
 """By the name in the address; the title is that name."""
+FIGURES = {"sweep": sweep_figures, "patch": patch_figures}
 
 
 def draw(pane: Pane) -> None:
@@ -16,4 +17,8 @@ def draw(pane: Pane) -> None:
     DRAW[choose_one("Experiment", "experiment", titles, chosen, label_visibility="collapsed")](pane)
 
 
-PAGE = Page("experiment", "Experiment", "Look", 4, draw, edits="own")
+def _figures(pane: Pane) -> dict[str, Shown]:
+    return FIGURES.get(pane.screen.experiment or "", sweep_figures)(pane)
+
+
+PAGE = Page("experiment", "Experiment", "Look", 4, draw, figures=_figures, edits="own")

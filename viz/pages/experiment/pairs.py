@@ -12,7 +12,9 @@ from viz.screen import link
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.following import following, grown
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
+from viz.ui.panel import show_table
+from viz.ui.saving import for_a_paper
 from viz.ui.state import current_theme
 
 NUMBERS = (4, 8, 12, 16, 24)
@@ -49,9 +51,24 @@ def pairs(pane: Pane, found: Sweep, n: int) -> None:
         lambda known: _table(known, pane, theme),
         lambda known: (len(known.pairs), known.n_asked),
     )
+    if work.work.is_whole and work.work.latest is not None:
+        for_a_paper(pane, {"pairs": _shown(work.work.latest, pane)}, "paper pairs")
 
 
-def _table(known: Synergy, pane: Pane, theme: Theme) -> None:
+def pairs_figures(pane: Pane, found: Sweep, n: int) -> dict[str, Shown]:
+    """What can be taken along of the pairs of n heads, each of which is tried first."""
+    if n not in NUMBERS:
+        return {}
+    *_, known = pairs_of(pane.checkpoint, found, strongest(found, n))
+    return {"pairs": _shown(known, pane)}
+
+
+def _shown(known: Synergy, pane: Pane) -> Shown:
+    rows = _rows(known, pane)
+    return Shown("Pairs of heads", html_table=lambda theme: pairs_table(rows, theme), says=SAYS)
+
+
+def _rows(known: Synergy, pane: Pane) -> list[PairRow]:
     rows = [
         PairRow(
             " + ".join(head_name(edit, pane.recording) for edit in two),
@@ -63,7 +80,10 @@ def _table(known: Synergy, pane: Pane, theme: Theme) -> None:
             known.pairs, known.together.tolist(), known.apart.tolist(), strict=True
         )
     ]
-    rows.sort(key=lambda row: row.synergy)
+    return sorted(rows, key=lambda row: row.synergy)
+
+
+def _table(known: Synergy, pane: Pane, theme: Theme) -> None:
     st.caption(SAYS)
-    with st.container(height=420 if len(rows) > 16 else "content", key="sweep pairs"):
-        st.html(pairs_table(rows, theme))
+    with st.container(height=420 if len(known.pairs) > 16 else "content", key="sweep pairs"):
+        show_table(_shown(known, pane), theme)

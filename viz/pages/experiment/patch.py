@@ -17,14 +17,15 @@ from transformer.vocabulary import source_side
 from viz.export import rows_csv
 from viz.figures.patch_maps import Cell, Map, patch_maps, token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
-from viz.screen import FIRST_PAGE, Screen, link
+from viz.screen import FIRST_PAGE, link
 from viz.ui.changing import edit
 from viz.ui.experiment import outputs
 from viz.ui.following import following, grown
 from viz.ui.limits import check_text
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
+from viz.ui.panel import show_table
 from viz.ui.request import answer
-from viz.ui.saving import download
+from viz.ui.saving import download, for_a_paper
 from viz.ui.state import bound, change, current_theme
 
 EXAMPLES = {
@@ -59,7 +60,7 @@ def patch_page(pane: Pane) -> None:
             lambda known: (len(known.effects), len(known.edits)),
         )
         _kept(pane)
-        _below(work.work.latest, pane.screen)
+        _below(work.work.latest, pane)
     except Refusal as error:
         st.info(literal(str(error)), icon=":material/info:")
         _tokens(pane, other)
@@ -90,7 +91,23 @@ def _example(checkpoint: Checkpoint) -> None:
 
 def _effects(known: Patching, pane: Pane) -> None:
     st.markdown(_said(known, pane))
-    st.html(patch_maps(_maps(known, pane), current_theme()))
+    show_table(_shown(known, pane), current_theme())
+
+
+def patch_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along of all patches, each of which is tried first. Raises Refusal."""
+    other = (pane.screen.patch_from or "").strip()
+    if not other:
+        return {}
+    *_, known = patching(pane.checkpoint, other, pane.answer.request.text)
+    return {"patches": _shown(known, pane)}
+
+
+def _shown(known: Patching, pane: Pane) -> Shown:
+    a, b = map(_word, known.pair.names)
+    said = f"Effects of states and heads of “{pane.screen.patch_from}”, in log p({a}) − log p({b})"
+    maps = _maps(known, pane)
+    return Shown("Patches", html_table=lambda theme: patch_maps(maps, theme), says=said)
 
 
 def _said(known: Patching, pane: Pane) -> str:
@@ -100,7 +117,7 @@ def _said(known: Patching, pane: Pane) -> str:
 
 def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
     """What is measured, in a sentence."""
-    a, b = (literal(_shown(name)) for name in pair.names)
+    a, b = (literal(_word(name)) for name in pair.names)
     after = ""
     if pair.written:
         text = "".join(map(label, pair.written)).replace("▁", " ").strip()
@@ -113,7 +130,7 @@ def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
     )
 
 
-def _shown(name: str) -> str:
+def _word(name: str) -> str:
     return name.removeprefix("▁") or name
 
 
@@ -211,8 +228,9 @@ def _kept(pane: Pane) -> None:
         outputs(pane.answer, answer(replace(pane.answer.request, edits=edits)))
 
 
-def _below(known: Patching | None, screen: Screen) -> None:
+def _below(known: Patching | None, pane: Pane) -> None:
     """What can be done with the patches that are kept, and with all."""
+    screen = pane.screen
     with st.container(horizontal=True, vertical_alignment="center"):
         if screen.edits:
             address = html.escape(link(replace(screen, page=FIRST_PAGE)))
@@ -225,6 +243,7 @@ def _below(known: Patching | None, screen: Screen) -> None:
                 "headscope-patches.csv",
                 "Every patch that was tried, with its effect",
             )
+            for_a_paper(pane, {"patches": _shown(known, pane)}, "paper patches")
 
 
 def _tokens(pane: Pane, other: str) -> None:

@@ -16,8 +16,9 @@ from viz.screen import link
 from viz.theme import Theme
 from viz.ui.following import following, grown
 from viz.ui.limits import check_text
-from viz.ui.page import Pane
-from viz.ui.saving import download
+from viz.ui.page import Pane, Shown
+from viz.ui.panel import show_table
+from viz.ui.saving import download, for_a_paper
 from viz.ui.settings import is_public
 from viz.ui.state import bound, current_theme
 
@@ -32,9 +33,7 @@ SAYS = (
 
 def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     """The sentences, and the means. Raises Refusal."""
-    examples = "\n".join(pane.checkpoint.about.examples) or pane.answer.request.text
-    said = pane.screen.sweep_sentences
-    text = examples if said is None else said
+    examples, text = _text_of(pane)
     st.text_area(
         f"Sentences, one per line, up to {_most():d}",
         text,
@@ -55,9 +54,32 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
         lambda lines: (_n_done(lines), len(sentences)),
         _n_done,
     )
+    if work.work.is_whole and work.work.latest:
+        shown = _shown(work.work.latest, pane, kinds, sort)
+        for_a_paper(pane, {"means": shown}, "paper means")
     n_left = len(sentences) - _n_done(work.work.latest or ())
     if work.work.is_whole and n_left:
         st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
+
+
+def sentences_figures(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Shown]:
+    """What can be taken along of the means, once each sentence is swept. Raises Refusal."""
+    *_, lines = _lines(pane.checkpoint, sentences_of(_text_of(pane)[1]), None)
+    return {"means": _shown(lines, pane, kinds, sort)}
+
+
+def _text_of(pane: Pane) -> tuple[str, str]:
+    """The checkpoint's sentences, one per line, and those that are swept."""
+    examples = "\n".join(pane.checkpoint.about.examples) or pane.answer.request.text
+    said = pane.screen.sweep_sentences
+    return examples, examples if said is None else said
+
+
+def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Shown:
+    rows = _rows(lines, pane, kinds, sort)
+    return Shown(
+        "Heads over sentences", html_table=lambda theme: means_table(rows, theme), says=SAYS
+    )
 
 
 def _n_done(lines: Sequence[Line]) -> int:
@@ -91,14 +113,12 @@ def _lines(
         raise InputError(f"None of the sentences can be swept: {said[0]}")
 
 
-def _means(
-    lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str, theme: Theme
-) -> None:
+def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> list[MeanRow]:
     found = [(parse(each.edits), each) for each in worths(lines)]
     found = [(edit, each) for edit, each in found if edit.place in kinds]
     if sort == "change":
         found.sort(key=lambda row: row[1].mean)
-    rows = [
+    return [
         MeanRow(
             head_name(edit, pane.recording),
             link(on_explore(pane.screen, edit)),
@@ -109,9 +129,15 @@ def _means(
         )
         for edit, each in found
     ]
+
+
+def _means(
+    lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str, theme: Theme
+) -> None:
+    n_rows = len(_rows(lines, pane, kinds, sort))
     st.caption(SAYS)
-    with st.container(height=620 if len(rows) > 24 else "content", key="sweep means"):
-        st.html(means_table(rows, theme))
+    with st.container(height=620 if n_rows > 24 else "content", key="sweep means"):
+        show_table(_shown(lines, pane, kinds, sort), theme)
     download(
         "Sentences as CSV",
         lambda: as_csv(lines),

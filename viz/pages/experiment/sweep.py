@@ -12,17 +12,17 @@ from transformer.refusal import Refusal
 from transformer.words import word_groups
 from viz.export import sweep_csv
 from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
-from viz.labels import kind_title, literal
+from viz.labels import kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
-from viz.pages.experiment.pairs import choose_pairs, pairs
-from viz.pages.experiment.sentences import over_sentences
+from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
+from viz.pages.experiment.sentences import over_sentences, sentences_figures
 from viz.screen import link
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
-from viz.ui.page import Pane
-from viz.ui.saving import download
+from viz.ui.page import Pane, Shown
+from viz.ui.saving import download, for_a_paper
 from viz.ui.state import current_theme
 from viz.ui.swept import Swept, plain_words, sweep_of
 
@@ -63,6 +63,8 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
 
     # Of a classifier the class is known by then: nothing is written again.
     grown(work, draw, lambda it: it.far, lambda it: len(it.written) if shown.decoding else 0)
+    if latest is not None and is_measured:
+        for_a_paper(pane, {"sweep": _shown(latest, pane, words, kinds, sort)}, "paper sweep")
     if latest is not None and is_measured and n_paired:
         pairs(pane, latest.found, n_paired)
 
@@ -81,6 +83,20 @@ def _columns(pane: Pane) -> list[str]:
     return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
 
 
+def sweep_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along of all heads, each of which is tried first. Raises Refusal."""
+    kinds, said = list(pane.recording.attentions), pane.screen.sweep_kind
+    kinds = [said] if said in kinds else kinds
+    words = _columns(pane) if pane.screen.sweep_over == "sentence" else []
+    sorts = _sorts(words)
+    sort = pane.screen.sweep_sort if pane.screen.sweep_sort in sorts else next(iter(sorts))
+    if pane.screen.sweep_over == "sentences":
+        return sentences_figures(pane, kinds, sort)
+    *_, known = sweep_of(pane.answer, None)
+    found = {"sweep": _shown(known, pane, words, kinds, sort)}
+    return found | pairs_figures(pane, known.found, pane.screen.sweep_pairs)
+
+
 def _choose_kinds(pane: Pane) -> Sequence[str]:
     kinds = list(pane.recording.attentions)
     if len(kinds) < 2:
@@ -91,9 +107,13 @@ def _choose_kinds(pane: Pane) -> Sequence[str]:
     return kinds if chosen == "all" else [chosen]
 
 
-def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
+def _sorts(words: Sequence[str]) -> dict[str, str]:
     titles = {"change": "By total change", "layer": "By layer"}
-    titles |= {f"word {i}": f"By word {i + 1}: {word}" for i, word in enumerate(words)}
+    return titles | {f"word {i}": f"By word {i + 1}: {word}" for i, word in enumerate(words)}
+
+
+def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
+    titles = _sorts(words)
     look: Any = {"width": 220, "label_visibility": "collapsed"}
     said = pane.screen.sweep_sort
     return choose_one("Sorted", "sweep_sort", titles, said, as_list=True, **look)
@@ -108,11 +128,9 @@ def _grid(
     theme: Theme,
 ) -> None:
     rows = _rows(known, pane, kinds, sort)
-    largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
-    st.html(sweep_legend(largest, theme))
+    st.html(_legend(rows, theme))
     with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
-        last = "class" if known.found.known.classes else "words that change"
-        st.html(sweep_grid(rows, words, largest, theme, last))
+        st.html(_table(known, rows, words, theme))
     if known.found.refused:
         n = len(known.found.refused)
         st.caption(literal(f"{n} heads cannot be switched off: {known.found.refused[0]}"))
@@ -122,6 +140,34 @@ def _grid(
         lambda: sweep_csv(known.found, written),
         "headscope-sweep.csv",
         "One row per head and word",
+    )
+
+
+def _legend(rows: Sequence[Row], theme: Theme) -> str:
+    return sweep_legend(_largest(rows), theme)
+
+
+def _table(known: Swept, rows: Sequence[Row], words: Sequence[str], theme: Theme) -> str:
+    last = "class" if known.found.known.classes else "words that change"
+    return sweep_grid(rows, words, _largest(rows), theme, last)
+
+
+def _largest(rows: Sequence[Row]) -> float:
+    return max((abs(change) for row in rows for change in row.changes), default=0.0)
+
+
+def _shown(
+    known: Swept, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
+) -> Shown:
+    rows = _rows(known, pane, kinds, sort)
+    said = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
+    if rows:
+        most = max(rows, key=lambda row: abs(row.total))
+        said += f", in nats. {most.title} changes the whole output most, by {signed(most.total)}"
+    return Shown(
+        "Sweep of heads",
+        html_table=lambda theme: _legend(rows, theme) + _table(known, rows, words, theme),
+        says=said,
     )
 
 

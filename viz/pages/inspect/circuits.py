@@ -1,6 +1,7 @@
 """A head's QK and OV circuits between words of one's choice."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -10,16 +11,19 @@ from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
 from viz.figures import circuit_heatmap, copying_scores
-from viz.labels import literal
+from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.ui.controls import choose_head
 from viz.ui.mending import mend_head
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown, chosen_head
 from viz.ui.panel import plot
-from viz.ui.state import bound, current_theme
+from viz.ui.saving import for_a_paper
+from viz.ui.state import bound
 from viz.ui.words import help_of
 from viz.views.view import Selection
 
+SUFFIX = "_circuit"
+"""Of the Screen's fields that name the head."""
 MOST = 32
 """Tokens on a side: more could not be read."""
 EXPLAIN = (
@@ -46,8 +50,8 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         st.info("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
         return
     with top:
-        chosen = choose_head(pane, suffix="_circuit")
-        mend_head(chosen, "_circuit")
+        chosen = choose_head(pane, suffix=SUFFIX)
+        mend_head(chosen, SUFFIX)
     usual, said = " ".join(inspected(key).about.examples), pane.screen.circuit_words
     words = usual if said is None else said
     st.text_input("Words", words, **bound("circuit_words", words, usual))
@@ -63,36 +67,76 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         st.warning(literal(str(error)), icon=":material/info:")
         return
     try:
-        _draw(key, chosen, tokens)
+        _draw(pane, key, chosen, tokens)
     except CircuitError as error:
         st.info(literal(str(error)))
 
 
-def _draw(key: Key, chosen: Selection, tokens: Sequence[Token]) -> None:
-    """QK, OV and the copying scores. Raises CircuitError before anything is drawn."""
+def circuit_figures(pane: Pane, key: Key) -> dict[str, Shown]:
+    """What can be taken along. Raises Refusal."""
+    if pane.shown is None or pane.shown.request.checkpoint != key[0]:
+        return {}
+    chosen = chosen_head(pane.screen, pane.recording, pane.default, SUFFIX)
+    said, tokenizer = pane.screen.circuit_words, tokenizer_of(key)
+    if chosen.kind == "encoder_self":
+        tokenizer = source_side(tokenizer)
+    elif isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
+        return {}
+    words = " ".join(inspected(key).about.examples) if said is None else said
+    return _shown(pane, key, chosen, distinct(tokenizer, words))
+
+
+def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> dict[str, Shown]:
+    """QK, OV and the copying scores. Raises CircuitError."""
     ids = [token.id for token in tokens]
     head, ends = head_of(key, chosen.kind, chosen.layer, chosen.head), ends_of(key, chosen.kind)
-    written = ov(head, ends, ids)
-    scores = scores_of(key, chosen.kind)
+    written, scores = ov(head, ends, ids), scores_of(key, chosen.kind)
+    found = {"ov": written} if tokens else {}
+    if tokens and ends.queries is not None:
+        found = {"qk": qk(head, ends, ids)} | found
+    name = f"{kind_title(chosen.kind)} L{chosen.layer:d} H{chosen.head:d}"
+    shown = {
+        circuit: Shown(
+            f"{circuit.upper()} circuit of {name}",
+            figure=partial(circuit_heatmap.draw, circuit, values, tokens),
+            small=partial(circuit_heatmap.draw_small, circuit, values, tokens),
+            says=circuit_heatmap.describe(circuit, values, tokens),
+            is_of_text=False,
+        )
+        for circuit, values in found.items()
+    }
+    copying = Shown(
+        f"Copying scores, {kind_title(chosen.kind)}",
+        figure=partial(copying_scores.draw, scores),
+        says=copying_scores.describe(scores),
+        is_of_text=False,
+    )
+    return shown | {"copying": copying}
+
+
+def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> None:
+    """Raises CircuitError before anything is drawn."""
+    ends, scores = ends_of(key, chosen.kind), scores_of(key, chosen.kind)
+    shown = _shown(pane, key, chosen, tokens)
     queries, outputs, copying = st.columns([5, 5, 4], gap="medium")
     with queries:
         if ends.queries is None:
             st.info(NO_TOKEN_FORM)
         elif tokens:
-            _show("qk", qk(head, ends, ids), tokens)
+            plot(shown["qk"], "circuit qk")
     with outputs:
         if tokens:
-            _show("ov", written, tokens)
+            plot(shown["ov"], "circuit ov")
     with copying:
+        plot(shown["copying"], f"copying {chosen.kind}")
         _copying(chosen, scores)
+    for_a_paper(pane, shown, "paper circuits")
     note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
     st.caption(literal(note + EXPLAIN), help=help_of("qk_circuit", "ov_circuit"))
 
 
 def _copying(chosen: Selection, scores: Tensor) -> None:
     """The head's score among those of all heads."""
-    figure = copying_scores.draw(scores, current_theme())
-    plot(figure, copying_scores.describe(scores), key=f"copying {chosen.kind}")
     minus = f"{float(scores[chosen.layer, chosen.head]):.4f}".replace("-", "−")
     said = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{minus}**."
     st.markdown(said, help=help_of("copying_score"))
@@ -102,11 +146,3 @@ def distinct(tokenizer: Tokenizer, words: str) -> list[Token]:
     """The tokens of a text, each once, without special ones; the first MOST of them."""
     ids = dict.fromkeys(tokenizer.encode(words, "text"))
     return [token for token in map(tokenizer.token, ids) if not token.special][:MOST]
-
-
-def _show(circuit: str, values: Tensor, tokens: Sequence[Token]) -> None:
-    plot(
-        circuit_heatmap.draw(circuit, values, tokens, current_theme()),
-        circuit_heatmap.describe(circuit, values, tokens),
-        key=f"circuit {circuit}",
-    )

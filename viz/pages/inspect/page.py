@@ -4,14 +4,14 @@ import streamlit as st
 
 from transformer import CheckpointError
 from viz.labels import literal
-from viz.pages.inspect.circuits import circuits
+from viz.pages.inspect.circuits import circuit_figures, circuits
 from viz.pages.inspect.files import inspected
 from viz.pages.inspect.modules import modules
-from viz.pages.inspect.positions import learned_positions
-from viz.pages.inspect.tensor import tensor
+from viz.pages.inspect.positions import learned_positions, position_figures
+from viz.pages.inspect.tensor import tensor, tensor_figures
 from viz.pages.inspect.vocabulary import vocabulary
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane
+from viz.ui.page import Page, Pane, Shown
 
 DRAW = {
     "modules": modules,
@@ -20,6 +20,14 @@ DRAW = {
     "vocabulary": vocabulary,
     "positions": learned_positions,
 }
+
+
+FIGURES = {
+    "tensor": tensor_figures,
+    "circuits": circuit_figures,
+    "positions": position_figures,
+}
+"""Of the parts that are pictures: the others are tables of text."""
 
 
 def draw(pane: Pane) -> None:
@@ -38,4 +46,9 @@ def draw(pane: Pane) -> None:
         st.error(literal(str(error)), icon=":material/error:")
 
 
-PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint")
+def _figures(pane: Pane) -> dict[str, Shown]:
+    found = FIGURES.get(pane.screen.inspect or "")
+    return {} if found is None else found(pane, (pane.asked.checkpoint, pane.asked.version))
+
+
+PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", figures=_figures)

@@ -46,20 +46,35 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         with top:
             name = choose_one("Table", "table", titles, said, as_list=True, width=380)
     table = tensor_of(key, name)
-    if table.dim() != 2 or not table.numel():
+    shown = _shown(table)
+    if shown is None:
         st.info(literal(f"{name} is not a matrix with one row per position."))
         return
-    cosines = similarity(table[:MOST], normalised=True)
     figure, words = st.columns([3, 2], gap="large")
     with figure:
-        shown = Shown(
-            "Learned positions",
-            figure=lambda theme: position_similarity.draw(cosines, theme),
-            says=position_similarity.describe(cosines),
-            is_of_text=False,
-        )
         show_figure(pane, shown, "position-similarity")
     words.caption(literal(_note(name, table)) + EXPLAIN)
+
+
+def position_figures(pane: Pane, key: Key) -> dict[str, Shown]:
+    """What can be taken along. Raises CheckpointError."""
+    tables, said = position_tables(inspected(key)), pane.screen.table
+    if not tables:
+        return {}
+    shown = _shown(tensor_of(key, said if said in tables else tables[0]))
+    return {} if shown is None else {"position-similarity": shown}
+
+
+def _shown(table: Tensor) -> Shown | None:
+    if table.dim() != 2 or not table.numel():
+        return None
+    cosines = similarity(table[:MOST], normalised=True)
+    return Shown(
+        "Learned positions",
+        figure=lambda theme: position_similarity.draw(cosines, theme),
+        says=position_similarity.describe(cosines),
+        is_of_text=False,
+    )
 
 
 def position_tables(found: Inspection) -> list[str]:

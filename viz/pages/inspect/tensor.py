@@ -1,5 +1,6 @@
 """One tensor: numbers, histogram, singular values and a picture."""
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -21,7 +22,8 @@ from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane, Shown
 from viz.ui.panel import plot, show_figure
-from viz.ui.state import bound, current_theme
+from viz.ui.saving import for_a_paper
+from viz.ui.state import bound
 from viz.ui.words import help_of
 
 POOLINGS = {"largest": "Largest", "mean": "Mean |x|"}
@@ -47,12 +49,15 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     table, bars, curve = st.columns([2, 3, 3], gap="medium")
     with table:
         st.table(frame(values, numbers))
-    edges, counts = histogram(values)
+    shown = _statistics(name, values, numbers)
     with bars:
-        figure = tensor_histogram.draw(edges, counts, current_theme())
-        plot(figure, tensor_histogram.describe(edges, counts), key=f"histogram {name}")
+        plot(shown["histogram"], f"histogram {name}")
     with curve:
-        _curve(name, numbers)
+        if "singular-values" in shown:
+            plot(shown["singular-values"], f"singular {name}")
+        else:
+            _no_curve(numbers)
+    for_a_paper(pane, shown, "paper statistics")
     _picture(pane, name, as_matrix(values))
     st.caption(EXPLAIN, help=help_of("effective_rank"))
 
@@ -82,15 +87,47 @@ def _first(found: Inspection, names: list[str]) -> str:
     return matrices[0] if matrices else names[0]
 
 
-def _curve(name: str, numbers: Statistics) -> None:
+def tensor_figures(pane: Pane, key: Key) -> dict[str, Shown]:
+    """What can be taken along. Raises Refusal."""
+    found, screen = inspected(key), pane.screen
+    names = [each.name for each in found.tensors if each.n_values]
+    if not names:
+        return {}
+    name = screen.tensor if screen.tensor in names else _first(found, names)
+    values = tensor_of(key, name)
+    matrix = as_matrix(values)
+    parts = (screen.tensor_rows, screen.tensor_columns)
+    ends = [_part(said, n) for said, n in zip(parts, matrix.shape, strict=True)]
+    rows, columns = ((first, last + 1) for first, last in ends)
+    pooling: Any = screen.pooling
+    shown = tensor_picture.picture(matrix, rows, columns, pooling)
+    return {"tensor": _shown(name, shown)} | _statistics(name, values, statistics_of(key, name))
+
+
+def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Shown]:
+    edges, counts = histogram(values)
+    bars = Shown(
+        f"Histogram of {name}",
+        figure=lambda theme: tensor_histogram.draw(edges, counts, theme),
+        says=tensor_histogram.describe(edges, counts),
+        is_of_text=False,
+    )
     if numbers.singular_values is None:
-        reason = "some values are not finite"
-        if numbers.n_finite == numbers.n_values:
-            reason = f"its smaller side is longer than {LARGEST:,}"
-        st.info(f"No singular values: {reason}.")
-        return
-    figure = singular_values.draw(numbers.singular_values, current_theme())
-    plot(figure, singular_values.describe(numbers.singular_values), key=f"singular {name}")
+        return {"histogram": bars}
+    curve = Shown(
+        f"Singular values of {name}",
+        figure=partial(singular_values.draw, numbers.singular_values),
+        says=singular_values.describe(numbers.singular_values),
+        is_of_text=False,
+    )
+    return {"histogram": bars, "singular-values": curve}
+
+
+def _no_curve(numbers: Statistics) -> None:
+    reason = "some values are not finite"
+    if numbers.n_finite == numbers.n_values:
+        reason = f"its smaller side is longer than {LARGEST:,}"
+    st.info(f"No singular values: {reason}.")
 
 
 def _picture(pane: Pane, name: str, matrix: Tensor) -> None:
@@ -100,14 +137,22 @@ def _picture(pane: Pane, name: str, matrix: Tensor) -> None:
         columns = _range("Columns", "tensor_columns", screen.tensor_columns, matrix.size(1))
         pooling: Any = choose_one("Pooling", "pooling", POOLINGS, screen.pooling)
     shown = tensor_picture.picture(matrix, rows, columns, pooling)
-    picture = Shown(
+    show_figure(pane, _shown(name, shown), "tensor", key=f"picture {name}")
+    st.caption(literal(shown.says))
+
+
+def _shown(name: str, picture: tensor_picture.Picture) -> Shown:
+    return Shown(
         name,
-        figure=lambda theme: tensor_picture.draw(shown, theme),
-        says=f"{name}. {tensor_picture.describe(shown)}",
+        figure=partial(tensor_picture.draw, picture),
+        says=f"{name}. {tensor_picture.describe(picture)}",
         is_of_text=False,
     )
-    show_figure(pane, picture, "tensor", key=f"picture {name}")
-    st.caption(literal(shown.says))
+
+
+def _part(said: tuple[int, int] | None, n: int) -> tuple[int, int]:
+    """Where a part of 0 .. n-1 begins, and where it ends; all of them where none is said."""
+    return said if said and said[0] <= said[1] < n else (0, n - 1)
 
 
 def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> tuple[int, int]:
@@ -115,6 +160,6 @@ def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> tuple
     if n == 1:
         return 0, 1
     whole = (0, n - 1)
-    first, last = said if said and said[0] <= said[1] < n else whole
+    first, last = _part(said, n)
     st.slider(title, 0, n - 1, (first, last), width=300, **bound(name, (first, last), whole))
     return first, last + 1

@@ -91,7 +91,9 @@ def _scene(
                 waits.add((shown.request, place))
     is_over = is_over and (shown.request, place) not in waits
     if exercise.shows and is_over:
-        draw_picture(exercise.shows, pane, shown, place, f"{lesson.name} {number}")
+        opened = _opened(scene, shown, place)
+        key = f"{lesson.name} {number}"
+        draw_picture(exercise.shows, replace(pane, shown=shown), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
         words = "Open this on its own page"
         address = link(_opened(scene, shown, place))

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -14,58 +16,75 @@ from viz.components.head_view.head_view import HeadView, head_view
 from viz.figures import label_smoothing, learning_rate
 from viz.figures.cost_table import cost_legend
 from viz.figures.curve import Curve
-from viz.figures.layer_costs import SHORTEST, describe_costs, draw_costs
+from viz.figures.layer_costs import QUANTITIES, SHORTEST, describe_costs, draw_costs
 from viz.labels import literal
 from viz.lessons.place import Place
 from viz.lessons.sureness import EPSILON, second_least_sure
 from viz.lessons.width import sizes_of
-from viz.ui.page import Pane
-from viz.ui.panel import draw_figure, plot
+from viz.screen import Screen
+from viz.ui.page import Pane, Shown
+from viz.ui.panel import plot, view_shown
 from viz.ui.payloads import caption_of, payload_of
-from viz.ui.request import Answer
+from viz.ui.saving import for_a_paper
 from viz.ui.state import current_theme
 from viz.views.view import Selection
 
-Draw = Callable[[Pane, Place, str], None]
-"""(the answer that the scene is shown on, the row that it means, a key)"""
+Make = Callable[[Pane, Place], Mapping[str, Shown]]
+"""(of the answer that the scene is shown on, the row that it means) -> what stands side by side, by
+its name among the figures of the page that the scene opens."""
+MOUNTS: Mapping[str, Any] = {
+    "head_view": head_view,
+    "head_map": head_map,
+    "cell_steps": cell_steps,
+}
 
 
-def draw_picture(said: str, pane: Pane, shown: Answer, place: Place, key: str) -> None:
-    """The picture of this name; a sentence where there is none."""
-    draw = PICTURES.get(said)
-    if draw is None:
+def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) -> None:
+    """The picture of this name; a sentence where there is none.
+
+    pane: of the answer that the scene is shown on; opened: where the same picture stands on a page
+    of its own, which a figure of it leads to.
+    """
+    make = PICTURES.get(said)
+    if make is None:
         st.caption(f"There is no picture {literal(said)}.")
         return
-    draw(replace(pane, shown=shown), place, key)
+    shown = make(pane, place)
+    if said == "costs":
+        st.html(cost_legend())
+    for column, each in zip(st.columns(len(shown)), shown.values(), strict=True):
+        with column:
+            _draw(each, pane, f"{said} {key} {each.title}")
+    for_a_paper(replace(pane, screen=opened), shown, f"paper {key}")
+
+
+def _draw(shown: Shown, pane: Pane, key: str) -> None:
+    view, answer = shown.picture, pane.answer
+    if view is None:
+        plot(shown, key)
+        return
+    data = view.data(payload_of(answer, view), current_theme(), **shown.state)
+    MOUNTS[view.component.name](data, key, caption_of(answer, view.title(pane.recording)))
 
 
 def _selection(place: Place) -> Selection:
     return Selection(place.kind, place.layer, place.head)
 
 
-def _arrows(pane: Pane, place: Place, key: str) -> None:
-    view, answer = HeadView(place.kind, place.layer), pane.answer
-    data = view.data(
-        payload_of(answer, view),
-        current_theme(),
-        head=place.head,
-        pins=(f"q{place.query}",),
-    )
-    head_view(data, f"arrows {key}", caption_of(answer, view.title(pane.recording)))
+def _arrows(pane: Pane, place: Place) -> Mapping[str, Shown]:
+    state = {"head": place.head, "pins": (f"q{place.query}",)}
+    return {"picture": Shown("Arrows", HeadView(place.kind, place.layer), state)}
 
 
-def _map(pane: Pane, place: Place, key: str) -> None:
-    view, answer = HeadMap(_selection(place)), pane.answer
-    data = view.data(payload_of(answer, view), current_theme(), pins=(f"q{place.query}",))
-    head_map(data, f"map {key}", caption_of(answer, view.title(pane.recording)))
+def _map(pane: Pane, place: Place) -> Mapping[str, Shown]:
+    state = {"pins": (f"q{place.query}",)}
+    return {"picture": Shown("Heat map", HeadMap(_selection(place)), state)}
 
 
-def _inside(pane: Pane, place: Place, key: str) -> None:
+def _inside(pane: Pane, place: Place) -> Mapping[str, Shown]:
     weights = pane.recording.attentions[place.kind].weights(place.layer, place.head)
     cell = (place.query, int(weights[place.query].argmax()))
-    view, answer = CellSteps(_selection(place), cell), pane.answer
-    data = view.data(payload_of(answer, view), current_theme())
-    cell_steps(data, f"inside {key}", caption_of(answer, view.title(pane.recording)))
+    return {"picture": Shown("Inside", CellSteps(_selection(place), cell))}
 
 
 def _side(pane: Pane) -> str:
@@ -74,43 +93,59 @@ def _side(pane: Pane) -> str:
     return next(name for name, side in sides.items() if find_pairs(side.table) is not None)
 
 
-def _similarity(pane: Pane, place: Place, key: str) -> None:
-    n = min(64, len(pane.recording.positions[_side(pane)].table))
+def _similarity(pane: Pane, place: Place) -> Mapping[str, Shown]:
     side = _side(pane)
-    draw_figure("encoding_similarity", pane, side=side, measure="dot product", n_positions=n)
+    n = min(64, len(pane.recording.positions[side].table))
+    choices: dict[str, Any] = {"side": side, "measure": "dot product", "n_positions": n}
+    return {"encoding_similarity": view_shown("encoding_similarity", pane, **choices)}
 
 
-def _rotation(pane: Pane, place: Place, key: str) -> None:
-    draw_figure("encoding_shift", pane, side=_side(pane), offset=3)
+def _rotation(pane: Pane, place: Place) -> Mapping[str, Shown]:
+    return {"encoding_shift": view_shown("encoding_shift", pane, side=_side(pane), offset=3)}
 
 
-def _smoothing(pane: Pane, place: Place, key: str) -> None:
+def _smoothing(pane: Pane, place: Place) -> Mapping[str, Shown]:
     recording, position = pane.recording, second_least_sure(pane.recording)
-    target, log_probs = recording.target, label_smoothing.log_probs_at(recording, position)
-    smoothed = smoothed_target(target[position].id, len(log_probs), EPSILON)
+    asked, log_probs = recording.target[position], label_smoothing.log_probs_at(recording, position)
+    smoothed = smoothed_target(asked.id, len(log_probs), EPSILON)
     token = pane.checkpoint.tokenizer.token
-    rows = label_smoothing.rows(target[position].id, smoothed, log_probs, token)
-    figure = label_smoothing.draw(rows, position, target[position], current_theme())
-    plot(figure, label_smoothing.describe(rows, position, target[position]), key)
+    rows = label_smoothing.rows(asked.id, smoothed, log_probs, token)
+    return {
+        "label-smoothing": Shown(
+            "Label smoothing",
+            figure=partial(label_smoothing.draw, rows, position, asked),
+            says=label_smoothing.describe(rows, position, asked),
+        )
+    }
 
 
-def _rate(pane: Pane, place: Place, key: str) -> None:
+def _rate(pane: Pane, place: Place) -> Mapping[str, Shown]:
     paper = learning_rate.paper_curve(512, 4000, 20_000)
-    figure = learning_rate.draw(paper, None, Curve("", (), ()), False, current_theme())
-    plot(figure, learning_rate.describe(paper, None), key)
+    return {
+        "learning-rate": Shown(
+            "Learning rate",
+            figure=partial(learning_rate.draw, paper, None, Curve("", (), ()), False),
+            says=learning_rate.describe(paper, None),
+            is_of_text=False,
+        )
+    }
 
 
-def _costs(pane: Pane, place: Place, key: str) -> None:
+def _costs(pane: Pane, place: Place) -> Mapping[str, Shown]:
     n, d = sizes_of(pane.recording, place)
-    theme = current_theme()
-    st.html(cost_legend())
-    for column, name in zip(st.columns(2), ("operations", "longest_path"), strict=True):
-        with column:
-            figure = draw_costs(name, Sizes(d), max(n, SHORTEST), theme)
-            plot(figure, describe_costs(name, Sizes(d), max(n, SHORTEST)), f"{key} {name}")
+    n = max(n, SHORTEST)
+    return {
+        name: Shown(
+            QUANTITIES[name],
+            figure=partial(draw_costs, name, Sizes(d), n),
+            says=describe_costs(name, Sizes(d), n),
+            is_of_text=False,
+        )
+        for name in ("operations", "longest_path")
+    }
 
 
-PICTURES: Mapping[str, Draw] = {
+PICTURES: Mapping[str, Make] = {
     "arrows": _arrows,
     "map": _map,
     "inside": _inside,

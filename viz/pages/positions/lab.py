@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -12,22 +13,24 @@ from transformer import InputError, Recording
 from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
 from transformer.refusal import Refusal
-from viz.export import figure_html, rows_csv
+from viz.export import rows_csv
 from viz.figures.dependence_grid import Cell, Table, dependence_grid, dependence_legend
 from viz.figures.offset_curves import describe, offset_curves
 from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
-from viz.pages.positions.terms import terms
+from viz.pages.positions.terms import terms, terms_figures
 from viz.screen import FIRST_PAGE, link
 from viz.ui.in_line import in_line
 from viz.ui.kept import KEPT, bytes_of
-from viz.ui.page import Pane
-from viz.ui.panel import plot
-from viz.ui.request import Answer
-from viz.ui.saving import download
+from viz.ui.page import Pane, Shown
+from viz.ui.panel import show_figure, show_table
+from viz.ui.request import Answer, answer
+from viz.ui.saving import download, for_a_paper
 from viz.ui.state import current_theme
 from viz.ui.words import help_of
 from viz.views.view import Selection
+
+NO_POSITIONS = "taking all positions away turns"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +77,18 @@ def lab(pane: Pane) -> None:
         terms(pane)
 
 
+def lab_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along. Raises Refusal."""
+    plain = answer(replace(pane.answer.request, edits=()))
+    pair = _pair(pane, plain, st.empty())
+    found = pair.divergences()
+    pane = replace(pane, opens_at=_first(pane, found))
+    shown = {"position-dependence": _shown_heads(pane, found)}
+    with suppress(InputError):  # of some heads there is nothing to average
+        shown["offsets"] = _shown_offsets(pane, pair)
+    return shown | terms_figures(pane)
+
+
 def _pair(pane: Pane, plain: Answer, place: DeltaGenerator) -> Pair:
     """The run without edits, and with those in force; without any positions where none are.
 
@@ -105,24 +120,34 @@ def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
     return Selection(kind, 0, head)
 
 
+def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Shown:
+    tables = _tables(pane, found)
+    said = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
+    says = f"How far {said} each head's rows, mean over its queries; both runs read the same output"
+    return Shown(
+        "Position dependence",
+        html_table=lambda theme: (
+            dependence_legend(f"{says}.", theme) + dependence_grid(tables, theme)
+        ),
+        says=says,
+        pane=pane,
+    )
+
+
 def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
     st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
-    theme, n_edits = current_theme(), len(pane.answer.request.edits)
-    said = "the edits in force turn" if n_edits else "taking all positions away turns"
-    says = (
-        f"How far {said} each head's rows, mean over its queries; both runs read the same output. "
-        "A click chooses a head."
-    )
-    st.html(dependence_legend(says, theme))
-    st.html(dependence_grid(_tables(pane, found), theme))
+    shown = _shown_heads(pane, found)
+    show_table(shown, current_theme())
     st.markdown(_most(pane.recording, found))
     rows = _rows(found)
-    download(
-        "Heads as CSV",
-        lambda: rows_csv(rows),
-        "headscope-position-dependence.csv",
-        "One row per head, in bits",
-    )
+    with st.container(horizontal=True):
+        download(
+            "Heads as CSV",
+            lambda: rows_csv(rows),
+            "headscope-position-dependence.csv",
+            "One row per head, in bits",
+        )
+        for_a_paper(pane, {"position-dependence": shown}, "paper dependence")
 
 
 def _tables(pane: Pane, found: Mapping[str, Tensor]) -> list[Table]:
@@ -185,27 +210,27 @@ def _most(recording: Recording, found: Mapping[str, Tensor]) -> str:
     )
 
 
+def _shown_offsets(pane: Pane, pair: Pair) -> Shown:
+    """Raises InputError where there is nothing to average."""
+    kind, layer, head = _place(pane.selection)
+    title = _name(pane.recording, kind, layer, head)
+    before, after = (by_offset(each.attentions[kind], layer, head) for each in pair.recordings())
+    return Shown(
+        "Mean weight by offset",
+        figure=lambda theme: offset_curves(before, after, pair.names, title, theme),
+        says=describe(before, after, pair.names, title),
+        pane=pane,
+    )
+
+
 def _offsets(pane: Pane, pair: Pair) -> None:
-    selection = pane.selection
-    kind, layer, head = _place(selection)
-    title = _name(pane.recording, *_place(selection))
+    kind, layer, head = _place(pane.selection)
     try:
-        before, after = (
-            by_offset(each.attentions[kind], layer, head) for each in pair.recordings()
-        )
+        shown = _shown_offsets(pane, pair)
     except InputError as error:
         st.caption(literal(str(error)))
         return
-    figure = offset_curves(before, after, pair.names, title, current_theme())
-    alt = describe(before, after, pair.names, title)
     to = replace(pane.screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
-    plot(figure, alt, "offsets")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        download(
-            "Figure as HTML",
-            lambda: figure_html(figure, "Mean weight by offset"),
-            "headscope-offsets.html",
-            "This figure as a page of its own",
-        )
+    with show_figure(pane, shown, "offsets"):
         address = html.escape(link(to))
         st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")

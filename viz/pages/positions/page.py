@@ -3,7 +3,7 @@
 import streamlit as st
 
 from viz.labels import literal
-from viz.pages.positions.lab import lab
+from viz.pages.positions.lab import lab, lab_figures
 from viz.position_words import schemes
 from viz.ui.controls import choose_one
 from viz.ui.page import Page, Pane, Shown
@@ -34,6 +34,8 @@ def draw(pane: Pane) -> None:
 
 
 def _figures(pane: Pane) -> dict[str, Shown]:
+    if pane.screen.view == LAB:
+        return lab_figures(pane)
     return view_figures("positions", pane)
 
 

@@ -22,7 +22,9 @@ from viz.labels import bare_label, kind_title, literal
 from viz.ui.focus import pin_cell, pinned_cell
 from viz.ui.in_line import turn_in_line
 from viz.ui.kept import KEPT, bytes_of
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
+from viz.ui.panel import show_table
+from viz.ui.saving import for_a_paper
 from viz.ui.state import change, current_theme, widget
 
 TITLE = "**Content and position in one score**"
@@ -54,18 +56,39 @@ def terms(pane: Pane) -> None:
         st.markdown(TITLE)
         st.caption(literal(str(error)))
         return
-    query, key = _choose_cell(pane)
-    queries, keys = attention.queries, attention.keys
+    shown = _shown(pane, found, _choose_cell(pane))
+    show_table(shown, current_theme())
+    st.caption(literal(shown.says))
+    for_a_paper(pane, {"score": shown}, "paper score")
+
+
+def terms_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along; nothing where a score is not taken apart."""
+    if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
+        return {}
+    try:
+        return {"score": _shown(pane, _found(pane), _cell(pane))}
+    except NoTerms:
+        return {}
+
+
+def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Shown:
+    query, key = cell
+    attention = pane.selection.attention(pane.recording)
     named = {
-        CONTENT: (bare_label(queries[query]), bare_label(keys[key])),
+        CONTENT: (bare_label(attention.queries[query]), bare_label(attention.keys[key])),
         POSITION: (f"position {query}", f"position {key}"),
     }
-    allowed = attention.allowed(0, selection.head)
+    allowed = attention.allowed(0, pane.selection.head)
     parts = {place: _part(term, query, key, allowed) for place, term in found.four.items()}
     more = _more(found, query, key)
     score = float(found.score[query, key])
-    st.html(score_split(parts, named, more, score, current_theme()))
-    st.caption(literal(_said(found, bool(allowed[query, key]))))
+    return Shown(
+        "Content and position in one score",
+        html_table=lambda theme: score_split(parts, named, more, score, theme),
+        says=_said(found, bool(allowed[query, key])),
+        pane=pane,
+    )
 
 
 def _found(pane: Pane) -> ScoreTerms:
@@ -101,18 +124,21 @@ def _elsewhere(pane: Pane) -> None:
 
 
 def _choose_cell(pane: Pane) -> tuple[int, int]:
-    """Query and key: those of the cell that is open or pinned, else of the largest weight."""
-    selection = pane.selection
-    attention = selection.attention(pane.recording)
+    attention, cell = pane.selection.attention(pane.recording), _cell(pane)
     queries, keys = attention.queries, attention.keys
-    cell = pinned_cell(pane) or strongest_weight(
-        attention, selection.layer, selection.head, range(len(queries)), range(len(keys))
-    )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(TITLE, width="content")
         _choose("Query", queries, cell[0], lambda new: pin_cell(pane, new, cell[1]))
         _choose("Key", keys, cell[1], lambda new: pin_cell(pane, cell[0], new))
     return cell
+
+
+def _cell(pane: Pane) -> tuple[int, int]:
+    """Query and key: those of the cell that is open or pinned, else of the largest weight."""
+    selection = pane.selection
+    attention = selection.attention(pane.recording)
+    sides = range(len(attention.queries)), range(len(attention.keys))
+    return pinned_cell(pane) or strongest_weight(attention, selection.layer, selection.head, *sides)
 
 
 def _choose(title: str, tokens: Sequence[Token], chosen: int, choose: Any) -> None:

@@ -21,14 +21,15 @@ from viz.components.snapshot_player.snapshot_player import (
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
+from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.in_line import turn_in_line
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.opened import title
-from viz.ui.page import Pane
+from viz.ui.page import Pane, Shown
 from viz.ui.payloads import caption_of
 from viz.ui.request import Answer, version_of
-from viz.ui.saving import download
+from viz.ui.saving import download, for_a_paper
 from viz.ui.state import change, current_theme
 
 METRIC = "entropy"
@@ -59,7 +60,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
     with top:
         metric = _choose_metric(pane)
-    version = hash(tuple((each.step, version_of(each.path)) for each in snapshots))
+    version = _version(snapshots)
     name = literal(shown.checkpoint.name)
     with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
         course = _course(shown, version, snapshots)
@@ -70,30 +71,74 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         return
     _player(pane, course, version, metric)
     st.caption(_explain(course, metric))
-    download(
-        "Metrics as CSV",
-        lambda: rows_csv(metric_rows(course)),
-        "headscope-heads-over-steps.csv",
-        "Every metric of every head at every snapshot",
+    with st.container(horizontal=True):
+        download(
+            "Metrics as CSV",
+            lambda: rows_csv(metric_rows(course)),
+            "headscope-heads-over-steps.csv",
+            "Every metric of every head at every snapshot",
+        )
+        for_a_paper(pane, {"heads": _shown(pane, course, version, metric)}, "paper heads")
+
+
+def heads_figures(pane: Pane) -> dict[str, Shown]:
+    """What can be taken along of the chosen head at all snapshots."""
+    snapshots = snapshots_of(pane.answer)
+    if len(snapshots) < 2:
+        return {}
+    version = _version(snapshots)
+    course = _course(pane.answer, version, snapshots)
+    metrics = metrics_of(pane.selection.attention(pane.recording))
+    usual = METRIC if METRIC in metrics else next(iter(metrics))
+    metric = metrics.get(pane.screen.metric or usual, metrics[usual])
+    return {"heads": _shown(pane, course, version, metric)} if len(course.steps) > 1 else {}
+
+
+def _shown(pane: Pane, course: Course, version: int, metric: Metric) -> Shown:
+    player, place = SnapshotPlayer(pane.selection, metric.name), _place(pane, course.steps)
+
+    def sent(theme: Theme) -> bytes:
+        return player.data(_payload(pane, course, version, player), theme, place=place)
+
+    return Shown(
+        player.title,
+        sent=(player.component.name, sent),
+        says=player.says(course),
     )
+
+
+def _version(snapshots: Sequence[Snapshot]) -> int:
+    return hash(tuple((each.step, version_of(each.path)) for each in snapshots))
+
+
+def _place(pane: Pane, steps: Sequence[int]) -> int:
+    """The snapshot nearest to the one that is asked for; else the last."""
+    said = pane.screen.snapshot
+    step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
+    return list(steps).index(step)
+
+
+def _payload(pane: Pane, course: Course, version: int, player: SnapshotPlayer) -> bytes:
+    name, history = (pane.answer.request, version, player), _history(pane)
+    return KEPT.get(name, lambda: player.payload(course, history), len)
 
 
 def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     steps, said = course.steps, pane.screen.snapshot
-    step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
-    if said not in (None, step):
-        st.info(f"There is no snapshot of step {said:,d} here: that of step {step:,d} is shown.")
+    place = _place(pane, steps)
+    if said not in (None, steps[place]):
+        st.info(
+            f"There is no snapshot of step {said:,d} here: that of step {steps[place]:,d} is shown."
+        )
     player = SnapshotPlayer(pane.selection, metric.name)
-    name = (pane.answer.request, version, player)
-    history = _history(pane)
-    payload = KEPT.get(name, lambda: player.payload(course, history), len)
+    payload = _payload(pane, course, version, player)
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
         change(snapshot=None if chosen == steps[-1] else chosen)
 
     snapshot_player(
-        player.data(payload, current_theme(), place=steps.index(step)),
+        player.data(payload, current_theme(), place=place),
         "snapshots",
         caption_of(pane.answer, player.title),
         on_place=move,

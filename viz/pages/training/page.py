@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from viz.pages.training.heads import heads_over_steps
+from viz.pages.training.heads import heads_figures, heads_over_steps
 from viz.pages.training.loss import loss_figures, losses
 from viz.pages.training.rate import rate_figures, rates
 from viz.pages.training.smoothing import smoothing, smoothing_figures
@@ -19,7 +19,12 @@ TITLES = {
     "rate": "Learning rate",
     "loss": "Loss",
 }
-FIGURES = {"smoothing": smoothing_figures, "rate": rate_figures, "loss": loss_figures}
+FIGURES = {
+    HEADS: heads_figures,
+    "smoothing": smoothing_figures,
+    "rate": rate_figures,
+    "loss": loss_figures,
+}
 DRAW = {HEADS: heads_over_steps, "smoothing": smoothing, "rate": rates, "loss": losses}
 
 
@@ -45,8 +50,7 @@ def _choices(pane: Pane) -> None:
 
 
 def _figures(pane: Pane) -> Mapping[str, Shown]:
-    found = FIGURES.get(pane.screen.topic or "")
-    return {} if found is None else found(pane)
+    return FIGURES.get(pane.screen.topic or "", heads_figures)(pane)
 
 
 PAGE = Page(

@@ -35,8 +35,8 @@ def draw(given: Given, width: float) -> Sheet:
     if header["lens"]["scale"] == "signed":
         marks += minus_marks(values, (left, top, *cell), colours)
     marks += hatched(np.isnan(values), (left, top, *cell), colours["dim"])
-    marks += _labels(rows, block[0], (left - 3, top), cell[1], room, colours, False)
-    marks += _labels(columns, block[1], (left, top - 3), cell[0], labels, colours, True)
+    marks += words_beside(rows, block[0], (left - 3, top), cell[1], room, colours, False)
+    marks += words_beside(columns, block[1], (left, top - 3), cell[0], labels, colours, True)
     marks.append(Box(left, top, wide, high, None, colours["grid"], 0.5))
     marks += _chosen(given, block, (left, top), cell)
     query, key = header["titles"]
@@ -92,7 +92,7 @@ def _map(given: Given, values: NDArray[np.float32], place: Place) -> Cells:
     return Cells(*place, levels, palette_of(scale, given.colours["masked"]), facts)
 
 
-def _labels(
+def words_beside(
     tokens: list[Any],
     block: int,
     start: tuple[float, float],

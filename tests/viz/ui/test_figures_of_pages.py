@@ -1,0 +1,199 @@
+"""Every picture of the app can be taken along as a figure, or it is said here why not."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+import streamlit as st
+
+from tests.viz.ui.test_app import folder, start
+from transformer.discover import discover
+from viz.commands import page_of
+from viz.paper.crate import command
+from viz.paper.figure import COLUMN
+from viz.paper.record import address_of, read_record
+from viz.screen import link, spell
+from viz.theme import DARK, LIGHT
+from viz.ui.page import Page
+from viz.ui.printing import figure_of
+
+__all__ = ["folder"]
+
+ROOT = Path(__file__).parents[3]
+TEXT = "text=3+7+2+9"
+OFF = "edits=head-off:"
+PATCH = "text=3+7+2+9&patch_from=3+8+2+9&edits=state-from:encoder_self.1.2=3%208%202%209"
+PLACES = {
+    "explore": (
+        "picture=map",
+        "picture=inside&cell=1,2",
+        f"{OFF}cross.0.1",
+    ),
+    "compare": (
+        "picture=map",
+        f"edited_b=yes&same_head=yes&{OFF}encoder_self.0.1&{TEXT}",
+    ),
+    "decode": (f"step=2&{TEXT}", f"{OFF}cross.1.2&{TEXT}"),
+    "experiment": (
+        f"{TEXT}&sweep_sort=layer&sweep_kind=cross",
+        f"{TEXT}&sweep_pairs=4",
+        "sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5",
+        f"experiment=patch&{PATCH}",
+    ),
+    "positions": ("view=encoding_heatmap", f"view=lab&{TEXT}&edits=positions-shift:source=3"),
+    "inspect": (
+        "inspect=tensor&pooling=mean&tensor_rows=2,9",
+        "inspect=circuits&kind_circuit=encoder_self&circuit_words=3+7+9",
+    ),
+    "masks": ("masks=textbook&mask_text=3+7", ""),
+    "training": (
+        "topic=heads&snapshot=20&metric=sink",
+        "topic=smoothing&epsilon=0.2&position=1",
+        "topic=rate&warmup=700",
+        "topic=loss&log=yes",
+    ),
+    "why_attention": ("n=50&d=128",),
+}
+"""Page -> what is chosen there: together, everything that is drawn."""
+PAGES_WITHOUT = {
+    "gallery": "Its small pictures are links to the screens whose figures they would be.",
+    "stories": "It lists texts; a scene is a screen, whose page has the figures.",
+    "lessons": "A picture there is the figure of the page that its link opens, and leads there.",
+}
+COMPONENTS_WITHOUT = {
+    "address": "It draws nothing.",
+    "figure_drop": "It takes figures.",
+    "question": "It is asked before its picture may be seen; Explore has that picture.",
+    "scene_fit": "It measures a scene.",
+    "stage": "It hears the keys of a talk; its scenes are pages.",
+    "token_rows": "It is the field of the sentence, which a figure's own words repeat.",
+}
+TEXTS = {
+    "cards": "links",
+    "split_text": "the tokens of a text as a list of words",
+    "token_lines": "two sentences that do not fit each other, as words",
+    "cost_legend": "which line of the curves is which, in words",
+    "cost_table": "formulas; what they come to is drawn as curves",
+    "numbers_table": "the numbers of a task",
+    "guess_table": "what somebody guessed, which is nowhere kept",
+}
+"""HTML of viz/figures that is text, and so copied as text: function -> what it is."""
+
+
+def test_every_page_and_component_has_figures_or_a_reason() -> None:
+    pages: dict[str, Page] = discover("viz.pages", "PAGE")
+    assert set(PLACES) | set(PAGES_WITHOUT) == set(pages)
+    components = {each.parent.name for each in (ROOT / "viz/components").glob("*/index.js")}
+    drawn = set(discover("viz.paper.drawings", "DRAWING"))
+    assert drawn | set(COMPONENTS_WITHOUT) == components and not drawn & set(COMPONENTS_WITHOUT)
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Of all that is on screen, by its file."""
+    files = (ROOT / "viz").rglob("*.py")
+    return {str(it.relative_to(ROOT)): ast.parse(it.read_text("utf-8")) for it in files}
+
+
+@cache
+def calls() -> list[tuple[str, str, ast.Call]]:
+    """File, name as it is written, and call."""
+    return [
+        (file, ast.unparse(node.func), node)
+        for file, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+    ]
+
+
+def test_a_chart_is_drawn_by_what_offers_its_figure() -> None:
+    """So nobody draws one beside: `plot`, `show_figure` and `show_table` take a Shown."""
+    files = {file for file, name, _ in calls() if name.endswith("plotly_chart")}
+    assert files == {"viz/ui/panel.py"}
+    others = r"(line|bar|area|scatter|pyplot|altair|vega_lite|bokeh|graphviz|pydeck).*chart|pyplot"
+    assert not [name for _, name, _ in calls() if re.fullmatch(rf"st\.({others})", name)]
+    of_figures = {
+        alias.asname or alias.name
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("viz.figures.")
+        for alias in node.names
+    }
+    written = {
+        ast.unparse(part.func)
+        for _, name, call in calls()
+        if name.endswith(".html")
+        for argument in call.args
+        for part in ast.walk(argument)
+        if isinstance(part, ast.Call)
+    }
+    assert written & of_figures == set(TEXTS)
+    of_tables = {
+        ast.unparse(part.func)
+        for _, name, call in calls()
+        if name == "Shown"
+        for given in call.keywords
+        if given.arg == "html_table"
+        for part in ast.walk(given.value)
+        if isinstance(part, ast.Call)
+    }
+    assert of_tables - {"_legend", "_table"} <= of_figures  # viz/figures escapes all texts
+
+
+class Drawn:
+    """What a page draws: the words of its charts, and its tables without links."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.charts: list[str] = []
+        self.tables: list[str] = []
+        chart, html = st.plotly_chart, st.html
+
+        def draw_chart(figure: object, **look: object) -> object:
+            self.charts.append(str(look["alt"]))
+            return chart(figure, **look)  # type: ignore[call-overload]
+
+        def draw_html(body: str, **look: object) -> object:
+            self.tables.append(body)
+            return html(body, **look)  # type: ignore[arg-type]
+
+        patch.setattr(st, "plotly_chart", draw_chart)
+        patch.setattr(st, "html", draw_html)
+
+
+def unlinked(html: str) -> str:
+    return re.sub(r' href="[^"]*"', "", html)
+
+
+@pytest.mark.parametrize(
+    ("page", "query"), [(page, query) for page, each in PLACES.items() for query in each]
+)
+def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, page: str, query: str
+) -> None:
+    monkeypatch.setattr("viz.ui.following.PATIENCE", 60.0)
+    drawn = Drawn(monkeypatch)
+    said = dict(parse_qsl(query)) | {"checkpoint": "copy"}
+    app = start(page=page, **said)
+    address = link(app.session_state["session"].screen)
+    pane, figures = page_of(address_of(address))
+    assert figures
+    says = {each.says for each in figures.values()}
+    assert set(drawn.charts) <= says
+    shown_tables = [each.html_table for each in figures.values() if each.html_table]
+    tables = unlinked("".join(each(LIGHT) + each(DARK) for each in shown_tables))
+    for body in drawn.tables:
+        if "<table" in body and 'class="costs"' not in body:
+            assert unlinked(body) in tables
+    for name, shown in figures.items():
+        made = figure_of(pane, shown, name=name)
+        screen = made.record.screen
+        assert (screen.page, screen.checkpoint) == (page, "copy")
+        assert {field: spell(screen).get(field) for field in said} == said
+        again, others = page_of(screen)
+        sheets = [each.sheet(COLUMN) for each in (made, figure_of(again, others[name]))]
+        assert sheets[0].marks and repr(sheets[0].marks) == repr(sheets[1].marks)
+        assert f"--picture {name}" in command(made, COLUMN)
+        assert read_record(made.record.state.encode()) == made.record
