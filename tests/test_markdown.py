@@ -32,6 +32,8 @@ A_NUMBER = re.compile(r"\+?,?[\d.]*[fdeg%]|,")
 
 KNOWN = {
     # HTML of our own, whose texts are escaped where it is made:
+    "_kept_room(pane.answer)": "words are escaped",
+    "_kept_room(shown)": "as above",
     "cards(story, [None] * len(story.scenes), look)": "viz/figures escapes all texts",
     "cards(story, pictures(story, look.name), look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",

@@ -1,9 +1,10 @@
 """An edit in words, and the factor that those have which make something weaker or stronger."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from transformer import Recording
-from transformer.edits import Edit, edit_kinds
+from transformer.edits import Edit, edit_kinds, parse
 from transformer.tokenizer import Token
 from viz.labels import bare_label, kind_title
 
@@ -12,6 +13,17 @@ MOST = {"head-scale": 2.0, "head-off": 2.0, "arrow-scale": 4.0, "cut": 4.0}
 _NONE = {"head-scale": "head-off", "arrow-scale": "cut"}
 """What a factor of 0 is called."""
 _SOME = {none: some for some, none in _NONE.items()}
+
+
+def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
+    """Kind, layer and head of those that these edits switch off, in their order."""
+    found = map(parse, edits)
+    return [(it.place, it.layer, it.head) for it in found if it.name == "head-off"]
+
+
+def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:
+    """The heads of one layer that these edits switch off."""
+    return [head for *place, head in heads_off(edits) if place == [kind, layer]]
 
 
 def said(edit: Edit, recording: Recording) -> str:

@@ -52,6 +52,17 @@ TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
 SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)"
 SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
 .filter((node) => node.scrollHeight > node.clientHeight + 1).length"""
+BELOW = """() => {
+  const isOut = ({ right, bottom }, { right: x, bottom: y }) => right > x + 1 || bottom > y + 1;
+  const wall = { right: innerWidth, bottom: innerHeight };
+  return [...document.querySelectorAll(":is(.st-key-grid, .st-key-arrows, .st-key-map) *")]
+    .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll(".headscope *") ?? [])])
+    .filter((node) => node.checkVisibility({ visibilityProperty: true }) && node.offsetWidth)
+    .filter((node) => [wall, node.closest(".box")?.getBoundingClientRect() ?? wall]
+      .some((within) => isOut(node.getBoundingClientRect(), within)))
+    .map(({ className, textContent }) => `${className}: ${textContent.slice(0, 20)}`);
+}"""
+"""What of the heads and of the picture beside them is out of sight."""
 PICTURES = ".headscope:is(.head-view, .head-map, .decode-player, .token-rows)[data-nonce]"
 CUT = """() => [...document.querySelectorAll(".stPlotlyChart .main-svg")].filter((chart) => {
   const { right, bottom } = chart.getBoundingClientRect();
@@ -126,6 +137,21 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     expect(heads).to_have_count(0)
     page.keyboard.press("h")
     expect(heads.locator(".cell").first).to_be_visible()
+    head = heads.locator('.cell[aria-selected="true"]')
+    before, sentence = shown(page).edits, page.locator(":is(.head-view, .head-map) .sentence")
+    for size in (OLD, LAPTOP, WALL):
+        resize(page, size)
+        becomes(lambda: (page.evaluate(SCROLLS), page.evaluate(BELOW)), (0, []))
+        expect(sentence).not_to_contain_text("off")
+        box = head.bounding_box()
+        head.click()
+        page.mouse.move(1, 1)  # a head that is pointed at has the sentence
+        expect(page.locator(".outputs dt small")).to_have_text("change of log-probability, in nats")
+        expect(sentence).to_contain_text("This head is off: what it sees is left out")
+        becomes(lambda: (page.evaluate(SCROLLS), page.evaluate(BELOW)), (0, []))
+        assert box is not None  # of before: the head has not gone away
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        becomes(lambda: shown(page).edits, before)
     page.keyboard.press("h")
     expect(heads).to_have_count(0)
     for key, look in (("d", DARK), ("d", LIGHT)):

@@ -1,7 +1,7 @@
 """What a scene of a story shows without a server: the pictures of its screen, with their state."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from viz.components.kit.browser import Component
 from viz.components.kit.picture import Picture
 from viz.components.question.question import QUESTION, question_data
 from viz.components.snapshot_player.snapshot_player import SnapshotPlayer
+from viz.edit_words import heads_off, off_in
 from viz.notebook.picture import Data
 from viz.notebook.printed import Chart
 from viz.screen import Screen
@@ -93,12 +94,15 @@ def _head(made: Made, selection: Selection, heads: tuple[int, ...] | None) -> Dr
     screen = made.screen
     if screen.picture == "map":
         large = HeadMap(selection, made.reading, max_cells=EXACT)
-        return _drawn(made, large, pins=screen.pins, path=screen.path, own_scale=screen.own_scale)
+        is_off = astuple(selection) in heads_off(screen.edits)
+        look = {"path": screen.path, "own_scale": screen.own_scale, "is_off": is_off}
+        return _drawn(made, large, pins=screen.pins, **look)
     if screen.picture == "inside" and screen.cell is not None:
         return _inside(made, CellSteps(selection, screen.cell))
     view = HeadView(selection.kind, selection.layer, made.reading)
     state = {"head": selection.head, "heads": heads, "pins": screen.pins, "lines": screen.lines}
-    return _drawn(made, view, **state)
+    off = off_in(selection.kind, selection.layer, screen.edits)
+    return _drawn(made, view, off=off, **state)
 
 
 def _inside(made: Made, cell: CellSteps) -> Drawn:

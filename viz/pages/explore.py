@@ -105,7 +105,8 @@ def _large(pane: Pane, reading: Reading) -> None:
         choose_reading(pane, shown)
         save_head(pane, _figures(pane))
     selection = pane.selection
-    if (selection.kind, selection.layer, selection.head) in heads_off():
+    is_off = (selection.kind, selection.layer, selection.head) in heads_off()
+    if is_off and shown == "inside":  # the sentence of the others says it
         st.caption("This head is off: it is shown where it looks, but what it sees is left out.")
     picture(shown, pane, reading)
 

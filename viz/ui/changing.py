@@ -7,6 +7,7 @@ import streamlit as st
 
 from transformer.edits import Edit, EditError, edit_kinds, parse
 from transformer.edits.edit import NUMBERS
+from viz.edit_words import heads_off as heads_off_by
 from viz.labels import literal
 from viz.screen import Screen
 from viz.ui.mending import mend
@@ -58,8 +59,7 @@ def heads_off(edits: Iterable[str] | None = None) -> list[tuple[str, int, int]]:
 
     edits: those of the session where they are left out.
     """
-    found = (parse(each) for each in (session().screen.edits if edits is None else edits))
-    return [(it.place, it.layer, it.head) for it in found if it.name == "head-off"]
+    return heads_off_by(session().screen.edits if edits is None else edits)
 
 
 def edited_heads(edits: Iterable[str]) -> list[tuple[str, int, int]]:

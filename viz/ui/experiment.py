@@ -34,6 +34,8 @@ _STYLE = """
              align-items: baseline; line-height: 1.3; }
   .outputs, .outputs dt, .outputs dd { margin: 0 !important; padding: 0 !important; }
   .outputs dt { color: DIM; font-size: 0.875rem; }
+  .outputs dt small { display: block; }
+  .stHtml .outputs dt small { display: none; }
   .outputs dd { display: flex; flex-wrap: wrap; gap: 0.1rem 0.3rem; }
   .outputs div { display: flex; flex-direction: column; align-items: center; padding: 0 0.1rem; }
   .outputs small { font-size: 0.875rem; color: DIM; font-variant-numeric: tabular-nums; }
@@ -41,6 +43,8 @@ _STYLE = """
   .outputs s { text-decoration-color: ACCENT; text-decoration-thickness: 2px; }
 </style>
 """
+_WITHOUT = "<dt>without the edits<small>change of log-probability, in nats</small></dt>"
+"""Where there is no room for a legend below, it is beside the numbers."""
 
 
 def experiment(pane: Pane, page: Page) -> None:
@@ -52,6 +56,9 @@ def experiment(pane: Pane, page: Page) -> None:
         return
     can_edit = page.edits == "made"
     if on_stage() and not screen.edits:
+        if screen.tool == "heads" and can_edit:
+            with st.container(key="experiment", gap="small"):
+                st.html(_kept_room(pane.answer))
         return
     is_used = bool(screen.edits or state.before or state.undone)
     if not is_used and (screen.tool == "look" or not can_edit):
@@ -135,8 +142,10 @@ def _factor(each: Edit, now: float, most: float) -> None:
 def _outputs(pane: Pane) -> None:
     """What the model wrote without the edits, how likely each word is now, and what it writes."""
     shown, request = pane.answer, pane.answer.request
-    if request != pane.asked:
-        return  # it is still written, or cannot be read
+    if request != pane.asked:  # it is still written, or cannot be read
+        if on_stage():
+            st.html(_kept_room(shown))
+        return
     try:
         outputs(answer(replace(request, edits=())), shown)
     except Refusal as error:
@@ -171,9 +180,24 @@ def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
     style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
     return (
         f'{style}<dl class="outputs" data-total="{total}">'
-        f"<dt>without the edits</dt><dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"
+        f"{_WITHOUT}<dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"
         f"<dt></dt><dt>Below each word: the change of its log-probability, in nats; {total} in "
         f"all.{same}</dt></dl>"
+    )
+
+
+def _kept_room(shown: Answer) -> str:
+    """As high as what a click on a head will show: so the head stays below the pointer."""
+    if shown.decoding is None:
+        return ""
+    words = "".join(
+        f'<div>{_marked(word, "")}<small style="visibility: hidden">{signed(0.0)}</small></div>'
+        for word in words_of(shown.recording.target)
+    )
+    style = _STYLE.replace("DIM", current_theme().dim)
+    return (
+        f'{style}<dl class="outputs">{_WITHOUT}<dd>{words}</dd><dt>with them</dt>'
+        f"<dd>{html.escape(HELP['heads'])}</dd></dl>"
     )
 
 

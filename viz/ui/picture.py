@@ -1,7 +1,7 @@
 """The large picture of one head: as arrows, as a heat map, or one of its cells from inside."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import product
 from typing import Any
 
@@ -14,6 +14,7 @@ from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
+from viz.edit_words import heads_off, off_in
 from viz.labels import literal
 from viz.ui.changing import add
 from viz.ui.controls import choose_one
@@ -67,6 +68,7 @@ def _arrows_of(pane: Pane, reading: Reading) -> Composed:
         "tool": screen.tool,
         "cuts": f"cut:{selection.kind}.{selection.layer}",
         "edits": screen.edits,
+        "off": off_in(selection.kind, selection.layer, pane.answer.request.edits),
         "changes": f"edits{pane.suffix}",
     }
 
@@ -81,6 +83,7 @@ def _map_of(pane: Pane, reading: Reading) -> Composed:
         "path": pane.screen.path,
         "own_scale": pane.screen.own_scale,
         "asks": True,
+        "is_off": astuple(pane.selection) in heads_off(pane.answer.request.edits),
     }
 
 

@@ -45,6 +45,10 @@ STAGE_STYLE = """
   [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.4rem 0 !important; }
   [data-testid="stMain"] { scroll-padding-top: 0; }
   .st-key-stage { position: absolute; }
+  /* What a click on a head shows takes the place that was kept for it: the head stays there. */
+  .st-key-experiment dt small { display: block !important; }
+  [data-testid="stLayoutWrapper"]:has(.st-key-tokens):has(+ * .st-key-experiment),
+  .st-key-experiment > [data-testid="stLayoutWrapper"] { display: none; }
   .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.9rem; line-height: 1.2; }
   .st-key-scene p { margin: 0.2rem 0 0; font-size: 1.15rem; line-height: 1.4; max-width: 130ch; }
   [data-testid="stTextInputRootElement"] input { font-size: 1.2rem; height: auto; }

@@ -9,11 +9,13 @@ from plotly.graph_objects import Bar, Figure
 from transformer import Recording
 from transformer.analysis.reading import Reading
 from transformer.checkpoint import Checkpoint
+from viz.components.kit.pack import unpack
 from viz.notebook.printed import Chart
 from viz.notebook.scenes import Made, drawn
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
 from viz.stories.story import Scene, Story
+from viz.theme import LIGHT
 from viz.views.view import Selection
 
 HOSTILE = "<script>alert(1)</script> </main> [a](./decode?x) [b](javascript:alert(1))"
@@ -41,6 +43,18 @@ def test_each_page_gives_its_pictures(checkpoint: Checkpoint, recording: Recordi
     assert names(picture="inside", cell=(2, 1)) == ["cell_steps"]
     assert names(page="compare") == ["head_view", "head_view"]
     assert names(page="inspect") == names(page="compare", checkpoint_b="en-de") == []
+
+
+def test_a_head_that_is_off_is_marked(checkpoint: Checkpoint, recording: Recording) -> None:
+    def said(name: str, **chosen: object) -> object:
+        screen = replace(ARROWS, **chosen)  # type: ignore[arg-type]
+        (shown,) = drawn(made(checkpoint, recording, screen))
+        return unpack(shown.data(shown.payload, LIGHT))[0][name]
+
+    edits = ("head-off:cross.0.1", "head-off:cross.1.0", "head-scale:cross.1.1=0.5")
+    assert (said("off"), said("off", edits=edits)) == ([], [HEAD.head])
+    off = [said("is_off", picture="map", edits=each) for each in ((), edits, edits[:1])]
+    assert off == [False, True, False]
 
 
 def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(

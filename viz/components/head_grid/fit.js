@@ -1,6 +1,6 @@
 // How large the cells are: as the room allows in which all kinds are to be seen at once.
 
-import { isNarrow, roomBelow } from "../kit/room.js";
+import { isNarrow, isOnStage, roomBelow, typeSize } from "../kit/room.js";
 
 const LARGEST = 104; // px
 const LEAST = 44; // px: rather than smaller, the page scrolls
@@ -15,7 +15,7 @@ export function fit(grid) {
   const below = numbers.offsetHeight + legend.offsetHeight + 14;
   const shapes = sections.map(shapeOf);
   const height = isNarrow() ? NARROW_SHARE * window.innerHeight : roomBelow(boards) - below;
-  const cell = largest(shapes, width, height);
+  const cell = largest(shapes, width, height, isOnStage() ? typeSize() : LEAST); // there nothing scrolls
   boards.style.setProperty("--cell", `${Math.floor(cell)}px`);
 }
 
@@ -27,10 +27,10 @@ function shapeOf({ columns, order, thumbnails, gap, between }) {
 }
 
 // The largest width of a cell, over all numbers of sections that may stand side by side.
-export function largest(shapes, width, height) {
+export function largest(shapes, width, height, least = LEAST) {
   const sizes = shapes.map((_, i) => sizeOf(shapes, i + 1, width, height));
   const whole = sizeOf(shapes, 1, width, Infinity);
-  return Math.min(LARGEST, Math.max(...sizes, Math.min(LEAST, whole)));
+  return Math.min(LARGEST, Math.max(...sizes, Math.min(least, whole)));
 }
 
 function sizeOf(shapes, nBeside, width, height) {

@@ -72,15 +72,16 @@ class HeadMap:
         path: bool = False,
         own_scale: bool = False,
         asks: bool = False,
+        is_off: bool = False,
     ) -> bytes:
         """cell: the (row, column) that is outlined; pins: rows ("q5") and columns that are marked.
 
         path: whether a line joins each row's largest. own_scale: whether the darkest
         shade is this head's largest value. asks: whether someone answers when the browser asks for
-        exact values.
+        exact values. is_off: whether the head was off when the model read the sentence.
         """
         chosen = {"cell": None if cell is None else list(cell), "pins": list(pins)}
-        state = {**chosen, "path": path, "own_scale": own_scale, "asks": asks}
+        state = {**chosen, "path": path, "own_scale": own_scale, "asks": asks, "is_off": is_off}
         return envelope(payload, theme, difference=theme.difference_scale, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:

@@ -76,7 +76,7 @@ function listen(view) {
   };
 }
 
-function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, payload }) {
+function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, is_off: isOff, payload }) {
   const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const repaint = drawn !== view.drawn;
   const picture = repaint ? beforeOpening(view) : null;
@@ -87,7 +87,7 @@ function update(view, { nonce, palette, difference, asks, cell, pins, path, own_
     keepWindow(view, before);
     name(view);
   }
-  Object.assign(view, { asks, path, pins });
+  Object.assign(view, { asks, path, pins, isOff });
   view.root.dataset.pins = pins.join();
   if (accepts(view.sync, "cell", cell)) view.selected = cell;
   view.root.dataset.selected = String(view.selected ?? "");

@@ -2,7 +2,7 @@
 
 import { ratio } from "../kit/canvas.js";
 import { element, setPiece, short, within } from "../kit/page.js";
-import { say, saidOf, textOf, unsaid } from "../kit/sentence.js";
+import { OFF, say, saidOf, textOf, unsaid } from "../kit/sentence.js";
 import { lawOf } from "../kit/shade.js";
 import { marker } from "../kit/terms.js";
 import { boxOf, cellSize, isCut } from "./frame.js";
@@ -60,10 +60,10 @@ function ofCell(view, place, why, isPointed) {
   return saying(view, found, block, isPointed);
 }
 
-function saying({ map: { header } }, { row, column, value }, why, isPointed) {
+function saying({ map: { header }, isOff }, { row, column, value }, why, isPointed) {
   const { layer, head, rows, columns } = header;
   const cell = { row: rows[row], column: columns[column], layer, head, value, at: [row, column] };
-  return saidOf(header.sentence, cell, why, isPointed);
+  return saidOf(header.sentence, cell, isOff ? OFF : why, isPointed);
 }
 
 function span([first, last]) {

@@ -69,13 +69,13 @@ export function offerLines(controls, wished, { width, nColumns }) {
   lines.value = counts.includes(controls.wished) ? controls.wished : width;
 }
 
-export function markHeads(controls, heads, chosen, colourOf) {
+export function markHeads(controls, heads, { chosen, off, colourOf }) {
   controls.heads = heads;
   controls.buttons.forEach((button, head) => {
     const shown = heads.includes(head);
     const colour = colourOf(head);
     button.setAttribute("aria-pressed", String(shown));
-    button.setAttribute("aria-label", `H${head}${head === chosen ? ", the chosen head" : ""}`);
+    button.setAttribute("aria-label", `H${head}${head === chosen ? ", the chosen head" : ""}${off.includes(head) ? ", off" : ""}`);
     button.classList.toggle("chosen", head === chosen);
     button.style.setProperty("--head", colour);
     button.style.setProperty("--on-head", inkOn(channels(colour)));

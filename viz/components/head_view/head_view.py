@@ -69,13 +69,14 @@ class HeadView:
         tool: str = "look",
         cuts: str = "",
         edits: Sequence[str] = (),
+        off: Sequence[int] = (),
         changes: str = "edits",
     ) -> bytes:
         """head: the chosen one; heads: those shown, `head` alone when left out; pins: held.
 
         lines: of each row the strongest so many, 0 being all. tool: with "arrows" a click on a
         line cuts it. cuts: what the edit that cuts a cell begins with, before its head, query and
-        key. edits: all that is changed in the model.
+        key. edits: all that is changed in the model. off: the heads of this layer that were off.
         changes: what a preview calls them: those of the page's answer, or of the one beside it.
         """
         return envelope(
@@ -88,6 +89,7 @@ class HeadView:
             tool=tool,
             cuts=cuts,
             edits=list(edits),
+            off=list(off),
             changes=changes,
             ink=theme.ink,
             colours=theme.head_colours,

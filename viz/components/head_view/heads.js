@@ -11,6 +11,7 @@ export function shown({ map, heads }) {
 }
 
 export function colourOf(view, head) {
+  if (view.off.includes(head)) return view.palette.dim;
   return shown(view).length === 1 && shown(view)[0] === head
     ? view.ink
     : view.colours[head % view.colours.length];

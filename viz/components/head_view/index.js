@@ -28,7 +28,7 @@ const REST = 300; // ms without a change until the server hears of it
 export default host("head_view", create, update);
 
 function create(root, sync) {
-  const view = { root, sync, heads: [], pins: [], hovered: null, linked: [], layers: new Map() };
+  const view = { root, sync, heads: [], pins: [], hovered: null, linked: [], off: [], layers: new Map() };
   view.place = placeOf(root);
   view.controls = createControls({
     heads: (heads) => change(view, { heads }),
@@ -73,7 +73,7 @@ function create(root, sync) {
   onLine(view, cut, (line) => aimAt(line && changedBy(withLine(line))));
   onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
-  observer.observe(view.wires);
+  for (const node of [view.wires, view.legend]) observer.observe(node); // a legend takes a line more
   const endRoom = onRoom(view.box, () => resize(view));
   const silence = onToken((token) => link(view, token));
   view.dispose = () => {
@@ -90,10 +90,10 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, changes, payload }) {
+function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, off, changes, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
-  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits, changes });
+  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits, off, changes });
   view.root.dataset.tool = tool;
   const isNew = drawn !== view.drawn;
   if (isNew) {
@@ -159,7 +159,7 @@ function redraw(view) {
   const start = performance.now();
   const heads = shown(view);
   view.strongest = strongestOf(view, heads);
-  markHeads(view.controls, heads, view.head, (head) => colourOf(view, head));
+  markHeads(view.controls, heads, { chosen: view.head, off: view.off, colourOf: (head) => colourOf(view, head) });
   markPins(view.tokens, view.pins);
   view.root.dataset.heads = heads.join();
   view.root.dataset.pins = view.pins.join();

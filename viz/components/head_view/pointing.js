@@ -95,7 +95,7 @@ function putIntoWords(view, heads) {
   const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
   labelTokens(view.tokens, found, (head) => badge(view, head));
   say(view.sentence, said(view, heads));
-  const told = `${view.drawn} ${heads} ${view.controls.lines.value}`;
+  const told = `${view.drawn} ${heads} off ${view.off} ${view.controls.lines.value}`;
   if (told === view.told) return;
   view.told = told;
   explain(view, heads);

@@ -1,7 +1,8 @@
 // What is said of the picture: the sentence above it, and the legend.
 
 import { element } from "../kit/page.js";
-import { saidOf, textOf, unsaid } from "../kit/sentence.js";
+import { isOnStage } from "../kit/room.js";
+import { OFF, saidOf, textOf, unsaid } from "../kit/sentence.js";
 import { marked } from "../kit/terms.js";
 import { MAX_LINES, MAX_POINTED, eachOfRow, openToken, valueAt } from "./lines.js";
 import { linesShown } from "./picture.js";
@@ -50,11 +51,11 @@ function whichOf({ header }, heads) {
   return heads.length > 1 ? "these heads" : "this head";
 }
 
-function saying({ map: { header } }, cell, why, isPointed = false) {
+function saying({ map: { header }, off }, cell, why, isPointed = false) {
   if (!cell) return saidOf(null, null, "No line here.");
   const { row, column } = cell;
   const pieces = { row: header.rows[row], column: header.columns[column], at: [row, column] };
-  return saidOf(header.sentence, { ...cell, ...pieces, layer: header.layer }, why, isPointed);
+  return saidOf(header.sentence, { ...cell, ...pieces, layer: header.layer }, off.includes(cell.head) ? OFF : why, isPointed);
 }
 
 // Where two tokens of different sides meet: the head that has most there; null where none was sent.
@@ -82,7 +83,7 @@ function lineOf(map, heads, id) {
 // The picture for those who do not see it.
 export function describe(view, heads) {
   const { header, nRows, nColumns } = view.map;
-  const numbers = heads.map((head) => `H${head}`).join(", ");
+  const numbers = heads.map((head) => `H${head}${view.off.includes(head) ? " (off)" : ""}`).join(", ");
   const which = header.per_head ? `L${header.layer} ${numbers || "no head"}` : `L${header.layer}`;
   const start = `${header.kind} attention, ${which}: ${nRows} queries, ${nColumns} keys.`;
   return view.strongest ? `${start} Strongest: ${textOf(saying(view, view.strongest, ""))}` : start;
@@ -93,10 +94,11 @@ export function explain(view, heads) {
   const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}; width: the ${header.lens.title.toLowerCase()}`];
   if (header.lens.scale === "signed") parts.push(" · dotted: below 0");
   if (heads.length) parts.push(` · ${drawnOf(view, heads)}`);
+  if (heads.some((head) => view.off.includes(head))) parts.push(" · gray: a head that is off");
   if (rest) parts.push(` · showing the ${view.map.width} strongest keys per ${header.unit}`);
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));
   if (pointed < view.map.width) parts.push(` · hovering shows at most ${pointed} lines per head`);
-  if (Math.max(view.map.nRows, view.map.nColumns) * view.pitch > view.height) {
+  if (!isOnStage() && Math.max(view.map.nRows, view.map.nColumns) * view.pitch > view.height) {
     parts.push(" · lines are hidden when both ends are scrolled out of view");
   }
   for (const note of header.notes) parts.push(` · ${note}`);

@@ -4,6 +4,7 @@
 import { bare, element } from "./page.js";
 import { marker } from "./terms.js";
 
+export const OFF = "This head is off: what it sees is left out";
 const SENTENCE_EVENT = "headscope:sentence";
 const LONG = 90; // characters of a wording that may take two lines on a wide screen, too
 const LARGE = 1e6; // numbers from here on are written with an exponent
