@@ -34,7 +34,8 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+img-src data: blob:; font-src data:">
 <title>{title}</title>
 <style>body {{ margin: 0; background: {background}; }}</style>
 </head>

@@ -1,23 +1,31 @@
 """The shipped talk as one file: given by keys in a browser that reaches nothing."""
 
+import io
 import re
 from pathlib import Path
 from urllib.request import urlretrieve
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from PIL import Image, ImageChops
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.server import becomes
 from viz.stories.shipped import shipped_stories
 from viz.ui.recorded import recording_of
 
 pytestmark = pytest.mark.browser
 TALK = shipped_stories()["attention-is-all-you-need"]
 NATS = re.compile(r"^Your points cost \d\.\d\d nats$")
+WORD = re.compile(r"^\w+$")
 LARGEST = 3_000_000
 """Bytes for ten scenes."""
+PICTURE = ".headscope:is(.head-view, .head-map, .decode-player, .snapshot-player)[data-nonce]"
+PLACES = ".place, .around { visibility: hidden }"
+SAME = 2
+"""Steps of 255 between two pictures of one scene, where lines meet."""
 
 
-def test_the_talk_is_given_from_a_file_without_a_request(
+def test_the_talk_is_given_from_a_file_without_a_request_and_looks_as_it_does_live(
     browser: Browser, address: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "talk.html"  # the stage keeps what is saved as HTML
@@ -31,14 +39,18 @@ def test_the_talk_is_given_from_a_file_without_a_request(
     page.on("console", lambda said: wrong.append(said.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(file.as_uri())
+    live = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
+    live.goto(f"{address}/?story={TALK.name}&role=stage")
     for number, scene in enumerate(TALK.scenes, 1):
         expect(page.get_by_label("Scene", exact=True)).to_have_text(f"{number} / 10")
         expect(page.locator("section:visible h1")).to_have_text(scene.heading)
         hosts = page.locator("section:visible .picture:visible")
         if scene.question:  # it stands before its picture
             expect(hosts).to_have_count(1)
-            page.get_by_role("button", name=re.compile(r"^\w+$")).nth(1).click()
+            for each in (live, page):
+                each.locator(".question").get_by_role("button", name=WORD).nth(1).click()
             page.keyboard.press("Enter")
+            live.keyboard.press("r")
             expect(page.locator("section:visible .question b")).to_have_text(NATS)
             expect(hosts).to_have_count(2)
             hosts = page.locator("section:visible .picture:not(.asks)")
@@ -49,11 +61,37 @@ def test_the_talk_is_given_from_a_file_without_a_request(
         ).not_to_have_count(0)
         over = page.locator("main").evaluate("main => main.scrollHeight - main.clientHeight")
         assert over <= 0, scene.heading
-        page.keyboard.press("PageDown")
+        expect(live.locator(".st-key-scene h1")).to_have_text(scene.heading)
+        both = live.get_by_test_id("stMain"), page.locator("section:visible")
+        becomes(lambda both=both: differ(*both), False)
+        for each in (live, page):
+            each.keyboard.press("PageDown")
     expect(page.get_by_text("recorded")).to_be_visible()
     keys(page)
     assert asked == [file.as_uri()] and wrong == []
     context.close()
+    live.context.close()
+
+
+def differ(live: Locator, saved: Locator) -> bool:
+    """Whether the pictures of a scene are others than those that were saved."""
+    charts = [each.locator(".printed img:visible") for each in (live, saved)]
+    if charts[1].count():  # one image, which stands elsewhere between two pixels
+        sources = [[node.get_attribute("src") for node in each.all()] for each in charts]
+        return sources[0] != sources[1]
+    pictures = [[*map(seen, each.locator(PICTURE).all())] for each in (live, saved)]
+    if len(pictures[0]) != len(pictures[1]) or not pictures[0]:
+        return True
+    return any(
+        one.size != other.size
+        or max(most for _, most in ImageChops.difference(one, other).getextrema()) > SAME
+        for one, other in zip(*pictures, strict=True)
+    )
+
+
+def seen(picture: Locator) -> Image.Image:
+    """As it stands on the screen, without the number of the scene."""
+    return Image.open(io.BytesIO(picture.screenshot(style=PLACES))).convert("RGB")
 
 
 def keys(page: Page) -> None:

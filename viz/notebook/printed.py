@@ -1,4 +1,4 @@
-"""A chart of a scene where no server is: drawn as for a paper, once for each theme."""
+"""A chart on a wall: drawn as for a paper, without Plotly's code, live and where no server is."""
 
 import html
 from base64 import b64encode
@@ -12,30 +12,37 @@ from viz.paper.printed import png
 from viz.paper.sheet import INCH
 from viz.theme import Theme
 
-WIDTH = 5.2
-"""Inches: type that is read on paper is as large on a wall then, as a part of the picture."""
+WIDTH = 6.2
+"""Inches: then the least type of a figure is 24 px where this is as wide as 1920 px of a wall."""
+TALLEST = 0.3
+"""Of the width: what is between the axes. A wall is wide, and words stand above."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
     """What a page shows by Plotly."""
 
-    title: str
     draw: Callable[[Theme], Figure]
     says: str
     """For those who do not see it."""
 
 
 def printed(chart: Chart, themes: Iterable[Theme]) -> str:
-    """An image for each theme, in a `div.printed`: the page's style shows that of its own theme."""
-    images = "".join(
-        f'<img class="{theme.name}" alt="{html.escape(chart.says)}" src="{_image(chart, theme)}">'
-        for theme in themes
-    )
-    return f'<div class="printed">{images}</div>'
+    """An image for each theme: the page's style shows that of its own."""
+    return _boxed(_image(chart.draw(each), chart.says, each.name) for each in themes)
 
 
-def _image(chart: Chart, theme: Theme) -> str:
-    sheet = plotted(chart.draw(theme), WIDTH * INCH)
-    content = png(sheet, chart.title, chart.says, "")
-    return f"data:image/png;base64,{b64encode(content).decode()}"
+def printed_once(figure: Figure, says: str) -> str:
+    """The image of a figure that has been drawn in the colours of the page."""
+    return _boxed([_image(figure, says, "")])
+
+
+def _boxed(images: Iterable[str]) -> str:
+    return f'<div class="printed">{"".join(images)}</div>'
+
+
+def _image(figure: Figure, says: str, theme: str) -> str:
+    width = WIDTH * INCH
+    content = png(plotted(figure, width, tallest=TALLEST * width), "", says, "")
+    source = f"data:image/png;base64,{b64encode(content).decode()}"
+    return f'<img class="{theme}" alt="{html.escape(says)}" src="{source}">'

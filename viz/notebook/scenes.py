@@ -46,6 +46,8 @@ class Made:
     """The head beside it, on Compare."""
     chart: Chart | None = None
     """What its page shows by Plotly."""
+    outputs: str = ""
+    """What became of the output where the model is changed, as HTML."""
     asked: tuple[bytes, bytes] | None = None
     """The question of the scene, before and after its answer."""
 

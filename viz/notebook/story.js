@@ -28,6 +28,7 @@ export default function story(draws, { themes, components, scenes }) {
     document.documentElement.style.colorScheme = theme;
     document.documentElement.dataset.theme = theme; // of charts, which are images
     Object.assign(document.body.style, { background, color: text });
+    for (const name of ["accent", "dim"]) document.body.style.setProperty(`--${name}`, themes[theme][name]);
     // Drawn where it is seen: a hidden one has no width; and what is asked stands before the others.
     const n = "asks" in sections[at].dataset ? 1 : scenes[at].length;
     for (let k = 0; k < n; k++) (shows[at][k] ??= picture(at, k))();

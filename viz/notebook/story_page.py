@@ -25,10 +25,11 @@ _HERE = re.compile(r'<a data-state href="[^"]*">(.*?)</a>')
 """A link to a screen of the app, which is not there."""
 
 
-def story_page(story: Story, made: Sequence[Made | None]) -> str:
+def story_page(story: Story, made: Sequence[Made | None], typeface: str = "") -> str:
     """The page: keys as on stage; the speaker's notes are left out.
 
-    made: of each scene what the model made of it, None where it could not be made.
+    made: of each scene what the model made of it, None where it could not be made. typeface: CSS
+    rules for the one that the app has.
     """
     shown = [drawn(each) if each is not None else [] for each in made]
     components = {each.component.name: each.component for scene in shown for each in scene}
@@ -43,7 +44,7 @@ def story_page(story: Story, made: Sequence[Made | None]) -> str:
     # A picture is as high as what scrolls it leaves: viz/components/kit/room.js looks for this one.
     told = "".join(_section(*each) for each in sections)
     body = f'<main data-testid="stMain">{told}</main>{_around(story)}'
-    return page_html(story.title, body + _code(components, content), "transparent")
+    return page_html(story.title, body + _code(components, content, typeface), "transparent")
 
 
 def _content(picture: Drawn) -> dict[str, Any]:
@@ -70,16 +71,17 @@ def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
     elif not shown:
         pictures = f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
     return (
-        f"<section hidden{asks}><h1>{html.escape(scene.heading)}</h1>"
-        f'<div class="words">{words}</div><p class="sentence">{html.escape(_sentence(scene, made))}'
-        f'</p><div class="pictures">{pictures}</div></section>\n'
+        f"<section hidden{asks}><header><h1>{html.escape(scene.heading)}</h1>"
+        f'<div class="words">{words}</div></header>{_sentence(scene, made)}'
+        f'{made.outputs if made else ""}<div class="pictures">{pictures}</div></section>\n'
     )
 
 
 def _sentence(scene: Scene, made: Made | None) -> str:
     """What was read, and what was written."""
     written = made.decoding.text if made is not None and made.decoding is not None else ""
-    return " → ".join(filter(None, (scene.screen.text, written)))
+    arrow = f'<span class="written"> → {html.escape(written)}</span>' if written else ""
+    return f'<p class="sentence">{html.escape(scene.screen.text or "")}{arrow}</p>'
 
 
 def _around(story: Story) -> str:
@@ -94,14 +96,14 @@ def _around(story: Story) -> str:
     )
 
 
-def _code(components: dict[str, Component], content: dict[str, Any]) -> str:
+def _code(components: dict[str, Component], content: dict[str, Any], typeface: str) -> str:
     # No text that is a page's may end its element: JSON may write "<" as a number instead.
     text = json.dumps(content).replace("<", "\\u003c")
     draws = ",\n".join(f"{json.dumps(name)}: {each.script}" for name, each in components.items())
     module = f"const draws = {{{draws}}};\nconst story = {bundle(_SCRIPT).script};"
     start = 'story(draws, JSON.parse(document.querySelector("#content").textContent));'
     return (
-        f"<style>{_STYLE.read_text('utf-8')}</style>"
+        f"<style>{typeface}{_STYLE.read_text('utf-8')}</style>"
         f'<script type="application/json" id="content">{text}</script>\n'
         f'<script type="module">\n{inline(module)}\n{start}\n</script>'
     )

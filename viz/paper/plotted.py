@@ -17,11 +17,15 @@ from viz.paper.traces import bars, curves, maps
 SHAPE = 0.58
 """Of curves: height by width."""
 CELL, TALLEST = 14.0, 560.0
-"""Points of a map's cell, and of all of them, at most."""
+"""Points of a map's cell, and of what is between the axes, at most."""
 
 
-def plotted(figure: go.Figure, width: float, shape: float = SHAPE) -> Sheet:
-    """The figure as wide as this, in points. shape: of curves, height by width."""
+def plotted(
+    figure: go.Figure, width: float, shape: float = SHAPE, tallest: float = TALLEST
+) -> Sheet:
+    """The figure as wide as this, in points. shape: of curves, height by width; tallest: points of
+    what is between the axes, at most.
+    """
     said = decoded(figure.to_plotly_json())
     layout = _one_axis_a_side(said["layout"])
     traces = [each for each in said["data"] if each.get("opacity") != 0]
@@ -30,7 +34,8 @@ def plotted(figure: go.Figure, width: float, shape: float = SHAPE) -> Sheet:
     dim = str(_first_axis(layout).get("title", {}).get("font", {}).get("color", text))
     title = [line for line in broken(plain(_title(layout)), width, NORMAL) if line]
     top = len(title) * (NORMAL + 3) + 4.0
-    plot = Plot(layout, traces, _axes(layout, traces, (width, top), shape), width, text, dim, grid)
+    axes = _axes(layout, traces, (width, top), shape, tallest)
+    plot = Plot(layout, traces, axes, width, text, dim, grid)
     marks: list[Mark] = [
         Words(0, (i + 1) * (NORMAL + 2), line, NORMAL, text) for i, line in enumerate(title)
     ]
@@ -76,6 +81,7 @@ def _axes(
     traces: list[Mapping[str, Any]],
     place: tuple[float, float],
     shape: float,
+    tallest: float,
 ) -> dict[str, Axis]:
     """All axes of the figure; the room beside them is that of the longest labels."""
     width, top = place
@@ -91,10 +97,11 @@ def _axes(
         rows, columns = np.shape(maps[0]["z"])
         cell = min(CELL, (right - left) / columns)
         right = left + max(cell * columns, min(60.0, right - left))
-        height = min(max(cell * rows, 40.0 if cell > LEAST else 0.45 * width), TALLEST)
+        height = max(cell * rows, 40.0 if cell > LEAST else 0.45 * width)
     elif any(each.get("orientation") == "h" for each in traces):
         n = max((len(each["y"]) for each in traces if each["type"] == "bar"), default=8)
         height = max(40.0, 10.0 * n)
+    height = min(height, tallest)
     found = {}
     for name, axis in plain_axes.items():
         start, end = axis.said.get("domain") or (0, 1)

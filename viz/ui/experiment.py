@@ -157,13 +157,16 @@ def outputs(before: Answer, shown: Answer) -> None:
     if shown.recording.classification:
         _classes(before, shown)
     elif shown.decoding is not None and before.decoding is not None:
-        follows = replace(shown.request, method="none", options=(), follows=before.request)
-        forced = answer(follows)
-        st.html(_compared(before, forced, shown))
+        theme = current_theme()
+        st.html(compared(before, shown, theme.accent, theme.dim))
 
 
-def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
-    """forced: the target without the edits, read by the model that has them."""
+def compared(before: Answer, shown: Answer, accent: str, dim: str) -> str:
+    """As HTML, in two colours of CSS: the output without the edits and the one with them. Raises
+    Refusal.
+    """
+    # The target without the edits, read by the model that has them.
+    forced = answer(replace(shown.request, method="none", options=(), follows=before.request))
     changes = word_changes(before.recording, forced.recording)
     old, new = [each.word for each in changes], words_of(shown.recording.target)
     was = "".join(
@@ -176,8 +179,7 @@ def _compared(before: Answer, forced: Answer, shown: Answer) -> str:
     )
     total = signed(sum(each.gain for each in changes))
     same = " The same words are written." if new == old else ""
-    theme = current_theme()
-    style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
+    style = _STYLE.replace("ACCENT", accent).replace("DIM", dim)
     return (
         f'{style}<dl class="outputs" data-total="{total}">'
         f"{_WITHOUT}<dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"

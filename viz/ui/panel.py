@@ -11,17 +11,15 @@ from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from viz.export import CONFIG, figure_html
+from viz.notebook.printed import printed_once
 from viz.theme import Theme
 from viz.ui.controls import draw_control, said
 from viz.ui.page import Pane, Shown
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_stage
+from viz.ui.stage import on_wall
 from viz.ui.state import current_theme
 from viz.views.listed import listed
 from viz.views.view import Place, View
-
-HEIGHT = 380
-"""Of a chart on a stage at most, in px; it is enlarged there, as viz/ui/stage_style.py says."""
 
 
 def panel(name: str, pane: Pane, **given: Any) -> None:
@@ -88,15 +86,16 @@ def show_figure(pane: Pane, shown: Shown, name: str, key: str | None = None) -> 
 
 
 def plot(shown: Shown, key: str, **config: Any) -> Figure:
-    """A figure of Plotly's by itself; the page that draws it offers it for a paper.
+    """A figure by itself, on a wall as for a paper; the page that draws it offers it for one.
 
     key: unique on the page; config: beside Plotly's usual options.
     """
     make = shown.small or shown.figure
     assert make is not None
     figure = make(current_theme())
-    if on_stage():
-        figure.update_layout(height=min(figure.layout.height or HEIGHT, HEIGHT))
+    if on_wall():
+        st.html(printed_once(figure, shown.says))
+        return figure
     look: Any = {"theme": None, "config": CONFIG | config, "alt": shown.says}
     st.plotly_chart(figure, key=f"figure {key}", **look)
     return figure

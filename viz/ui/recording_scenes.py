@@ -11,6 +11,7 @@ from viz.notebook.story_page import story_page
 from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
+from viz.ui.experiment import compared
 from viz.ui.header import first_example, request_of
 from viz.ui.kept import KEPT
 from viz.ui.logs import failure
@@ -20,13 +21,14 @@ from viz.ui.panel import view_figures
 from viz.ui.request import Answer, answer, version_of
 from viz.ui.settings import is_public
 from viz.ui.stories import story_of
+from viz.ui.typeface import typeface
 
 _LOG = getLogger(__name__)
 
 
 def story_file(story: Story) -> bytes:
     """The story as one HTML file: scenes that cannot be made are words only."""
-    return story_page(story, [made(scene) for scene in story.scenes]).encode()
+    return story_page(story, [made(scene) for scene in story.scenes], typeface()).encode()
 
 
 def recorded(name: str) -> bytes | None:
@@ -58,7 +60,7 @@ def made(scene: Scene) -> Made | None:
         first, reading = pane.selection, pane.reading
         second = chosen_head(screen, found.recording, first, "_b")
         of = (pane.screen, found.checkpoint, *found.made, reading, first, second)
-        return Made(*of, chart=_chart(pane), asked=_asked(scene, found))
+        return Made(*of, chart=_chart(pane), outputs=_outputs(found), asked=_asked(scene, found))
     except Refusal:
         return None
     except Exception as error:
@@ -73,7 +75,15 @@ def _chart(pane: Pane) -> Chart | None:
     shown = next(iter(view_figures("positions", pane).values()), None)
     if shown is None or shown.figure is None:
         return None
-    return Chart(shown.title, shown.figure, shown.says)
+    return Chart(shown.figure, shown.says)
+
+
+def _outputs(found: Answer) -> str:
+    """What became of the output where the model is changed."""
+    if not found.request.edits or found.decoding is None:
+        return ""
+    before = answer(replace(found.request, edits=()))
+    return compared(before, found, "var(--accent)", "var(--dim)")
 
 
 def _asked(scene: Scene, found: Answer) -> tuple[bytes, bytes] | None:

@@ -31,6 +31,11 @@ def on_stage() -> bool:
     return screen.role in ("stage", "audience") and story_of(screen.story) is not None
 
 
+def on_wall() -> bool:
+    """Whether it is one for a wall, where type is large."""
+    return on_stage() and session().screen.role == "stage"
+
+
 def open_scene(ask: Callable[[], None]) -> bool:
     """In a talk, draw what stands above the page, and hear its keys. Returns whether the page is
     to be drawn below: on the presenter's window notes, time and the next scene take its place.
@@ -86,7 +91,7 @@ def _hear(story: Story, number: int, start: str = "") -> None:
         leave=link(bare(screen)),
         theme=current_theme(),
         recorded=recording_of(story.name) if role == "stage" else "",
-        is_told=screen == told,
+        is_told=screen == told or (state.asked == told and screen == state.led),
         start=start,
         here=_spelled(screen),
         asked=_spelled(state.asked),

@@ -52,26 +52,18 @@ STAGE_STYLE = """
   .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.9rem; line-height: 1.2; }
   .st-key-scene p { margin: 0.2rem 0 0; font-size: 1.15rem; line-height: 1.4; max-width: 130ch; }
   [data-testid="stTextInputRootElement"] input { font-size: 1.2rem; height: auto; }
-  /* What is chosen stays as the scene has it. */
-  :is(.st-key-page, .st-key-experiment) :is(.stButtonGroup, .stSelectbox, .stNumberInput,
-  .stDownloadButton, .stMenuButton, .stCaption, [data-testid="stCaptionContainer"]),
-  .st-key-page .stPopover, .st-key-experiment :is(.stButton, .stPopover, .stHtml > a) {
-    display: none;
-  }
-  .st-key-page > .stElementContainer:empty { display: none; }
+  /* What is chosen stays as the scene has it: what chooses is out of sight, with its place. */
+  :is(.st-key-page, .st-key-experiment) .stElementContainer:has(> :is(.stButtonGroup, .stSelectbox,
+  .stNumberInput, .stDownloadButton, .stMenuButton), [data-testid="stCaptionContainer"]),
+  .st-key-experiment > [data-testid="stLayoutWrapper"], .st-key-page .stPopover,
+  .st-key-page > .stElementContainer:empty,
+  [data-testid="stLayoutWrapper"]:has(.st-key-tokens):not(:has(.st-key-page)) { display: none; }
+  .st-key-page [data-testid="stLayoutWrapper"]:has(.stButtonGroup, .stNumberInput,
+  .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe)) { display: none; }
   .st-key-experiment :is(p, small, dt) { font-size: 1rem !important; }
   .st-key-experiment dt:last-child { display: none; }
-  /* Charts have type of 14 px: they are drawn as for a small page, and enlarged. What Streamlit
-     measures stays as it is; a chart is 380 px high at most, as viz/ui/panel.py says. */
-  .st-key-page [data-testid="stElementContainer"]:has(.stPlotlyChart) {
-    --enlarged: tan(atan2(1rem, 14px));
-    width: calc(100% / var(--enlarged)) !important;
-    margin-bottom: calc((var(--enlarged) - 1) * 380px);
-    overflow: visible;
-  }
-  .st-key-page .js-plotly-plot { zoom: var(--enlarged); overflow: visible !important; }
-  .st-key-page [data-testid="stHorizontalBlock"]:not(
-  :has(.stPlotlyChart, iframe, canvas, .st-key-grid)):has(
-  .stButtonGroup, .stNumberInput, .stDownloadButton) { display: none; }
+  /* With all words above and the place below it is seen whole. */
+  .printed img { display: block; width: 100%; max-height: calc(100vh - 13.9rem);
+                 object-fit: contain; }
 </style>
 """

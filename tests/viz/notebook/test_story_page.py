@@ -75,12 +75,12 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
 
 
 def test_a_chart_is_an_image_in_each_theme(checkpoint: Checkpoint, recording: Recording) -> None:
-    chart = Chart("A <b>chart</b>", lambda theme: Figure(Bar(y=[1, 2])), 'It "rises"')
+    chart = Chart(lambda theme: Figure(Bar(y=[1, 2])), 'It "rises" <b>')
     made_of = replace(made(checkpoint, recording, replace(ARROWS, page="positions")), chart=chart)
     scene = Scene("Heading", "Text", made_of.screen)
     page = story_page(Story("x", "A story", "talk", None, "", (scene,)), [made_of])
     images = re.findall(r'<img class="(\w+)" alt="([^"]*)" src="data:image/png;base64,(\w+)', page)
     assert [each[:2] for each in images] == [
-        (name, "It &quot;rises&quot;") for name in ("light", "dark")
+        (name, "It &quot;rises&quot; &lt;b&gt;") for name in ("light", "dark")
     ]
     assert "In Headscope only" not in page

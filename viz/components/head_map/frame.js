@@ -10,28 +10,38 @@ const LEVEL_LABELS = 6; // more columns than these have upright labels
 
 // plot: { x, y, width, height } of the cells; room: px for the labels of rows and of columns.
 // type: the font's size; largest: of a cell, which is so many times as broad at most;
-// least: its height at least; space: the height that there is for all of it.
-export function measureFrame(map, width, context, { family, type, largest, broadest, least = LEAST, space }) {
+// least: its height at least; space: the height that there is for all of it. isWall: it is as wide
+// as there is room for, and in the middle of that.
+export function measureFrame(map, width, context, { family, type, largest, broadest, least = LEAST, space, isWall }) {
   const { nRows, nColumns, header } = map;
   context.font = `${type}px ${family}`;
   const rows = Math.min(widest(context, header.rows), 0.24 * width, 11 * type);
   const x = Math.ceil(AXIS_TITLE + rows + LABEL_GAP);
   const across = (width - x - 8) / nColumns;
   const longest = widest(context, header.columns);
-  const level = nColumns <= LEVEL_LABELS && longest < Math.min(across, 3 * largest) - 12;
-  const columns = level ? type + 3 : Math.min(longest, 8 * type);
+  const level = linesOf(longest, nColumns, isWall ? across : Math.min(across, 3 * largest), isWall);
+  const columns = level ? level * (type + 3) : Math.min(longest, 8 * type);
   const below = Math.ceil(LABEL_GAP + columns + AXIS_TITLE);
   const height = space === Infinity ? USUAL : Math.max(least, space);
   const down = (height - below - 9) / nRows;
   const smallest = Math.min(across, down, largest);
-  const broad = Math.max(level ? longest + 12 : 0, LABELLED_CELL, broadest * smallest);
+  const broad = Math.max(level === 1 ? longest + 12 : 0, LABELLED_CELL, broadest * smallest);
   const plot = {
-    x,
     y: 9,
     width: Math.floor(Math.min(across, Math.max(smallest, broad)) * nColumns),
     height: Math.floor(Math.min(down, Math.max(smallest, LABELLED_CELL)) * nRows),
   };
-  return { width, height: plot.y + plot.height + below, plot, level, room: { rows, columns }, family, type };
+  const left = isWall ? Math.floor((width - 8 - x - plot.width) / 2) : 0;
+  plot.x = x + left;
+  return { width, height: plot.y + plot.height + below, plot, left, level, room: { rows, columns }, family, type };
+}
+
+// Lines of level labels below the columns: 0 where they stand upright. From afar upright ones are
+// hard to read, so there every second one may stand below its neighbours.
+function linesOf(longest, nColumns, room, isWall) {
+  if (!isWall && nColumns > LEVEL_LABELS) return 0;
+  if (longest < room - 12) return 1;
+  return isWall && longest < 2 * room - 12 ? 2 : 0;
 }
 
 function widest(context, pieces) {
@@ -57,12 +67,12 @@ export function boxOf(frame, window, [firstRow, lastRow], [firstColumn, lastColu
 }
 
 // What lies at a point: { axis: "cell", "rows" or "columns", row, column }, or null.
-export function placeAt({ plot, height }, [top, bottom, left, right], x, y) {
+export function placeAt({ plot, height, left: start }, [top, bottom, left, right], x, y) {
   const column = left + Math.floor(((x - plot.x) / plot.width) * (right - left));
   const row = top + Math.floor(((y - plot.y) / plot.height) * (bottom - top));
   const [inRows, inColumns] = [row >= top && row < bottom, column >= left && column < right];
   if (inRows && inColumns) return { axis: "cell", row, column };
-  if (inRows && x < plot.x && x > AXIS_TITLE) return { axis: "rows", row, column: -1 };
+  if (inRows && x < plot.x && x > start + AXIS_TITLE) return { axis: "rows", row, column: -1 };
   if (inColumns && y > plot.y + plot.height && y < height - AXIS_TITLE) {
     return { axis: "columns", row: -1, column };
   }
@@ -96,11 +106,12 @@ function drawLabel(context, frame, map, window, axis, place, palette, colour) {
   if (rows) context.translate(plot.x - LABEL_GAP, plot.y + (place - window[0] + 0.5) * height);
   else {
     const x = plot.x + (place - window[2] + 0.5) * width;
-    context.translate(x, plot.y + plot.height + LABEL_GAP + (level ? 8 : 0));
+    const line = level === 2 ? place % 2 : 0;
+    context.translate(x, plot.y + plot.height + LABEL_GAP + (level ? 8 : 0) + line * (type + 3));
     if (!level) context.rotate(-Math.PI / 2);
   }
   const align = rows || !level ? "right" : "center";
-  drawPiece(context, map.header[axis][place], level && !rows ? width : room[axis], align, palette, colour);
+  drawPiece(context, map.header[axis][place], level && !rows ? level * width : room[axis], align, palette, colour);
   context.restore();
 }
 
@@ -151,7 +162,7 @@ function fitted(context, label, room) {
   return `${characters.slice(0, n).join("")}…`;
 }
 
-function drawAxisTitles(context, { plot, height, family, type }, { header }, palette) {
+function drawAxisTitles(context, { plot, left, height, family, type }, { header }, palette) {
   context.save();
   context.font = `${type}px ${family}`;
   context.fillStyle = palette.dim;
@@ -159,7 +170,7 @@ function drawAxisTitles(context, { plot, height, family, type }, { header }, pal
   context.textBaseline = "middle";
   const [rows, columns] = header.titles;
   context.fillText(columns, plot.x + plot.width / 2, height - type / 2 - 1);
-  context.translate(type / 2 + 1, plot.y + plot.height / 2);
+  context.translate(left + type / 2 + 1, plot.y + plot.height / 2);
   context.rotate(-Math.PI / 2);
   // Beside few rows there is no place for more than the word "query".
   const fits = context.measureText(rows).width <= plot.height + 20;

@@ -11,7 +11,7 @@ import { describe, read } from "./readout.js";
 import { covers, inMap, isExact } from "./values.js";
 
 const LARGEST_CELL = 64; // px
-const BROADEST = 1.8; // times as broad as high: a cell on a stage, which may be of six lines
+const BROADEST = 4; // times as broad as high: a cell on a stage, which is wide
 
 // hint: how to use the keyboard, for those who do not see it.
 export function createStage(hint) {
@@ -67,8 +67,8 @@ export function drawStage(view, node, space = Infinity) {
   const type = typeSize();
   const family = getComputedStyle(node).fontFamily;
   const look = isOnStage()
-    ? { largest: 6 * type, broadest: BROADEST, least: 10 * type }
-    : { largest: LARGEST_CELL, broadest: 1 };
+    ? { largest: 6 * type, broadest: BROADEST, least: 10 * type, isWall: true }
+    : { largest: LARGEST_CELL, broadest: 1, isWall: false };
   view.frame = measureFrame(map, node.clientWidth, cells.getContext("2d"), { ...look, family, type, space });
   const [width, height] = [view.frame.width, view.frame.height].map((size) => `${size}px`);
   stage.style.height = height;

@@ -12,21 +12,24 @@ const USUAL = 560; // px of a picture that is not fitted; longer columns scroll
 const NARROW_SHARE = 0.45; // of the height of a narrow screen, on which tokens stand above it, too
 const LEAST = 360;
 const PITCHES = [1, 2.6]; // of the type's size, the least and the most from token to token
+const WALL_PITCH = 3.6; // the most there
+const LARGEST_TYPE = 1.6; // times the usual size: of few tokens on a wall
 
 // How far tokens stand from each other: as the room allows in which all are to be seen at once.
 export function fit(view) {
   const { nRows, nColumns } = view.map;
-  const type = typeSize();
+  const [type, isWall] = [typeSize(), isOnStage()];
   const room = roomBelow(view.box) - view.legend.offsetHeight - 8;
   const usual = isNarrow() ? Math.min(USUAL, NARROW_SHARE * window.innerHeight) : USUAL;
-  view.height = Math.max(isOnStage() ? 10 * type : LEAST, room === Infinity ? usual : room);
+  view.height = Math.max(isWall ? 10 * type : LEAST, room === Infinity ? usual : room);
   const wanted = Math.floor(view.height / Math.max(nRows, nColumns));
-  const [least, most] = PITCHES.map((times) => Math.round(times * type));
+  const [least, most] = [PITCHES[0], isWall ? WALL_PITCH : PITCHES[1]].map((times) => Math.round(times * type));
   view.pitch = Math.max(least + 2, Math.min(most, wanted));
   const { style } = view.stage;
   style.setProperty("--pitch", `${view.pitch}px`);
   style.setProperty("--height", `${Math.min(view.height, Math.max(nRows, nColumns) * view.pitch)}px`);
-  style.setProperty("--type", `${view.pitch > 1.5 * type ? 1.125 * type : type}px`);
+  const large = isWall ? Math.min(LARGEST_TYPE * type, view.pitch / 1.9) : 1.125 * type;
+  style.setProperty("--type", `${view.pitch > 1.5 * type ? Math.max(type, large) : type}px`);
   view.box.style.setProperty("--box", `${view.height}px`);
 }
 

@@ -1,7 +1,8 @@
 // A scene on a page, this one or that of a frame: how it is gone to, and whether it is there.
 
 const PAGE = ":is(.st-key-page, .st-key-question)"; // or what is asked in its place
-const CHART = ".main-svg";
+const CHARTS = ".stPlotlyChart, .printed";
+const CHART = ".main-svg, img";
 const MAIN = '[data-testid="stMain"]';
 const APP = '[data-testid="stApp"]';
 
@@ -20,7 +21,7 @@ function isDrawn(of) {
   const page = of.querySelector(PAGE);
   const roots = [...(page?.querySelectorAll("*") ?? [])].map(({ shadowRoot }) => shadowRoot).filter(Boolean);
   const pictures = roots.map((root) => root.querySelector(".headscope")).filter(Boolean);
-  const charts = [...(page?.querySelectorAll(".stPlotlyChart") ?? [])];
+  const charts = [...(page?.querySelectorAll(CHARTS) ?? [])];
   const isEmpty = !pictures.length && !charts.length && !page?.textContent.trim();
   return !isEmpty && pictures.every((node) => node.childElementCount) && charts.every((node) => node.querySelector(CHART));
 }

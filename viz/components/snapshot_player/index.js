@@ -3,13 +3,14 @@
 import { host } from "../kit/host.js";
 import { announceToken, applyPalette, element, onToken } from "../kit/page.js";
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { onRoom } from "../kit/room.js";
 import { onSwipe } from "../kit/swipe.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { hear } from "../head_map/pointing.js";
 import { createCurves, drawCurves, pointCurve, showCurves } from "./curves.js";
 import { createHeads, drawHeads, showHeads } from "./heads.js";
-import { createStepMap, drawStepMap, showStep } from "./map.js";
+import { createStepMap, drawStepMap, isFitted, showStep } from "./map.js";
 import { chosenHead, count, metricText } from "./words.js";
 
 export default host("snapshot_player", create, update);
@@ -33,8 +34,10 @@ function create(root, sync) {
     player.curves.node,
     player.spoken,
   );
-  const observer = new ResizeObserver(() => player.data && root.clientWidth !== player.width && draw(player));
-  observer.observe(root);
+  const endRoom = onRoom(player.map.stage, () => {
+    const isOther = root.clientWidth !== player.width || !isFitted(player.map);
+    if (player.data && isOther) draw(player);
+  });
   const silence = onToken((token) => hear(player.map, token));
   const onKeyDown = (event) => onPlayerKey(playback, root, event);
   window.addEventListener("keydown", onKeyDown);
@@ -42,7 +45,7 @@ function create(root, sync) {
   player.redraw = () => draw(player);
   player.dispose = () => {
     pause(playback);
-    observer.disconnect();
+    endRoom();
     silence();
     player.map.sentence.end();
     if (player.map.told) announceToken(player.map.told.side, null);
@@ -84,6 +87,10 @@ function draw(player) {
   drawStepMap(player.map, data, palette);
   playback.n = data.header.steps.length;
   show(player, playback.step);
+  if (!isFitted(player.map)) {
+    drawStepMap(player.map, data, palette);
+    show(player, playback.step);
+  }
   if (document.fonts.status !== "loaded") {
     document.fonts.ready.then(() => root.isConnected && draw(player)); // canvas text stays as it was
   }

@@ -43,7 +43,8 @@ export function drawStepMap(view, data, palette) {
   view.map = mapAt(data, 0);
   view.window = wholeWindow(view.map);
   view.table = valueTable(palette.scale, palette.masked);
-  drawStage(view, node, isOnStage() ? roomBelow(stage) - LEGEND * typeSize() : Infinity);
+  view.space = spaceOf(view);
+  drawStage(view, node, view.space);
   stage.setAttribute("aria-rowcount", view.map.nRows);
   stage.setAttribute("aria-colcount", view.map.nColumns);
   explain(view);
@@ -51,6 +52,15 @@ export function drawStepMap(view, data, palette) {
   view.pooled.textContent = isPooled(view.map)
     ? `each cell is the ${mostOf(view.map)} of ${down} × ${across}`
     : "";
+}
+
+// Whether it is as high as there is room for: what is said above it may have become longer.
+export function isFitted(view) {
+  return view.space === spaceOf(view);
+}
+
+function spaceOf({ stage }) {
+  return isOnStage() ? roomBelow(stage) - LEGEND * typeSize() : Infinity;
 }
 
 export function showStep(view, data, place) {

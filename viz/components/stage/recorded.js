@@ -5,7 +5,7 @@ import { element } from "../kit/page.js";
 import { isShown } from "../kit/scene.js";
 
 const APP = '[data-testid="stApp"]';
-const FAILED = '[data-testid="stMain"] [data-testid="stAlertContentError"]';
+const FAILED = '[data-testid="stMain"] [data-testid="stAlertContentError"] [data-testid="stMarkdownContainer"]';
 const DIALOG = '[data-testid="stDialog"] button'; // Streamlit's own about its connection
 const REVEAL = "headscope:reveal"; // viz/components/question hears it
 const LATE = 4000; // ms after which a scene is shown as it was recorded, until it is drawn
