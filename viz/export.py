@@ -1,15 +1,13 @@
 """What leaves the app as a file: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
 
-Pure functions that return bytes; nothing is written and nothing is sent. Cells are exact, even
-those that a spreadsheet would take for formulas: docs/SECURITY.md says how to open such a file. A
-picture as PNG is what Plotly's own button gives.
+Pure functions that return bytes; nothing is written and nothing is sent. A picture as PNG is what
+Plotly's own button gives.
 """
 
-import csv
 import html
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
 from transformer.edits import Edit
+from transformer.files.csv_file import csv_bytes
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 
@@ -61,7 +60,7 @@ def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
     """One head, one line per cell, row by row. query_piece is the token that was read."""
     weights = attention.weights(layer, head).tolist()
     allowed = attention.allowed(layer, head).tolist()
-    return _csv(
+    return csv_bytes(
         ("query_position", "query_piece", "key_position", "key_piece", "weight", "masked"),
         (
             (i, query.piece, j, key.piece, f"{weights[i][j]:.9g}", int(not allowed[i][j]))
@@ -77,7 +76,7 @@ def masks_csv(batch: Sequence[SentenceMasks]) -> bytes:
     padding and subsequent are 1 where that mask forbids the cell, allowed is 1 where neither does.
     """
     header = ("sentence", "query_position", "query_piece", "key_position", "key_piece")
-    return _csv(
+    return csv_bytes(
         (*header, "padding", "subsequent", "allowed"),
         (
             (b, i, query.piece, j, key.piece, *cells[i][j])
@@ -107,7 +106,7 @@ def sweep_csv(found: Sweep, written: Mapping[Edit, str]) -> bytes:
     """
     words = found.known.classes or [token.piece for token in found.target]
     plain = found.log_probs.tolist()
-    return _csv(
+    return csv_bytes(
         ("edit", "position", "piece", "log_prob", "change", "written"),
         (
             (str(edit), i, word, f"{plain[i]:.9g}", f"{change:.9g}", written.get(edit, ""))
@@ -141,7 +140,7 @@ def decoding_csv(decoding: Decoding) -> bytes:
     need not be among the candidates of a step.
     """
     header = ("step", "chosen_id", "chosen_piece", "chosen_prob", "entropy_bits", "rest")
-    return _csv(
+    return csv_bytes(
         (*header, "rank", "candidate_id", "candidate_piece", "candidate_prob"),
         (
             (
@@ -158,7 +157,7 @@ def decoding_csv(decoding: Decoding) -> bytes:
 def rows_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Rows of named values; one that lacks a name leaves its cell empty. Numbers are exact."""
     header = list(dict.fromkeys(name for row in rows for name in row))
-    return _csv(header, ([row.get(name, "") for name in header] for row in rows))
+    return csv_bytes(header, ([row.get(name, "") for name in header] for row in rows))
 
 
 def costs_csv(sizes: Sizes, n: int, measured: Measured | None) -> bytes:
@@ -167,7 +166,7 @@ def costs_csv(sizes: Sizes, n: int, measured: Measured | None) -> bytes:
     Operations and steps are the terms inside O(...); measured_ms is empty where nothing was timed.
     """
     header = ("layer", "n", "d", "k", "r", "operations", "sequential_steps", "longest_path_steps")
-    return _csv(
+    return csv_bytes(
         (*header, "measured_ms", "runs", "device", "threads"),
         (
             (
@@ -188,14 +187,6 @@ def _time_cells(measured: Measured | None, name: str, n: int) -> tuple[str | int
     if not (measured and timing):
         return ("", "", "", "")
     return (f"{timing.ms:.6g}", timing.runs, measured.device, measured.threads)
-
-
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue().encode()
 
 
 def _tokens_json(recording: Recording) -> str:

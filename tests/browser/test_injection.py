@@ -18,6 +18,7 @@ from tests.browser.test_app import open_app
 from tests.browser.test_figures import saved
 from transformer import load_checkpoint, record
 from transformer.discover import discover
+from transformer.files.csv_file import of_text
 from viz import cell_steps, figure, head_grid, head_map, head_view
 from viz.export import attention_csv, figure_html
 
@@ -163,7 +164,9 @@ def test_exported_files_are_text(page: Page, folder: Path, crafted: str, tmp_pat
 
     table = attention_csv(attention, 0, 0).decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(table, newline="")))
-    assert [row["key_piece"] for row in rows[: len(pieces)]] == pieces  # exact, whatever they hold
+    held = [row["key_piece"] for row in rows[: len(pieces)]]
+    assert [of_text(cell) for cell in held] == pieces  # exact, whatever they hold
+    assert not any(cell.startswith(("=", "@", "\t", "\r")) for cell in held)
 
     pictures = {
         "view": head_view(recording),

@@ -10,6 +10,7 @@ import torch
 
 from transformer.batch_masks import batch_masks
 from transformer.decoding import Decoding
+from transformer.files.csv_file import of_text
 from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.export import (
@@ -26,7 +27,8 @@ from viz.views.view import Selection
 
 
 def rows_of(data: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    rows = csv.DictReader(io.StringIO(data.decode(), newline=""))
+    return [{name: of_text(cell) for name, cell in row.items()} for row in rows]
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
@@ -102,9 +104,20 @@ def test_rows_keep_every_digit_and_leave_what_is_missing_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", '=cmd|" /C calc"!A0', "'a"]
+    "text",
+    ["=1+1", "+1+1", "-", "--1", "-1-1", "@a", "\t=1", "\r=1", '=cmd|" /C calc"!A0', "'a", "''"],
 )
-def test_a_cell_that_looks_like_a_formula_is_exact(text: str) -> None:
-    """A program reads back what the model has; docs/SECURITY.md says so to people."""
-    (row,) = rows_of(rows_csv([{"path": text, "value": -0.5}]))
-    assert row == {"path": text, "value": "-0.5"}
+def test_text_that_a_spreadsheet_would_compute_stays_text(text: str) -> None:
+    content = rows_csv([{"path": text, "value": -0.5}])
+    ((cell, number),) = list(csv.reader(io.StringIO(content.decode(), newline="")))[1:]
+    assert (cell[0], number) == ("'", "-0.5")
+    assert rows_of(content) == [{"path": text, "value": "-0.5"}]  # no two become the same
+
+
+@pytest.mark.parametrize("text", ["", "a", "-1", "+1", "-1e-3", "-.5", "-inf", "a'b", "a=b"])
+def test_other_text_is_as_it_is(text: str) -> None:
+    content = rows_csv([{"path": text}, {"path": "x"}])
+    assert list(csv.reader(io.StringIO(content.decode(), newline="")))[-2:] == [
+        [text] if text else [""],
+        ["x"],
+    ]

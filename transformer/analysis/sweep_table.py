@@ -8,6 +8,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from transformer.files.csv_file import csv_bytes, of_text
 from transformer.files.whole_file import write_whole
 from transformer.inputs import InputError
 from transformer.refusal import quoted
@@ -83,18 +84,18 @@ def _line(row: dict[str, Any]) -> Line:
 
 def as_csv(lines: Sequence[Line]) -> bytes:
     """A line each, numbers with nine digits."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(NAMES)
-    for line in lines:
-        cells = ("" if each is None else each for each in astuple(line))
-        writer.writerow([f"{each:.9g}" if isinstance(each, float) else each for each in cells])
-    return text.getvalue().encode()
+    cells = (["" if each is None else each for each in astuple(line)] for line in lines)
+    return csv_bytes(NAMES, ([_nine_digits(each) for each in row] for row in cells))
+
+
+def _nine_digits(cell: Any) -> Any:
+    return f"{cell:.9g}" if isinstance(cell, float) else cell
 
 
 def _csv_rows(file: Path) -> list[dict[str, Any]]:
     with file.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, strict=True))
+        rows = csv.DictReader(stream, strict=True)
+        return [{name: of_text(cell) for name, cell in row.items()} for row in rows]
 
 
 def _parquet(lines: Sequence[Line]) -> bytes:

@@ -18,7 +18,7 @@ from viz.ui.printing import figure_of, numbers_of
 from viz.ui.state import current_theme
 from viz.views.view import Selection
 
-AS_TEXT = "Text is exact and may begin like a formula: let a spreadsheet import it as text"
+AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
 """Said of tables."""
 
 
