@@ -72,6 +72,12 @@ ANSWER = re.compile(
     r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
     r"previous word \d\.\d\d nats · at best \d\.\d\d nats"
 )
+SOCKET = """window.WebSocket = class extends WebSocket {
+  constructor(address, ...more) {
+    super(address, ...more);
+    if (address.includes("/talk/")) window.talkSocket = this;
+  }
+};"""
 POINTS = ".question li:visible output:not(.weight)"
 ALL_TEXT = """() => [...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot)
 .concat(document.body).map((root) => root?.innerHTML).join()"""
@@ -289,13 +295,18 @@ def test_an_audience_answers_together_and_learns_the_truth_when_it_is_revealed(
     phones = [browser.new_page(viewport=PHONE) for _ in range(2)]
     told: list[bytes] = []
     for phone in phones:
+        phone.add_init_script(SOCKET)
         phone.on("websocket", lambda socket: socket.on("framereceived", partial(_keep, told)))
         phone.goto(f"{address}/talk/{parameter(page, 'room')}")
         expect(phone.locator(".question .asked")).to_have_text("Which digit?")
         expect(phone.get_by_role("button", name="Reveal")).to_be_hidden()
     answers = [[0] * n, [0] * n]
     answers[0][1], answers[1][0], answers[1][2] = 100, 60, 40
-    phones[0].locator(".question li button").nth(1).click()
+    words = phones[0].locator(".question li button")
+    words.nth(0).click()
+    expect(phones[0].get_by_text("Counted.")).to_be_visible()
+    phones[0].evaluate("talkSocket.close()")
+    words.nth(1).click()  # it goes out once there is a connection again
     for i in (0, 2):
         phones[1].get_by_label("Points for").nth(i).fill(str(answers[1][i]))
     sums = [str(sum(points)) for points in zip(*answers, strict=True)]
@@ -312,14 +323,14 @@ def test_an_audience_answers_together_and_learns_the_truth_when_it_is_revealed(
     pooled = [sum(points) for points in zip(*answers, strict=True)]
     of_each = [log_loss(weights, shares(points)) for points in answers]
     room = (
-        f"The room's points together cost {log_loss(weights, shares(pooled)):.2f} nats · "
-        f"mean over 2 people {sum(of_each) / 2:.2f} nats · uniform"
+        f"the room's points together {log_loss(weights, shares(pooled)):.2f} · "
+        f"mean over 2 people {sum(of_each) / 2:.2f} · uniform"
     )
     for window in (page, presenter):
-        expect(window.locator(".question .said")).to_contain_text(f". {room}")
+        expect(window.locator(".question .said")).to_contain_text(f": {room}")
     for phone, cost in zip(phones, of_each, strict=True):
         expect(phone.locator(".question .said")).to_contain_text(
-            f". Your points cost {cost:.2f} nats · {room}"
+            f": your points {cost:.2f} · {room}"
         )
         expect(phone.get_by_role("button", name="Back to the talk")).to_be_hidden()
     expect(page.locator(".head-view[data-nonce]")).to_be_visible()

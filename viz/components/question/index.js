@@ -24,7 +24,7 @@ function create(root, sync) {
   view.asked = element("p", "asked");
   view.list = element("ol", "words");
   view.rest = createRest();
-  view.key = element("p", "key dim");
+  view.key = element("li", "key");
   view.button = element("button", "reveal", "Reveal (r)");
   view.button.type = "button";
   view.sum = element("span", "dim");
@@ -33,7 +33,7 @@ function create(root, sync) {
   view.foot.append(view.button, view.sum);
   view.said = element("p", "said");
   view.said.setAttribute("role", "status");
-  root.replaceChildren(view.asked, view.said, view.list, view.key, view.foot);
+  root.replaceChildren(view.asked, view.said, view.list, view.foot);
   const reveal = () => {
     const isSeen = root.getClientRects().length > 0;
     if (!view.truth && isSeen && modeOf(view, knownTally()) !== "guest") tell(sync, "reveal", whole(view.points));
@@ -66,7 +66,7 @@ function begin(view, asked, words) {
   Object.assign(view, { words, points: words.map(() => 0), answering: createAnswering() });
   view.asked.textContent = asked;
   view.fields = words.map((word, i) => field(view, word, i));
-  view.list.replaceChildren(...view.fields.map(({ node }) => node), view.rest.node);
+  view.list.replaceChildren(...view.fields.map(({ node }) => node), view.rest.node, view.key);
   view.list.style.setProperty("--rows", Math.ceil(words.length / Math.ceil(words.length / IN_A_COLUMN)));
 }
 

@@ -4,7 +4,9 @@ import { element } from "../kit/page.js";
 import { createField, partOf } from "./field.js";
 import { sumOf } from "./points.js";
 
-const MOST = 6; // words that are shown, of the largest; all others together
+// Words that are shown, of the largest, with all others together: on a wall, and where there is room.
+const MOST = { stage: 4 };
+const USUAL = 6;
 
 // Those that are not shown by themselves.
 export function createRest() {
@@ -15,8 +17,9 @@ export function createRest() {
 
 // tally: null where there is nothing to compare.
 export function showResult(view, tally) {
-  const { fields, rest, list, key, truth } = view;
+  const { fields, rest, list, key, truth, role } = view;
   list.classList.toggle("result", Boolean(tally));
+  list.classList.toggle("on-wall", Boolean(tally) && role === "stage");
   key.hidden = !tally;
   rest.node.hidden = true;
   for (const { node, button, weight } of fields) {
@@ -28,7 +31,8 @@ export function showResult(view, tally) {
   const all = sumOf(tally.points);
   const parts = fields.map((_, i) => Math.max(tally.points[i] / all, truth.weights[i]));
   const largest = parts.map((_, i) => i).sort((a, b) => parts[b] - parts[a] || a - b);
-  const others = fields.length > MOST ? largest.slice(MOST - 1) : [];
+  const most = MOST[role] ?? USUAL;
+  const others = fields.length > most ? largest.slice(most - 1) : [];
   fields.forEach((each, i) => {
     each.node.hidden = others.includes(i);
     compare(each, tally.points[i], all, truth.weights[i]);
@@ -36,7 +40,7 @@ export function showResult(view, tally) {
   if (others.length) {
     const sum = (values) => sumOf(others.map((i) => values[i]));
     Object.assign(rest.node, { hidden: false });
-    rest.button.textContent = `${others.length} other words`;
+    rest.button.textContent = `${others.length} others`;
     compare(rest, sum(tally.points), all, sum(truth.weights));
   }
   showKey(key, all);
@@ -52,6 +56,5 @@ function compare({ range, bar, number, weight }, points, all, value) {
 }
 
 function showKey(key, all) {
-  if (key.firstChild) key.firstChild.nextSibling.textContent = ` points of the room, ${all} in all`;
-  else key.append(element("i", "points"), ` points of the room, ${all} in all`, element("i", "weights"), " weights of the head");
+  key.replaceChildren(element("i", "points"), ` ${all} points`, element("i", "weights"), " weights");
 }

@@ -7,20 +7,29 @@ const REVEALED = "headscope:revealed"; // it is there: the picture may follow
 
 // tally: of a room in which somebody has answered, else null.
 export function tellTruth({ root, said, points, truth }, tally) {
-  const parts = [];
   const yours = cost(truth.weights, points);
-  if (yours !== null) parts.push(element("b", "", `Your points cost ${nats(yours)}`), " · ");
-  if (tally) parts.push(...ofRoom(truth.weights, tally));
-  const known = [["uniform", truth.uniform], ["previous word", truth.previous], ["at best", truth.least]];
-  const others = known.map(([name, value]) => `${name} ${nats(value)}`).join(" · ");
-  said.replaceChildren(`${truth.says} `, ...parts, element("span", "others", `${others} (less is better)`));
+  said.replaceChildren(`${truth.says} `, ...(tally ? ofRoom(truth, yours, tally) : ofOne(truth, yours)));
   root.dispatchEvent(new CustomEvent(REVEALED, { bubbles: true, composed: true }));
 }
 
-function ofRoom(weights, { points, logs, answered }) {
-  const together = `The room's points together cost ${nats(cost(weights, points))}`;
-  const each = `mean over ${answered} ${answered === 1 ? "person" : "people"} ${nats(costOfLogs(weights, logs))}`;
-  return [element("b", "", together), ` · ${each} · `];
+function ofOne(truth, yours) {
+  const others = known(truth).map(([name, value]) => `${name} ${nats(value)}`);
+  const own = yours === null ? [] : [element("b", "", `Your points cost ${nats(yours)}`), " · "];
+  return [...own, `${others.join(" · ")} (less is better)`];
+}
+
+// In one line of a wall.
+function ofRoom(truth, yours, { points, logs, answered }) {
+  const people = answered === 1 ? "1 person" : `${answered} people`;
+  const others = [[`mean over ${people}`, costOfLogs(truth.weights, logs)], ...known(truth)];
+  const own = yours === null ? [] : [element("b", "", `your points ${yours.toFixed(2)}`), " · "];
+  const together = element("b", "", `the room's points together ${cost(truth.weights, points).toFixed(2)}`);
+  const rest = others.map(([name, value]) => ` · ${name} ${value.toFixed(2)}`);
+  return ["In nats, less is better: ", ...own, together, ...rest];
+}
+
+function known({ uniform, previous, least }) {
+  return [["uniform", uniform], ["previous word", previous], ["at best", least]];
 }
 
 function nats(value) {
