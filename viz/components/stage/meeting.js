@@ -82,7 +82,8 @@ export async function openPresenter(talk) {
 async function open(talk) {
   if (talk.code) return talk.windows;
   try {
-    return await (talk.opening ??= openRoom(talk.rooms, talk.here));
+    const at = talk.together.underway ?? talk.here; // what was drawn last may be the scene before
+    return await (talk.opening ??= openRoom(talk.rooms, at));
   } catch (error) {
     Object.assign(talk, { opening: null, after: null });
     window.alert(error.message);
