@@ -1,6 +1,7 @@
 """python -m viz: the app; python -m viz explore script.py:build: with a module of one's own in it.
 
 python -m viz figure ADDRESS --out figure.pdf: a picture of it; python -m viz open figure.pdf: back.
+python -m viz open talk.md: a story of one's own.
 
 What needs no browser: python -m viz train, decode, evaluate and inspect.
 """
@@ -17,7 +18,7 @@ from transformer import Checkpoint, CheckpointError
 from transformer.__main__ import main as command
 from transformer.own_module.failure import in_a_sentence
 from transformer.refusal import Refusal
-from viz.commands import add_commands, read_figure, save_figure
+from viz.commands import add_commands, link_of, save_figure
 
 COMMANDS = ("train", "decode", "evaluate", "inspect")
 """Those of `transformer`."""
@@ -44,7 +45,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.command == "figure":
         save_figure(options)
         return
-    at = read_figure(options.figure).link if options.command == "open" else ""
+    at = link_of(options.figure) if options.command == "open" else ""
     from viz.ui.exploring import explore, serve  # takes seconds: --help needs none of it
 
     where = {"port": options.port, "address": options.address, "opens_browser": not options.quiet}

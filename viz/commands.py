@@ -1,6 +1,7 @@
 """Figures from a shell: `python -m viz figure ADDRESS --out FILE`, and `open`, which goes back."""
 
 import argparse
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from viz.paper.figure import KINDS, Figure
 from viz.paper.record import LARGEST, FigureError, Record, address_of, read_record
 from viz.paper.table import KINDS as TABLES
 from viz.paper.table import table
-from viz.screen import Screen
+from viz.screen import Screen, link
 from viz.theme import theme as theme_of
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def add_commands(
         "--picture",
         help="of a page with several, as 'grid' on Explore; a name that is not there lists all",
     )
-    opener = commands.add_parser("open", help="open the app where a figure was made")
-    opener.add_argument("figure", help="an SVG, PDF or PNG that this app saved")
+    opener = commands.add_parser("open", help="open the app where a figure was made, or a story")
+    opener.add_argument("figure", help="an SVG, PDF, PNG or MD that this app saved")
     return opener
 
 
@@ -90,6 +91,22 @@ def _numbers(pane: "Pane", figure: Figure, width: float | None, kind: str) -> by
     if kind == "npz":
         return recording_npz(pane.recording)
     return table(figure.sheet(width or figure.width), kind)
+
+
+def link_of(path: str) -> str:
+    """The link, relative to the app, that opens a figure or a story on disk. Raises Refusal.
+
+    What a story names and is not here is said on stderr.
+    """
+    if Path(path).suffix.lower() != ".md":
+        return read_figure(path).link
+    from viz.ui.opened import at_start, shipped_names
+    from viz.ui.stories import doubts, offer
+
+    story = offer(Path(path))
+    for said in doubts(story, [*map(str, at_start()[0]), *shipped_names()]):
+        print(f"warning: {said}", file=sys.stderr)
+    return link(story.told(1))
 
 
 def read_figure(path: str) -> Record:

@@ -10,8 +10,25 @@ _SIGNS = {
     r"\sum": "∑",
     r"\max": "max",
     r"\log": "log",
+    r"\min": "min",
     r"\exp": "exp",
     r"\ln": "ln",
+    r"\sin": "sin",
+    r"\cos": "cos",
+    r"\times": "×",
+    r"\le": "≤",
+    r"\ge": "≥",
+    r"\neq": "≠",
+    r"\approx": "≈",
+    r"\pm": "±",
+    r"\to": "→",
+    r"\prod": "∏",
+    r"\partial": "∂",
+    r"\mid": "|",
+    r"\{": "{",
+    r"\}": "}",
+    r"\%": "%",
+    r"\_": "_",
     r"\cdot": "·",
     r"\dots": "…",
     r"\in": "∈",
@@ -24,32 +41,55 @@ _SIGNS = {
     r"\sigma": "σ",
     r"\varepsilon": "ε",
     r"\alpha": "α",
+    r"\beta": "β",
+    r"\gamma": "γ",
+    r"\delta": "δ",
+    r"\epsilon": "ϵ",
+    r"\eta": "η",
+    r"\theta": "θ",
+    r"\mu": "μ",
+    r"\pi": "π",
+    r"\rho": "ρ",
+    r"\tau": "τ",
+    r"\phi": "ϕ",
+    r"\omega": "ω",
+    r"\Delta": "Δ",
+    r"\Sigma": "Σ",
     "-": "−",
     "'": "′",
 }
 """What stands for them; letters are set as variables, all else as operators."""
-_BIG = (r"\sum", r"\max")
+_BIG = (r"\sum", r"\prod", r"\max", r"\min")
 """What has its index below it."""
-_NAMES = (r"\max", r"\log", r"\exp", r"\ln")
+_NAMES = (r"\max", r"\min", r"\log", r"\exp", r"\ln", r"\sin", r"\cos")
+LONGEST = 200
+"""Signs of a formula: each may be within the one before it."""
 _SPACE = '<mspace width="0.17em"></mspace>'
-_WIDE = {r"\quad": '<mspace width="1em"></mspace>', r"\,": _SPACE}
+_WIDE = {r"\quad": '<mspace width="1em"></mspace>', r"\,": _SPACE, r"\ ": _SPACE}
+_FENCES = (r"\left", r"\right")
+"""Said before a bracket, which is as high as what it holds in any case."""
 
 
 class FormulaError(Refusal):
     """A formula uses what is not part of ours; says so in one sentence."""
 
 
-def mathml(formula: str) -> str:
+def mathml(formula: str, is_block: bool = True) -> str:
     r"""The same formula as a <math> element. Raises FormulaError.
+
+    is_block: whether it stands by itself, and not within a line.
 
     >>> mathml(r"\frac{q_i}{2}")
     '<math display="block"><mfrac><msub><mi>q</mi><mi>i</mi></msub><mn>2</mn></mfrac></math>'
     """
-    tokens = _tokens(formula)
+    tokens = [each for each in _tokens(formula) if each not in _FENCES]
+    if len(tokens) > LONGEST:
+        raise FormulaError(f"A formula has {LONGEST} signs at most.")
     parts = _row(tokens)
     if tokens:
         raise FormulaError(f"A brace too many in {formula!r}.")
-    return f'<math display="block">{"".join(parts)}</math>'
+    block = ' display="block"' * is_block
+    return f"<math{block}>{''.join(parts)}</math>"
 
 
 def _tokens(formula: str) -> list[str]:
@@ -121,7 +161,7 @@ def _atom(tokens: list[str]) -> str:
     if token in _WIDE:
         return _WIDE[token]
     if token.startswith("\\") and token not in _SIGNS:
-        raise FormulaError(f"{token} is not part of the LaTeX that cards understand.")
+        raise FormulaError(f"{token} is not part of the LaTeX that is understood here.")
     sign = _SIGNS.get(token, token)
     if token[0].isdigit():
         return f"<mn>{token}</mn>"

@@ -112,10 +112,14 @@ def literal(text: str) -> str:
     after the Markdown is read, so a backslash does not stop it: there U+2060, which is invisible
     and breaks no line, stands between two characters.
     """
-    shown = visible(text)
-    shown = _MADE_OF_WORDS.sub(lambda found: f"{found[0][0]}\u2060{found[0][1:]}", shown)
+    shown = unmade(visible(text))
     shown = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^&])", r"\\\1", shown)
     return re.sub(r" {2,}", lambda found: "\u00a0" * len(found[0]), shown)
+
+
+def unmade(text: str) -> str:
+    """The same text, of which Streamlit makes no links, icons or arrows; see `literal`."""
+    return _MADE_OF_WORDS.sub(lambda found: f"{found[0][0]}\u2060{found[0][1:]}", text)
 
 
 def figure_text(text: str) -> str:

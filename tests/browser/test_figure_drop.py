@@ -73,6 +73,15 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
         f"The figure was made with nobody, whose SHA-256 begins with {record.sha256[:16]}."
     )
     assert spell(record.screen)["text"] == "3 7 2 9"
+    drop(page, "---\ntitle: ü\n---\n".encode("latin-1"), "latin.md")
+    expect(alert).to_contain_text("latin.md is not text in UTF-8")
+    drop(page, b"---\ntitle: x\n---\n", "talk.md")
+    expect(alert).to_contain_text("talk.md: line 1: kind: is missing")
+    drop(
+        page, b"---\ntitle: Told\nkind: talk\n---\n## One\nscreen: ./?checkpoint=copy\n", "talk.md"
+    )
+    expect(page.get_by_label("Heading of scene 1")).to_have_value("One")
+    page.go_back()
     page.get_by_test_id("stExpandSidebarButton").click()
     sidebar = page.get_by_test_id("stSidebar")
     sidebar.get_by_label("Open a figure").set_input_files(

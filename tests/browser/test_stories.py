@@ -27,9 +27,10 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     becomes(lambda: bool(parameter(page, "draft")), True)
     code = parameter(page, "draft")
     open_app(page, f"{address}/decode?checkpoint=copy&text=9+9&step=1&draft={code}")
-    page.get_by_role("button", name="Expand sidebar").click()
-    page.get_by_role("button", name=ADD).click()
+    box.get_by_role("button", name=ADD).click()  # the sidebar has one, too
     expect(page.get_by_text("Added as scene 2")).to_be_visible()
+    to_stories = page.get_by_test_id("stToast").get_by_role("link", name="Stories")
+    expect(to_stories).to_have_attribute("href", f"./stories?draft={code}")
 
     assert page.context.browser is not None
     theirs = page.context.browser.new_page()  # of somebody who was sent the link
@@ -37,13 +38,17 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     expect(theirs.get_by_text("is put together in another browser")).to_be_visible()
     expect(theirs.get_by_label("Heading of scene 1")).to_have_count(0)
     theirs.get_by_role("button", name="Copy it").click()
-    theirs.get_by_role("button", name="Remove scene 1").click()
+    theirs.get_by_role("button", name="Remove").click()
     is_headed(theirs.get_by_label("Heading of scene 1"), "9 9")
     theirs.close()
     open_app(page, f"{address}/stories?draft={code}")
     first, second = page.get_by_label("Heading of scene 1"), page.get_by_label("Heading of scene 2")
+    scenes = page.get_by_role("navigation", name="Scenes").get_by_role("link")
     is_headed(first, "3 7 2")
-    page.get_by_role("button", name="Down scene 1").click()
+    page.get_by_role("button", name="Down").click()
+    is_headed(second, "3 7 2")  # its form goes along
+    expect(scenes).to_have_text(["9 9", "3 7 2"])
+    scenes.first.click()
     is_headed(first, "9 9")
     first.fill("Nine is copied")
     first.press("Enter")
@@ -53,7 +58,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     page.reload()
     is_headed(first, "Nine is copied")
     expect(page.get_by_label("Words of scene 1")).to_have_value("It *copies*.")
-    is_headed(second, "3 7 2")
+    expect(scenes).to_have_text(["Nine is copied", "3 7 2"])
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save the story as MD").click()
     file = tmp_path / "saved.md"
@@ -63,6 +68,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     assert (story.scenes[0].screen.page, story.scenes[0].screen.step) == ("decode", 1)
     assert (story.scenes[1].screen.layer, story.scenes[1].screen.head) == (1, 2)
 
+    scenes.last.click()
     page.get_by_label("Words of scene 2").fill("- Each line is one more.\n" * 30)
     page.get_by_label("Speaker's notes of scene 2").click()
     painted(page)
@@ -70,10 +76,16 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     taller = "Scene 2 is taller than a screen of 1280 × 720: shorten its words, or show less."
     expect(page.locator(".scene-fit .said")).to_have_text(taller)  # and the first one is not
 
-    page.get_by_role("button", name="Remove scene 1").click()
+    scenes.first.click()
+    is_headed(first, "Nine is copied")
+    page.get_by_role("button", name="Remove").click()
     is_headed(first, "3 7 2")
     expect(page.locator(".scene-fit .said")).to_be_empty()
-    expect(second).to_have_count(0)
+    expect(scenes).to_have_count(1)
+    page.get_by_role("button", name="Put “Nine is copied” back").click()
+    expect(scenes).to_have_text(["Nine is copied", "3 7 2"])
+    page.get_by_role("button", name="Remove").click()
+    is_headed(first, "3 7 2")
     damaged = tmp_path / "damaged.md"
     damaged.write_text(file.read_text("utf-8").replace("screen:", "scren:", 1), "utf-8")
     opens = page.get_by_role("button", name="Open a story")
@@ -84,7 +96,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     is_headed(first, "3 7 2")  # nothing is lost
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
     is_headed(first, "Nine is copied")
-    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)  # it closes by itself
     page.get_by_role("link", name="Read it").last.click()
     expect(page.locator(".story")).to_contain_text("It copies.")
     open_app(page, f"{address}/?story={file}&scene=2")

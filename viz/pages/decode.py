@@ -8,6 +8,7 @@ from transformer import Decoding
 from viz.components.decode_player.decode_player import DecodePlayer, decode_player
 from viz.export import decoding_csv
 from viz.labels import literal
+from viz.ui.collecting import add_button
 from viz.ui.controls import choose_heads
 from viz.ui.focus import pin_step, pinned_step
 from viz.ui.live_preview import preview
@@ -52,6 +53,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
             "headscope-steps.csv",
             "Every step with its candidates and their probabilities",
         )
+        add_button("add to story")
         if decoding.steps:
             for_a_paper(pane, {"steps": _figures(pane)["steps"]}, "paper steps")
     if decoding.steps:

@@ -1,21 +1,28 @@
 """The Markdown of stories -> HTML: what is not one of the signs below is text, and is escaped.
 
-Paragraphs, lists (`- ` and `1. `), smaller headings (`### `), `code`, **strong**, *emphasis* and
-[links](https://...) to the web or to a screen (./decode?...).
+Paragraphs, lists (`- ` and `1. `), smaller headings (`### `), `code`, **strong**, *emphasis*,
+[links](https://...) to the web or to a screen (./decode?...), and formulas ($n^2$, or $$n^2$$ on
+a line of its own) in the part of LaTeX that viz/formula.py knows.
 """
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from transformer.visible import visible
+from viz.formula import FormulaError, mathml
 
 _LISTS = {"ul": re.compile(r"[-*] +"), "ol": re.compile(r"\d{1,3}[.)] +")}
 _HEADING = re.compile(r"(#{3,6}) +")
+_FORMULA = (
+    r"\$\$(?P<block>(?:(?!\n[^\S\n]*\n)[^$`])+)\$\$"
+    r"|\$(?P<formula>(?=\S)(?:(?!\n[^\S\n]*\n)[^$`])+(?<=\S))\$(?!\d)"  # "$5 and $6" has none
+)
+_NO_FORMULA = r"\\(?P<sign>[\\`*_\[\]()#.!+$-])|`(?P<code>[^`]+)`"
+_FORMULAS = re.compile(f"{_NO_FORMULA}|{_FORMULA}")
 _INLINE = re.compile(
-    r"\\(?P<sign>[\\`*_\[\]()#.!+-])"
-    r"|`(?P<code>[^`]+)`"
+    f"{_NO_FORMULA}|{_FORMULA}"
     r"|\*\*(?P<strong>[^*]+)\*\*"
     r"|\*(?P<em>[^*\s][^*]*)\*"
     r"|\[(?P<words>[^\]]+)\]\((?P<to>[^()\s]+)\)"
@@ -27,6 +34,16 @@ def as_html(text: str) -> str:
     """Elements that may stand anywhere; no attribute holds anything but an address."""
     blocks = re.split(r"\n[^\S\n]*\n", text.expandtabs(1))
     return "".join(_block(block.strip("\n").split("\n")) for block in blocks if block.strip())
+
+
+def formula_faults(text: str) -> Iterator[tuple[int, str]]:
+    """Why formulas of it cannot be drawn, each after the line, counted from 0."""
+    for found in _FORMULAS.finditer(text):
+        try:
+            mathml(found["block"] or found["formula"] or "")
+        except FormulaError as error:
+            why = str(error).rstrip(".")
+            yield text.count("\n", 0, found.start()), why[:1].lower() + why[1:]
 
 
 def _block(lines: list[str]) -> str:
@@ -66,12 +83,22 @@ def _marked(found: re.Match[str]) -> str:
         return _escaped(found["sign"])
     if name == "code":
         return f"<code>{_escaped(found['code'])}</code>"
+    if name in ("block", "formula"):
+        return _formula(found[name], is_block=name == "block")
     if name == "a":
         if not _SAFE.match(found["to"]):
             return _escaped(found[0])
         here = "data-state " * found["to"].startswith("./")  # without loading the page anew
         return f'<a {here}href="{_escaped(found["to"])}">{_inline(found["words"])}</a>'
     return f"<{name}>{_inline(found[name or ''])}</{name}>"
+
+
+def _formula(formula: str, is_block: bool) -> str:
+    """As it is written where it cannot be drawn."""
+    try:
+        return mathml(visible(formula), is_block)
+    except FormulaError:
+        return f"<code>{_escaped(formula)}</code>"
 
 
 def _escaped(text: str) -> str:

@@ -7,16 +7,18 @@ fields (`name: value`), its text, and behind `notes:` what the speaker reads.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn, get_args
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote
 
-from transformer.files.foreign_text import listed, shown
+from transformer.files.foreign_text import shown
 from viz.lessons import exercise as exercises
 from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
-from viz.screen import FIRST_PAGE, Screen, parse, unread
-from viz.stories.story import KINDS, Fact, Kind, Question, Scene, Story, StoryError, bare
+from viz.screen import Screen
+from viz.stories.address import read_address
+from viz.stories.markdown import formula_faults
+from viz.stories.story import KINDS, Fact, Kind, Named, Question, Scene, Story, StoryError
 
 LARGEST = 2**20
 """Bytes of a file."""
@@ -25,11 +27,19 @@ FRONT = ("title", "kind", "checkpoint")
 FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", *exercises.FIELDS)
 """Of a scene; `fact`, `needs` and `task` may be said any number of times."""
 NOTES = "notes:"
+NO_SCREEN = (
+    "the scene has no screen: write screen: and the address it opens directly below its heading"
+)
 SAMPLED = ("sample",)
 """Decoding methods of which nothing is asked: chance decides what they write."""
 BY_CHANCE = "nothing is asked where the words are drawn by chance: choose greedy"
-MARKED = re.compile(rf"\\*(?:##(?: |$)|(?:{'|'.join((*FIELDS, 'notes'))}):)")
+_NOTES = r"(?P<mark>\*\*|__|\*|_|)(?i:notes)(?:(?P=mark) ?:| ?:(?P=mark))"
+MARKED = re.compile(rf"\\*(?:##(?: |$)|(?:{'|'.join(FIELDS)}):|{_NOTES})")
 """A line of text that would be read as something else, unless a backslash is before it."""
+_LIKE_A_FIELD = re.compile(r"\s*[\w-]+\s*:")
+_OPENS_NOTES = re.compile(_NOTES)
+QUOTED = re.compile(r"([\"'])(.*)\1")
+"""A value of the front matter whose quotes are not part of it."""
 _PLACE = r"(?P<kind>.+)\.(?P<layer>\d{1,4})\.(?P<head>\d{1,4})\.(?P<query>\d{1,6})"
 _FACT = re.compile(rf"{_PLACE}\.(?P<key>\d{{1,6}}) (?P<row>\S+) (?P<column>\S+) (?P<least>\S+)")
 _ASK = re.compile(rf"row {_PLACE}")
@@ -52,8 +62,11 @@ def read_story(text: str, name: str) -> Story:
     if not scenes:
         lines.refuse(len(lines.all), "there is no scene: a line that begins with ## starts one")
     kind = next(each for each in KINDS if each == front["kind"])
-    checkpoint = front.get("checkpoint")
-    return Story(name, one_line(front["title"]), kind, checkpoint, introduction, tuple(scenes))
+    if kind != "lesson":  # those are drawn by a page of their own, which knows all of LaTeX
+        lines.refuse_formulas()
+    checkpoint, named = front.get("checkpoint"), tuple(lines.named)
+    title = one_line(front["title"])
+    return Story(name, title, kind, checkpoint, introduction, tuple(scenes), named)
 
 
 @dataclass
@@ -64,6 +77,9 @@ class _Lines:
     name: str
     at: int = 0
     """The next line, counted from 0: the number of those that were read."""
+    named: list[Named] = field(default_factory=list)
+    texts: list[tuple[int, str]] = field(default_factory=list)
+    """All Markdown, each with the line that it begins at, counted from 0."""
 
     def refuse(self, line: int, said: str) -> NoReturn:
         """line: counted from 1."""
@@ -88,7 +104,7 @@ class _Lines:
         self.skip_empty()
         if (self.next or "").rstrip() != "---":
             self.refuse(self.at + 1, "a story begins with a line ---, its title and its kind")
-        first, said = self.at + 1, dict[str, str]()
+        first, said, at = self.at + 1, dict[str, str](), dict[str, int]()
         self.at += 1
         while (line := self.next) is not None and line.rstrip() != "---":
             self.at += 1
@@ -96,7 +112,10 @@ class _Lines:
                 name, value = self.field(line, FRONT)
                 if name in said:
                     self.refuse(self.at, f"{name} is said twice")
-                said[name] = value
+                quoted = QUOTED.fullmatch(value)  # as YAML has it
+                said[name], at[name] = quoted[2] if quoted else value, self.at
+                if not said[name].strip():
+                    self.refuse(self.at, f"{name}: says nothing")
         if self.next is None:
             self.refuse(first, "the line --- that ends the front matter is missing")
         self.at += 1
@@ -104,14 +123,21 @@ class _Lines:
             if name not in said:
                 self.refuse(first, f"{name}: is missing from the front matter")
         if said["kind"] not in KINDS:
-            self.refuse(first, f"the kind {shown(said['kind'])} is none of {', '.join(KINDS)}")
+            known = ", ".join(KINDS)
+            self.refuse(at["kind"], f"the kind {shown(said['kind'])} is none of {known}")
+        if "checkpoint" in said:
+            self.named.append(Named(at["checkpoint"], "checkpoint", said["checkpoint"]))
         return said
 
     def field(self, line: str, names: tuple[str, ...]) -> tuple[str, str]:
         """Name and value of the line that was just read."""
         name, colon, value = line.partition(":")
         if not colon:
-            self.refuse(self.at, f"“{shown(line, 40)}” is not a field, which reads name: value")
+            self.refuse(
+                self.at,
+                f"“{shown(line, 40)}” is not a field, which reads name: value: "
+                "words follow behind an empty line",
+            )
         if name.strip() not in names:
             known = ", ".join(names)
             self.refuse(self.at, f"there is no field {shown(name.strip(), 40)}, only {known}")
@@ -119,27 +145,46 @@ class _Lines:
             self.refuse(self.at, f"{name.strip()}: says nothing")
         return name.strip(), value.strip()
 
-    def fields(self) -> Iterator[tuple[str, str]]:
-        """Those of a scene, up to an empty line."""
+    def fields(self, heading: int) -> Iterator[tuple[str, str]]:
+        """Those of a scene, up to an empty line. heading: its line, counted from 1."""
         self.skip_empty()
+        first = self.next or "##"
+        if not (_is_heading(first) or _OPENS_NOTES.match(first) or _LIKE_A_FIELD.match(first)):
+            self.refuse(heading, NO_SCREEN)  # these are words already
         while self.next is not None and self.next.strip() and not _is_heading(self.next):
-            if self.next.rstrip() == NOTES:
+            if _OPENS_NOTES.match(self.next):
                 return
             self.at += 1
             yield self.field(self.all[self.at - 1], FIELDS)
 
     def text(self, ends_at_notes: bool = False) -> str:
         """What stands before the next scene, without empty lines around it."""
-        found = []
+        found, start = list[str](), self.at
         while (line := self.next) is not None and not _is_heading(line):
-            if ends_at_notes and line.rstrip() == NOTES:
+            if ends_at_notes and _OPENS_NOTES.match(line):
                 break
             self.at += 1
             name = line.partition(":")[0]
             if ends_at_notes and MARKED.match(line) and name in FIELDS:
                 self.refuse(self.at, f"{name}: belongs directly below the heading")
             found.append(line[1:] if line[:1] == "\\" and MARKED.match(line) else line)
+        self.texts.append((start, "\n".join(found)))
         return trimmed("\n".join(found))
+
+    def notes(self) -> str:
+        """What is behind `notes:`, on its line and below it; empty where the next line is none."""
+        opens = _OPENS_NOTES.match(self.next or "")
+        if opens is None:
+            return ""
+        words = (self.next or "")[opens.end() :].strip()
+        self.at += 1
+        return trimmed(f"{words}\n{self.text()}")
+
+    def refuse_formulas(self) -> None:
+        """Refuse the first one that is not drawn."""
+        for start, text in self.texts:
+            for line, why in formula_faults(text):
+                self.refuse(start + line + 1, why)
 
 
 def _is_heading(line: str) -> bool:
@@ -171,7 +216,7 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
     once: dict[str, tuple[str, int]] = {}
     of_lesson: list[tuple[str, str]] = []
     exercise = NO_EXERCISE
-    for name, value in lines.fields():
+    for name, value in lines.fields(first):
         if name in exercises.FIELDS and (name in exercises.REPEATED or name not in once):
             of_lesson.append((name, value))
             exercise = _exercise(lines, of_lesson)
@@ -184,7 +229,7 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
         else:
             once[name] = value, lines.at
     if "screen" not in once:
-        lines.refuse(first, "the scene has no screen: write screen: and the address it opens")
+        lines.refuse(first, NO_SCREEN)
     screen = _screen(lines, *once["screen"])
     if screen.checkpoint is None:
         screen = replace(screen, checkpoint=checkpoint)
@@ -192,25 +237,22 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
         lines.refuse(once["screen"][1], BY_CHANCE)
     question = _question(lines, once, screen)
     text = lines.text(ends_at_notes=True)
-    notes = ""
-    if lines.next is not None and lines.next.rstrip() == NOTES:
-        lines.at += 1
-        notes = lines.text()
+    notes = lines.notes()
     writes = one_line(once.get("writes", ("", 0))[0])
     return Scene(heading, text, screen, tuple(facts), question, notes, writes, exercise)
 
 
 def _screen(lines: _Lines, address: str, line: int) -> Screen:
-    """What an address opens, whichever server it names; that of another story is left out."""
+    """What an address opens; what it names that may be missing elsewhere is noted."""
     try:
-        parts = urlsplit(address)
-    except ValueError:
-        lines.refuse(line, f"{shown(address, 60)} is not an address")
-    page = unquote(parts.path.rpartition("/")[2]) or FIRST_PAGE
-    said = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
-    if wrong := unread(said):
-        lines.refuse(line, f"the screen says {listed(wrong, 3)}, which cannot be read")
-    return bare(parse(said))
+        found = read_address(address)
+    except ValueError as error:
+        lines.refuse(line, str(error))
+    if found.host:
+        lines.named.append(Named(line, "host", found.host))
+    of = found.screen.checkpoint, found.screen.checkpoint_b
+    lines.named += [Named(line, "checkpoint", name) for name in of if name is not None]
+    return found.screen
 
 
 def _exercise(lines: _Lines, said: list[tuple[str, str]]) -> Exercise:

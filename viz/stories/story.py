@@ -1,6 +1,6 @@
 """A story: scenes in an order, each a screen and what is said beside it. Data only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from transformer.refusal import Refusal
@@ -72,6 +72,16 @@ class Scene:
 
 
 @dataclass(frozen=True)
+class Named:
+    """What a line of a story's file names that may be missing where the story is told."""
+
+    line: int
+    """Counted from 1."""
+    sort: Literal["checkpoint", "host"]
+    name: str
+
+
+@dataclass(frozen=True)
 class Story:
     """What one Markdown file says."""
 
@@ -84,6 +94,8 @@ class Story:
     introduction: str = ""
     """Markdown."""
     scenes: tuple[Scene, ...] = ()
+    named: tuple[Named, ...] = field(default=(), compare=False, repr=False)
+    """In the file that was read, which may have been changed since."""
 
     def told(self, number: int) -> Screen:
         """The screen of a scene, counted from 1, as the story's; of the nearest there is."""

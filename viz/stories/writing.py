@@ -7,15 +7,15 @@ from urllib.parse import quote
 
 from viz.lessons.exercise import exercise_lines
 from viz.screen import link
-from viz.stories.reading import MARKED, NOTES, one_line, plain, trimmed
+from viz.stories.reading import MARKED, NOTES, QUOTED, one_line, plain, trimmed
 from viz.stories.story import Fact, Scene, Story, bare
 
 
 def write_story(story: Story) -> str:
     """The file that reads back as this story: texts without empty lines around them."""
-    front = [f"title: {one_line(story.title)}", f"kind: {story.kind}"]
+    front = [f"title: {_front(one_line(story.title))}", f"kind: {story.kind}"]
     if story.checkpoint is not None:
-        front.append(f"checkpoint: {story.checkpoint}")
+        front.append(f"checkpoint: {_front(story.checkpoint)}")
     parts = ["\n".join(("---", *front, "---"))]
     if story.introduction.strip():
         parts.append(_text(story.introduction))
@@ -57,6 +57,11 @@ def fact_line(fact: Fact) -> str:
     """What stands behind "fact: "."""
     place = f"{fact.kind}.{fact.layer}.{fact.head}.{fact.query}.{fact.key}"
     return f"{place} {_word(fact.row)} {_word(fact.column)} {fact.least:g}"
+
+
+def _front(value: str) -> str:
+    """In quotes, where its own would be taken for such."""
+    return f'"{value}"' if QUOTED.fullmatch(value) else value
 
 
 def _word(word: str) -> str:

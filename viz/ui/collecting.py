@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.components.kit.guarded import guarded
 from viz.labels import literal
+from viz.screen import Screen, link
 from viz.stories.reading import MOST_SCENES, one_line
 from viz.stories.story import Scene, Story, bare
 from viz.ui.browser import this_browser
@@ -16,6 +17,10 @@ from viz.ui.state import change, session
 
 TITLE = "My story"
 ADD = "Add this to a story"
+GONE = (
+    "The story that was put together here is gone: it was in the server's memory only. Open the "
+    "file that it was saved as, on Stories."
+)
 
 
 def keep_draft() -> None:
@@ -38,10 +43,22 @@ def anothers() -> Story | None:
     return None if draft() is not None else DRAFTS.read(session().screen.draft)
 
 
+def is_gone() -> bool:
+    """Whether the address names a story that is put together nowhere any more."""
+    code = session().screen.draft
+    return code is not None and DRAFTS.read(code) is None
+
+
 def begin(story: Story) -> None:
     """Put this story together from now on."""
     session().draft = code = DRAFTS.begin(story, this_browser())
     change(draft=code)
+
+
+def close() -> None:
+    """Put no story together any more."""
+    session().draft = None
+    change(draft=None)
 
 
 def changed(change_it: Callable[[Story], Story]) -> None:
@@ -63,7 +80,8 @@ def add_button(key: str) -> None:
     )
     if said := session().added:
         session().added = ""
-        st.toast(literal(said))
+        at = link(Screen("stories", draft=session().screen.draft))
+        st.toast(f"{literal(said)} [Stories]({at}) has all.")
 
 
 def _add() -> None:
@@ -81,5 +99,4 @@ def _add() -> None:
         return
     else:
         changed(lambda story: replace(story, scenes=(*story.scenes, scene)))
-    n_scenes = len(story.scenes) + 1 if story else 1
-    session().added = f"Added as scene {n_scenes}: Stories has them all."
+    session().added = f"Added as scene {len(story.scenes) + 1 if story else 1}."

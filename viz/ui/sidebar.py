@@ -1,4 +1,4 @@
-"""The sidebar: add to a story; open a checkpoint of one's own, and a saved figure."""
+"""The sidebar: add to a story; open a checkpoint of one's own, a saved figure or story."""
 
 import streamlit as st
 
@@ -7,7 +7,9 @@ from transformer.files.foreign_text import shown
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
+from viz.stories.reading import LARGEST as LONGEST_STORY
 from viz.ui.collecting import add_button
+from viz.ui.dropped import next_place, take_story
 from viz.ui.opened import keep_opened
 from viz.ui.opening import OFF, can_open, find
 from viz.ui.state import current_theme, session
@@ -23,7 +25,16 @@ def sidebar(shows: str) -> str | None:
     with st.sidebar:
         if shows == "sentence":
             add_button("add to story aside")
-        figure_drop(current_theme(), MARK, longest=LONGEST, largest=LARGEST, on_refused=_refuse)
+        figure_drop(
+            current_theme(),
+            MARK,
+            longest=LONGEST,
+            largest=LARGEST,
+            longest_story=LONGEST_STORY,
+            goes=next_place(),
+            on_refused=_refuse,
+            on_story=take_story,
+        )
         if not can_open():
             st.caption(OFF)
             return None

@@ -16,7 +16,9 @@ from viz.ui.recorded import recording_of
 from viz.ui.room_routes import rooms_address, seen_by, windows
 from viz.ui.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
 from viz.ui.state import current_theme, session
-from viz.ui.stories import story_of
+from viz.ui.stories import story_of, why_not
+from viz.ui.untold import say_untold
+from viz.ui.words_told import draw_words
 
 _KEYS = (
     '<p class="keys"><kbd>→</kbd> next <kbd>g</kbd> go to <kbd>o</kbd> overview '
@@ -44,8 +46,13 @@ def open_scene(ask: Callable[[], None]) -> bool:
     """
     screen = session().screen
     story = story_of(screen.story)
-    if story is None or screen.role is None:
+    if screen.role is None:
         return True
+    if story is None:
+        why = why_not(screen.story)
+        if why is not None:
+            say_untold(why)
+        return why is None
     number = story.nearest(screen.scene)
     scene = story.scenes[number - 1]
     st.html(_STYLES[screen.role])
@@ -72,7 +79,7 @@ def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -
         _scene(number, scene)
         ask()
         notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
-        st.html(f'<section class="notes" aria-label="Notes">{notes}</section>')
+        draw_words(f'<section class="notes" aria-label="Notes">{notes}</section>')
         st.html(_KEYS)
     with beside:
         _hear(story, number)
@@ -122,7 +129,7 @@ def _other_tool(screen: Screen) -> str:
 def _scene(number: int, scene: Scene) -> None:
     with st.container(key="scene", gap=None):
         st.html(f'<h1 data-scene="{number:d}">{html.escape(scene.heading)}</h1>')
-        st.html(as_html(scene.text))
+        draw_words(as_html(scene.text))
 
 
 def list_talks() -> None:

@@ -12,6 +12,7 @@ from viz.components.head_map.head_map import Region
 from viz.components.kit.guarded import guarded
 from viz.lessons.tried import Tried
 from viz.screen import Screen, choose, default, with_entry
+from viz.stories.story import Scene
 from viz.theme import Theme, theme
 from viz.ui.long_work import Follower
 from viz.ui.previews import LivePreview
@@ -83,12 +84,16 @@ class Session:
     """Why the file of sentences that was given last was not taken; empty: it was."""
     refused_story: str = ""
     """Why the story that was given last was not opened; empty: it was."""
+    goes: str = ""
+    """The link to which the browser is to go: a story was dropped; empty: to none."""
     draft: str | None = None
     """The code of the story that is put together."""
     browser: str = ""
     """What only it knows; empty: nothing was asked yet."""
     added: str = ""
     """What became of the scene that was added to it last; said once."""
+    removed: list[tuple[str, int, Scene]] = field(default_factory=list)
+    """Scenes that were removed from it, by its code and their places, the last one last."""
     needed: object = None
     """Of which step and word it was asked what it would have to look at."""
     answers: dict[object, Tried] = field(default_factory=dict)

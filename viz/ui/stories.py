@@ -1,15 +1,20 @@
 """Which story an address names: a shipped one, one that is put together here, or a file's."""
 
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
 from transformer.files.foreign_file import read_file
+from transformer.files.foreign_text import shown
 from transformer.refusal import Refusal
 from viz.stories.reading import LARGEST, read_story
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Story, StoryError
 from viz.ui.drafts import DRAFTS, PREFIX
-from viz.ui.opening import OFF, can_open, check_allowed
+from viz.ui.opening import OFF, can_open, check_allowed, find
+
+_offered: set[Path] = set()
+"""Files that the operator opened the app with."""
 
 
 def story_of(name: str | None) -> Story | None:
@@ -43,13 +48,58 @@ def open_story(name: str) -> Story:
     return _from_path(name)
 
 
+def offer(path: Path) -> Story:
+    """The story of a file that the app is started with: everybody may open it by its path.
+
+    Raises StoryError and CheckpointError, in a sentence.
+    """
+    whole = path.expanduser().absolute()
+    _offered.add(whole)
+    return open_story(str(whole))
+
+
+def doubts(story: Story, known: Collection[str]) -> list[str]:
+    """What a story names that is not here, in sentences with the lines of its file.
+
+    known: names and paths of the checkpoints that may be chosen. Another may be opened later.
+    """
+    screens = [scene.screen for scene in story.scenes]
+    used = {story.checkpoint, *(each.checkpoint for each in screens)}
+    used |= {each.checkpoint_b for each in screens}
+    said, file = dict[str, str](), shown(Path(story.name).name)
+    for each in story.named:
+        line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"
+        name = shown(each.name, 80)
+        if each.sort == "host":
+            said.setdefault(each.name, f"{line}: scenes open here, and not at {name}.")
+        elif each.name in used and not _is_there(each.name, known):
+            why = f"there is no checkpoint {name} here. Open it before the talk"
+            said.setdefault(each.name, f"{line}: {why}, or other weights are shown.")
+    return list(said.values())
+
+
+def is_draft(story: Story) -> bool:
+    """Whether it is put together here, and no file."""
+    return story.name.startswith(PREFIX)
+
+
+def _is_there(name: str, known: Collection[str]) -> bool:
+    if name in known:
+        return True
+    try:
+        return Path(name).is_absolute() and bool(find(name, may_fetch=False))
+    except Refusal:
+        return False
+
+
 def _from_path(name: str) -> Story:
     path = Path(name)
     if not path.is_absolute():
         raise StoryError("There is no story of that name here: a file is opened by its whole path.")
-    if not can_open():
-        raise StoryError(OFF)
-    check_allowed([path])
+    if path not in _offered:
+        if not can_open():
+            raise StoryError(OFF)
+        check_allowed([path])
     try:
         found = path.stat()
     except (OSError, ValueError) as error:

@@ -2,6 +2,7 @@
 
 import html
 from dataclasses import replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -9,8 +10,11 @@ from viz.labels import literal
 from viz.screen import link
 from viz.stories.markdown import as_html
 from viz.stories.story import Story
+from viz.ui.collecting import GONE, close, is_gone
+from viz.ui.opened import checkpoint_names
 from viz.ui.state import change, current_theme, session
-from viz.ui.stories import story_of, why_not
+from viz.ui.stories import doubts, story_of, why_not
+from viz.ui.words_told import draw_words
 
 _STYLE = """
 <style>
@@ -29,13 +33,22 @@ def tell_story() -> None:
     screen = session().screen
     if screen.role is not None:
         return
+    if is_gone():
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+            st.warning(GONE, icon=":material/info:")
+            st.button("Forget it", key="forget draft", type="tertiary", on_click=close)
     if why := why_not(screen.story):
         st.warning(literal(why), icon=":material/info:")
     story = story_of(screen.story)
     if story is None:
         return
+    if story.nearest(screen.scene) == 1 and Path(story.name).is_absolute():
+        for said in doubts(story, checkpoint_names()):
+            st.warning(literal(said), icon=":material/info:")
+    theme = current_theme()
+    st.html(_STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim))
     with st.container(horizontal=True, vertical_alignment="top", wrap=False, key="story"):
-        st.html(_text(story, story.nearest(screen.scene)))
+        draw_words(_text(story, story.nearest(screen.scene)))
         st.button(
             "Close",
             key="end of story",
@@ -57,10 +70,8 @@ def _text(story: Story, number: int) -> str:
     if session().screen != story.told(number):
         links.append(_link(story, number, "Back to the scene"))
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
-    theme = current_theme()
-    style = _STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim)
     return (
-        f'{style}<div class="story"><header><strong>{html.escape(scene.heading)}</strong>'
+        f'<div class="story"><header><strong>{html.escape(scene.heading)}</strong>'
         f'<nav aria-label="{html.escape(story.title)}">{"".join(links)}</nav></header>'
         f"{as_html(scene.text)}</div>"
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tests.viz.test_screen import some_screen
 from viz.lessons.exercise import NO_EXERCISE, Exercise
 from viz.lessons.needs import NEEDS
+from viz.stories.address import page_names
 from viz.stories.reading import one_line, trimmed
 from viz.stories.story import KINDS, Fact, Question, Scene, Story, bare
 
@@ -14,6 +15,8 @@ LINES = (
     "  ",
     "## x",
     "notes:",
+    "**Notes**: x",
+    "Notes: say $x$",
     "\\fact: y",
     "ask: row",
     "---",
@@ -39,7 +42,8 @@ def some_word(rng: random.Random) -> str:
 def some_scene(rng: random.Random, checkpoint: str | None) -> Scene:
     kind = rng.choice(("cross", "encoder_self", "a b.c"))
     screen = some_screen(rng)
-    screen = replace(bare(screen), decoding="greedy")
+    page = rng.choice(sorted(page_names()))
+    screen = replace(bare(screen), decoding="greedy", page=page)
     if screen.checkpoint is None:
         screen = replace(screen, checkpoint=checkpoint)
     facts = tuple(
@@ -74,5 +78,6 @@ def some_exercise(rng: random.Random) -> Exercise:
 def some_story(rng: random.Random) -> Story:
     checkpoint = rng.choice((None, "en-de", "/home/a b/c"))
     scenes = tuple(some_scene(rng, checkpoint) for _ in range(rng.randrange(1, 5)))
-    title, kind = some_line(rng), rng.choice(KINDS)
+    quote = rng.choice(("", "", '"', "'"))
+    title, kind = f"{quote}{some_line(rng)}{quote}", rng.choice(KINDS)
     return Story("made/up.md", title, kind, checkpoint, some_text(rng), scenes)

@@ -9,6 +9,7 @@ import pytest
 from viz.stories.markdown import as_html
 
 PARTS = ("<b>", "&", '"', "**", "*", "`", "[a](./x?y=z)", "[b](javascript:alert(1))", "\n", "\n\n")
+FORMULAS = ("$", "$$", "$x^2$", "$\\frac{a}{<b>}$", "{", "}", "_", "^", "\\sqrt", "\\text{<i>}")
 MORE = ("- ", "1. ", "### ", "word", " ", "\\", "![i](http://x/y.png)", "]", "(", "\u202e", "\x00")
 
 
@@ -27,6 +28,11 @@ MORE = ("- ", "1. ", "### ", "word", " ", "\\", "![i](http://x/y.png)", "]", "("
         ("[a](javascript:x)", "<p>[a](javascript:x)</p>"),
         ("2 * 3 * 4 and \\*x\\*", "<p>2 * 3 * 4 and *x*</p>"),
         ("‘Did’ <script>", "<p>‘Did’ &lt;script&gt;</p>"),
+        ("It is $n^2$.", "<p>It is <math><msup><mi>n</mi><mn>2</mn></msup></math>.</p>"),
+        ("$$\nx\n$$", '<p><math display="block"><mi>x</mi></math></p>'),
+        ("**so $x$**", "<p><strong>so <math><mi>x</mi></math></strong></p>"),
+        ("$5 and $6, `$x$`, \\$x$", "<p>$5 and $6, <code>$x$</code>, $x$</p>"),
+        ("a $\\foo<$ b", "<p>a <code>\\foo&lt;</code> b</p>"),
         ("", ""),
     ],
 )
@@ -53,14 +59,17 @@ class Elements(HTMLParser):
 @pytest.mark.parametrize("seed", range(200))
 def test_nothing_but_its_own_elements_comes_of_any_text(seed: int) -> None:
     rng = random.Random(seed)
-    text = "".join(rng.choice(PARTS + MORE) for _ in range(rng.randrange(1, 30)))
+    text = "".join(rng.choice(PARTS + MORE + FORMULAS) for _ in range(rng.randrange(1, 30)))
     parser = Elements()
     parser.feed(as_html(text))
     parser.close()
     assert parser.open == []
     known = {"p", "ul", "ol", "li", "h4", "em", "strong", "code", "a"}
+    known |= {"math", "mrow", "mi", "mn", "mo", "mtext", "msup", "msub", "msubsup", "mfrac"}
+    known |= {"msqrt", "mspace"}
     for tag, name, value in parser.found:
         assert tag in known
-        assert not name or (tag == "a" and name in ("href", "data-state"))
+        ours = {"a": ("href", "data-state"), "math": ("display",), "mspace": ("width",)}
+        assert not name or name in ours[tag]
         assert name != "href" or re.match(r"https?://|\./", value)
     assert "\u202e" not in as_html(text) and "\x00" not in as_html(text)

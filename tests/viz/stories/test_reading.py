@@ -1,6 +1,7 @@
 """A story reads back as it was written, and what is wrong in a file is said with its line."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -83,6 +84,50 @@ def test_every_story_reads_back(seed: int) -> None:
     assert write_story(read_story(text, story.name)) == text
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "notes: Say *this*.",
+        "Notes: Say *this*.",
+        "**notes:** Say *this*.",
+        "**Notes**: Say *this*.",
+        "*NOTES*: Say *this*.",
+        "notes :\n\nSay *this*.",
+    ],
+)
+def test_notes_are_the_speaker_s_however_they_are_written(written: str) -> None:
+    for before in ("", "\nIt looks.\n\n"):
+        scene = read_story(FRONT + SCENE + before + written + "\n", "two").scenes[0]
+        assert (scene.text, scene.notes) == (before.strip(), "Say *this*.")
+
+
+def test_words_about_notes_stay_words() -> None:
+    text = "These notes: three.\n\nNotes of music, and\n\n\\Notes: one."
+    scene = read_story(FRONT + SCENE + "\n" + text + "\n", "two").scenes[0]
+    assert scene.notes == "" and scene.text == text.replace("\\", "")
+
+
+def test_quotes_of_the_front_matter_are_not_part_of_it() -> None:
+    text = TEXT.replace("title: Two of them", 'title: "Two of them"')
+    story = read_story(text.replace("checkpoint: en-de", "checkpoint: 'en-de'"), "two")
+    assert story == STORY
+    named = replace(STORY, title='"Two"')
+    assert read_story(write_story(named), "two") == named
+
+
+def test_what_may_be_missing_elsewhere_is_noted_with_its_line() -> None:
+    text = TEXT.replace("http://host:8501/", "https://example.org/decode")
+    found = [(each.line, each.sort, each.name) for each in read_story(text, "two").named]
+    assert found == [
+        (4, "checkpoint", "en-de"),
+        (27, "host", "example.org"),
+        (27, "checkpoint", "copy"),
+    ]
+    for own in ("./", "http://localhost:8501/", "http://192.168.0.7:8501/", "http://[::1]:8501/"):
+        story = read_story(FRONT + f"## One\nscreen: {own}decode?text=x\n", "two")
+        assert story.named == () and story.scenes[0].screen.page == "decode"
+
+
 FRONT = "---\ntitle: x\nkind: talk\n---\n"
 SCENE = "## One\n\nscreen: ./?text=x\n"
 
@@ -95,13 +140,18 @@ SCENE = "## One\n\nscreen: ./?text=x\n"
         ("---\ntitle: x\n", 1, "that ends the front matter is missing"),
         ("---\nkind: talk\n---\n", 1, "title: is missing"),
         ("---\ntitle: x\n---\n", 1, "kind: is missing"),
-        ("---\ntitle: x\nkind: play\n---\n", 1, "kind play is none of talk, lesson, gallery"),
+        ("---\ntitle: x\nkind: play\n---\n", 3, "kind play is none of talk, lesson, gallery"),
+        ("---\ntitle: x\nkind: Talk # it is\n---\n", 3, "kind Talk # it is is none of"),
+        ("---\ntitle: ''\nkind: talk\n---\n", 2, "title: says nothing"),
         ("---\ntitle: x\ntitle: y\n---\n", 3, "title is said twice"),
         ("---\ntitle:\n---\n", 2, "title: says nothing"),
         ("---\nauthor: x\n---\n", 2, "no field author, only title, kind, checkpoint"),
         (FRONT, 5, "there is no scene"),
         (FRONT + "##\nscreen: ./\n", 5, "has a heading"),
-        (FRONT + "## One\n\nText.\n", 7, "“Text.” is not a field"),
+        (FRONT + "## One\n\n*Text* $a^2$.\n", 5, "the scene has no screen: write screen:"),
+        (FRONT + "## One\n\nOne thing: text.\n", 5, "the scene has no screen"),
+        (FRONT + "## One\n\nnotes: x\n", 5, "the scene has no screen"),
+        (FRONT + SCENE + "Text.\n", 8, "“Text.” is not a field"),
         (FRONT + "## One\n", 5, "the scene has no screen"),
         (
             FRONT + "## One\nsize: 3\n",
@@ -112,6 +162,10 @@ SCENE = "## One\n\nscreen: ./?text=x\n"
         (FRONT + "## One\nscreen: ./?layer=x&lines=5&hue=3\n", 6, "says layer=x, hue=3, which"),
         (FRONT + "## One\nscreen: ./?edits=nonsense\n", 6, "says edits=nonsense"),
         (FRONT + "## One\nscreen: http://[x/\n", 6, "is not an address"),
+        (FRONT + "## One\nscreen: ./decod?text=x\n", 6, "the app has no page decod, only compare"),
+        (FRONT + "## One\nscreen: http://example.org/foo?text=x\n", 6, "has no page foo"),
+        (FRONT + SCENE + "\nOne\n$\\foo$\n", 10, "\\foo is not part of the LaTeX"),
+        (FRONT + SCENE + "notes: x\n\n$$\\frac{1}{2$$\n", 10, "a brace is not closed"),
         (FRONT + SCENE + "fact: cross.2.3 a b 0.5\n", 8, "a fact reads"),
         (FRONT + SCENE + "fact: cross.2.3.4.5 a b 1.5\n", 8, "a fact reads"),
         (FRONT + SCENE + "fact: cross.2.3.4.5 a b nan\n", 8, "a fact reads"),

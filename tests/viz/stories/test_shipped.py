@@ -9,6 +9,7 @@ import pytest
 from tests.gallery.facts import recording_of, seen, written
 from tests.gallery.renewing import figures_of
 from viz.screen import FIRST_PAGE, choose, link, parse
+from viz.stories.markdown import formula_faults
 from viz.stories.shipped import FOLDER, shipped_stories, stories_of
 from viz.stories.story import Story
 from viz.stories.writing import write_story
@@ -119,3 +120,9 @@ def test_whoever_changes_something_stays_in_the_scene() -> None:
         assert (changed.story, changed.scene) == (told.story, 2)
     assert choose(told, story=None).scene == 1
     assert choose(replace(told, role="stage", room="x"), story=None).role is None
+
+
+@EACH_STORY
+def test_its_formulas_are_drawn(story: Story) -> None:
+    texts = (story.introduction, *(scene.text + "\n\n" + scene.notes for scene in story.scenes))
+    assert [fault for text in texts for fault in formula_faults(text)] == []

@@ -1,6 +1,7 @@
 """Where a figure that the app saved is dropped, or chosen: the screen that it was made of is back.
 
-The browser looks for what the file carries and goes to its address; the file is sent nowhere.
+The browser looks for what the file carries and goes to its address; the file is sent nowhere. A
+story, which ends in .md, is text: the server reads it.
 """
 
 from collections.abc import Callable
@@ -20,17 +21,30 @@ def figure_drop(
     *,
     longest: int,
     largest: int,
+    longest_story: int,
+    goes: str,
     on_refused: Callable[[str], None],
+    on_story: Callable[[object], None],
     key: str = "figure_drop",
 ) -> None:
     """Draw the button; a file may be dropped anywhere on the page.
 
     mark: what stands before the word that a figure carries; longest: characters of that word at
-    most; largest: bytes of a file that is looked through. on_refused: called with a sentence where
-    a file is no figure.
+    most; largest: bytes of a file that is looked through; longest_story: bytes of a story. goes:
+    the link to which the browser goes now, as a story was taken; empty: to none. on_refused: called
+    with a sentence where a file is neither. on_story: called with {"name", "text"} of a story.
     """
     _figure_drop(
-        envelope(pack({}), theme, mark=mark, longest=longest, largest=largest),
+        envelope(
+            pack({}),
+            theme,
+            mark=mark,
+            longest=longest,
+            largest=largest,
+            longest_story=longest_story,
+            goes=goes,
+        ),
         key,
         on_refused=on_refused,
+        on_story=on_story,
     )

@@ -1,5 +1,6 @@
 // A figure that was saved is dropped on the page, or chosen: the page goes to the address that it
-// carries. The file is looked through here, for one word, and sent nowhere.
+// carries. The file is looked through here, for one word, and sent nowhere. A story is told to the
+// server, which says where it can be seen.
 
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
@@ -12,16 +13,16 @@ const OTHERS = '[data-testid="stFileUploaderDropzone"]'; // they take files of t
 export default mounted("figure_drop", create, update);
 
 function create(root, sync) {
-  const view = { root, sync, limits: null };
-  const label = element("label", "", "Open a figure");
+  const view = { root, sync, limits: null, gone: "" };
+  const label = element("label", "", "Open a figure or a story");
   view.input = element("input", "hidden-text");
-  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png" });
+  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png,.md" });
   view.input.onchange = () => {
     take(view, view.input.files[0]);
     view.input.value = ""; // so that the same one can be chosen again
   };
   label.append(view.input);
-  const hint = element("p", "dim", "An SVG, PDF or PNG saved here; or drop it anywhere on the page.");
+  const hint = element("p", "dim", "An SVG, PDF, PNG or MD saved here; or drop it anywhere on the page.");
   root.append(label, hint);
   const over = (event) => isOurs(event) && event.preventDefault(); // else nothing may be dropped
   const drop = (event) => {
@@ -38,9 +39,11 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { palette, mark, longest, largest }) {
-  view.limits = { mark, longest, largest };
+function update(view, { palette, mark, longest, largest, longest_story, goes }) {
+  view.limits = { mark, longest, largest, story: longest_story };
   applyPalette(view.root, palette);
+  if (goes && goes !== view.gone) go(goes);
+  view.gone = goes;
 }
 
 function isOurs(event) {
@@ -50,18 +53,32 @@ function isOurs(event) {
 async function take(view, file) {
   if (!file) return;
   try {
+    if (/\.md$/i.test(file.name)) {
+      tell(view.sync, "story", { name: file.name, text: await storyOf(file, view.limits.story) });
+      return;
+    }
     if (file.size > view.limits.largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: figures have fewer.`);
-    go(addressOf(new Uint8Array(await file.arrayBuffer()), view.limits));
+    const { page, query } = addressOf(new Uint8Array(await file.arrayBuffer()), view.limits);
+    go(`./${page}?${query}`);
   } catch (error) {
     tell(view.sync, "refused", `${file.name.slice(0, 80)} ${error.message}`); // it may be closed where this stands
   }
 }
 
+async function storyOf(file, longest) {
+  if (file.size > longest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: stories have fewer.`);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error("is not text in UTF-8: save it as that.");
+  }
+}
+
 // As by a link of the page: what is open stays so, and Back leads here.
-function go({ page, query }) {
+function go(address) {
   const link = element("a");
   link.dataset.state = "";
-  link.href = new URL(`./${page}?${query}`, window.location.href).href;
+  link.href = new URL(address, window.location.href).href;
   document.body.append(link);
   link.click();
   link.remove();

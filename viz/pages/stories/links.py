@@ -1,0 +1,42 @@
+"""What leads to a story, and what saves it."""
+
+import html
+import re
+from dataclasses import replace
+
+import streamlit as st
+
+from viz.screen import Screen, link
+from viz.stories.story import Story
+from viz.ui.recording_scenes import story_file
+from viz.ui.saving import download
+from viz.ui.settings import is_public
+
+
+def anchor(screen: Screen, words: str) -> str:
+    """A link as those of the cards, as HTML; words: of our own."""
+    return f'<a data-state href="{html.escape(link(screen))}">{words}</a>'
+
+
+def draw_links(story: Story) -> None:
+    """What tells it from its first scene, and on a wall."""
+    stage = replace(story.told(1), role="stage")
+    st.html(anchor(story.told(1), "Read it"), width="content")
+    st.html(anchor(stage, "Give it as a talk"), width="content")
+
+
+def save_page(story: Story) -> None:
+    """The whole story as a page of its own; every scene is run for it when it is asked for."""
+    if not is_public():
+        download(
+            "Save the story as HTML",
+            lambda: story_file(story),
+            f"{file_name(story)}.html",
+            "One file that needs no server and no network: every scene as it is now, with the keys "
+            "of a talk",
+        )
+
+
+def file_name(story: Story) -> str:
+    """Without what it ends in."""
+    return "-".join(re.findall(r"[a-z0-9]+", story.title.lower()))[:60] or "story"

@@ -1,0 +1,58 @@
+"""A story's file, uploaded, or by its path where paths may be opened."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from transformer.refusal import Refusal
+from viz.components.kit.guarded import guarded
+from viz.labels import literal
+from viz.stories.story import Story
+from viz.ui.collecting import begin
+from viz.ui.opening import can_open
+from viz.ui.state import session
+from viz.ui.stories import of_content, open_story
+
+_FILE, _PATH, _BOX = "story file", "story path", "open a story"
+
+
+def open_box() -> None:
+    """Draw the button and what it opens: it closes once a story was opened."""
+    key = f"{_BOX} {session().turns.get(_BOX, 0)}"  # another one is closed, and holds no file
+    with st.popover("Open a story", icon=":material/upload_file:", key=key):
+        if why := session().refused_story:
+            st.error(literal(why), icon=":material/error:")
+        st.file_uploader(
+            "A story, as it was saved here",
+            ["md"],
+            key=f"{_FILE} {key}",
+            on_change=guarded(lambda: _take(f"{_FILE} {key}")),
+            max_upload_size=1,
+        )
+        if can_open():
+            path = f"{_PATH} {key}"
+            st.text_input("Or its path", key=path, on_change=guarded(lambda: _take_path(path)))
+
+
+def _take(key: str) -> None:
+    file = st.session_state[key]
+    if file is not None:
+        _begin(lambda: of_content(file.name, file.getvalue()))
+
+
+def _take_path(key: str) -> None:
+    typed = str(st.session_state[key]).strip().strip("\"'")
+    if typed:
+        _begin(lambda: open_story(str(Path(typed).expanduser().absolute())))
+
+
+def _begin(read: Callable[[], Story]) -> None:
+    state = session()
+    state.refused_story = ""
+    try:
+        begin(read())
+    except (Refusal, OSError, RuntimeError) as error:  # said until another one is given
+        state.refused_story = str(error)
+        return
+    state.turns[_BOX] = state.turns.get(_BOX, 0) + 1

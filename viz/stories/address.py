@@ -1,0 +1,57 @@
+"""The address of a scene, as somebody copied it from a browser or wrote it by hand -> a Screen."""
+
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import ip_address
+from pathlib import Path
+from pkgutil import iter_modules
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from transformer.files.foreign_text import listed, shown
+from viz.screen import FIRST_PAGE, Screen, parse, unread
+from viz.stories.story import bare
+
+PAGES = Path(__file__).parents[1] / "pages"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What an address opens here, whichever server it names."""
+
+    screen: Screen
+    """Of no story, whatever the address says."""
+    host: str = ""
+    """The server that it names, where that cannot be a person's own machine."""
+
+
+@cache
+def page_names() -> frozenset[str]:
+    """Of the app: what lies in their folder, as nothing below them may import them."""
+    return frozenset(module.name for module in iter_modules([str(PAGES)]))
+
+
+def read_address(address: str) -> Opened:
+    """What an address opens. Raises ValueError, in a clause, where it is not one of the app's."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+    except ValueError as error:
+        raise ValueError(f"{shown(address, 60)} is not an address") from error
+    page = unquote(parts.path.rpartition("/")[2]) or FIRST_PAGE
+    if page not in page_names():
+        known = ", ".join(sorted(page_names()))
+        raise ValueError(f"the app has no page {shown(page, 40)}, only {known}")
+    said = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
+    if wrong := unread(said):
+        raise ValueError(f"the screen says {listed(wrong, 3)}, which cannot be read")
+    return Opened(bare(parse(said)), "" if _is_own(host) else host)
+
+
+def _is_own(host: str) -> bool:
+    """Whether an address that somebody copied from their own app may name it."""
+    if host in ("", "localhost"):
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False
