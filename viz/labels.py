@@ -16,8 +16,17 @@ _KIND_NAMES = {
 }
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_MEANS = re.compile(
+    r"[\\`*{}\[\]|~$@^&]|<(?!\u2060)"
+    r"|(?<![^\W_])_|_(?![^\W_])"  # within a word it is text
+    r"|:(?!\s)|!$|^\("  # what follows, or stands before, may be put together with this
+)
+"""The characters that mean something in Markdown where they stand."""
+_BEGINS = re.compile(r"^(\s*)(?=[#+\->])|^(\s*\d{1,9})(?=[.)])")
+"""A heading, a quotation or a list, at the beginning."""
 _MADE_OF_WORDS = re.compile(
     r"[:@](?=\S)"  # https://…, :material/…:, :smile:, somebody@…
+    r"|<(?=[^\s\-])"  # <b>, </s>
     r"|[wW](?=[wW]{2}\.)"  # www.…
     r"|(?<!\S)(?:<->|->|<-|--|[<>~]=)(?!\S)"
 )
@@ -110,10 +119,12 @@ def literal(text: str) -> str:
     The one place where something typed or loaded meets Markdown. Characters that hide or reorder
     text are shown by their number. Links, icons and arrows are what Streamlit makes of plain words
     after the Markdown is read, so a backslash does not stop it: there U+2060, which is invisible
-    and breaks no line, stands between two characters.
+    and breaks no line, stands between two characters. All else is left as it is: the label of a
+    field is also its name, which a screen reader reads out with every backslash.
     """
     shown = unmade(visible(text))
-    shown = re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$:@^&])", r"\\\1", shown)
+    shown = _MEANS.sub(lambda found: f"\\{found[0]}", shown)
+    shown = _BEGINS.sub(lambda found: f"{found[0]}\\", shown)
     return re.sub(r" {2,}", lambda found: "\u00a0" * len(found[0]), shown)
 
 

@@ -93,12 +93,20 @@ def test_a_page_is_for_everybody_and_at_every_width_can_be_seen_and_read(
     if place in NAMED:
         assert_pictures_are_named(page, NAMED[place])
     assert faults(page) == [], LIGHT.name
+    assert names_with_escapes(page) == []
     switch(page, DARK)
     assert faults(page, COLOURS) == [], DARK.name
     for width, height in WIDTHS if place in (*MENU, *LAID_OUT) else ():
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate(DRAWN)
         becomes(lambda: page.evaluate(FAULTS, LEAST), [])
+
+
+def names_with_escapes(page: Page) -> list[str]:
+    """Streamlit makes the label of a field its name as it is written, in Markdown."""
+    named = page.locator("[aria-label]")
+    names = named.evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")
+    return [name for name in names if "\\" in name]
 
 
 def test_axe_finds_no_serious_fault_in_what_opens(page: Page, address: str) -> None:

@@ -13,6 +13,9 @@ pytestmark = pytest.mark.browser
 SENTENCE = "The animal didn't cross the street because it was too tired."
 FIGURE = "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p.layout.meta.id)"
 
+TOP = "() => document.querySelector('[data-testid=stMain]').scrollTop"
+"""How far the page is scrolled down."""
+
 
 def open_app(page: Page, address: str) -> None:
     page.goto(address)

@@ -1,11 +1,13 @@
 """Lessons: a whole one is finished by keyboard."""
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.server import painted
-from tests.browser.test_app import open_app
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import TOP, open_app
 from tests.viz.ui.test_lessons import LESSON, asked
 from viz.labels import plain_number
 
@@ -29,6 +31,11 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
     open_app(page, f"{address}/{ADDRESS}")
     over, forms = page.locator('[class*="st-key-over"]'), page.get_by_test_id("stForm")
     expect(forms.first).to_be_visible()
+    check = forms.first.get_by_role("button", name="Check")
+    check.press("Enter")
+    expect(forms.first.get_by_role("status")).to_contain_text("Give an answer first")
+    expect(page.locator(".lesson .hidden-text")).to_have_text(re.compile("^Give an answer first"))
+    expect(check).to_be_focused()
     for n, (task, seen) in enumerate(asked()):
         truth = task.truth(seen)
         expect(over).to_have_count(n)
@@ -47,10 +54,23 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
         else:
             focus_by_tab(page, forms.first.get_by_role("textbox"))
             page.keyboard.type(plain_number(float(truth), task.decimals).replace("−", "-"))
+            top = page.evaluate(TOP)
             page.keyboard.press("Enter")
+            expect(over).to_have_count(n + 1)
+            assert not top or page.evaluate(TOP) > 0  # an outcome may be shorter than its form
         expect(over).to_have_count(n + 1)
         expect(over.nth(n)).to_contain_text("Right.")
+        expect(over.nth(n).get_by_test_id("stAlert")).to_be_focused()
     expect(page.locator(".cell-steps[data-nonce]")).to_be_visible()
     options = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
     found = Axe().run(page, options=options).response["violations"]
     assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+    page.reload()
+    expect(over).to_have_count(len(asked()))
+    painted(page)
+    page.get_by_role("link", name="Next:").press("Enter")
+    expect(page.get_by_role("heading", name="Why divide by the square root?")).to_be_visible()
+    becomes(lambda: page.evaluate(TOP), 0)
+    expect(page.get_by_test_id("stMain")).to_be_focused()
+    painted(page)
+    assert over.count() == 0

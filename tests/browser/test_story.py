@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import open_app, parameter, type_sentence
+from tests.browser.test_app import TOP, open_app, parameter, type_sentence
 from viz.stories.shipped import stories_of
 
 pytestmark = pytest.mark.browser
@@ -64,9 +64,11 @@ def test_back_leads_from_a_scene_to_the_gallery_and_cards_open_in_tabs_too(
     with page.context.expect_page() as opened:
         card.click(modifiers=["Control"])
     expect(opened.value.locator(".story")).to_contain_text(last.text)
+    assert page.evaluate(TOP) > 0
     card.click()
     story = page.locator(".story")
     expect(story).to_contain_text(last.text)
+    becomes(lambda: page.evaluate(TOP), 0)
     expect(story).to_be_in_viewport()
     becomes(lambda: parameter(page, "checkpoint"), last.screen.checkpoint)
     page.go_back()

@@ -44,7 +44,18 @@ def test_words_in_markdown_are_one_line_without_signs() -> None:
     assert literal("**a** $x$") == r"\*\*a\*\* \$x\$"
     assert literal("a\n\n    b") == "a⏎⏎\u00a0\u00a0\u00a0\u00a0b"
     assert literal("    a") == "\u00a0\u00a0\u00a0\u00a0a"
-    assert literal("&lt;\u202e") == r"\&lt;U\+202E"
+    assert literal("&lt;\u202e") == r"\&lt;U+202E"
     assert literal("https://a") == "https\\:\u2060//a"
-    assert literal("config.json: it") == r"config\.json\: it"
+    assert literal("a:b: ") + literal("c:") == "a\\:\u2060b: c\\:"
+    assert literal("1. a") == r"1\. a"
+    assert literal(" # a") == r" \# a"
+    assert literal("> </s>") == "\\> <\u2060/s>"
+    assert literal("_a_b_") == r"\_a_b\_"
     assert literal("می\u200cخواهم") == "می\u200cخواهم"
+
+
+@pytest.mark.parametrize(
+    "text", ["Which one? The first (of 5): 3.5 · d_head - 2 + 1, config.json!?", "√d_head = 8."]
+)
+def test_what_means_nothing_in_markdown_is_left(text: str) -> None:
+    assert literal(text) == text

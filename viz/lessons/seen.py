@@ -11,7 +11,7 @@ from transformer.analysis.cell import Cell, inside
 from transformer.checkpoint import Checkpoint
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
-from viz.labels import bare_label
+from viz.labels import bare_label, kind_name
 from viz.lessons.place import Place
 
 
@@ -68,6 +68,22 @@ class Seen:
         is_written = attention.is_cross and attention.produced is not None
         tokens = attention.produced if is_written and attention.produced else attention.queries
         return named(tokens)[self.place.query]
+
+    @property
+    def about_row(self) -> str:
+        """Which row it is, of which head, and what looks at what there, in a sentence."""
+        attention, kind = self.attention, kind_name(self.place.kind)
+        has_output = any(each.is_cross for each in self.recording.attentions.values())
+        text = "the output" if has_output else "the text"
+        row, looked_at = "the sentence", "the words of the sentence"
+        if attention.is_cross:
+            row = "the output"
+        elif attention.is_decoder:
+            row, looked_at = text, f"the words of {text} up to itself"
+        return (
+            f"Below: the row ‘{self.row_word}’ of head {self.head_name}, {kind}. It is a word of "
+            f"{row} and looks at {looked_at}."
+        )
 
     @property
     def head_name(self) -> str:

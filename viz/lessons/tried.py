@@ -19,6 +19,8 @@ class Tried:
     hint: str = ""
     """What was said of it, while it is not over."""
     is_right: bool = False
+    is_wrong: bool = False
+    """Neither: nothing was answered, or the truth was asked for instead."""
     is_over: bool = False
     waits: bool = False
     """Whether it is to be graded, or told, once the truth is known."""
@@ -40,12 +42,14 @@ def graded(before: Tried, task: Task, seen: Seen) -> Tried:
 def answered(before: Tried, given: Given | None, task: Task, seen: Seen) -> Tried:
     """After another answer; None is no answer, and costs nothing."""
     if given is None:
-        return replace(before, hint="Give an answer first, or let it be shown to you.")
+        hint = "Give an answer first, or let it be shown to you."
+        return replace(before, hint=hint, is_wrong=False)
     n, is_right = before.n + 1, task.is_right(seen, given)
     is_over = is_right or n > 1
-    return Tried(given, n, "" if is_over else task.hint(seen, given), is_right, is_over)
+    hint = "" if is_over else task.hint(seen, given)
+    return Tried(given, n, hint, is_right, not is_right, is_over)
 
 
 def shown(before: Tried) -> Tried:
     """After the truth was asked for."""
-    return replace(before, hint="", is_right=False, is_over=True)
+    return replace(before, hint="", is_right=False, is_wrong=False, is_over=True)

@@ -28,8 +28,8 @@ def open_page(page: str) -> None:
     state.screen = choose(state.screen, page=page)
 
 
-def write_address(pages: Sequence[str]) -> None:
-    """Let the address say what is chosen. pages: all that there are."""
+def write_address(pages: Sequence[str], part: str) -> None:
+    """Let the address say what is chosen. pages: all that there are; part: see `address_bar`."""
     state, said = session(), query(session().screen)
     page, known = state.screen.page, state.address
     if (page, said) != (known.page, known.query):
@@ -51,6 +51,7 @@ def write_address(pages: Sequence[str]) -> None:
         drawn=current_theme().name,
         page=_path(page),
         pages=[_path(each) for each in pages],
+        part=part,
         on_back=_go_back,
     )
 

@@ -82,7 +82,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     """
     if session().drawn != current_theme().name:
         st.rerun()  # what is outside of this fragment, too
-    write_address(pages)
+    write_address(pages, (session().screen.story or "") if page.tells else "")
     state, failed = session(), f"{page.title} could not be drawn"
     said, state.failed = state.failed, None
     try:

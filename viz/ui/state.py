@@ -1,7 +1,7 @@
 """What a session keeps: the Screen, the answer that is shown, and what was opened."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import streamlit as st
 from transformer.complexity import Measured, Sizes
 from viz.components.head_map.head_map import Region
 from viz.components.kit.guarded import guarded
+from viz.lessons.kept import Kept
 from viz.lessons.tried import Tried
 from viz.screen import Screen, choose, default, with_entry
 from viz.stories.story import Scene
@@ -96,8 +97,10 @@ class Session:
     """Scenes that were removed from it, by its code and their places, the last one last."""
     needed: object = None
     """Of which step and word it was asked what it would have to look at."""
-    answers: dict[object, Tried] = field(default_factory=dict)
-    """How far the tasks of lessons are, each by its place and by what it is asked about."""
+    answers: dict[str, Tried] = field(default_factory=dict)
+    """How far the tasks of lessons are, each by the code of its place and of what it is about."""
+    regained: Mapping[str, Kept] = field(default_factory=dict)
+    """What the browser kept of those that were answered before this session began."""
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
 

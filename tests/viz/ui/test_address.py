@@ -18,7 +18,7 @@ def script() -> None:
     st.button("pin", on_click=lambda: change(pins=("q5",)))
     st.button("text", on_click=lambda: change(text="It rains."))
     st.button("back", on_click=lambda: address._go_back(st.session_state["popped"]))
-    address.write_address(["explore", "decode"])
+    address.write_address(["explore", "decode"], "")
 
 
 def start(**query: str) -> AppTest:

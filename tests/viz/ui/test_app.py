@@ -498,7 +498,7 @@ def test_a_lock_that_b_cannot_keep_says_so(folder: Path) -> None:
     shutil.copytree(SHIPPED, folder / "copy-2")
     locked = {"checkpoint": "copy", "same_head": "yes", "kind": "cross", "head": "1"}
     app = start(page="compare", checkpoint_b="copy-2", head_b="3", **locked)
-    assert "**B** · Cross L0 H1 of copy\\-2" in [m.value for m in app.markdown]
+    assert "**B** · Cross L0 H1 of copy-2" in [m.value for m in app.markdown]
     app = start(page="compare", checkpoint_b="sentiment", **locked)
     (heading,) = (m.value for m in app.markdown if m.value.startswith("**B** ·"))
     assert re.sub(r"\\(\W)", r"\1", heading).endswith("of sentiment (it has no Cross L0 H1)")

@@ -87,6 +87,6 @@ def test_a_hybrid_s_layers_are_named_as_the_model_does() -> None:
     cross = replace(recording.attentions["cross"], numbers=(4,))
     changed = replace(recording, attentions={"decoder_self": decoder, "cross": cross})
     assert numbering(changed) == [
-        "Decoder\\: layers 1, 3, 5, 7, 9, 11 of the model",
-        "Cross\\: layer 4 of the model",
+        "Decoder: layers 1, 3, 5, 7, 9, 11 of the model",
+        "Cross: layer 4 of the model",
     ]

@@ -1,5 +1,6 @@
 """Lessons without a browser: no truth is sent before an answer, and every checkpoint will do."""
 
+import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import start
 from transformer import decode, load_checkpoint, record
 from viz.components.kit.pack import unpack
+from viz.lessons.kept import read_kept
 from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
@@ -93,7 +95,12 @@ def test_no_numbers_of_a_head_are_sent_before_an_answer(lesson: str) -> None:
         "arrow_data_frame",
     }
     told = [each.proto for each in found if each.type == "bidi_component"]
-    assert {each.component_name for each in told} == {"address", "token_rows", "figure_drop"}
+    assert {each.component_name for each in told} == {
+        "address",
+        "token_rows",
+        "figure_drop",
+        "lesson",
+    }
     for each in told:
         if each.WhichOneof("data") == "bytes":
             header, numbers = unpacked(each.bytes)
@@ -101,22 +108,71 @@ def test_no_numbers_of_a_head_are_sent_before_an_answer(lesson: str) -> None:
             assert not re.search(r"\d\.\d", str(header.get("source")) + str(header.get("target")))
 
 
-def test_a_wrong_answer_is_nudged_once() -> None:
+def press(app: AppTest, label: str) -> None:
+    button(app, label).click().run()
+    assert not app.exception
+
+
+def test_a_wrong_answer_is_called_wrong_and_nudged_once() -> None:
     app = start(page="lessons", story=LESSON, checkpoint="copy", text=TEXT, decoding="greedy")
+    press(app, "Show me")
+    press(app, "Check")
+    assert not app.warning and "Give an answer first" in app.info[-1].value
+    answer(app, "4 apples")
+    assert not app.warning and "“4 apples” is not a number" in app.info[-1].value
+    answer(app, "−1000,5")
+    assert app.warning[0].value.startswith("**Not right yet.** ")
+    assert "mind the signs" in app.warning[0].value
+    answer(app, "½ or so")
+    assert not app.warning and "“½ or so” is not a number" in app.info[-1].value
+    answer(app, "1e-3")
+    assert app.warning[0].value.startswith("**Not right.** ")
+    assert "one number for how well" in app.warning[0].value
 
-    def check(typed: str) -> str:
-        """The second task, of a number; what is said then."""
-        field = next(each for each in app.text_input if str(each.key).startswith("answer"))
-        field.set_value(typed)
-        [each for each in app.button if each.label == "Check"][1].click().run()
-        assert not app.exception
-        return str(app.info[0].value)
 
-    assert "Give an answer first" in check("")
-    assert "“4 apples” is not a number" in check("4 apples")
-    assert "mind the signs" in check("−1000,5")
-    assert "“½ or so” is not a number" in check("½ or so")
-    assert "one number for how well" in check("1e-3")
+def answer(app: AppTest, typed: str) -> None:
+    """The first task that waits for a number."""
+    next(each for each in app.text_input if str(each.key).startswith("answer")).set_value(typed)
+    press(app, "Check")
+
+
+def kept_by(app: AppTest) -> dict[str, Any]:
+    """What the browser is told to keep of the answers."""
+    (told,) = (each for each in app.get("bidi_component") if each.proto.component_name == "lesson")
+    kept: dict[str, Any] = unpack(told.proto.bytes)[0]["answers"]
+    return kept
+
+
+def test_answers_outlive_a_session_and_are_graded_anew() -> None:
+    of_lesson = {"page": "lessons", "story": LESSON, "checkpoint": "copy", "decoding": "greedy"}
+    app = start(text=TEXT, **of_lesson)
+    assert kept_by(app) == {}
+    press(app, "Show me")
+    answer(app, "-1000")
+    shown, kept = (len(app.info), app.warning[0].value), kept_by(app)
+    assert list(kept.values()) == [[0, None, True], [1, -1000.0, False]]
+
+    app = start(text=TEXT, **of_lesson)
+    assert not app.warning and not app.info
+    app.session_state["session"].regained = read_kept(json.dumps(kept))
+    app.run()
+    assert (len(app.info), app.warning[0].value) == shown
+    assert kept_by(app) == kept
+    answer(app, "-1000")
+    assert app.warning[0].value.startswith("**Not right.** ")
+
+    app = start(text=TEXT[:-2], **of_lesson)  # another sentence: nobody was asked about it
+    app.session_state["session"].regained = read_kept(json.dumps(kept))
+    app.run()
+    assert not app.warning and not app.info
+
+
+def test_one_row_is_worked_out_by_hand_and_said_whose_it_is() -> None:
+    exercises = [scene.exercise for scene in shipped_stories()[LESSON].scenes]
+    assert len({(each.head, each.row) for each in exercises}) == 1
+    app = start(page="lessons", story=LESSON, checkpoint="copy", text=TEXT, decoding="greedy")
+    about = [each.value for each in app.caption if each.value.startswith("Below: the row")]
+    assert [re.sub(r"\\(\W)", r"\1", each) for each in about] == [asked()[0][1].about_row]
 
 
 @pytest.mark.parametrize("lesson", [each.name for each in stories_of("lesson")])

@@ -23,6 +23,7 @@ def address_bar(
     drawn: str,
     page: str,
     pages: Sequence[str],
+    part: str,
     on_back: Callable[[str], None],
     key: str = "address",
 ) -> None:
@@ -33,7 +34,8 @@ def address_bar(
     or Forward, where that was the last that happened; until it is the one in the browser, nothing
     is written. asked: the query that the browser had when it asked. drawn: the name of the theme
     that pages are drawn in; where another is shown the browser asks for a run. page: the last part
-    of the path, of these pages. on_back: called before the script runs with a query that somebody
+    of the path, of these pages; part: what of it is open. Another page or part begins at its top,
+    unless by Back or Forward. on_back: called before the script runs with a query that somebody
     went to and that was not taken.
     """
     header = {
@@ -44,5 +46,6 @@ def address_bar(
         "asked": asked,
         "drawn": drawn,
     }
-    data = pack({**header, "page": page, "pages": list(pages)}, np.zeros(0, np.uint8))
+    place = {"page": page, "pages": list(pages), "part": part}
+    data = pack({**header, **place}, np.zeros(0, np.uint8))
     show(_COMPONENT, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

@@ -17,6 +17,15 @@ export function watchFocus() {
   main().tabIndex = -1; // nothing is to be done there; a click and the links still lead to it
 }
 
+// Whoever followed a link stands at the top with it: the link is gone, or is one of the new page.
+export function beginAtTop() {
+  const { activeElement } = document;
+  if (activeElement === document.body || activeElement?.closest("a[data-state]")) {
+    main().focus({ preventScroll: true });
+  }
+  main().scrollTop = 0;
+}
+
 function main() {
   return document.querySelector('[data-testid="stMain"]');
 }

@@ -6,7 +6,7 @@ import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
-import { leaveNavigation, watchFocus } from "./focus.js";
+import { beginAtTop, leaveNavigation, watchFocus } from "./focus.js";
 import { isNews } from "./theme.js";
 
 const APP = '[data-testid="stApp"]';
@@ -15,9 +15,18 @@ const APP = '[data-testid="stApp"]';
 export default mounted("address", create, update);
 
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
-// or Forward, and the server has not taken it yet; isAsking: and has clicked since. session: the
-// one that spoke last.
-const bar = { sync: null, written: 0, entries: 0, place: "", isGoing: false, isAsking: false };
+// or Forward, and the server has not taken it yet; isAsking: and has clicked since. isBack: the last
+// that was asked for is Back or Forward, and no link. opened: what is read from its beginning.
+// session: the one that spoke last.
+const bar = {
+  sync: null,
+  written: 0,
+  entries: 0,
+  place: "",
+  isGoing: false,
+  isAsking: false,
+  isBack: false,
+};
 const theme = { server: "", asked: "" };
 
 function create(root, sync) {
@@ -33,7 +42,7 @@ function begin() {
   // Back since, who would be thrown forward. Only a click asks for another page.
   history.pushState = (...entry) => (bar.isGoing && !bar.isAsking) || bar.push(...entry);
   window.addEventListener("popstate", went, true);
-  window.addEventListener("click", () => (bar.isAsking = true), true);
+  window.addEventListener("click", () => Object.assign(bar, { isAsking: true, isBack: false }), true);
   window.addEventListener("click", follow);
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
@@ -64,15 +73,15 @@ function place() {
   return location.pathname + location.search;
 }
 
-function went() {
+function went({ isTrusted }) {
   if (place() === bar.place) return; // only an anchor
-  Object.assign(bar, { place: place(), isGoing: true, isAsking: false });
+  Object.assign(bar, { place: place(), isGoing: true, isAsking: false, isBack: isTrusted });
 }
 
 // page: the one that the server speaks of, of these pages. taken: the query that somebody went to
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
-// drawn: the theme that it draws in.
-function update(_, { session, number, query, n_entries, taken, asked, drawn, page, pages }) {
+// drawn: the theme that it draws in. part: of a page that holds several, the one that is open.
+function update(_, { session, number, query, n_entries, taken, asked, drawn, page, pages, part }) {
   theme.server = drawn;
   tellTheme();
   if (!isOpen(page, pages)) return;
@@ -90,6 +99,7 @@ function update(_, { session, number, query, n_entries, taken, asked, drawn, pag
     return;
   }
   bar.isGoing = false;
+  open(JSON.stringify([page, part]));
   if (number !== bar.written) write(query, n_entries > bar.entries && !isTyped(query));
   Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();
@@ -99,6 +109,13 @@ function update(_, { session, number, query, n_entries, taken, asked, drawn, pag
 function isTyped(query) {
   const [before, now] = [location.search, query].map((said) => new URLSearchParams(said).get("text"));
   return now !== before && now === window[TYPED];
+}
+
+// What is opened by a link or the menu begins at its top; Back and Forward leave the page where it is.
+function open(opened) {
+  if (opened !== (bar.opened ?? opened) && !bar.isBack) beginAtTop();
+  if (opened !== bar.opened) bar.isBack = false;
+  bar.opened = opened;
 }
 
 function write(query, isNewEntry) {

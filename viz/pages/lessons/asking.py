@@ -8,8 +8,10 @@ import streamlit as st
 
 from transformer.visible import visible
 from viz.components.kit.guarded import guarded
+from viz.components.lesson.lesson import keep_answers
 from viz.figures.lesson_tables import guess_table, numbers_table
 from viz.labels import literal
+from viz.lessons.kept import MOST, code_of, kept, read_kept, regained
 from viz.lessons.number import LONGEST, read_number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
@@ -17,8 +19,6 @@ from viz.lessons.tried import Tried, answered, graded, waiting
 from viz.ui.in_line import turn_in_line
 from viz.ui.state import current_theme, session
 
-MOST = 500
-"""Tasks of a session that are remembered; the oldest leave first."""
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""
 POINTS_WIDTH = 150
@@ -27,45 +27,66 @@ POINTS_WIDTH = 150
 
 def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
     """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
-    tried = session().answers.get(name, Tried())
-    if tried.waits or tried.is_over:
-        try:
-            seen = _run(task, seen)
-            tried = graded(tried, task, seen) if tried.waits else tried
-        except Exception:  # whoever comes back is asked anew; a rerun goes on with the answer
-            _keep(name, Tried())
-            raise
-        _keep(name, tried)
-    key = f"{name[0]} {name[1]} {name[2]} {hash(name) % 10**9}"
-    if tried.is_over:
-        with st.container(key=f"over {key}"):
-            _over(task, seen, tried)
-        return True
+    code, state = code_of(name), session()
+    before = None if code in state.answers else state.regained.get(code)
+    tried = state.answers.get(code, Tried())
+    with st.container():  # always here, as below: what follows keeps its place, and the focus
+        if tried.waits or tried.is_over or before is not None:
+            try:
+                seen = _run(task, seen)
+                tried = regained(before, task, seen) if before is not None else tried
+                tried = graded(tried, task, seen) if tried.waits else tried
+            except Exception:  # whoever comes back is asked anew; a rerun goes on with the answer
+                _keep(code, Tried())
+                raise
+            _keep(code, tried)
+    key = f"{name[0]} {name[1]} {name[2]} {code}"
+    with st.container(key=f"task {key}"):
+        if tried.is_over:
+            with st.container(key=f"over {key}"):
+                _over(task, seen, tried)
+        else:
+            _form(task, seen, code, key, tried)
+    return tried.is_over
+
+
+def keep() -> None:
+    """Below all that is asked: let the browser keep what was answered, over a reload."""
+    state = session()
+    known = {**state.regained, **{code: kept(each) for code, each in state.answers.items()}}
+    keep_answers(dict(list(known.items())[-MOST:]), _regain)
+
+
+def _regain(said: object) -> None:
+    session().regained = read_kept(said)
+
+
+def _form(task: Task, seen: Seen, code: str, key: str, tried: Tried) -> None:
+    """The question, what is said of an answer that is not right yet, and the buttons."""
 
     def check() -> None:
         try:
             given = _given(task, key)
         except ValueError as error:
-            _keep(name, replace(tried, hint=str(error)))
+            _keep(code, replace(tried, hint=str(error), is_wrong=False))
             return
         is_answer = given is not None
-        _keep(name, waiting(tried, given) if is_answer else answered(tried, None, task, seen))
+        _keep(code, waiting(tried, given) if is_answer else answered(tried, None, task, seen))
 
     def show() -> None:
-        _keep(name, waiting(tried))
+        _keep(code, waiting(tried))
 
     with st.form(f"form {key}", border=False):
         if task.form != "spread":
             _material(task, seen)
         _fields(task, seen, f"answer {key}")
-        if tried.hint:
-            st.info(literal(tried.hint), icon=":material/lightbulb:")
+        with st.container():
+            _nudge(tried)
         with st.container(horizontal=True):
             st.form_submit_button("Check", on_click=guarded(check), key=f"check {key}")
             st.form_submit_button(
                 "Show me", on_click=guarded(show), type="tertiary", key=f"show {key}"
             )
-    return False
 
 
 def _run(task: Task, seen: Seen) -> Seen:
@@ -79,9 +100,17 @@ def _run(task: Task, seen: Seen) -> Seen:
     return seen
 
 
-def _keep(name: tuple[object, ...], tried: Tried) -> None:
+def _nudge(tried: Tried) -> None:
+    """What is said of the last answer. Streamlit marks such boxes as alerts: they are read out."""
+    if tried.is_wrong:
+        st.warning(f"**Not right yet.** {literal(tried.hint)}", icon=":material/close:")
+    elif tried.hint:
+        st.info(literal(tried.hint), icon=":material/edit:")
+
+
+def _keep(code: str, tried: Tried) -> None:
     answers = session().answers
-    answers[name] = tried
+    answers[code] = tried
     while len(answers) > MOST:
         del answers[next(iter(answers))]
 
@@ -156,5 +185,7 @@ def _over(task: Task, seen: Seen, tried: Tried) -> None:
     said = literal(task.explain(seen))
     if tried.is_right:
         st.success(f"**Right.** {said}", icon=":material/check:")
+    elif tried.is_wrong:
+        st.warning(f"**Not right.** {said}", icon=":material/close:")
     else:
         st.info(said, icon=":material/arrow_forward:")

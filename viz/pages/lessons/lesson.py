@@ -10,7 +10,7 @@ from viz.lessons.kinds import read_task
 from viz.lessons.place import Place, find_place
 from viz.lessons.seen import Seen
 from viz.lessons.task import Task
-from viz.pages.lessons.asking import ask
+from viz.pages.lessons.asking import ask, keep
 from viz.pages.lessons.listing import address_of, in_order, length
 from viz.pages.lessons.pictures import draw_picture
 from viz.pages.lessons.standing_in import standing_in
@@ -49,19 +49,27 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.header(literal(lesson.title), anchor=False)
         st.markdown(lesson.introduction)
         st.caption(literal(length(lesson)) + ". The sentence above is yours to change.")
-        waits: set[object] = set()
+        waits, told = set[object](), set[Place]()
         said = ""
         for number, scene in enumerate(lesson.scenes, 1):
-            said = _scene(lesson, number, scene, pane, waits, said)
+            said = _scene(lesson, number, scene, pane, waits, told, said)
         st.html(_links("Further lessons", *_ways_on(lesson)))
+        keep()
 
 
 def _scene(
-    lesson: Story, number: int, scene: Scene, pane: Pane, waits: set[object], before: str
+    lesson: Story,
+    number: int,
+    scene: Scene,
+    pane: Pane,
+    waits: set[object],
+    told: set[Place],
+    before: str,
 ) -> str:
     """What is said of the checkpoint that it is shown on, unless that was said `before`.
 
-    waits: the rows that somebody is asked about above: what would give them away waits.
+    waits: the rows that somebody is asked about above: what would give them away waits. told: the
+    rows of which it was said above whose they are.
     """
     st.subheader(literal(scene.heading), anchor=False)
     st.markdown(scene.text)
@@ -85,7 +93,11 @@ def _scene(
         if task.of_row and (shown.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
-        elif not _ask(task, seen, (lesson.name, number, i, shown.request, place), shown):
+            continue
+        if place not in told and seen.row_word in task.ask(seen):
+            told.add(place)
+            st.caption(literal(seen.about_row))
+        if not _ask(task, seen, (lesson.name, number, i, shown.request, place), shown):
             is_over = False
             if task.of_row:
                 waits.add((shown.request, place))

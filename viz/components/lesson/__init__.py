@@ -1,0 +1,1 @@
+"""The component lesson: what Python sends it, and its script."""
