@@ -8,6 +8,7 @@ from transformer.visible import visible
 from viz.figures.curve import Curve, curve_layout, line
 from viz.labels import literal
 from viz.theme import LIGHT
+from viz.ui.page import Shown
 from viz.ui.panel import plot
 
 if "raw" in st.query_params:
@@ -32,5 +33,5 @@ else:
     figure = go.Figure(layout=curve_layout(LIGHT, "payloads", "Payloads", 300))
     for payload in PAYLOADS[::4]:
         figure.add_trace(line(Curve(payload, (1, 2), (1.0, 2.0)), "#bd3f0c", "%{y}"))
-    plot(figure, "Curves", "payloads")
+    plot(Shown("Curves", figure=lambda _: figure, says="Curves"), "payloads")
 st.text("All is drawn")
