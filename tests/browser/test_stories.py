@@ -52,9 +52,10 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     is_headed(first, "9 9")
     first.fill("Nine is copied")
     first.press("Enter")
-    page.get_by_label("Words of scene 1").fill("It *copies*.")
-    page.get_by_label("Speaker's notes of scene 1").click()  # leaves the words: they are taken
-    painted(page)
+    words = page.get_by_label("Words of scene 1")
+    words.fill("It *copies*.\n")
+    page.get_by_label("Speaker's notes of scene 1").click()  # leaves the words
+    is_headed(words, "It *copies*.")  # they are taken, as a file has them
     page.reload()
     is_headed(first, "Nine is copied")
     expect(page.get_by_label("Words of scene 1")).to_have_value("It *copies*.")
@@ -69,9 +70,10 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     assert (story.scenes[1].screen.layer, story.scenes[1].screen.head) == (1, 2)
 
     scenes.last.click()
-    page.get_by_label("Words of scene 2").fill("- Each line is one more.\n" * 30)
+    lines = "- Each line is one more.\n" * 30
+    page.get_by_label("Words of scene 2").fill(lines)
     page.get_by_label("Speaker's notes of scene 2").click()
-    painted(page)
+    is_headed(page.get_by_label("Words of scene 2"), lines.rstrip())  # taken: another story
     page.get_by_role("button", name="Check that every scene fits").click()
     taller = "Scene 2 is taller than a screen of 1280 × 720: shorten its words, or show less."
     expect(page.locator(".scene-fit .said")).to_have_text(taller)  # and the first one is not
