@@ -66,6 +66,7 @@ PAGES_WITHOUT = {
 COMPONENTS_WITHOUT = {
     "address": "It draws nothing.",
     "figure_drop": "It takes figures.",
+    "lesson": "It keeps answers and draws nothing.",
     "question": "It is asked before its picture may be seen; Explore has that picture.",
     "scene_fit": "It measures a scene.",
     "stage": "It hears the keys of a talk; its scenes are pages.",

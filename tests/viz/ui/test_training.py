@@ -58,5 +58,5 @@ def test_without_a_history_it_says_so(folder: Path) -> None:
 def test_a_damaged_history_is_named_and_the_schedule_is_drawn(folder: Path) -> None:
     (folder / "copy" / "history.json").write_text("[")
     app = training("rate")
-    assert app.warning[0].value.startswith(r"copy\: history\.json cannot be read")
+    assert app.warning[0].value.startswith("copy: history.json cannot be read")
     assert len(app.get("plotly_chart")) == 1
