@@ -58,8 +58,10 @@ def save_figure(options: argparse.Namespace) -> None:
     if options.data and of_data not in (*TABLES, "npz"):
         raise FigureError(f"{options.data} must end in {_endings(*TABLES, 'npz')}.")
     from streamlit.config import set_option  # takes a second: --help needs none of it
+    from streamlit.logger import set_log_level
 
     set_option("logger.level", "error")  # it misses a server, and none is needed
+    set_log_level("error")  # streamlit hears of the option only while it reads its settings
     from viz.ui.printing import figure_of, numbers_of
 
     pane, figures = page_of(address_of(options.screen))
