@@ -270,6 +270,11 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
     expect(presenter.get_by_text("The wall shows the link (q).")).to_be_visible()
     page.keyboard.press("Escape")
     expect(invitation).to_be_hidden()
+    picture = presenter.frame_locator(".next iframe").get_by_test_id("stApp")
+    for look in (DARK, LIGHT):  # it is of the wall
+        page.keyboard.press("d")
+        becomes(lambda: page.evaluate(SCHEME), look.name)
+        expect(picture).to_have_css("color-scheme", look.name)
     for guest in (phone, laptop):
         guest.context.close()
 

@@ -3,8 +3,8 @@
 const APP = '[data-testid="stApp"]';
 
 // "light" or "dark"; "" where there is no page of the app.
-export function shownTheme() {
-  const app = document.querySelector(APP);
+export function shownTheme(page = document) {
+  const app = page.querySelector(APP);
   return app ? getComputedStyle(app).colorScheme : "";
 }
 

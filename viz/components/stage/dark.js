@@ -4,18 +4,26 @@ const QUERY = "(prefers-color-scheme: dark)";
 const ASKED = "headscopeScheme"; // of the window: { isDark, ask }
 
 export function turnDark() {
-  const known = (window[ASKED] ??= begin());
-  known.isDark = !known.isDark;
-  window.dispatchEvent(new Event("afterprint"));
+  makeDark(window, !knownOf(window).isDark);
 }
 
-function begin() {
-  const ask = window.matchMedia.bind(window);
+// of: a window, this one or that of a frame.
+export function makeDark(of, isDark) {
+  knownOf(of).isDark = isDark;
+  of.dispatchEvent(new Event("afterprint"));
+}
+
+function knownOf(of) {
+  return (of[ASKED] ??= begin(of));
+}
+
+function begin(of) {
+  const ask = of.matchMedia.bind(of);
   const known = { isDark: ask(QUERY).matches };
-  window.matchMedia = (query) => {
+  of.matchMedia = (query) => {
     const found = ask(query);
     const isScheme = query.replace(/\s/g, "") === QUERY.replace(/\s/g, "");
-    return isScheme ? new Proxy(found, { get: (of, name) => said(known, of, name) }) : found;
+    return isScheme ? new Proxy(found, { get: (list, name) => said(known, list, name) }) : found;
   };
   return known;
 }

@@ -3,6 +3,8 @@
 
 import { element } from "../kit/page.js";
 import { follow, isShown, isTaller } from "../kit/scene.js";
+import { shownTheme } from "../kit/theme.js";
+import { makeDark } from "./dark.js";
 import { fillInvitation } from "./invitation.js";
 
 const WIDE = 1280; // px of the window that the small picture is of
@@ -58,8 +60,19 @@ function tick(desk) {
   desk.elapsed.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
   desk.now.textContent = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   const page = desk.page.contentDocument;
+  const [shown, wanted] = [page && shownTheme(page), themeOfWall()];
+  if (shown && shown !== wanted) makeDark(page.defaultView, wanted === "dark");
   const isDrawn = desk.number && page && isShown(desk.number, page);
   if (isDrawn) desk.taller.textContent = isTaller(page) ? TALLER : "";
+}
+
+// Of the window that has opened this one; of this one where there is no such, or it is another server's.
+function themeOfWall() {
+  try {
+    return (window.opener && shownTheme(window.opener.document)) || shownTheme();
+  } catch {
+    return shownTheme();
+  }
 }
 
 // next: the link of the scene of this number, counted from 1; empty after the last one.
