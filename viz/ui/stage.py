@@ -17,6 +17,7 @@ from viz.ui.room_routes import rooms_address, seen_by, windows
 from viz.ui.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
 from viz.ui.state import current_theme, session
 from viz.ui.stories import story_of, why_not
+from viz.ui.story import say_doubts
 from viz.ui.untold import say_untold
 from viz.ui.words_told import draw_words
 
@@ -73,7 +74,8 @@ def _names_no_screen(screen: Screen) -> bool:
 
 
 def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -> None:
-    """The presenter's window."""
+    """The presenter's window; the wall says nothing of what is not here."""
+    say_doubts(story)
     said, beside = st.columns([6, 5], gap="large")
     with said:
         _scene(number, scene)

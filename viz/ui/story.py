@@ -43,8 +43,7 @@ def tell_story() -> None:
     if story is None:
         return
     if story.nearest(screen.scene) == 1 and Path(story.name).is_absolute():
-        for said in doubts(story, checkpoint_names()):
-            st.warning(literal(said), icon=":material/info:")
+        say_doubts(story)
     theme = current_theme()
     st.html(_STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim))
     with st.container(horizontal=True, vertical_alignment="top", wrap=False, key="story"):
@@ -58,6 +57,12 @@ def tell_story() -> None:
             width="content",
             on_click=lambda: change(story=None),
         )
+
+
+def say_doubts(story: Story) -> None:
+    """Draw what the story names and is not here."""
+    for said in doubts(story, checkpoint_names()):
+        st.warning(literal(said), icon=":material/info:")
 
 
 def _text(story: Story, number: int) -> str:

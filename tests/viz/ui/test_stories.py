@@ -78,6 +78,10 @@ def test_what_a_file_names_and_is_not_here_is_said_before_the_talk(
         f"talk.md: {checkpoint}",
         f"talk.md: {host}",
     }
+    windows = (start(story=str(file), checkpoint="copy", role=r) for r in ("presenter", "stage"))
+    presenter, wall = windows
+    assert [each.value for each in presenter.warning] == [each.value for each in app.warning]
+    assert not wall.warning
     served: list[str] = []
     monkeypatch.setattr("viz.ui.exploring.serve", lambda **said: served.append(said["at"]))
     assert main(["open", str(file)]) == 0
