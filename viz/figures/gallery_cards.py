@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from viz.figures.thumbnail import HEIGHT, WIDTH
 from viz.screen import link
-from viz.stories.markdown import as_html
+from viz.stories.markdown import as_html, spelled_formulas
 from viz.stories.story import Story
 from viz.theme import Theme
 
@@ -54,11 +54,12 @@ def _card(story: Story, number: int, picture: Picture | None) -> str:
     title, screen = html.escape(scene.heading), scene.screen
     address = html.escape(link(story.told(number)))
     about = html.escape(" · ".join(filter(None, (screen.checkpoint, screen.page))))
+    words = as_html(spelled_formulas(scene.text))  # the page drops what draws a formula
     opened = f'<a data-state href="{address}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
         f'<div class="picture">{_image(picture)}</div>'
-        f'<div class="words">{as_html(scene.text)}</div>'
+        f'<div class="words">{words}</div>'
         f'<div class="foot">{opened}<span>{about}</span></div>'
         "</li>"
     )

@@ -36,6 +36,16 @@ def as_html(text: str) -> str:
     return "".join(_block(block.strip("\n").split("\n")) for block in blocks if block.strip())
 
 
+def spelled_formulas(text: str) -> str:
+    """The same text with the source of each formula in its place: for where none can be drawn."""
+    return _FORMULAS.sub(_as_code, text)
+
+
+def _as_code(found: re.Match[str]) -> str:
+    formula = found["block"] or found["formula"]
+    return f"`{formula}`" if formula else found[0]
+
+
 def formula_faults(text: str) -> Iterator[tuple[int, str]]:
     """Why formulas of it cannot be drawn, each after the line, counted from 0."""
     for found in _FORMULAS.finditer(text):

@@ -85,3 +85,11 @@ def test_a_card_has_one_link_of_its_own_name(theme: object) -> None:
     assert len(set(names)) == n
     assert page.count("<img") == n - 1
     assert 'alt="a &quot;b&quot; &lt;c&gt;"' in page
+
+
+def test_a_card_spells_a_formula_as_streamlit_draws_none() -> None:
+    story, *_ = stories_of("gallery")
+    words = "It is $n^2$ (`$d$` costs $5 and $6):\n\n$$\\frac{a}{b}$$"
+    page = cards(replace(story, scenes=(replace(story.scenes[0], text=words),)), [None], LIGHT)
+    said = "<p>It is <code>n^2</code> (<code>$d$</code> costs $5 and $6):</p>"
+    assert f"{said}<p><code>\\frac{{a}}{{b}}</code></p>" in page and "<math" not in page
