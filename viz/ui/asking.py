@@ -17,7 +17,7 @@ from viz.ui.rooms import ROOMS
 from viz.ui.stage import on_stage
 from viz.ui.state import change, current_theme, session
 from viz.ui.stories import story_of
-from viz.ui.tally import points_of, question_of
+from viz.ui.tally import points_of, question_of, why_not_counted
 
 
 def is_asked(pane: Pane) -> bool:
@@ -60,16 +60,17 @@ def _ask(shown: Answer) -> bool | None:
     seen = asked_of(scene, shown.checkpoint, shown.recording, shown.request.method)
     if seen is None:
         return None
-    guess, of = screen.guess, ""
+    guess, of, uncounted = screen.guess, "", ""
     if screen.room is not None:
         said = _said()
         of, room = question_of(said), ROOMS.known(screen.room)
         if room is not None:
             room.ask(said, seen.words)
+            uncounted = why_not_counted(seen.words)
             guess = room.guess_of(of) if guess is None else guess
     payload = payload_of(scene, seen, shown.request.text, guess is not None)
     on_reveal = partial(_reveal, len(seen.words))
-    question(payload, current_theme(), guess, on_reveal, of, screen.role)
+    question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
     return guess is not None
 
 

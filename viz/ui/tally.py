@@ -71,6 +71,16 @@ class Tally:
         return self._logs
 
 
+def why_not_counted(words: Sequence[str]) -> str:
+    """Why a room counts no answers about these words; empty where it does."""
+    if len(words) <= MOST_WORDS:
+        return ""
+    return (
+        f"This sentence is too long to be counted: it has {len(words)} words here, and answers are "
+        f"counted on {MOST_WORDS} at most."
+    )
+
+
 def question_of(screen: Screen) -> str:
     """A name of what the scene asks about this sentence: another one is another question."""
     return digest(repr([getattr(screen, name) for name in sorted(QUESTION)]).encode())

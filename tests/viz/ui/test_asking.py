@@ -14,6 +14,7 @@ from viz.screen import spell
 from viz.stories.asking import asked_of, truth_of
 from viz.stories.shipped import stories_of
 from viz.stories.story import Scene
+from viz.ui.rooms import ROOMS, new_key
 
 TALK = stories_of("talk")[0]
 ASKING = [(i, scene) for i, scene in enumerate(TALK.scenes, 1) if scene.question]
@@ -60,6 +61,19 @@ def test_no_weight_of_the_row_is_sent_before_the_answer(asking: tuple[int, Scene
         assert truth_of(seen).says.encode() not in before and truth_of(seen).says.encode() in after
         words = scene.question.words if scene.question and text != OTHER else seen.row_word
         assert words.encode() in before
+
+
+def test_a_room_says_that_a_row_is_too_long_to_be_counted(
+    asking: tuple[int, Scene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, scene = asking
+    n, room = len(row_of(scene, scene.screen.text or "").words), ROOMS.open("here", new_key())
+    ROOMS.move(room, TALK.told(number))
+    for most, is_said in ((n, False), (n - 1, True)):
+        monkeypatch.setattr("viz.ui.tally.MOST_WORDS", most)
+        why = f"too long to be counted: it has {n} words here, and answers are counted on {most} at"
+        assert (why.encode() in sent(number, room=room.code)) is is_said
+        assert b"too long" not in sent(number)  # without a room nobody counts
 
 
 def test_the_truth_follows_the_sentence_and_is_scored_in_nats(asking: tuple[int, Scene]) -> None:

@@ -11,16 +11,17 @@ export function createAnswering() {
 }
 
 // "alone": who stands here answers and reveals; "guest": answers with all others, and waits; "room":
-// shows what they say. tally: as kit/tally.js knows it.
-export function modeOf({ of, role }, tally) {
+// shows what they say. tally: as kit/tally.js knows it. uncounted: why nothing is counted, or "".
+export function modeOf({ of, role, uncounted }, tally) {
   if (!of || tally === null) return "alone";
   if (role === "audience") return !tally || tally.of === of || tally.isThere ? "guest" : "alone";
-  return tally?.of === of && tally.asked ? "room" : "alone";
+  return tally?.of === of && tally.asked && !uncounted ? "room" : "alone";
 }
 
 // wanted: the points that somebody put here; null where it is known only from the room.
 export function answerSoon(view, wait = REST) {
-  const { answering } = view;
+  const { answering, uncounted } = view;
+  if (uncounted) return;
   answering.wanted = whole(view.points);
   clearTimeout(answering.timer);
   answering.timer = setTimeout(() => {
@@ -37,8 +38,9 @@ export function takeCounted(view, tally) {
   if (tally?.mine && (tally.revealed || !view.answering.wanted)) view.points = tally.mine;
 }
 
-export function howCounted({ answering }, tally) {
+export function howCounted({ answering, uncounted }, tally) {
   if (tally?.revealed) return "The answer comes.";
+  if (uncounted) return uncounted;
   if (tally?.isLost) return "Not connected: your answer goes out as soon as you are.";
   if (!isCounted(answering.wanted ?? tally?.mine ?? [], tally?.mine)) return "On its way...";
   return "Counted. You can change it until the answer is shown.";

@@ -19,7 +19,7 @@ const IN_A_COLUMN = 8;
 export default mounted("question", create, update);
 
 function create(root, sync) {
-  const view = { root, sync, points: [], fields: [], truth: null, of: "", role: null };
+  const view = { root, sync, points: [], fields: [], truth: null, of: "", role: null, uncounted: "" };
   view.answering = createAnswering();
   view.asked = element("p", "asked");
   view.list = element("ol", "words");
@@ -49,12 +49,12 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, guess, of, role, payload }) {
+function update(view, { nonce, palette, guess, of, role, uncounted, payload }) {
   applyPalette(view.root, palette);
   if (nonce === view.nonce && of === view.of) return;
   const { asked, words, truth } = unpack(payload).header;
   const isSame = view.of === of && view.asked.textContent === asked && view.words?.join() === words.join();
-  Object.assign(view, { nonce, truth, of, role });
+  Object.assign(view, { nonce, truth, of, role, uncounted });
   if (!isSame) begin(view, asked, words);
   const isOwn = modeOf(view, knownTally()) !== "guest" && guess?.length === words.length && sumOf(guess) > 0;
   if (isOwn) view.points = guess;
@@ -108,7 +108,7 @@ function show(view) {
 
 function sayWhere(view, mode, tally, given) {
   if (mode === "room") return `${tally.answered} of ${tally.asked} have answered`;
-  if (!given) return `Tap a word, or spread ${ALL} points`;
-  const said = `${given} of ${ALL} points`;
-  return mode === "guest" ? `${said}. ${howCounted(view, tally)}` : said;
+  const said = given ? `${given} of ${ALL} points` : `Tap a word, or spread ${ALL} points`;
+  const isSaid = view.uncounted ? tally : given && mode === "guest";
+  return isSaid ? `${said}. ${howCounted(view, tally)}` : said;
 }

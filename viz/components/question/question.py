@@ -40,11 +40,13 @@ def question_data(
     guess: tuple[int, ...] | None = None,
     of: str = "",
     role: str | None = None,
+    uncounted: str = "",
 ) -> bytes:
     """guess: the points that were put on the words. of, role: in a room, its name of the question,
-    and what the window is for: then the audience answers together.
+    and what the window is for: then the audience answers together. uncounted: why it cannot, in a
+    sentence, or empty: then everybody answers alone.
     """
-    return envelope(payload, theme, guess=guess, of=of, role=role)
+    return envelope(payload, theme, guess=guess, of=of, role=role, uncounted=uncounted)
 
 
 def question(
@@ -54,7 +56,9 @@ def question(
     on_reveal: Callable[[list[int]], None],
     of: str = "",
     role: str | None = None,
+    uncounted: str = "",
     key: str = "question",
 ) -> None:
     """Draw it. on_reveal: called with the points, or with nothing where nobody guessed."""
-    _question(question_data(payload, theme, guess, of, role), key, on_reveal=on_reveal)
+    data = question_data(payload, theme, guess, of, role, uncounted)
+    _question(data, key, on_reveal=on_reveal)

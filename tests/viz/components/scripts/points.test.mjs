@@ -55,6 +55,9 @@ test("a phone in a talk waits for the answer; who wandered, or has no room, asks
   assert.equal(modeOf(wall, tally({ asked: 0 })), "alone");
   assert.equal(modeOf(wall, tally({ asked: 2 })), "room");
   assert.equal(modeOf(wall, tally({ of: "next", asked: 2 })), "alone");
+  const uncounted = "Too long.";
+  assert.equal(modeOf({ ...wall, uncounted }, tally({ asked: 2 })), "alone");
+  assert.equal(modeOf({ ...phone, uncounted }, tally()), "guest"); // it sees the answer with all others
 });
 
 test("an answer is counted when the room says the same, and is kept where there is no connection", () => {
@@ -64,4 +67,5 @@ test("an answer is counted when the room says the same, and is kept where there 
   assert.match(howCounted({ answering }, { mine: null, isLost: true }), /as soon as you are/);
   assert.match(howCounted({ answering }, { mine: null }), /On its way/);
   assert.match(howCounted({ answering }, { mine: [0, 100] }), /^Counted/);
+  assert.equal(howCounted({ answering, uncounted: "Too long." }, { mine: null }), "Too long.");
 });
