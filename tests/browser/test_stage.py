@@ -68,6 +68,7 @@ CUT = """() => [...document.querySelectorAll(".printed img")].filter((chart) => 
   const { left, top, right, bottom } = chart.getBoundingClientRect();
   return !chart.naturalWidth || left < 0 || top < 0 || right > innerWidth || bottom > innerHeight;
 }).length"""
+RING = "() => getComputedStyle(document.querySelector('[data-testid=stMain]'), '::before').content"
 ANSWER = re.compile(
     r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
     r"previous word \d\.\d\d nats · at best \d\.\d\d nats"
@@ -108,6 +109,7 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
             becomes(lambda least=least: page.evaluate(SMALL, least), [])
             becomes(lambda: page.evaluate(SCROLLS), 0)
             becomes(lambda: page.evaluate(CUT), 0)
+            becomes(lambda: page.evaluate(RING), "none")  # of a page that a key has led to
         expect(page.locator(".stPlotlyChart")).to_have_count(0)  # its type is that of a screen
         page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends

@@ -151,6 +151,7 @@ def _ring(theme: Theme) -> str:
   }}
   :is({", ".join(fields)}) input:focus-visible {{ outline: none !important; }}
   [data-testid="stMain"]:focus-visible {{ outline: none !important; }}
+  [data-testid="stMain"]:focus-visible::before {{ content: none !important; }}
   {frames} {{ outline-offset: -1px !important; }}
   [data-testid="stMain"] button:focus-visible {{ outline-offset: 0 !important; }}
   :is({inside}):focus-visible {{ outline-offset: -2px !important; }}

@@ -129,11 +129,12 @@ export function lookOf(size) {
 
 // What lines are painted on: pixels whose colours are multiplied by their opacity, [r, g, b, a] in
 // 0..1, column after column. margin: pixels above and below what is seen, for what moves into it.
-export function createPaint(width, seen, ratio, margin) {
+// times: how many times the usual thickness lines have.
+export function createPaint(width, seen, ratio, margin, times = 1) {
   const height = seen + 2 * margin;
   const pixels = new Float32Array(4 * width * height);
   const image = new ImageData(width, height);
-  return { width, height, ratio, margin, pixels, image, ...curveOf(width) };
+  return { width, height, ratio, margin, times, pixels, image, ...curveOf(width) };
 }
 
 // Lines of one colour over what is there. place: { pitch, top, shift } in device pixels: of the
@@ -148,7 +149,7 @@ export function paintLines(paint, lines, colour, bound, { pitch, top, shift }) {
     const [from, to] = [y(lines.rows[i]), y(lines.columns[i])];
     if (isOut(from) && isOut(to)) continue; // it would only cross what is seen
     const { thick, shade } = lookOf(size);
-    const stroke = { from, to, ink, shade, half: (thick * paint.ratio) / 2, dotted: lines.values[i] < 0 };
+    const stroke = { from, to, ink, shade, half: (thick * paint.times * paint.ratio) / 2, dotted: lines.values[i] < 0 };
     paint.strokes?.push(stroke);
     strokeLine(paint, stroke);
   }

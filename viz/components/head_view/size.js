@@ -14,6 +14,7 @@ const LEAST = 360;
 const PITCHES = [1, 2.6]; // of the type's size, the least and the most from token to token
 const WALL_PITCH = 3.6; // the most there
 const LARGEST_TYPE = 1.6; // times the usual size: of few tokens on a wall
+const USUAL_TYPE = 14; // px; on a wall lines are thicker as the type is larger
 
 // How far tokens stand from each other: as the room allows in which all are to be seen at once.
 export function fit(view) {
@@ -39,14 +40,15 @@ export function resize(view) {
   fit(view);
   const ratio = window.devicePixelRatio;
   const [width, height] = devicePixels(view.wires.clientWidth, view.wires.clientHeight);
-  const name = [width, height, ratio, view.pitch].join();
+  const times = isOnStage() ? typeSize() / USUAL_TYPE : 1;
+  const name = [width, height, ratio, view.pitch, times].join();
   if (!width || !height) return; // not shown; the observer calls again
   measureRooms(view.tokens);
   view.origin = [...cornerOf(view.wires, view.root), width / ratio];
   view.top = view.box.scrollTop * ratio;
   if (name !== view.size) {
     view.size = name;
-    view.paint = createPaint(width, height, ratio, Math.ceil((view.pitch / 2) * ratio));
+    view.paint = createPaint(width, height, ratio, Math.ceil((view.pitch / 2) * ratio), times);
     for (const canvas of [view.base, view.overlay]) Object.assign(canvas, { width, height });
     view.layers.clear();
   }

@@ -41,3 +41,15 @@ test("a picture of lines that is moved to a lane is the picture of the lines in 
   assert.ok(middle.some((value) => value > 0));
   assert.deepEqual(moved.subarray(5 * row), middle.subarray(0, middle.length - 5 * row));
 });
+
+test("lines on a wall are so many times as thick, on the screen and in a figure", () => {
+  const lines = { rows: [1], columns: [1], values: [0.5] };
+  const [usual, thick] = [1, 2].map((times) => {
+    const paint = createPaint(40, 60, 1, 10, times);
+    paint.strokes = [];
+    paintLines(paint, lines, "#3366cc", 1, { pitch: 20, top: 0, shift: 0 });
+    return { half: paint.strokes[0].half, ink: developed(paint).data.reduce((sum, value) => sum + value, 0) };
+  });
+  assert.equal(thick.half, 2 * usual.half);
+  assert.ok(thick.ink > 1.5 * usual.ink);
+});
