@@ -7,7 +7,7 @@ from urllib.request import urlretrieve
 
 import pytest
 from PIL import Image, ImageChops
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from tests.browser.server import becomes
 from viz.stories.shipped import shipped_stories
@@ -79,7 +79,10 @@ def differ(live: Locator, saved: Locator) -> bool:
     if charts[1].count():  # one image, which stands elsewhere between two pixels
         sources = [[node.get_attribute("src") for node in each.all()] for each in charts]
         return sources[0] != sources[1]
-    pictures = [[*map(seen, each.locator(PICTURE).all())] for each in (live, saved)]
+    try:
+        pictures = [[*map(seen, each.locator(PICTURE).all())] for each in (live, saved)]
+    except Error:  # one was drawn anew meanwhile
+        return True
     if len(pictures[0]) != len(pictures[1]) or not pictures[0]:
         return True
     return any(
