@@ -45,7 +45,7 @@ def add_commands(
         help="of a page with several, as 'grid' on Explore; a name that is not there lists all",
     )
     opener = commands.add_parser("open", help="open the app where a figure was made, or a story")
-    opener.add_argument("figure", help="an SVG, PDF, PNG or MD that this app saved")
+    opener.add_argument("figure", help="an SVG, PDF, PNG, ZIP or MD that this app saved")
     return opener
 
 

@@ -11,6 +11,7 @@ from tests.browser.server import painted
 from tests.browser.test_app import open_app
 from viz.__main__ import main
 from viz.commands import read_figure
+from viz.labels import unmade
 from viz.screen import query, spell
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,8 @@ DROP = """([content, name]) => {
 @pytest.fixture(scope="module")
 def figure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("figures") / "figure.png"
-    assert main(["figure", MADE_OF, "--out", str(file)]) == 0
+    for each in (file, file.with_suffix(".zip")):
+        assert main(["figure", MADE_OF, "--out", str(each)]) == 0
     return file
 
 
@@ -43,7 +45,7 @@ def test_a_dropped_figure_opens_the_screen_that_it_was_made_of(
 ) -> None:
     open_app(page, f"{address}/decode?checkpoint=copy")
     record = read_figure(str(figure))
-    drop(page, figure.read_bytes())
+    drop(page, figure.with_suffix(".zip").read_bytes(), "crate.zip")
     expect(page).to_have_url(f"{address}/?{query(record.screen)}")
     expect(page.locator(".head-map[data-nonce]")).to_be_visible()
     expect(page.get_by_label("Sentence")).to_have_value("3 7 2 9")
@@ -75,6 +77,8 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
     assert spell(record.screen)["text"] == "3 7 2 9"
     drop(page, "---\ntitle: ü\n---\n".encode("latin-1"), "latin.md")
     expect(alert).to_contain_text("latin.md is not text in UTF-8")
+    drop(page, figure.with_suffix(".zip").read_bytes()[:-9], "cut.zip")
+    expect(alert).to_contain_text("cut.zip is a zip that is damaged: save the crate again")
     drop(page, b"---\ntitle: x\n---\n", "talk.md")
     expect(alert).to_contain_text("talk.md: line 1: kind: is missing")
     drop(
@@ -87,4 +91,4 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
     sidebar.get_by_label("Open a figure").set_input_files(
         {"name": "<b>other</b>.svg", "mimeType": "image/svg+xml", "buffer": b"<svg/>"}
     )
-    expect(alert).to_contain_text("<b>other</b>.svg carries no state of Headscope")
+    expect(alert).to_contain_text(f"{unmade('<b>other</b>.svg')} carries no state of Headscope")

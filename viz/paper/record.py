@@ -1,7 +1,8 @@
 """What a figure knows of itself: the screen that it was made of, the checkpoint, and the versions.
 
 It travels in the file's metadata as one word of ASCII, `headscope-figure:` and JSON in base64: the
-same in SVG, PDF and PNG, so that it is found by looking for it, and no file is parsed.
+same in SVG, PDF and PNG, so that it is found by looking for it, and no file is parsed. Of a crate
+only that much is unpacked.
 """
 
 import json
@@ -16,6 +17,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+from transformer.files.found import Misfit
+from transformer.files.zip_file import BEGINNING, unpacked
 from transformer.refusal import Refusal
 from viz.screen import FIRST_PAGE, Screen, link, parse
 
@@ -23,9 +26,11 @@ MARK = "headscope-figure:"
 LONGEST = 2**16
 """Characters of the word: an address of some thousand characters, and a text."""
 LARGEST = 2**26
-"""Bytes of a file that is looked through."""
+"""Bytes of a file that is looked through, and of what a crate holds once it is unpacked."""
 PACKAGES = ("torch", "transformers", "numpy", "matplotlib")
 """Whose versions are said, as far as they are installed."""
+IN_CRATES = (".svg", ".pdf", ".png")
+"""How figures end in a zip; viz/components/figure_drop/crate.js has the same."""
 _WORD = re.compile(rb"headscope-figure:([A-Za-z0-9_-]{8,%d}={0,2})" % LONGEST)
 
 
@@ -95,7 +100,7 @@ def read_record(content: bytes, name: str = "This file") -> Record:
     """What a figure carries. name: of the file. Raises FigureError in a sentence."""
     if len(content) > LARGEST:
         raise FigureError(f"{name} has {len(content):,} bytes: figures of Headscope have fewer.")
-    found = _WORD.search(content)
+    found = _in_crate(content, name) if content.startswith(BEGINNING) else _WORD.search(content)
     if found is None:
         raise FigureError(
             f"{name} carries no state of Headscope: it is not one of its figures, or a program "
@@ -106,6 +111,23 @@ def read_record(content: bytes, name: str = "This file") -> Record:
         return _checked(json.loads(urlsafe_b64decode(word)))
     except (NotBase64, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise FigureError(f"What {name} carries is damaged: save the figure again.") from error
+
+
+def _in_crate(content: bytes, name: str) -> re.Match[bytes]:
+    """The word of the first figure in a zip. Raises FigureError."""
+    try:
+        words = map(_WORD.search, unpacked(content, IN_CRATES, LARGEST))
+        found = next((word for word in words if word), None)
+    except Misfit as error:
+        raise FigureError(
+            f"{name} {error}: save the crate again, or unpack it and open the figure in it."
+        ) from error
+    if found is None:
+        raise FigureError(
+            f"{name} holds no figure of Headscope: give a ZIP that Figure as ZIP has saved, "
+            "or a figure by itself."
+        )
+    return found
 
 
 def _checked(said: object) -> Record:

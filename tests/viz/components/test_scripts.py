@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.node import node
+from transformer.files.zip_file import MOST_FILES
 from viz.components.head_map.head_map import MAX_REGION
 from viz.components.kit.thumbnails import FULL, MASKED
 from viz.lessons.task import FLOOR
@@ -31,6 +32,7 @@ def test_scripts_compute_what_they_should() -> None:
         ("head_map/values.js", "LARGEST_REGION", MAX_REGION),
         ("token_rows/asking.js", "AGAIN", AGAIN),
         ("question/points.js", "FLOOR", FLOOR),
+        ("figure_drop/crate.js", "MOST_FILES", MOST_FILES),
     ],
 )
 def test_numbers_that_python_also_keeps_are_the_same(file: str, name: str, value: float) -> None:

@@ -14,7 +14,7 @@ import pytest
 from transformer.recording import Recording
 from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE
-from viz.paper.record import FigureError, read_record
+from viz.paper.record import LARGEST, FigureError, Record, read_record
 from viz.paper.table import rows, table
 
 
@@ -69,5 +69,39 @@ def test_a_crate_says_what_is_in_it(figure_of: Callable, monkeypatch: pytest.Mon
     table_of = list(csv.DictReader(io.StringIO(files["numbers.csv"].decode())))
     drawn = [row["weight"] for row in rows(figure.sheet(PAGE)) if "weight" in row]
     np.testing.assert_allclose([float(row["weight"]) for row in table_of], drawn)
+    assert read_record(content, "a.zip") == figure.record
     assert "caption" not in files["caption.txt"].decode()
     assert files["requirements.txt"].startswith(b"# Python 3")
+
+
+def zipped(**files: bytes) -> bytes:
+    """Under each name, with an underscore for the dot."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name.replace("_", "."), content)
+    return packed.getvalue()
+
+
+def test_a_zip_is_opened_by_the_first_figure_in_it(record: Record) -> None:
+    figure = b"%PDF " + record.state.encode()
+    for others in ({}, {"other_svg": b"<svg/>", "notes_txt": b"x"}):
+        assert read_record(zipped(**others, figure_pdf=figure)) == record
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (zipped(), "carries no state"),  # a zip of nothing begins like no zip
+        (zipped(figure_txt=b"headscope-figure:"), "holds no figure of Headscope: give a ZIP that"),
+        (zipped(other_svg=b"<svg/>"), "holds no figure of Headscope: give a ZIP that"),
+        (
+            zipped(figure_svg=bytes(LARGEST + 1)),
+            "holds more than 67,108,864 bytes when it is unpacked: save the crate again",
+        ),
+        (zipped(figure_svg=b"<svg/>")[:-9], "is a zip that is damaged: save the crate again"),
+    ],
+)
+def test_a_zip_that_cannot_be_opened_is_refused_in_a_sentence(content: bytes, why: str) -> None:
+    with pytest.raises(FigureError, match=rf"^a\.zip {why}.*\.$"):
+        read_record(content, "a.zip")

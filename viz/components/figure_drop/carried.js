@@ -2,14 +2,19 @@
 // base64. Nothing else of the file is read.
 
 const WORD = /[A-Za-z0-9_=-]/;
+const SHORTEST = 8;
 const PAGE = /^[a-z_]{1,40}$/;
 const QUERY = /^[\w.~%&=+,:/-]*$/; // as viz/screen.py spells it
+
+export function isFigure(bytes, { mark, longest }) {
+  return wordAfter(bytes, mark, longest).length >= SHORTEST;
+}
 
 // bytes: of the file. Returns { page, query }: of this app, wherever it is served. Throws an Error
 // whose message goes on after the file's name.
 export function addressOf(bytes, { mark, longest }) {
   const word = wordAfter(bytes, mark, longest);
-  if (word.length < 8) {
+  if (word.length < SHORTEST) {
     throw new Error(
       "carries no state of Headscope: it is not one of its figures, or a program that saved it again has dropped what it carried.",
     );

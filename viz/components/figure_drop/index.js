@@ -1,11 +1,12 @@
-// A figure that was saved is dropped on the page, or chosen: the page goes to the address that it
-// carries. The file is looked through here, for one word, and sent nowhere. A story is told to the
+// A figure that was saved, or a crate with one, is dropped on the page, or chosen: the page goes to
+// the address that it carries. The file is looked through here, for one word, and sent nowhere. A story is told to the
 // server, which says where it can be seen.
 
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
 import { tell } from "../kit/sync.js";
-import { addressOf } from "./carried.js";
+import { addressOf, isFigure } from "./carried.js";
+import { figuresIn, isZip } from "./crate.js";
 
 const OTHERS = '[data-testid="stFileUploaderDropzone"]'; // they take files of their own
 
@@ -16,13 +17,13 @@ function create(root, sync) {
   const view = { root, sync, limits: null, gone: "" };
   const label = element("label", "", "Open a figure or a story");
   view.input = element("input", "hidden-text");
-  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png,.md" });
+  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png,.zip,.md" });
   view.input.onchange = () => {
     take(view, view.input.files[0]);
     view.input.value = ""; // so that the same one can be chosen again
   };
   label.append(view.input);
-  const hint = element("p", "dim", "An SVG, PDF, PNG or MD saved here; or drop it anywhere on the page.");
+  const hint = element("p", "dim", "An SVG, PDF, PNG, ZIP or MD saved here; or drop it anywhere on the page.");
   root.append(label, hint);
   const over = (event) => isOurs(event) && event.preventDefault(); // else nothing may be dropped
   const drop = (event) => {
@@ -57,12 +58,21 @@ async function take(view, file) {
       tell(view.sync, "story", { name: file.name, text: await storyOf(file, view.limits.story) });
       return;
     }
-    if (file.size > view.limits.largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: figures have fewer.`);
-    const { page, query } = addressOf(new Uint8Array(await file.arrayBuffer()), view.limits);
+    const { page, query } = addressOf(await figureOf(file, view.limits), view.limits);
     go(`./${page}?${query}`);
   } catch (error) {
     tell(view.sync, "refused", `${file.name.slice(0, 80)} ${error.message}`); // it may be closed where this stands
   }
+}
+
+async function figureOf(file, limits) {
+  const { largest } = limits;
+  if (file.size > largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: figures have fewer.`);
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  if (!isZip(bytes)) return bytes;
+  const found = (await figuresIn(bytes, largest)).find((each) => isFigure(each, limits));
+  if (found) return found;
+  throw new Error("holds no figure of Headscope: give a ZIP that Figure as ZIP has saved, or a figure by itself.");
 }
 
 async function storyOf(file, longest) {
