@@ -1,18 +1,21 @@
 """A scene that asks: the question stands in place of the picture until it is answered."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from transformer.refusal import Refusal
 from viz.components.question.question import question
+from viz.lessons.seen import Seen
 from viz.screen import Screen
 from viz.stories.asking import asked_of, payload_of
+from viz.ui.focus import row_pins
 from viz.ui.header import asked_on
 from viz.ui.limits import charge
 from viz.ui.opened import checkpoint_names
 from viz.ui.page import Page, Pane
-from viz.ui.request import Answer, answer, answer_at_hand
+from viz.ui.request import answer, answer_at_hand
 from viz.ui.rooms import ROOMS
 from viz.ui.stage import on_stage
 from viz.ui.state import change, current_theme, session
@@ -26,7 +29,7 @@ def is_asked(pane: Pane) -> bool:
     """
     if not on_stage() or pane.shown is None:
         return False
-    guess = _ask(pane.answer)
+    guess = _ask(pane)
     if guess:  # the answer takes the place of the words that led to it
         st.html("<style>.st-key-scene p { display: none; }</style>")
     return guess is False
@@ -47,12 +50,12 @@ def ask_presenter(page: Page) -> None:
     except Refusal:
         return  # the wall says why
     if pane.shown is not None:
-        _ask(pane.answer)
+        _ask(pane)
 
 
-def _ask(shown: Answer) -> bool | None:
+def _ask(pane: Pane) -> bool | None:
     """Draw the question about what is shown. Whether it is revealed; None: nothing is asked."""
-    screen = session().screen
+    screen, shown = session().screen, pane.answer
     story = story_of(screen.story)
     if story is None:
         return None
@@ -69,7 +72,7 @@ def _ask(shown: Answer) -> bool | None:
             uncounted = why_not_counted(seen.words)
             guess = room.guess_of(of) if guess is None else guess
     payload = payload_of(scene, seen, shown.request.text, guess is not None)
-    on_reveal = partial(_reveal, len(seen.words))
+    on_reveal = partial(_reveal, pane, seen)
     question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
     return guess is not None
 
@@ -80,7 +83,15 @@ def _said() -> Screen:
     return state.asked if state.asked and state.screen == state.led else state.screen
 
 
-def _reveal(n: int, said: object) -> None:
-    """said: of a browser, which may say anything."""
-    points = points_of(said)
-    change(guess=points if points is not None and len(points) == n else ())
+def _reveal(pane: Pane, seen: Seen, said: object) -> None:
+    """Show the truth, and in the picture the row that it is of. said: of a browser, which may say
+    anything.
+    """
+    points, place = points_of(said), seen.place
+    is_whole = points is not None and len(points) == len(seen.words)
+    row: dict[str, Any] = {}
+    if pane.screen.page == "decode":
+        row = {"step": max(0, place.query - max(0, pane.recording.n_prompt - 1))}
+    elif not pane.screen.pins and pane.selection.kind == place.kind:
+        row = {"pins": row_pins(pane, place.query)}
+    change(guess=points if is_whole else (), **row)

@@ -122,9 +122,13 @@ def pin_step(pane: Pane, step: int) -> None:
     if pinned_step(pane) is None:
         change(step=step)
         return
-    query = step + max(0, pane.recording.n_prompt - 1)
+    change(pins=row_pins(pane, step + max(0, pane.recording.n_prompt - 1)), step=step)
+
+
+def row_pins(pane: Pane, query: int) -> Pins:
+    """What pins the row of this query, and nothing else."""
     row = _map(pane).row_of(query)
-    change(pins=() if row is None else (f"q{row}",), step=step)
+    return () if row is None else (f"q{row}",)
 
 
 def _as_said(pane: Pane, pins: Pins) -> Pins:
