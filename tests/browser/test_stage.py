@@ -49,6 +49,10 @@ ASKING = Story(
 )
 WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
 TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
+LONG = (
+    "My brother and his two friends wanted to play football in the park yesterday afternoon, but "
+    "it rained and so they stayed at home instead."
+)
 SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)"
 SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
 .filter((node) => node.scrollHeight > node.clientHeight + 1).length"""
@@ -64,6 +68,17 @@ BELOW = """() => {
 }"""
 """What of the heads and of the picture beside them is out of sight."""
 PICTURES = ".headscope:is(.head-view, .head-map, .decode-player, .token-rows)[data-nonce]"
+IN_SIGHT = """(list) => {
+  const share = (node) => Number(node.querySelector(".weight")?.textContent ?? NaN);
+  const seen = [...list.children].filter((node) => !node.classList.contains("later"));
+  const most = seen.reduce((one, node) => (share(node) > share(one) ? node : one));
+  const own = list.closest(".own") ? seen.at(-1) : most;
+  const of = (list.querySelector(".now") ?? own).getBoundingClientRect();
+  const within = ({ top, bottom }) => of.top >= top - 1 && of.bottom <= bottom + 1;
+  const wall = { top: 0, bottom: innerHeight };
+  return of.height > 0 && [list.getBoundingClientRect(), wall].every(within);
+}"""
+"""Whether the token that the step is about is seen: of a list that is not shown whole."""
 CUT = """() => [...document.querySelectorAll(".printed img")].filter((chart) => {
   const { left, top, right, bottom } = chart.getBoundingClientRect();
   return !chart.naturalWidth || left < 0 || top < 0 || right > innerWidth || bottom > innerHeight;
@@ -111,8 +126,26 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
             becomes(lambda: page.evaluate(CUT), 0)
             becomes(lambda: page.evaluate(RING), "none")  # of a page that a key has led to
         expect(page.locator(".stPlotlyChart")).to_have_count(0)  # its type is that of a screen
+        if scene.screen.page == "decode" and scene.question:
+            a_long_sentence_fits(page, scene.question.query)
         page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends
+
+
+def a_long_sentence_fits(page: Page, asked: int) -> None:
+    type_sentence(page, LONG)
+    expect(page.locator(PICTURES)).to_have_count(0)  # it is asked anew
+    page.keyboard.press("r")
+    player = page.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", str(asked))
+    for key in ("Home", "End"):
+        page.get_by_label("Step", exact=True).press(key)
+        for size in (OLD, LAPTOP, WALL):
+            resize(page, size)
+            becomes(lambda: page.evaluate(SCROLLS), 0)
+            for name in (".written", ".panel.source .tokens", ".panel.own .tokens"):
+                tokens = player.locator(name)
+                becomes(lambda tokens=tokens: tokens.evaluate(IN_SIGHT), True)
 
 
 def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, address: str) -> None:
@@ -124,6 +157,10 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     type_sentence(page, "b.g. o d  f?")
     becomes(lambda: shown(page).text, "b.g. o d  f?")
     expect(heading(page)).to_have_text(first.heading)
+    type_sentence(page, LONG)
+    resize(page, LAPTOP)
+    arrows = page.locator(".head-view .box")
+    becomes(lambda: arrows.evaluate("box => box.scrollHeight - box.clientHeight <= 1"), True)
     expect(field).not_to_be_focused()  # the next key leads on
     page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(second.heading)
@@ -210,6 +247,7 @@ def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     expect(page.locator(PICTURES)).to_have_count(0)
     page.keyboard.press("Enter")
     expect(said).to_contain_text(re.compile(r"uniform \d\.\d\d nats"))
+    becomes(lambda: [pin[0] for pin in shown(page).pins], ["q"])  # the row that was asked
     expect(said).not_to_contain_text("Your points")  # nobody guessed
 
 

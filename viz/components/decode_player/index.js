@@ -12,10 +12,12 @@ import {
 } from "../kit/page.js";
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
+import { onRoom } from "../kit/room.js";
 import { lawOf, shadeChip } from "../kit/shade.js";
 import { onSwipe } from "../kit/swipe.js";
 import { term } from "../kit/terms.js";
 import { unpack } from "../kit/unpack.js";
+import { fitWall, keepInSight } from "./fitting.js";
 import { illustrate } from "./illustrate.js";
 import {
   createOverview,
@@ -66,10 +68,9 @@ function create(root, sync) {
     const pressed = target.closest(".chip");
     if (pressed?.dataset.side === "target") move(playback, Number(pressed.dataset.position));
   };
-  const observer = new ResizeObserver(() => player.header && layOut(player));
-  observer.observe(root);
+  const endRoom = onRoom(root, () => player.header && layOut(player));
   player.dispose = () => {
-    observer.disconnect();
+    endRoom();
     pause(playback);
     silence();
     player.sentence.end();
@@ -126,6 +127,23 @@ function update(player, { nonce, palette, step, payload }) {
 function layOut(player) {
   const strip = player.cross ? player.source : player.read;
   drawOverview(player.overview, [...strip.children], player.palette);
+  fitWall(player);
+  stayInSight(player);
+}
+
+// What the step is about, where not all is shown.
+function stayInSight({ root, header, playback: { step }, written, source, read, cross }) {
+  if (!root.classList.contains("tight")) return;
+  const { prompt, target, read: known } = header;
+  keepInSight(written, written.children[prompt.length + step]);
+  keepInSight(read, read.children[known.length - target.length + step]);
+  if (cross) keepInSight(source, source.children[strongestOf(cross, step)]);
+}
+
+function strongestOf(weights, step) {
+  const [, n] = weights.shape;
+  const row = weights.subarray(step * n, (step + 1) * n);
+  return row.indexOf(Math.max(...row));
 }
 
 function arrange(player) {
@@ -181,6 +199,7 @@ function show(player, step) {
   player.amount.textContent = ` ${now.entropy.toFixed(2)} `;
   markOverview(player.overview, step);
   speak(player);
+  stayInSight(player);
   player.root.dataset.step = step;
   if (!playback.playing) player.spoken.textContent = sentence(header, step);
 }

@@ -62,6 +62,13 @@ export function nodeOf(tokens, id) {
   return tokens[isRow ? "rows" : "columns"].children[place];
 }
 
+// Of every so many tokens one has its name in sight; any other where it is pointed at or stands out.
+export function leaveOut({ rows, columns }, every) {
+  for (const { children } of [rows, columns]) {
+    [...children].forEach((node, i) => node.classList.toggle("between", i % every > 0));
+  }
+}
+
 // Where Tab stops: one token of both columns.
 function stopAt(tokens, id) {
   const [before, node] = [nodeOf(tokens, tokens.roving), nodeOf(tokens, id)];
