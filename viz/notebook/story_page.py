@@ -19,7 +19,11 @@ from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story
 from viz.theme import DARK, LIGHT
 
-_SCRIPT, _STYLE = (Path(__file__).with_name(f"story.{kind}") for kind in ("js", "css"))
+_SCRIPT = Path(__file__).with_name("story.js")
+WALL, _STYLE = (
+    Path(__file__).with_name(f"{name}.css").read_text("utf-8") for name in ("wall", "story")
+)
+"""How a scene looks on a wall, and what is around it in a page of its own."""
 THEMES = (LIGHT, DARK)
 _HERE = re.compile(r'<a data-state href="[^"]*">(.*?)</a>')
 """A link to a screen of the app, which is not there."""
@@ -103,7 +107,7 @@ def _code(components: dict[str, Component], content: dict[str, Any], typeface: s
     module = f"const draws = {{{draws}}};\nconst story = {bundle(_SCRIPT).script};"
     start = 'story(draws, JSON.parse(document.querySelector("#content").textContent));'
     return (
-        f"<style>{typeface}{_STYLE.read_text('utf-8')}</style>"
+        f"<style>{typeface}{WALL}{_STYLE}</style>"
         f'<script type="application/json" id="content">{text}</script>\n'
         f'<script type="module">\n{inline(module)}\n{start}\n</script>'
     )

@@ -1,5 +1,7 @@
 """How a page looks on a wall: large type, one picture, and no tools around it."""
 
+from viz.notebook.story_page import WALL
+
 PRESENTER_STYLE = """
 <style>
   html { font-size: max(14px, min(100vw / 80, 100vh / 50)) !important; }
@@ -28,29 +30,22 @@ AUDIENCE_STYLE = """
   .st-key-scene p { margin: 0.3rem 0 0; line-height: 1.45; }
 </style>
 """
-STAGE_STYLE = """
+STAGE_STYLE = (
+    f"<style>{WALL}</style>"
+    + """
 <style>
-  /* 24 px of 1920 x 1080, and as large a part of any other screen. */
-  html { font-size: max(12px, min(100vw / 80, 100vh / 45)) !important; }
-  :root { --stage-type: 1rem; --stage-width: 100%; --used: none; }
   ::view-transition-group(root) { animation-duration: 0.18s; }
   @media (prefers-reduced-motion: reduce) {
     ::view-transition-group(root) { animation: none; }
   }
   /* The dialog is Streamlit's, about its connection: viz/components/stage/recorded.js says more. */
-  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked, .st-key-tokens,
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked,
   [data-testid="stDialog"] {
     display: none !important;
   }
   [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.4rem 0 !important; }
   [data-testid="stMain"] { scroll-padding-top: 0; }
   .st-key-stage { position: absolute; }
-  /* What a click on a head shows takes the place that was kept for it: the head stays there. */
-  .st-key-experiment dt small { display: block !important; }
-  [data-testid="stLayoutWrapper"]:has(.st-key-tokens):has(+ * .st-key-experiment),
-  .st-key-experiment > [data-testid="stLayoutWrapper"] { display: none; }
-  .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.9rem; line-height: 1.2; }
-  .st-key-scene p { margin: 0.2rem 0 0; font-size: 1.15rem; line-height: 1.4; max-width: 130ch; }
   [data-testid="stTextInputRootElement"] input { font-size: 1.2rem; height: auto; }
   /* What is chosen stays as the scene has it: what chooses is out of sight, with its place. */
   :is(.st-key-page, .st-key-experiment) .stElementContainer:has(> :is(.stButtonGroup, .stSelectbox,
@@ -60,10 +55,7 @@ STAGE_STYLE = """
   [data-testid="stLayoutWrapper"]:has(.st-key-tokens):not(:has(.st-key-page)) { display: none; }
   .st-key-page [data-testid="stLayoutWrapper"]:has(.stButtonGroup, .stNumberInput,
   .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe)) { display: none; }
-  .st-key-experiment :is(p, small, dt) { font-size: 1rem !important; }
-  .st-key-experiment dt:last-child { display: none; }
-  /* With all words above and the place below it is seen whole. */
-  .printed img { display: block; width: 100%; max-height: calc(100vh - 13.9rem);
-                 object-fit: contain; }
+  .st-key-experiment p { font-size: 1rem !important; }
 </style>
 """
+)
