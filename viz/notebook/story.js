@@ -95,6 +95,7 @@ export default function story(draws, { themes, components, scenes }) {
     const button = event.target.closest("button");
     if (button) go(Number(button.value));
   });
+  document.querySelector(".around button").onclick = ACTS.o; // a phone has no keys
   document.addEventListener("headscope:revealed", ({ target }) => {
     delete target.closest("section").dataset.asks;
     paint();

@@ -96,7 +96,8 @@ def _around(story: Story) -> str:
     )
     return (
         f'<div class="overview" hidden>{items}</div><div class="blank" hidden></div>'
-        '<footer class="around"><span>recorded</span><output aria-label="Scene"></output></footer>'
+        '<footer class="around"><span>recorded</span><button title="Overview (o)">'
+        '<output aria-label="Scene"></output></button></footer>'
     )
 
 
