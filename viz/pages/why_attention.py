@@ -85,7 +85,8 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
     shown = {
         quantity: Shown(
             title,
-            figure=partial(_costs, quantity, sizes, n),
+            figure=partial(_costs_with_legend, quantity, sizes, n),
+            small=partial(_costs, quantity, sizes, n),
             says=describe_costs(quantity, sizes, n),
             is_of_text=False,
         )
@@ -95,7 +96,8 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
         return shown
     times = Shown(
         "Time on this machine",
-        figure=lambda theme: draw_times(measured, n, theme),
+        figure=lambda theme: _with_legend(draw_times(measured, n, theme)),
+        small=lambda theme: draw_times(measured, n, theme),
         says=describe_times(measured),
         is_of_text=False,
         is_in_address=False,
@@ -105,6 +107,15 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
 
 def _costs(quantity: str, sizes: Sizes, n: int, theme: Theme) -> Figure:
     return draw_costs(quantity, sizes, n, theme)
+
+
+def _costs_with_legend(quantity: str, sizes: Sizes, n: int, theme: Theme) -> Figure:
+    return _with_legend(_costs(quantity, sizes, n, theme))
+
+
+def _with_legend(figure: Figure) -> Figure:
+    """On the screen the table is the legend."""
+    return figure.update_layout(showlegend=True)
 
 
 def _sizes(pane: Pane) -> tuple[Sizes, int]:

@@ -1,15 +1,18 @@
 """What stands around the data of a figure of Plotly's: axes, notes, lines, legend and scale."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from viz.paper.axes import plain
+from viz.paper.axes import Axis, plain
 from viz.paper.lettering import MIDDLE, SMALL, fitted, width_of
 from viz.paper.plot import SAID, Plot, axis_name, colour_of, dashes_of, scale_of, title_of
 from viz.paper.shades import N_LEVELS
 from viz.paper.sheet import Box, Cells, Line, Mark, Words
+
+POINTS_PER_PIXEL = 0.75
 
 
 def frames(plot: Plot) -> Iterator[Mark]:
@@ -24,7 +27,7 @@ def frames(plot: Plot) -> Iterator[Mark]:
     bottom = max(max(a.start, a.end) for a in down)
     for axis in down:
         ticks = axis.ticks()
-        every = max(1, -(-len(ticks) * 7 // max(1, int(abs(axis.end - axis.start)))))
+        every = max(1, math.ceil(len(ticks) * (SMALL + 0.2) / max(1.0, abs(axis.end - axis.start))))
         for place, text in ticks[::every]:
             if axis.said.get("showgrid"):
                 yield Line((((left, place), (right, place)),), plot.grid, 0.3)
@@ -32,7 +35,7 @@ def frames(plot: Plot) -> Iterator[Mark]:
             yield Words(left - 3, place + MIDDLE * SMALL, said, SMALL, plot.ink, "end")
     for axis in across:
         ticks = axis.ticks()
-        upright = axis.said.get("tickangle") in (-90, 90)
+        upright = _is_upright(axis)
         room = SMALL + 1 if upright else 4 + max((width_of(t, SMALL) for _, t in ticks), default=0)
         most = max(1, int((axis.end - axis.start) // room) + 1)
         for place, text in ticks[:: max(1, -(-len(ticks) // most))]:
@@ -42,7 +45,8 @@ def frames(plot: Plot) -> Iterator[Mark]:
                 at = (place + MIDDLE * SMALL, bottom + 3)
                 yield Words(*at, fitted(text, 50, SMALL), SMALL, plot.ink, "end", is_upward=True)
             else:
-                yield Words(place, bottom + SMALL + 3, text, SMALL, plot.ink, "middle")
+                kept = _kept(place, width_of(text, SMALL), "middle", plot.width)
+                yield Words(kept, bottom + SMALL + 3, text, SMALL, plot.ink, "middle")
     yield Line((((left, top), (left, bottom), (right, bottom)),), plot.dim, 0.4)
     if title_of(x):
         low = bottom + room_under(plot) - 2
@@ -55,11 +59,29 @@ def frames(plot: Plot) -> Iterator[Mark]:
         yield Words(SMALL, (top + bottom) / 2, said, SMALL, plot.dim, "middle", is_upward=True)
 
 
+def _is_upright(axis: Axis) -> bool:
+    """Whether labels run upwards: as it is said, or words that would not fit beside each other."""
+    if axis.said.get("tickangle") in (-90, 90):
+        return True
+    texts = [text for _, text in axis.ticks()]
+    if not texts or all(text.replace(",", "").lstrip("−").isdecimal() for text in texts):
+        return False
+    is_of_words = axis.said.get("ticktext") is not None or bool(axis.names)
+    wide = max(width_of(text, SMALL) for text in texts) + 4
+    return is_of_words and wide * len(texts) > abs(axis.end - axis.start) + wide
+
+
+def _kept(x: float, wide: float, anchor: str, width: float) -> float:
+    """Where a text stands that would reach beyond the figure's sides."""
+    before = {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+    return max(before, min(x, width - wide + before))
+
+
 def room_under(plot: Plot) -> float:
     """Points below the plotted area for the labels of x and its title."""
     x = plot.axes["xaxis"]
     texts = [width_of(text, SMALL) for _, text in x.ticks()]
-    upright = x.said.get("tickangle") in (-90, 90)
+    upright = _is_upright(x)
     labels = min(50.0, max(texts, default=0)) + 3 if upright else SMALL + 3
     return labels + (SMALL + 6 if title_of(x) else 4)
 
@@ -73,7 +95,9 @@ def shapes(plot: Plot) -> Iterator[Mark]:
         colour = colour_of(shape, "line", plot.dim)
         if shape.get("type") == "rect":
             size = (abs(xs[1] - xs[0]), abs(ys[1] - ys[0]))
-            yield Box(min(xs), min(ys), *size, None, colour, 0.8)
+            fill = str(shape.get("fillcolor") or "")
+            frame = None if (shape.get("line") or {}).get("width") == 0 else colour
+            yield Box(min(xs), min(ys), *size, fill if fill.startswith("#") else None, frame, 0.8)
         else:
             said = (shape.get("line") or {}).get("dash")
             ends = ((xs[0], ys[0]), (xs[1], ys[1]))
@@ -90,9 +114,17 @@ def _placed(plot: Plot, said: Mapping[str, Any], letter: str, values: list[Any])
     return [float(each) for each in axis.at(values)]
 
 
+def _value(plot: Plot, note: Mapping[str, Any], letter: str) -> float:
+    """Of a logarithmic axis Plotly takes values of lines, but exponents of notes."""
+    found = note.get(letter, 0.5)
+    axis = plot.axes.get(axis_name(str(note.get(f"{letter}ref") or letter)))
+    return float(10**found if axis is not None and axis.said.get("type") == "log" else found)
+
+
 def is_title(note: Mapping[str, Any]) -> bool:
     """Whether a note stands above the whole plot, as viz/figures/heatmap.py puts titles there."""
-    return (note.get("yref"), note.get("y"), note.get("yanchor")) == ("paper", 1, "bottom")
+    said = [note.get(name) for name in ("xref", "yref", "y", "yanchor")]
+    return said == ["paper", "paper", 1, "bottom"]
 
 
 def notes(plot: Plot) -> Iterator[Mark]:
@@ -101,13 +133,21 @@ def notes(plot: Plot) -> Iterator[Mark]:
         if is_title(note):
             continue
         lines = [plain(part) for part in str(note.get("text") or "").split("<br>")]
-        (x,), (y,) = (_placed(plot, note, c, [note.get(c, 0.5)]) for c in "xy")
+        (x,), (y,) = (_placed(plot, note, c, [_value(plot, note, c)]) for c in "xy")
         anchors: Any = {"left": "start", "right": "end"}
         anchor = anchors.get(note.get("xanchor"), "middle")
         colour = colour_of(note, "font", plot.ink)
-        first = y + MIDDLE * SMALL - (len(lines) - 1) * (SMALL + 2) / 2
+        x += POINTS_PER_PIXEL * float(note.get("xshift") or 0)
+        high = (len(lines) - 1) * (SMALL + 2)
+        first = y + MIDDLE * SMALL - high / 2
+        if note.get("yanchor") == "bottom" and note.get("yref") != "paper":
+            first = y - 2.5 - high
+        elif note.get("yanchor") in ("top", "bottom"):
+            first = y + SMALL + 1 if y < plot.axes["yaxis"].start - SMALL else y - 2.5 - high
         for i, line in enumerate(filter(None, lines)):
-            yield Words(x, first + i * (SMALL + 2), line, SMALL, colour, anchor)
+            said = fitted(line, plot.width, SMALL)
+            at = _kept(x, width_of(said, SMALL), anchor, plot.width)
+            yield Words(at, first + i * (SMALL + 2), said, SMALL, colour, anchor)
 
 
 def below(plot: Plot, width: float, top: float) -> tuple[list[Mark], float]:
@@ -127,7 +167,9 @@ def below(plot: Plot, width: float, top: float) -> tuple[list[Mark], float]:
         if x and x + 16 + width_of(name, SMALL) > width:
             x, y = 0.0, y + SMALL + 4
         colour = colour_of(trace, "line", colour_of(trace, "marker", plot.ink))
-        if trace["type"] == "bar":
+        if trace["type"] == "heatmap":
+            marks.append(Box(x + 4, y + 1, 8, 5, scale_of(trace)[-1], plot.dim, 0.3))
+        elif trace["type"] == "bar":
             marks.append(Box(x + 3, y + 1, 6, 5, colour_of(trace, "marker", plot.dim)))
         elif "lines" not in (trace.get("mode") or "lines"):
             marks.append(Box(x + 5.5, y + 3, 2, 2, colour_of(trace, "marker", plot.ink)))

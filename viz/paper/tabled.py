@@ -12,7 +12,7 @@ from viz.paper.shades import N_LEVELS, colour_at, luminance
 from viz.paper.sheet import Box, Cells, Line, Mark, Sheet, Words, moved
 from viz.theme import Theme
 
-ROW, LEAST_ROW, TALLEST = 9.5, 5.6, 600.0
+ROW, LEAST_ROW, TALLEST = 9.5, 6.4, 600.0
 """Points that a row is high; of many rows, at least, so that all of them are as high as a page."""
 LINE = 8.0
 """Points from one line of a text to the next."""
@@ -120,7 +120,7 @@ def _drawn(table: Table, theme: Theme, width: float) -> tuple[list[Mark], tuple[
 def _shape(table: Table, width: float) -> Shape:
     rows = table.rows
     high = max(LEAST_ROW, min(ROW, TALLEST / max(1, len(rows))))
-    size = min(SMALL, 0.68 * high)
+    size = SMALL
     n = max(map(len, [*table.heads, *rows]))
     shaded = [any(i < len(row) and row[i].shade for row in rows) for i in range(n)]
     soft = [i for i in range(n) if any(i < len(row) and row[i].look for row in rows)]
@@ -138,6 +138,8 @@ def _shape(table: Table, width: float) -> Shape:
     rest = sum(each for each, is_shaded in zip(widths, shaded, strict=True) if not is_shaded)
     each = max(LEAST_CELL, (width - rest) / max(1, sum(shaded)))
     widths = [each if is_shaded else it for it, is_shaded in zip(widths, shaded, strict=True)]
+    narrower = min(1.0, width / sum(widths))  # of more columns than a page can have
+    widths = [it * narrower for it in widths]
     return Shape(widths, high, size, is_upright, has_numbers)
 
 

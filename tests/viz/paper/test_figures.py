@@ -19,20 +19,24 @@ from tests.viz.paper.conftest import HOSTILE, PICTURES, WORDS
 from transformer import decode
 from transformer import record as make_recording
 from transformer.analysis.reading import Reading, read
+from transformer.complexity import LAYERS
 from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.tokenizer import Token
+from viz.commands import page_of
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
+from viz.figures.masks import STATES
 from viz.labels import labels
 from viz.notebook import figure as view_figure
 from viz.paper.axes import decoded
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly
-from viz.paper.record import FigureError, Record, read_record
+from viz.paper.plotted import plotted
+from viz.paper.record import FigureError, Record, address_of, read_record
 from viz.paper.scale import hatched
 from viz.paper.shades import luminance
-from viz.paper.sheet import Line
+from viz.paper.sheet import Box, Line, Words
 from viz.theme import DARK, LIGHT
 from viz.views.view import Selection
 
@@ -266,6 +270,30 @@ def test_every_view_is_drawn_with_its_numbers(
                         for it in lines
                         if len(it.split()) == given.size
                     ), name
+
+
+def test_costs_are_told_apart_and_a_note_stands_at_its_line() -> None:
+    _, figures = page_of(address_of("./why_attention?checkpoint=copy&n=50&d=128"))
+    assert figures["operations"].figure
+    marks = plotted(figures["operations"].figure(LIGHT), 225).marks
+    said = {mark.text: mark for mark in marks if isinstance(mark, Words)}
+    assert {layer.title for layer in LAYERS} <= set(said)
+    parts = [mark.parts[0] for mark in marks if isinstance(mark, Line) and len(mark.parts[0]) == 2]
+    upright = {a[0] for a, b in parts if a[0] == b[0]}
+    for text in ("n = d = 128", "n = 50"):
+        assert said[text].anchor == "start"
+        assert min(abs(said[text].x - each) for each in upright) < 1e-6
+    assert said["n = 50"].x < said["n = d = 128"].x < 150
+
+
+def test_a_mask_says_what_its_colours_are() -> None:
+    _, figures = page_of(address_of("./masks?checkpoint=copy&mask_text=3+7%0A4+9+5"))
+    made = figures["mask-1-combined"].figure
+    assert made
+    marks = plotted(made(LIGHT), 225).marks
+    names = {mark.text for mark in marks if isinstance(mark, Words)} & set(STATES)
+    fills = {mark.fill for mark in marks if isinstance(mark, Box)}
+    assert len(names) > 1 and {LIGHT.mask_colours[STATES.index(it)] for it in names} <= fills
 
 
 @pictures

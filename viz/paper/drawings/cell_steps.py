@@ -39,7 +39,8 @@ def draw(given: Given, width: float) -> Sheet:
             marks.append(Words(0, top + NORMAL + SMALL + 2, said, SMALL, colours["dim"]))
         marks += moved(body, left + 4, top)
         marks += _numbers(numbers, (left + room + 10, top, right - 2), colours)
-        y = top + max(height, NORMAL + SMALL + 3, 9.0 * len(numbers)) + GAP
+        n_lines = sum(1 if _fits(*each, right - 2) else 2 for each in numbers)
+        y = top + max(height, NORMAL + SMALL + 3, 9.0 * n_lines) + GAP
     return Sheet(width, y, colours["background"], tuple(marks))
 
 
@@ -53,7 +54,7 @@ def _stages(given: Given, room: float) -> Iterator[tuple[str, str, Drawn, Number
     bias = [("+ bias", header["bias"])] if header["bias"] else []
     yield (
         "query, key",
-        f"q, k, {len(q)} dimensions",
+        f"{len(q)} dimensions",
         _below(_bars(given, "q", q, room), _bars(given, "k", k, room)),
         [("‖q‖", _norm(q)), ("‖k‖", _norm(k))],
     )
@@ -103,12 +104,19 @@ def _numbers(
     rows: Numbers, place: tuple[float, float, float], colours: dict[str, Any]
 ) -> Iterator[Mark]:
     left, top, width = place
-    for i, (name, number) in enumerate(rows):
-        y, said = top + NORMAL + 9 * i, text(number)
-        room = width - width_of(said, SMALL) - 2
-        yield Words(left, y, fitted(name, room, SMALL), SMALL, colours["dim"])
+    y = top + NORMAL
+    for name, number in rows:
+        said = text(number)
+        yield Words(left, y, fitted(name, width, SMALL), SMALL, colours["dim"])
+        y += 0 if _fits(name, number, width) else 9
         facts = {"name": name, "value": number}
         yield Words(left + width, y, said, SMALL, colours["text"], "end", facts=facts)
+        y += 9
+
+
+def _fits(name: str, number: float | str, width: float) -> bool:
+    """Whether a number has room beside its name."""
+    return width_of(name, SMALL) + width_of(text(number), SMALL) + 2 <= width
 
 
 def _below(first: Drawn, second: Drawn) -> Drawn:

@@ -107,18 +107,16 @@ def _steps(given: Given, step: int, width: float) -> Drawn:
     marks.append(Cells(0, top, wide, high, levels, scale, facts))
     marks.append(Box(0, top, wide, high, None, colours["grid"], 0.4))
     most = max(1.0, *(each["entropy"] for each in header["steps"]))
-    size = min(SMALL, 0.9 * down)
-    every = max(1, round(4.5 / down + 0.49)) if down < 4.5 else 1
+    every = max(1, round(SMALL / down + 0.49)) if down < SMALL else 1
     for i, ((label, special), each) in enumerate(
         zip(header["target"], header["steps"], strict=True)
     ):
         is_now, y = i == step, top + i * down
         ink = colours["accent"] if is_now else colours["dim" if special else "text"]
-        if i % every == 0 or is_now:
-            said = fitted(label, name, size, is_now)
-            marks.append(
-                Words(wide + 4, y + down / 2 + MIDDLE * size, said, size, ink, is_bold=is_now)
-            )
+        if is_now or (i % every == 0 and (every == 1 or abs(i - step) >= every)):
+            said = fitted(label, name, SMALL, is_now)
+            low = y + down / 2 + MIDDLE * SMALL
+            marks.append(Words(wide + 4, low, said, SMALL, ink, is_bold=is_now))
         bar = entropy * each["entropy"] / most
         fill = colours["accent"] if is_now else colours["dim"]
         facts = {"step": i, "entropy": each["entropy"]}
@@ -132,14 +130,13 @@ def _steps(given: Given, step: int, width: float) -> Drawn:
 def _upward(
     keys: list[Any], across: float, y: float, room: float, colours: dict[str, Any]
 ) -> list[Mark]:
-    size = min(SMALL, max(4.5, 0.9 * across))
-    every = max(1, round(size / across + 0.49)) if across < size else 1
+    every = max(1, round(SMALL / across + 0.49)) if across < SMALL else 1
     marks: list[Mark] = []
     for i in range(0, len(keys), every):
         label, special = keys[i]
-        x = (i + 0.5) * across + MIDDLE * size
+        x = (i + 0.5) * across + MIDDLE * SMALL
         ink = colours["dim" if special else "text"]
-        marks.append(Words(x, y, fitted(label, room, size), size, ink, is_upward=True))
+        marks.append(Words(x, y, fitted(label, room, SMALL), SMALL, ink, is_upward=True))
     return marks
 
 

@@ -103,7 +103,7 @@ def words_beside(
 ) -> list[Mark]:
     """A word beside each row or column; of a long text, as many as there is room for."""
     each = step / block
-    size = min(NORMAL, max(4.5, 0.85 * step))
+    size = min(NORMAL, max(SMALL, 0.85 * step))
     every = max(1, round(1.15 * size / each + 0.49)) if each < 1.1 * size else 1
     marks: list[Mark] = []
     for i in range(0, len(tokens), every):

@@ -1,5 +1,6 @@
 """Heads of a layer as arrows between two columns of words."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -33,15 +34,19 @@ def draw(given: Given, width: float) -> Sheet:
     rows, columns = header["rows"], header["columns"]
     n = max(len(rows), len(columns), 1)
     pitch = min(PITCH, max(LEAST_PITCH, TALLEST / n))
-    size = min(NORMAL, 0.72 * pitch)
+    size = min(NORMAL, max(SMALL, 0.72 * pitch))
     heads = given.state["heads"] if header["per_head"] else [0]
     marks: list[Mark] = list(_legend(given, heads, width)) if len(heads) > 1 else []
     top = 12.0 if marks else 0.0
     room = 0.34 * width
-    sides = [max((width_of(text, size) for text, _ in side), default=0) for side in (rows, columns)]
+    pins = set(given.state["pins"])
+    sides = [
+        max((width_of(it, size, f"{c}{i}" in pins) for i, (it, _) in enumerate(side)), default=0)
+        for c, side in (("q", rows), ("k", columns))
+    ]
     titles = [width_of(title, SMALL) for title in header["titles"]]
-    left = min(room, max(sides[0], titles[0])) + 4
-    right = width - min(room, max(sides[1], titles[1])) - 4
+    left = max(min(room, sides[0]), titles[0]) + 4
+    right = width - max(min(room, sides[1]), titles[1]) - 4
     for x, anchor, title in zip(
         (left - 4, right + 4), ("end", "start"), header["titles"], strict=True
     ):
@@ -49,19 +54,27 @@ def draw(given: Given, width: float) -> Sheet:
     top += SMALL + 5
     middle = [top + (i + 0.5) * pitch for i in range(n)]
     marks += _lines(given, heads, (left, right), middle)
-    pins = set(given.state["pins"])
     for letter, tokens, x, anchor in (
         ("q", rows, left - 4, "end"),
         ("k", columns, right + 4, "start"),
     ):
-        for i, (text, special) in enumerate(tokens):
-            is_pinned = f"{letter}{i}" in pins
+        held = {i for i in range(len(tokens)) if f"{letter}{i}" in pins}
+        for i in _named(len(tokens), pitch / size, held):
+            text, special = tokens[i]
+            is_pinned = i in held
             colour = colours["dim"] if special else colours["text"]
             shown = fitted(text, room, size, is_pinned)
             marks.append(
                 Words(x, middle[i] + MIDDLE * size, shown, size, colour, anchor, is_pinned)  # type: ignore[arg-type]
             )
     return Sheet(width, top + n * pitch + 2, colours["background"], tuple(marks))
+
+
+def _named(n: int, room: float, held: set[int]) -> list[int]:
+    """Of n words those that are written, where each has room for so many lines; the held always."""
+    every = max(1, math.ceil(1.05 / room))
+    others = (i for i in range(0, n, every) if every == 1 or all(abs(i - j) >= every for j in held))
+    return sorted({*held, *others})
 
 
 def _legend(given: Given, heads: list[int], width: float) -> Iterator[Mark]:
