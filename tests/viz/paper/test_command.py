@@ -1,8 +1,5 @@
 """python -m viz figure: a picture of an address, without a browser."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -44,17 +41,6 @@ def test_a_figure_has_the_numbers_of_its_address_and_leads_back_there(
         (values,) = (it.get("data-weight") for it in tree.iter() if "data-weight" in it.attrib)
         expected = weights.weights(1, 2).numpy().ravel()
         np.testing.assert_allclose(np.array(values.split(), float), expected, rtol=1e-5, atol=1e-7)
-
-
-def test_another_process_says_only_the_caption_and_makes_the_same_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    here, there = saved(tmp_path, ADDRESS).read_bytes(), tmp_path / "there.svg"
-    command = [sys.executable, "-m", "viz", "figure", ADDRESS, "--out", str(there)]
-    look = {"env": {**os.environ, "PYTHONHASHSEED": "7"}, "cwd": Path(__file__).parents[3]}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **look)
-    assert (done.returncode, done.stdout, done.stderr) == (0, capsys.readouterr().out, "")
-    assert there.read_bytes() == here
 
 
 def test_edits_of_an_address_are_in_its_figure(

@@ -53,25 +53,6 @@ def texts(tree: ElementTree.Element) -> list[str]:
     return [node.text or "" for node in tree.iter(f"{SVG}text")]
 
 
-@pictures
-def test_svg_is_xml_that_runs_and_fetches_nothing(figure_of: Callable, name: str) -> None:
-    content = figure_of(name).file("svg")
-    tree = ElementTree.fromstring(content)
-    tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
-    assert tags <= {"svg", "title", "desc", "metadata", "style", "rect", "g", "path", "text"}
-    names = {attribute for node in tree.iter() for attribute in node.attrib}
-    assert not [each for each in names if each.startswith("on") or "href" in each]
-    assert b"<!" not in content and content.count(b"<?") == 1
-    sources = re.findall(rb"url\(([^)]{0,30})", content)
-    assert sources and all(each.startswith(b"data:font/ttf;base64,") for each in sources)
-
-
-@pictures
-@kinds
-def test_the_same_figure_is_the_same_bytes(figure_of: Callable, name: str, kind: str) -> None:
-    assert figure_of(name).file(kind) == figure_of(name).file(kind)
-
-
 def test_the_numbers_of_arrows_are_those_of_the_head(
     figure_of: Callable, hostile: Recording
 ) -> None:
@@ -294,21 +275,6 @@ def test_a_mask_says_what_its_colours_are() -> None:
     names = {mark.text for mark in marks if isinstance(mark, Words)} & set(STATES)
     fills = {mark.fill for mark in marks if isinstance(mark, Box)}
     assert len(names) > 1 and {LIGHT.mask_colours[STATES.index(it)] for it in names} <= fills
-
-
-@pictures
-def test_pdf_embeds_its_typefaces_and_has_no_type_3(figure_of: Callable, name: str) -> None:
-    (page,) = PdfReader(io.BytesIO(figure_of(name).file("pdf"))).pages
-    fonts = [each.get_object() for each in page["/Resources"]["/Font"].values()]
-    assert fonts
-    for font in fonts:
-        inner = [each.get_object() for each in font.get("/DescendantFonts", [font])]
-        assert {font["/Subtype"], *(each["/Subtype"] for each in inner)} <= {
-            "/Type0",
-            "/TrueType",
-            "/CIDFontType2",
-        }
-        assert all("/FontFile2" in each["/FontDescriptor"] for each in inner)
 
 
 @kinds

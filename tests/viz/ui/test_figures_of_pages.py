@@ -2,6 +2,8 @@
 
 import ast
 import re
+import shutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -9,7 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 
-from tests.viz.ui.test_app import folder, start
+from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
 from viz.commands import page_of
 from viz.paper.crate import command
@@ -20,23 +22,21 @@ from viz.theme import DARK, LIGHT
 from viz.ui.page import Page
 from viz.ui.printing import figure_of
 
-__all__ = ["folder"]
-
 ROOT = Path(__file__).parents[3]
 TEXT = "text=3+7+2+9"
 OFF = "edits=head-off:"
 PATCH = "text=3+7+2+9&patch_from=3+8+2+9&edits=state-from:encoder_self.1.2=3%208%202%209"
 PLACES = {
     "explore": (
-        "picture=map",
-        "picture=inside&cell=1,2",
-        f"{OFF}cross.0.1",
+        "picture=map&kind=cross&layer=1&head=2&lens=score&path=yes&own_scale=yes&special=hidden",
+        "picture=inside&cell=1,2&show=entropy&sort=entropy&top=3&column=two",
+        f"{OFF}cross.0.1&kind=cross&layer=1&heads=0,2&lines=2&pins=q1,k0&rows=read&tool=heads",
     ),
     "compare": (
         "picture=map",
         f"edited_b=yes&same_head=yes&{OFF}encoder_self.0.1&{TEXT}",
     ),
-    "decode": (f"step=2&{TEXT}", f"{OFF}cross.1.2&{TEXT}"),
+    "decode": (f"step=2&{TEXT}", f"{OFF}cross.1.2&{TEXT}&decoding=greedy"),
     "experiment": (
         f"{TEXT}&sweep_sort=layer&sweep_kind=cross",
         f"{TEXT}&sweep_pairs=4",
@@ -168,6 +168,16 @@ def unlinked(html: str) -> str:
     return re.sub(r' href="[^"]*"', "", html)
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One for all tests, so that what a model has answered is known to the next page."""
+    found = tmp_path_factory.mktemp("of_pages")
+    shutil.copytree(SHIPPED, found / "copy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADSCOPE_CHECKPOINTS", str(found))
+        yield found
+
+
 @pytest.mark.parametrize(
     ("page", "query"), [(page, query) for page, each in PLACES.items() for query in each]
 )
@@ -193,6 +203,8 @@ def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
         screen = made.record.screen
         assert (screen.page, screen.checkpoint) == (page, "copy")
         assert {field: spell(screen).get(field) for field in said} == said
+        kept = spell(app.session_state["session"].screen)  # and whatever else is chosen
+        assert {field: spell(screen).get(field) for field in kept} == kept
         again, others = page_of(screen)
         sheets = [each.sheet(COLUMN) for each in (made, figure_of(again, others[name]))]
         assert sheets[0].marks and repr(sheets[0].marks) == repr(sheets[1].marks)

@@ -1,0 +1,208 @@
+"""What every kind of picture keeps as a file: bytes, numbers, and text that stays text."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from pypdf import PdfReader
+
+from tests.viz.ui.test_figures_of_pages import PLACES
+from transformer.tokenizer import NumberTokenizer, Token
+from viz.__main__ import main
+from viz.commands import page_of
+from viz.paper.figure import COLUMN, PAGE
+from viz.paper.record import address_of
+from viz.paper.sheet import Box, Words
+from viz.paper.table import rows
+from viz.ui.page import Shown
+from viz.ui.printing import figure_of
+
+ROOT = Path(__file__).parents[3]
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = ("<script>", '"onload=', "]]>", "=1+1", "%s", "a\0b", "a\u202eb", "@x", "&lt;", "--", "\tx")
+SEEN = {"<script>", '"onload=', "]]>", "=1+1", "%s", "aU+0000b", "aU+202Eb", "@x", "&lt;", "--"}
+"""How they are shown: what hides or reorders text by its number."""
+LIKE_ANOTHER = {
+    *("sequential", "longest_path", "validation-scores", "ov"),
+    *("mask-#-padding", "mask-#-subsequent"),
+    *("encoding_shift", "encoding_similarity", "token_vectors"),
+}
+"""Pictures that are drawn as another one of their page, of other numbers."""
+EVERY = 4
+"""Files of each so many-eth are made twice: all are written by the same writers."""
+FIRST = "./why_attention?checkpoint=copy&text=2"
+"""Of a text that nothing else reads: the command is heard before tokens have other names."""
+ELSEWHERE = f"""
+import sys
+from pathlib import Path
+from viz.__main__ import main
+folder = Path(sys.argv[1])
+main(["figure", {FIRST!r}, "--out", str(folder / "first.svg")])
+from tests.viz.paper import test_contract
+test_contract.NumberTokenizer.token = test_contract.nasty_token
+test_contract.save_all(folder, test_contract.EVERY)
+"""
+NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?|-?inf|nan")
+SAID = re.compile(r"([+−]?[\d,]+(\.\d+)?)( %)?")
+
+
+def nasty_token(self: NumberTokenizer, id: int) -> Token:
+    return Token(id, NASTY[id % len(NASTY)], special=id < 2)
+
+
+def kind_of(shown: Shown, name: str) -> str:
+    if shown.picture is not None:
+        return shown.picture.component.name
+    return shown.sent[0] if shown.sent else re.sub(r"\d", "#", name)
+
+
+def every_kind() -> dict[str, tuple[str, str, Shown, Any]]:
+    """By its kind, the first picture of it: address, name, what is shown, and of which pane."""
+    found: dict[str, tuple[str, str, Shown, Any]] = {}
+    for page, queries in PLACES.items():
+        for query in queries:
+            address = f"./{page}?checkpoint=copy&{query}"
+            pane, figures = page_of(address_of(address))
+            for name, shown in figures.items():
+                if (kind := kind_of(shown, name)) not in LIKE_ANOTHER:
+                    found.setdefault(kind, (address, name, shown, pane))
+    return found
+
+
+def save_all(folder: Path, every: int = 1) -> None:
+    """By the command, crates of each so many-eth kind, and a few PNGs; and all marks as text."""
+    for i, (kind, (address, name, shown, pane)) in enumerate(every_kind().items()):
+        sheet = figure_of(pane, shown, name=name).sheet(PAGE)
+        (folder / f"{kind}.txt").write_text(repr(sheet.marks), "utf-8")
+        for ending in ("zip", "png")[: 1 if i % EVERY else 2]:
+            if i % every == 0:
+                out = str(folder / f"{kind}.{ending}")
+                assert main(["figure", address, "--picture", name, "--out", out]) == 0
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The files, of a copy of the shipped checkpoint whose tokens have other names."""
+    checkpoints, folder = tmp_path_factory.mktemp("all"), tmp_path_factory.mktemp("saved")
+    shutil.copytree(ROOT / "checkpoints" / "copy", checkpoints / "copy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADSCOPE_CHECKPOINTS", str(checkpoints))
+        patch.setenv("SOURCE_DATE_EPOCH", "0")
+        patch.setattr(NumberTokenizer, "token", nasty_token)
+        save_all(folder)
+        first = str(folder / "first.svg")
+        assert main(["figure", FIRST, "--out", first]) == 0
+        yield folder
+
+
+def crates(saved: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
+    for file in sorted(saved.glob("*.zip")):
+        with zipfile.ZipFile(file) as archive:
+            yield file.stem, {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_another_process_says_only_captions_and_makes_the_same_bytes(
+    saved: Path, tmp_path: Path
+) -> None:
+    """Later, with another order of sets, in another place of the earth."""
+    more = {"PYTHONHASHSEED": "7", "TZ": "Pacific/Apia"}
+    look: Any = {"env": os.environ | more, "cwd": ROOT, "check": False}
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, **look)
+    assert (done.returncode, done.stderr) == (0, "")
+    names = {file.name for file in tmp_path.iterdir()}
+    assert not [it for it in names if (saved / it).read_bytes() != (tmp_path / it).read_bytes()]
+    assert {it for it in names if it.endswith(".txt")} == {it.name for it in saved.glob("*.txt")}
+    files = [it for it in names if not it.endswith(".txt")]
+    assert len(files) > 12 and done.stdout.count("\n") == len(files)
+
+
+def test_svg_runs_and_fetches_nothing_whatever_tokens_say(saved: Path) -> None:
+    said: set[str | None] = set()
+    for kind, held in crates(saved):
+        content = held["figure.svg"]
+        tree = ElementTree.fromstring(content)
+        tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
+        known = {"svg", "title", "desc", "metadata", "style", "rect", "g", "path", "text"}
+        assert tags <= known, kind
+        names = {name for node in tree.iter() for name in node.attrib}
+        assert not [name for name in names if name.startswith("on") or "href" in name], kind
+        assert b"<!" not in content and content.count(b"<?") == 1, kind
+        sources = re.findall(rb"(?:url\(|@import)([^)]{0,30})", content)
+        assert all(it.startswith(b"data:font/ttf;base64,") for it in sources), kind
+        assert not re.search("[\0\u202e]", content.decode()), kind
+        said |= {node.text for node in tree.iter(f"{SVG}text")}
+    assert said >= SEEN
+
+
+def test_pdf_runs_nothing_embeds_its_typefaces_and_has_no_type_3(saved: Path) -> None:
+    said = ""
+    for kind, held in crates(saved):
+        content = held["figure.pdf"]
+        active = (b"/JavaScript", b"/JS", b"/AA", b"/OpenAction", b"/URI", b"/Launch", b"/Type3")
+        assert not [name for name in active if name in content], kind
+        (page,) = PdfReader(io.BytesIO(content)).pages
+        fonts = [font.get_object() for font in page["/Resources"]["/Font"].values()]
+        inner = [it.get_object() for font in fonts for it in font.get("/DescendantFonts", [font])]
+        assert inner and all("/FontFile2" in it["/FontDescriptor"] for it in inner), kind
+        said += page.extract_text()
+    assert not [word for word in SEEN if word not in said] and "\u202e" not in said
+
+
+def test_a_table_computes_nothing_and_has_the_numbers_of_the_marks(saved: Path) -> None:
+    texts = set()
+    held = dict(crates(saved))
+    for kind, (_, name, shown, pane) in every_kind().items():
+        figure = figure_of(pane, shown, name=name)
+        drawn = [it for row in rows(figure.sheet(figure.width)) for it in row.values()]
+        _, *table = csv.reader(io.StringIO(held[kind]["numbers.csv"].decode(), newline=""))
+        cells = [cell for row in table for cell in row if cell]
+        assert not [it for it in cells if re.match(r"[=+@\t\r]|-(?!\d|inf)", it)], kind
+        texts |= set(cells)
+        said = [float(it) for it in cells if NUMBER.fullmatch(it) and it != "nan"]
+        known = [float(it) for it in drawn if NUMBER.fullmatch(str(it)) and str(it) != "nan"]
+        assert sorted(said) == pytest.approx(sorted(known), rel=1e-6), kind
+    assert {"'=1+1", "'@x", "'--", "<script>"} <= texts
+
+
+def test_numbers_that_are_written_are_those_of_the_table(saved: Path) -> None:
+    """What stands in a cell, or beside a bar, is its number to the digits that are shown."""
+    n = dict.fromkeys(every_kind(), 0)
+    for kind, (_, name, shown, pane) in every_kind().items():
+        for width in (COLUMN, PAGE):
+            marks = figure_of(pane, shown, name=name).sheet(width).marks
+            boxes = [mark for mark in marks if isinstance(mark, Box) and value_of(mark) is not None]
+            for words in (mark for mark in marks if isinstance(mark, Words)):
+                around = [box for box in boxes if is_within(words, box)]
+                value = value_of(words)
+                if value is None and around:
+                    value = value_of(min(around, key=lambda box: box.width * box.height))
+                if value is not None and (found := SAID.fullmatch(words.text)):
+                    number = float(found[1].replace("−", "-").replace(",", ""))
+                    digits = len((found[2] or ".")[1:])
+                    apart = abs(number - (100 if found[3] else 1) * value)
+                    assert apart <= 0.5001 * 10**-digits, (kind, words.text, value)
+                    n[kind] += 1
+    written = ("sweep", "pairs", "patches", "position-dependence", "score", "cell_steps")
+    assert all(n[kind] for kind in written), n
+
+
+def value_of(mark: Box | Words) -> float | None:
+    """The one number with decimals that a mark stands for."""
+    found = [it for it in mark.facts.values() if isinstance(it, float)]
+    return found[0] if len(found) == 1 else None
+
+
+def is_within(words: Words, box: Box) -> bool:
+    x = words.x + {"start": 1, "middle": 0, "end": -1}[words.anchor]
+    return 0 <= x - box.x <= box.width and 0 <= words.y - box.y <= box.height
