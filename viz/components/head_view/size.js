@@ -12,7 +12,7 @@ const USUAL = 560; // px of a picture that is not fitted; longer columns scroll
 const NARROW_SHARE = 0.45; // of the height of a narrow screen, on which tokens stand above it, too
 const LEAST = 360;
 const PITCHES = [1, 2.6]; // of the type's size, the least and the most from token to token
-const WALL_PITCHES = [0.25, 3.6]; // the same there, where nobody scrolls: names in between are left out
+const WALL_PITCHES = [0, 3.6]; // the same there, where nobody scrolls: names in between are left out
 const CLOSE = 0.85; // of the type's size, from one name to the next
 const LARGEST_TYPE = 1.6; // times the usual size: of few tokens on a wall
 const USUAL_TYPE = 14; // px; on a wall lines are thicker as the type is larger
@@ -24,12 +24,14 @@ export function fit(view) {
   const room = roomBelow(view.box) - view.legend.offsetHeight - 8;
   const usual = isNarrow() ? Math.min(USUAL, NARROW_SHARE * window.innerHeight) : USUAL;
   view.height = Math.max(isWall ? 10 * type : LEAST, room === Infinity ? usual : room);
-  const wanted = Math.floor(view.height / Math.max(nRows, nColumns));
+  const n = Math.max(nRows, nColumns);
+  const edges = isWall && n * type > view.height ? type : 0; // of the first name and the last one
+  const wanted = Math.floor((view.height - edges) / n);
   const [least, most] = (isWall ? WALL_PITCHES : PITCHES).map((times) => Math.round(times * type));
   view.pitch = Math.max(least + 2, Math.min(most, wanted));
   const { style } = view.stage;
   style.setProperty("--pitch", `${view.pitch}px`);
-  style.setProperty("--height", `${Math.min(view.height, Math.max(nRows, nColumns) * view.pitch)}px`);
+  style.setProperty("--height", `${Math.min(view.height, n * view.pitch)}px`);
   const large = isWall ? Math.min(LARGEST_TYPE * type, view.pitch / 1.9) : 1.125 * type;
   style.setProperty("--type", `${view.pitch > 1.5 * type ? Math.max(type, large) : type}px`);
   view.box.style.setProperty("--box", `${view.height}px`);

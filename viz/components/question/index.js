@@ -14,6 +14,8 @@ import { tellTruth } from "./truth.js";
 
 const REVEAL = "headscope:reveal"; // somebody asks for the answer by a key of the talk
 const IN_A_COLUMN = 8;
+const MOST_COLUMNS = 4; // with sliders; of more words one is tapped
+const NARROW = 700; // px of a window in which words stand below each other: the style says the same
 
 // Not a picture: nobody copies it as a figure.
 export default mounted("question", create, update);
@@ -67,7 +69,9 @@ function begin(view, asked, words) {
   view.asked.textContent = asked;
   view.fields = words.map((word, i) => field(view, word, i));
   view.list.replaceChildren(...view.fields.map(({ node }) => node), view.rest.node, view.key);
-  view.list.style.setProperty("--rows", Math.ceil(words.length / Math.ceil(words.length / IN_A_COLUMN)));
+  const nColumns = Math.ceil(words.length / IN_A_COLUMN);
+  view.list.style.setProperty("--rows", Math.ceil(words.length / nColumns));
+  view.list.classList.toggle("many", nColumns > MOST_COLUMNS);
 }
 
 function field(view, word, i) {
@@ -106,9 +110,14 @@ function show(view) {
   if (truth) tellTruth(view, isTold ? tally : null);
 }
 
+function hint({ list }) {
+  const isTapped = list.classList.contains("many") && window.innerWidth > NARROW;
+  return isTapped ? "Tap a word" : `Tap a word, or spread ${ALL} points`;
+}
+
 function sayWhere(view, mode, tally, given) {
   if (mode === "room") return `${tally.answered} of ${tally.asked} have answered`;
-  const said = given ? `${given} of ${ALL} points` : `Tap a word, or spread ${ALL} points`;
+  const said = given ? `${given} of ${ALL} points` : hint(view);
   const isSaid = view.uncounted ? tally : given && mode === "guest";
   return isSaid ? `${said}. ${howCounted(view, tally)}` : said;
 }
