@@ -288,6 +288,11 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
         mover.keyboard.press(key)
     for window in windows:
         expect(heading(window)).to_have_text(scenes[at].heading)
+    for keys, at in ((("End",), -1), (("Home", "End", "PageUp", "PageUp"), -3)):
+        for key in keys:  # sooner than anything is drawn
+            page.keyboard.press(key)
+        for window in windows:
+            expect(heading(window)).to_have_text(scenes[at].heading)
     presenter.keyboard.press("Home")
     expect(heading(phone)).to_have_text(scenes[0].heading)
     painted(phone)

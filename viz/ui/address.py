@@ -79,6 +79,7 @@ def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
         page=page,
         query=query(state.screen),
         number=state.address.number + (not is_whole),
+        n_opened=state.address.n_opened + 1,
         taken=taken,
     )
 

@@ -105,6 +105,7 @@ def _hear(story: Story, number: int, start: str = "") -> None:
         here=_spelled(screen),
         asked=_spelled(state.asked),
         led=_spelled(state.led),
+        opened=str(state.address.n_opened),
         tool=seen_by(replace(screen, tool=_other_tool(screen)), role, room),
         code=room or "",
         rooms=rooms_address(),

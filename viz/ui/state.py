@@ -33,6 +33,8 @@ class Address:
     """Of the last address that was written."""
     n_entries: int = 0
     """How many choices were made to which Back leads."""
+    n_opened: int = 0
+    """How many addresses were read: of a link, of Back or Forward."""
     taken: str | None = None
     """Where somebody went by Back or Forward, if nothing was chosen since."""
 

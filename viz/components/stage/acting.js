@@ -7,7 +7,7 @@ import { turnDark } from "./dark.js";
 import { isTyped, placeInTalk } from "./going.js";
 import { actionOf } from "./keys.js";
 import { inRoom, openPresenter } from "./meeting.js";
-import { STEERED, goTo, setOver } from "./moving.js";
+import { STEERED, goTo, sceneAhead, setOver } from "./moving.js";
 import { isCut, reveal } from "./recorded.js";
 import { turn } from "./turning.js";
 
@@ -23,8 +23,8 @@ export function onKey(talk, event) {
 }
 
 const ACTIONS = {
-  next: (talk) => goTo(talk, placeInTalk().scene),
-  previous: (talk) => goTo(talk, placeInTalk().scene - 2),
+  next: (talk) => goTo(talk, sceneAhead(talk)),
+  previous: (talk) => goTo(talk, sceneAhead(talk) - 2),
   first: (talk) => goTo(talk, 0),
   last: (talk) => goTo(talk, talk.scenes.length - 1),
   blank: (talk) => setOver(talk, talk.over === "blank" ? "" : "blank"),

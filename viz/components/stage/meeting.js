@@ -6,14 +6,14 @@ import { placeInTalk } from "./going.js";
 import { fillInvitation } from "./invitation.js";
 import { LOST, carryOut, showTogether } from "./moving.js";
 import { enterRoom, openRoom } from "./room.js";
-import { createTogether, goThere, hear, see } from "./together.js";
+import { createTogether, goThere, hear, see, underway } from "./together.js";
 
 const BLOCKED = "Your browser keeps the presenter's window from opening: allow pop-ups of this page, then press p again.";
 
 // The server has drawn what this window shows. isForgotten: another server, or another session of
 // it, which begins at the link by which the page was opened, and is being told where it is.
 export function meet(talk, isForgotten) {
-  const { code, rooms, here, asked, led, audience } = talk;
+  const { code, rooms, here, asked, led, opened, session, audience } = talk;
   const { role } = placeInTalk();
   const path = code && `${rooms}/${code}/news?role=${role}`;
   if (path !== (talk.room?.path ?? "")) {
@@ -23,7 +23,7 @@ export function meet(talk, isForgotten) {
   fillInvitation(talk.invitation, audience);
   const { to, isThere } = talk.together;
   if (isForgotten && to && isThere) goThere(talk.together, to);
-  carryOut(talk, see(talk.together, { here, asked, led }));
+  carryOut(talk, see(talk.together, { here, asked, led, opened: `${session} ${opened}` }));
   if (!code && role === "presenter") inRoom(talk, () => {});
 }
 
@@ -82,7 +82,7 @@ export async function openPresenter(talk) {
 async function open(talk) {
   if (talk.code) return talk.windows;
   try {
-    const at = talk.together.underway ?? talk.here; // what was drawn last may be the scene before
+    const at = underway(talk.together) ?? talk.here; // what was drawn last may be the scene before
     return await (talk.opening ??= openRoom(talk.rooms, at));
   } catch (error) {
     Object.assign(talk, { opening: null, after: null });

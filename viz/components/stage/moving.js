@@ -8,7 +8,7 @@ import { showCovers } from "./covers.js";
 import { isFrame, placeInTalk } from "./going.js";
 import { showRoom } from "./presenter.js";
 import { expectScene, isCut, keep, standIn } from "./recorded.js";
-import { goThere, lead } from "./together.js";
+import { giveUp, goThere, lead, underway } from "./together.js";
 import { turn } from "./turning.js";
 
 export const LOST = "Not connected";
@@ -21,8 +21,19 @@ export function goTo(talk, i) {
   talk.overview.dialog.close();
   const to = Math.max(0, Math.min(talk.scenes.length - 1, i));
   if (talk.after || (talk.opening && !talk.code)) talk.after = () => goTo(talk, i);
-  else if (talk.scenes[to] && to !== placeInTalk().scene - 1) goToLink(talk, talk.scenes[to].link);
+  else if (talk.scenes[to] && to !== sceneAhead(talk) - 1) goToLink(talk, talk.scenes[to].link);
   else if (talk.over) setOver(talk, "");
+}
+
+// The scene, counted from 1, that this window shows or is on its way to: the next key leads on from
+// there, however soon it comes.
+export function sceneAhead({ together }) {
+  const link = underway(together);
+  return link === null ? placeInTalk().scene : sceneOf(link);
+}
+
+function sceneOf(link) {
+  return Number(new URL(link, location.href).searchParams.get("scene") ?? 1);
 }
 
 function goToLink(talk, link) {
@@ -53,7 +64,7 @@ export function carryOut(talk, { follow: link, tell }) {
 // Where there is no picture to wait for, it goes at once; else a later one may overtake it. Where the
 // server cannot be told, the address says it: the live scene follows once it can.
 function show(talk, link) {
-  const to = Number(new URL(link, location.href).searchParams.get("scene") ?? 1);
+  const to = sceneOf(link);
   const { role, scene } = placeInTalk();
   Object.assign(talk, { going: link, wentAt: performance.now(), n_tries: 0 });
   const go = () => {
@@ -86,11 +97,11 @@ export function look(talk) {
 // Whether the server rests and never took where this window went: of pages that follow upon each
 // other in a moment Streamlit may lose one.
 function isLost(talk) {
-  const { seen, underway } = talk.together;
-  const isWaiting = underway !== null && seen.asked !== underway && !isCut() && isAtRest();
-  if (!isWaiting || performance.now() < talk.wentAt + LATE || talk.n_tries === MOST_TRIES) return false;
+  const to = underway(talk.together);
+  if (to === null || isCut() || !isAtRest() || performance.now() < talk.wentAt + LATE) return false;
   Object.assign(talk, { wentAt: performance.now(), n_tries: talk.n_tries + 1 });
-  return talk.going === underway;
+  if (talk.n_tries > MOST_TRIES) giveUp(talk.together);
+  return talk.going === to && talk.n_tries <= MOST_TRIES;
 }
 
 // Whether this window is where its talk is, and what is said of that.

@@ -32,6 +32,7 @@ def stage(
     recording. talk, all of them links unless said otherwise:
     leave: the same screen without the talk. start: where the window goes at once, or empty.
     here, asked, led: what is shown; what was opened last; the same without what does not exist.
+    opened: how many addresses were opened so far.
     tool: the same screen, where a click does something else. next: the scene after this one.
     code: of its room. rooms: the path of all rooms. windows: the stage and the presenter's
     window in that room. audience: link, QR code and why there is none.

@@ -3,12 +3,13 @@ import { test } from "node:test";
 
 import { isNews } from "../../../../viz/components/address/theme.js";
 import { actionOf } from "../../../../viz/components/stage/keys.js";
-import { createTogether, goThere, hear, lead, see } from "../../../../viz/components/stage/together.js";
+import { createTogether, giveUp, goThere, hear, lead, see } from "../../../../viz/components/stage/together.js";
 
 const nowhere = { matches: () => false };
 const byKeys = { matches: () => true };
 const press = (key, more = {}) => ({ key, ...more });
-const at = (link, here = link) => ({ here, asked: link, led: link });
+// opened: each link is opened once, unless said otherwise.
+const at = (link, here = link, opened = link) => ({ here, asked: link, led: link, opened });
 const news = (to, more = {}) => ({ to, over: "", holds: false, ...more });
 
 // A window in a room whose talk is at "one".
@@ -61,7 +62,7 @@ test("who has wandered to where the talk goes is there; what does not exist is n
   hear(phone, news("two"));
   assert.ok(phone.isThere);
   hear(phone, news("three, head 99"));
-  see(phone, { asked: "three, head 99", led: "three", here: "three" });
+  see(phone, { asked: "three, head 99", led: "three", here: "three", opened: "three, head 99" });
   assert.ok(phone.isThere);
 });
 
@@ -78,6 +79,24 @@ test("what the presenter changes is told once, and news from before lead nowhere
   assert.deepEqual(told("nine", 2), {}); // of another window, before the server heard of "three"
   assert.deepEqual(told("three", 3), {});
   assert.deepEqual(told("one", 3), { follow: "one" });
+});
+
+test("there and back at once: what the server draws in between is led to by nobody", () => {
+  const wall = inRoom(true);
+  for (const link of ["two", "one"]) lead(wall, goThere(wall, link));
+  assert.deepEqual(see(wall, at("one")), {}); // drawn again, before it heard of anything
+  assert.deepEqual(see(wall, at("two")), {});
+  assert.deepEqual(see(wall, at("one", "one", "again")), {});
+  const typed = { tell: { id: 3, to: "one, edited", over: "" } };
+  assert.deepEqual(see(wall, at("one", "one, edited", "again")), typed);
+});
+
+test("where the server never draws what a window goes to, what is changed there is told again", () => {
+  const wall = inRoom(true);
+  lead(wall, goThere(wall, "two"));
+  assert.deepEqual(see(wall, at("one", "one, edited")), {});
+  giveUp(wall);
+  assert.deepEqual(see(wall, at("one", "one, edited")), { tell: { id: 2, to: "one, edited", over: "" } });
 });
 
 test("what was led to without a connection is told once there is one", () => {
