@@ -4,7 +4,7 @@ const LABELLED_CELL = 26; // a cell is stretched to this before it gets smaller 
 const USUAL = 540; // px: the height of a map that is not fitted
 const LEAST = 360;
 const LABEL_LINE = 1; // of the type's size: labels closer than this would meet
-const AXIS_TITLE = 24;
+const AXIS_TITLE = 24; // px for the title of an axis, or more where type is large
 const LABEL_GAP = 6;
 const LEVEL_LABELS = 6; // more columns than these have upright labels
 
@@ -16,12 +16,12 @@ export function measureFrame(map, width, context, { family, type, largest, broad
   const { nRows, nColumns, header } = map;
   context.font = `${type}px ${family}`;
   const rows = Math.min(widest(context, header.rows), 0.24 * width, 11 * type);
-  const x = Math.ceil(AXIS_TITLE + rows + LABEL_GAP);
+  const x = Math.ceil(titleRoom(type) + rows + LABEL_GAP);
   const across = (width - x - 8) / nColumns;
   const longest = widest(context, header.columns);
   const level = linesOf(longest, nColumns, isWall ? across : Math.min(across, 3 * largest), isWall);
   const columns = level ? level * (type + 3) : Math.min(longest, 8 * type);
-  const below = Math.ceil(LABEL_GAP + columns + AXIS_TITLE);
+  const below = Math.ceil(LABEL_GAP + columns + titleRoom(type));
   const height = space === Infinity ? USUAL : Math.max(least, space);
   const down = (height - below - 9) / nRows;
   const smallest = Math.min(across, down, largest);
@@ -34,6 +34,10 @@ export function measureFrame(map, width, context, { family, type, largest, broad
   const left = isWall ? Math.floor((width - 8 - x - plot.width) / 2) : 0;
   plot.x = x + left;
   return { width, height: plot.y + plot.height + below, plot, left, level, room: { rows, columns }, family, type };
+}
+
+function titleRoom(type) {
+  return Math.max(AXIS_TITLE, Math.ceil(1.4 * type));
 }
 
 // Lines of level labels below the columns: 0 where they stand upright. From afar upright ones are
@@ -67,13 +71,13 @@ export function boxOf(frame, window, [firstRow, lastRow], [firstColumn, lastColu
 }
 
 // What lies at a point: { axis: "cell", "rows" or "columns", row, column }, or null.
-export function placeAt({ plot, height, left: start }, [top, bottom, left, right], x, y) {
+export function placeAt({ plot, height, left: start, type }, [top, bottom, left, right], x, y) {
   const column = left + Math.floor(((x - plot.x) / plot.width) * (right - left));
   const row = top + Math.floor(((y - plot.y) / plot.height) * (bottom - top));
   const [inRows, inColumns] = [row >= top && row < bottom, column >= left && column < right];
   if (inRows && inColumns) return { axis: "cell", row, column };
-  if (inRows && x < plot.x && x > start + AXIS_TITLE) return { axis: "rows", row, column: -1 };
-  if (inColumns && y > plot.y + plot.height && y < height - AXIS_TITLE) {
+  if (inRows && x < plot.x && x > start + titleRoom(type)) return { axis: "rows", row, column: -1 };
+  if (inColumns && y > plot.y + plot.height && y < height - titleRoom(type)) {
     return { axis: "columns", row: -1, column };
   }
   return null;
