@@ -99,7 +99,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(file)
     is_headed(first, "Nine is copied")
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)  # it closes by itself
-    page.get_by_role("link", name="Read it").last.click()
+    page.get_by_role("link", name="Read it").first.click()
     expect(page.locator(".story")).to_contain_text("It copies.")
     open_app(page, f"{address}/?story={file}&scene=2")
     expect(page.locator(".story")).to_contain_text("3 7 2")

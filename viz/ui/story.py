@@ -23,7 +23,6 @@ _STYLE = """
                               gap: 0.2rem 1.4rem; }
   .story p { margin: 0.2rem 0; max-width: 110ch; line-height: 1.5; }
   .story nav { color: DIM; font-size: 0.875rem; }
-  .story a { color: ACCENT; text-underline-offset: 3px; }
 </style>
 """
 

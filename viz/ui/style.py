@@ -123,9 +123,12 @@ def _named(page: Page, pages: Iterable[Page]) -> str:
 
 
 def _readable(theme: Theme) -> str:
-    """Colours where Streamlit's own are under 4.5:1: captions, and white on a light accent."""
+    """Colours where Streamlit's own, or the browser's, are under 4.5:1: captions, white on a light
+    accent, and links to another state of the app.
+    """
     return f"""
 <style>
+  a[data-state] {{ color: {theme.accent}; text-underline-offset: 3px; }}
   .stMarkdown [data-testid="stCaptionContainer"] {{ color: {theme.dim}; opacity: 1; }}
   .stMultiSelect [data-tag] {{ color: {theme.background}; }}
 </style>

@@ -33,7 +33,6 @@ _STYLE = """
   }
   .st-key-lesson [data-testid="stWidgetLabel"] p { font-size: 1.05rem; }
   .lesson-links { display: flex; flex-wrap: wrap; gap: 0.3rem 1.6rem; }
-  .lesson-links a { color: ACCENT; text-underline-offset: 3px; }
 </style>
 """
 

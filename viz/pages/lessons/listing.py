@@ -19,7 +19,7 @@ _STYLE = """
   .lessons { padding: 0 !important; }
   .lessons li { display: flex; flex-direction: column; gap: 0.5rem; padding: 1rem 1.1rem;
                 border: 1px solid GRID; border-radius: 8px; }
-  .lessons a { color: ACCENT; font-weight: 600; text-underline-offset: 3px; }
+  .lessons a { font-weight: 600; }
   .lessons p { margin: 0; font-size: 0.95rem; line-height: 1.5; }
   .lessons small { margin-top: auto; font-size: 0.875rem; color: DIM; }
 </style>
@@ -58,7 +58,7 @@ def _place(name: str) -> int:
 def _cards(lessons: list[Story], theme: Theme, screen: Screen) -> str:
     style = _STYLE.replace("GRID", theme.grid).replace("DIM", theme.dim)
     items = "".join(_card(each, address_of(each, screen)) for each in lessons)
-    return f'{style.replace("ACCENT", theme.accent)}<ol class="lessons">{items}</ol>'
+    return f'{style}<ol class="lessons">{items}</ol>'
 
 
 def address_of(lesson: Story | None, screen: Screen) -> str:

@@ -1,4 +1,4 @@
-"""Stories: those that are shipped, and one of one's own, put together, saved and opened again."""
+"""Stories: one of one's own, put together, saved and opened again, and those that are shipped."""
 
 from functools import partial
 
@@ -7,9 +7,9 @@ import streamlit as st
 from viz.components.kit.guarded import guarded
 from viz.labels import literal
 from viz.pages.stories.editor import edit_story
-from viz.pages.stories.links import draw_links, save_page
+from viz.pages.stories.links import draw_links
 from viz.pages.stories.opening import open_box
-from viz.stories.shipped import stories_of
+from viz.pages.stories.talks import draw_talks
 from viz.stories.story import Story
 from viz.ui.collecting import ADD, GONE, anothers, begin, draft
 from viz.ui.page import Page, Pane
@@ -17,19 +17,45 @@ from viz.ui.state import session
 
 
 def draw(pane: Pane) -> None:
-    """The talks that are there, what opens another one, and the one that is put together."""
-    for story in stories_of("talk"):
-        _talk(story)
-    open_box()
+    """What is put together comes first; where nothing is, the talks that are there."""
+    st.markdown(
+        "A story is a sequence of screens with words beside them. Every scene stays live: give it "
+        "as a talk, with a window of your own for notes and phones that follow, read it by "
+        "yourself, or save it as one HTML file that needs no server."
+    )
+    st.caption(
+        "Keys of a talk: → or PageDown leads on, ← or PageUp back, p opens your own window, q "
+        "shows the audience's link, o all scenes, h all heads, b black, d dark, f full screen, "
+        "Esc ends it."
+    )
+    if session().screen.draft is None:
+        draw_talks()
+        _own()
+    else:
+        _own()
+        draw_talks()
+
+
+def _own() -> None:
+    """The story that is put together, or how one begins."""
     made = draft()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader("Your own story", anchor=False, width="stretch")
+        open_box()
     if made is not None:
         edit_story(made)
     elif (other := anothers()) is not None:
         _copying(other)
-    elif session().screen.draft is None:
-        st.info(f"“{ADD}”, in Explore's Save, on Decode and in the sidebar, begins one.")
-    else:
+    elif session().screen.draft is not None:
         st.warning(GONE)
+    else:
+        st.markdown(
+            f"1. Wherever you see something worth telling, press **{ADD}**: in the sidebar (»), in "
+            "Explore's Save, or on Decode.\n"
+            "2. Here, give each scene a heading, words and notes, put them in order, and check "
+            "that every scene fits a wall.\n"
+            "3. Give it as a talk, and save it: as Markdown, which opens here again, or as HTML."
+        )
 
 
 def _copying(story: Story) -> None:
@@ -41,13 +67,6 @@ def _copying(story: Story) -> None:
             draw_links(story)
         copy = guarded(partial(begin, story))
         st.button("Copy it", help="A story of your own that begins as this one", on_click=copy)
-
-
-def _talk(story: Story) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{literal(story.title)}** · {len(story.scenes)} scenes")
-        draw_links(story)
-        save_page(story)
 
 
 PAGE = Page("stories", "Stories", "Learn", 12, draw, shows="nothing")
