@@ -33,23 +33,29 @@ def describe_map(map: AttentionMap, layer: int, head: int) -> str:
     """One true sentence about the map of one head, however it is read."""
     values = map.values(layer, head)
     title = f"{map_name(map, layer, head)}, {kind_name(map.kind)}"
-    start = f"{title} from {values.size(0)} queries to {values.size(1)} keys"
+    start = f"{title} from {_sizes(*values.shape)}"
     allowed = map.allowed(layer, head)
     cell = strongest_cell(values, allowed)
     if cell is None:
         return f"{start}: {_empty(bool(allowed.any()))}."
     favourite = _favourite(map.attention, values) if map.is_plain else ""
     value = float(values[cell])
-    return f"{start}{favourite}. Strongest: {cell_sentence(map, layer, head, cell, value)}"
+    return f"{start}{favourite}. Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
 
 
 def cell_sentence(
-    map: AttentionMap, layer: int, head: int, cell: tuple[int, int], value: float
+    map: AttentionMap,
+    layer: int,
+    head: int,
+    cell: tuple[int, int],
+    value: float,
+    is_quoted: bool = False,
 ) -> str:
     """The sentence of one cell, (row, column), and its value, NaN where it is masked."""
     row, column = cell
     number = map.attention.number(layer)
-    return sentence(wording(map), map.rows[row], map.columns[column], number, head, value)
+    tokens = (map.rows[row], map.columns[column])
+    return sentence(wording(map), *tokens, number, head, value, is_quoted)
 
 
 def describe_heads(
@@ -72,7 +78,7 @@ def describe_heads(
     maps = f"{maps}, {kind_name(map.kind)}"
     if not known:
         return f"{maps}."
-    sizes = f"{len(map.rows)} queries to {len(map.columns)} keys"
+    sizes = _sizes(len(map.rows), len(map.columns))
     found = [
         (abs(float(map.values(layer, head)[cell])), layer, head, cell)
         for layer, head in product(layers, known)
@@ -83,7 +89,28 @@ def describe_heads(
         return f"{maps} from {sizes}: {_empty(is_open)}."
     _, layer, head, cell = max(found, key=lambda each: each[0])
     value = float(map.values(layer, head)[cell])
-    return f"{maps} from {sizes}. Strongest: {cell_sentence(map, layer, head, cell, value)}"
+    return f"{maps} from {sizes}. Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
+
+
+def _sizes(n_rows: int, n_columns: int) -> str:
+    return f"{counted(n_rows, 'query', 'queries')} to {counted(n_columns, 'key', 'keys')}"
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """
+    >>> counted(1, "key", "keys"), counted(1200, "key", "keys")
+    ('1 key', '1,200 keys')
+    """
+    return f"{n:,} {one if n == 1 else many}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *some, last = names
+    return f"{', '.join(some)} and {last}" if some else last
 
 
 def _empty(is_open: bool) -> str:
@@ -93,6 +120,15 @@ def _empty(is_open: bool) -> str:
 def capitalised(text: str) -> str:
     """The same with a capital first letter, the rest as it stands."""
     return text[:1].upper() + text[1:]
+
+
+def uncapitalised(text: str) -> str:
+    """A title within a sentence.
+
+    >>> uncapitalised("Beam size"), uncapitalised("OV circuit")
+    ('beam size', 'OV circuit')
+    """
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def _favourite(attention: Attention, weights: Tensor) -> str:

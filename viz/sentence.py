@@ -45,11 +45,22 @@ def weight_wording(kind: str, *, is_produced: bool = False, is_mean: bool = Fals
     )
 
 
-def sentence(words: Wording, row: Token, column: Token, layer: int, head: int, value: float) -> str:
-    """The sentence of one cell; value: NaN where it is masked."""
+def sentence(
+    words: Wording,
+    row: Token,
+    column: Token,
+    layer: int,
+    head: int,
+    value: float,
+    is_quoted: bool = False,
+) -> str:
+    """The sentence of one cell; value: NaN where it is masked. is_quoted: whether the words of the
+    text stand in quotation marks, where nothing else sets them apart.
+    """
+    mark = "“{}”" if is_quoted else "{}"
     filled = {
-        "row": bare_label(row),
-        "column": bare_label(column),
+        "row": mark.format(bare_label(row)),
+        "column": mark.format(bare_label(column)),
         "layer": layer,
         "head": head,
         "value": amount(value),

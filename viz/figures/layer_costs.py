@@ -78,7 +78,10 @@ def describe_costs(quantity: str, sizes: Sizes, n: int) -> str:
     values = ", ".join(
         f"{layer.title.lower()} {getattr(layer, quantity).value(n, sizes):,}" for layer in LAYERS
     )
-    return f"{QUANTITIES[quantity]}, over the length of the sequence. At n = {n:,}: {values}."
+    over = (
+        f"over the length n of the sequence, with d = {sizes.d:,}, k = {sizes.k:,}, r = {sizes.r:,}"
+    )
+    return f"{QUANTITIES[quantity]}, {over}. At n = {n:,}: {values}."
 
 
 def describe_times(measured: Measured) -> str:

@@ -48,6 +48,8 @@ class Picture:
     which: Which
     title: str
     id: str
+    of: str = ""
+    """Whose it is, in words that stand behind the title."""
 
     @property
     def states(self) -> Tensor:
@@ -65,7 +67,8 @@ class Picture:
         states = self.states
         parts = [f"{int(states.eq(i).sum())} {STATES[i]}" for i in range(len(STATES))]
         present = [part for part in parts if not part.startswith("0 ")]
-        return f"{self.title}, {states.numel()} cells: {', '.join(present)}."
+        name = " ".join(filter(None, [self.title, self.of]))
+        return f"{name}, {states.numel()} cells: {', '.join(present)}."
 
 
 def draw(picture: Picture, theme: Theme) -> go.Figure:

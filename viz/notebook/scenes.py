@@ -135,6 +135,7 @@ def _training(made: Made) -> Iterator[Drawn]:
     player = SnapshotPlayer(made.selection, metric)
     step = course.steps[-1] if screen.snapshot is None else screen.snapshot
     nearest = min(course.steps, key=lambda each: abs(each - step))
-    data = partial(player.data, place=course.steps.index(nearest))
+    place = course.steps.index(nearest)
+    data = partial(player.data, place=place)
     payload = player.payload(course, training_rows(path, snapshots))
-    yield Drawn(player.component, data, payload, player.says(course))
+    yield Drawn(player.component, data, payload, player.says(course, place))

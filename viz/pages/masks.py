@@ -12,7 +12,7 @@ from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_
 from viz.export import masks_csv
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
-from viz.labels import kind_title, literal
+from viz.labels import kind_name, kind_title, literal
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.limits import charge, check_text, limited
@@ -41,8 +41,8 @@ def draw(pane: Pane) -> None:
     field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
         text = second_text(pane.screen.mask_text, default)
-        second = record_second(shown, text, default)
-    recordings = (recording_of_text(shown.request), second)
+        read, second = record_second(shown, text, default)
+    recordings, texts = (recording_of_text(shown.request), second), (shown.request.text, read)
     with kinds:
         kind = choose_kind(pane.screen.mask_kind, list(recordings[0].attentions))
     with which:
@@ -59,20 +59,22 @@ def draw(pane: Pane) -> None:
             f"headscope-masks-{kind}.csv",
             "Both sentences' masks, one row per cell",
         )
-        for_a_paper(pane, _shown(batch, kind, side, is_used), "paper masks")
+        for_a_paper(pane, _shown(batch, texts, kind, side, is_used), "paper masks")
     for number, column in enumerate(st.columns(2, gap="large")):
         with column:
-            show_sentence(number + 1, batch[number], kind, side, is_single=is_used)
+            each = pictures(number + 1, batch[number], texts, kind, side, is_used)
+            show_sentence(number + 1, batch[number], each)
 
 
 def _figures(pane: Pane) -> dict[str, Shown]:
     shown, default, said = pane.answer, offered_example(pane.answer), pane.screen.mask_text
-    second = record_second(shown, default if said is None else said, default)
+    read, second = record_second(shown, default if said is None else said, default)
     recordings = (recording_of_text(shown.request), second)
     kinds = list(recordings[0].attentions)
     kind = next(it for it in (pane.screen.mask_kind, "decoder_self", *kinds) if it in kinds)
     batch, is_single = _batch(shown, recordings, kind, pane.screen.masks)
-    return _shown(batch, kind, padded_side(recordings[0], kind), is_single)
+    texts = (shown.request.text, read)
+    return _shown(batch, texts, kind, padded_side(recordings[0], kind), is_single)
 
 
 def _batch(
@@ -153,20 +155,20 @@ def second_text(said: str | None, default: str) -> str:
     return text
 
 
-def record_second(shown: Answer, text: str, default: str) -> Recording:
-    """What the model makes of the text; of another one, with a word why, where it cannot."""
+def record_second(shown: Answer, text: str, default: str) -> tuple[str, Recording]:
+    """The text and what the model makes of it; another one, with a word why, where it cannot."""
     for other in (default, shown.request.text):
         try:
             check_text(text)
             request = make_request(shown.request.checkpoint, text, "greedy")
             if text != default:
                 charge(request)
-            return recording_of_text(limited(request))
+            return text, recording_of_text(limited(request))
         except InputError as error:
             said = literal(f"{error} Shown: “{other}”.")
             st.warning(f"Second sentence: {said}", icon=":material/info:")
             text = other
-    return recording_of_text(shown.request)
+    return shown.request.text, recording_of_text(shown.request)
 
 
 def choose_kind(said: str | None, kinds: list[str]) -> str:
@@ -197,13 +199,13 @@ def legend(batch: Sequence[SentenceMasks]) -> None:
     st.html(f'<div class="mask-legend" style="font-size:.875rem">{"".join(entries)}</div>')
 
 
-def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str, is_single: bool) -> None:
+def show_sentence(number: int, masks: SentenceMasks, shown: Sequence[Picture]) -> None:
     """The masks of one sentence of the batch: each by itself and together, or as one picture."""
 
     st.markdown(
         f"**Sentence {number:d}** · keys: {masks.n_keys:d} tokens, {masks.n_padding:d} of padding"
     )
-    first, *others = pictures(number, masks, kind, side, is_single)
+    first, *others = shown
     if not others:
         _show(first, number)
         return
@@ -216,9 +218,17 @@ def show_sentence(number: int, masks: SentenceMasks, kind: str, side: str, is_si
 
 
 def pictures(
-    number: int, masks: SentenceMasks, kind: str, side: str, is_single: bool
+    number: int,
+    masks: SentenceMasks,
+    texts: Sequence[str],
+    kind: str,
+    side: str,
+    is_single: bool,
 ) -> list[Picture]:
-    """One mask; or padding, subsequent and both."""
+    """One mask; or padding, subsequent and both. texts: of both sentences."""
+    whose = "used by the model" if is_single else "as in the textbook"
+    text, other = texts[number - 1], texts[2 - number]
+    of = f"of {kind_name(kind)} over “{text}” in a batch with “{other}”, {whose}"
     padding: tuple[Which, str] = ("padding", f"{side.capitalize()} padding mask")
     shown: list[tuple[Which, str]] = [padding]
     if is_single:
@@ -226,23 +236,24 @@ def pictures(
     elif masks.subsequent is not None:
         shown += [("subsequent", "Subsequent mask"), ("combined", "Both together")]
     return [
-        Picture(masks, which, title, f"masks {kind} {number} {which}") for which, title in shown
+        Picture(masks, which, title, f"masks {kind} {number} {which}", of) for which, title in shown
     ]
 
 
 def _shown(
-    batch: Sequence[SentenceMasks], kind: str, side: str, is_single: bool
+    batch: Sequence[SentenceMasks], texts: Sequence[str], kind: str, side: str, is_single: bool
 ) -> dict[str, Shown]:
     return {
         f"mask-{number}-{each.which}": _shown_mask(each, number)
         for number, masks in enumerate(batch, 1)
-        for each in pictures(number, masks, kind, side, is_single)
+        for each in pictures(number, masks, texts, kind, side, is_single)
     }
 
 
 def _shown_mask(picture: Picture, number: int) -> Shown:
     named = f"Sentence {number}: {picture.title}"
-    return Shown(named, figure=partial(figures.draw, picture), says=picture.describe())
+    draw = partial(figures.draw, picture)
+    return Shown(named, figure=draw, says=picture.describe(), is_of_text=False)
 
 
 def _show(

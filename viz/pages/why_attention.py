@@ -89,6 +89,7 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
             small=partial(_costs, quantity, sizes, n),
             says=describe_costs(quantity, sizes, n),
             is_of_text=False,
+            is_of_checkpoint=False,
         )
         for quantity, title in QUANTITIES.items()
     }
@@ -100,6 +101,7 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
         small=lambda theme: draw_times(measured, n, theme),
         says=describe_times(measured),
         is_of_text=False,
+        is_of_checkpoint=False,
         is_in_address=False,
     )
     return shown | {TIMES: times}

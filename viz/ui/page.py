@@ -113,6 +113,8 @@ class Shown:
     """What it shows, in a sentence; a picture says it itself."""
     is_of_text: bool = True
     """Whether it shows what the model made of the text, and not only the checkpoint."""
+    is_of_checkpoint: bool = True
+    """Whether it shows something of the checkpoint at all."""
     is_in_address: bool = True
     """Whether its address is enough to make it again; a button made others, or a clock."""
     pane: Pane | None = None

@@ -5,16 +5,16 @@ from typing import Any
 
 from transformer.visible import visible
 from viz.export import recording_npz
-from viz.map_words import capitalised
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly, of_table
 from viz.paper.record import FigureError, Record, versions
 from viz.screen import Screen, query
 from viz.theme import LIGHT, Theme
+from viz.ui.figure_caption import caption
 from viz.ui.made_with import DIGITS, known_fingerprint
 from viz.ui.opened import title
 from viz.ui.page import Pane, Shown
 from viz.ui.payloads import payload_of
-from viz.ui.request import Request, about
+from viz.ui.request import Request
 
 
 def figure_of(
@@ -37,10 +37,10 @@ def _figure_of(pane: Pane, shown: Shown, theme: Theme, width: float | None) -> F
     if picture is not None:
         answer = pane.answer
         says = picture.says(*answer.made, **shown.state)
-        record = _record(pane, picture.title(pane.recording), says)
+        record = _record(pane, shown, picture.title(pane.recording), says)
         data = picture.data(payload_of(answer, picture), theme, **shown.state)
         return of_component(picture.component.name, data, record, width)
-    record = _record(pane, shown.title, shown.says)
+    record = _record(pane, shown, shown.title, shown.says)
     if shown.figure is not None:
         return of_plotly(shown.figure(theme), record, width or COLUMN)
     if shown.html_table is not None:
@@ -65,7 +65,7 @@ def numbers_of(pane: Pane, shown: Shown) -> dict[str, bytes]:
     return {"recording.npz": recording_npz(pane.recording)}
 
 
-def _record(pane: Pane, name: str, says: str) -> Record:
+def _record(pane: Pane, shown: Shown, name: str, says: str) -> Record:
     request = pane.asked if pane.shown is None else pane.answer.request
     sha256 = known_fingerprint(request.checkpoint)
     screen = _whole_screen(pane, request, sha256)
@@ -78,8 +78,8 @@ def _record(pane: Pane, name: str, says: str) -> Record:
         sha256=sha256,
         text=request.text,
         written=decoding.text if decoding else "",
-        title=visible(f"{called} · {name}"),
-        caption=visible(_caption(pane, request, name, says, sha256)),
+        title=visible(f"{called} · {name}" if shown.is_of_checkpoint else name),
+        caption=visible(caption(pane, name, says, sha256, shown.picture, shown.is_of_checkpoint)),
         versions=versions(),
     )
 
@@ -101,22 +101,3 @@ def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
         return screen
     chosen = pane.selection
     return replace(screen, kind=chosen.kind, layer=chosen.layer, head=chosen.head)
-
-
-def _caption(pane: Pane, request: Request, name: str, says: str, sha256: str) -> str:
-    """Sentences for below the figure, in the words of the screen."""
-    known = about(request.checkpoint)
-    of = [known.about.title] if known else []
-    of += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
-    first = f"{name}, of {title(request.checkpoint)}"
-    first += f" ({', '.join(of)})" if of else ""
-    if pane.shown is not None:
-        first += f", reading “{request.text}”"
-        if decoding := pane.answer.decoding:
-            first += f" and writing “{decoding.text}” ({request.method})"
-    parts = [f"{first}."]
-    if request.edits:
-        parts.append(f"Changed in the model: {', '.join(request.edits)}.")
-    if says:
-        parts.append(capitalised(says).rstrip(".") + ".")
-    return " ".join(parts)

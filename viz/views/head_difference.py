@@ -7,6 +7,7 @@ from transformer.analysis.metrics.comparison import jensen_shannon, largest_diff
 from transformer.recording import Recording
 from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.figures.layout import sentence
+from viz.labels import kind_name
 from viz.theme import Theme
 from viz.views.head_heatmap import row_side
 from viz.views.view import HeadChoice, Selection, View
@@ -83,10 +84,15 @@ def describe(recording: Recording, first: Selection, second: Selection) -> str:
     a = first.attention(recording).weights(first.layer, first.head)
     b = second.attention(recording).weights(second.layer, second.head)
     return (
-        f"{first} minus {second}: the largest difference of two weights is "
-        f"{largest_difference(a, b):.2f}, the Jensen-Shannon divergence "
-        f"{jensen_shannon(a, b):.2f} bits."
+        f"{first} of {_kind(first)} minus {second} of {_kind(second)}: "
+        f"the largest difference of two weights is {largest_difference(a, b):.2f}, "
+        f"the Jensen-Shannon divergence {jensen_shannon(a, b):.2f} bits."
     )
+
+
+def _kind(selection: Selection) -> str:
+    """The name of the kind of attention; "_b" ends that of another run."""
+    return kind_name(selection.kind.removesuffix("_b"))
 
 
 VIEW = View(

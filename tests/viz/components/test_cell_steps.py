@@ -129,13 +129,13 @@ def test_the_sentence() -> None:
     numbers = f"q·k {first.dot:.2f} × 0.5000 = {first.score:.2f}"
     share = f"{round(100 * first.share)} % of the head's output"
     assert said == (
-        f"While writing Tier, head 0 of layer 0 looks at animal ({first.weight:.3f}). "
+        f"While writing “Tier”, head 0 of layer 0 looks at “animal” ({first.weight:.3f}). "
         f"Inside: {numbers}, the largest of 6 scores, {share}"
     )
     last = min(cells, key=lambda cell: cell.score)
     said = describe(last, Token(1, "▁Tier"), Token(2, "▁"), weight_wording("encoder_self"))
     assert said.startswith(
-        f"Tier looks at ▁ in head 0 of layer 0 ({last.weight:.3f}). Inside: q·k −"
+        f"“Tier” looks at “▁” in head 0 of layer 0 ({last.weight:.3f}). Inside: q·k −"
     )
     assert "rank 6 of 6 scores" in said
 
@@ -143,7 +143,7 @@ def test_the_sentence() -> None:
 def test_the_sentence_of_a_masked_cell() -> None:
     words = weight_wording("encoder_self")
     said = describe(cell_of(key=2, masked=(2,)), Token(1, "a"), Token(2, "b"), words)
-    assert said.startswith("a may not look at b in head 0 of layer 0 (masked). Inside: ")
+    assert said.startswith("“a” may not look at “b” in head 0 of layer 0 (masked). Inside: ")
     assert said.endswith("but the mask forbids this key: weight 0")
 
 

@@ -139,8 +139,8 @@ def test_the_text_names_the_strongest_cell_of_a_row_with_a_choice() -> None:
     says = unpack(pack_head_map(map, 0, 0))[0]["says"]
     values = map.values(0, 0)[1:]  # row 0 can only attend to itself
     row, column = divmod(int(values.argmax()), 20)
-    assert says.endswith(f"looks at column{column} ({values[row, column]:.3f}).")
-    assert f"Strongest: After reading column{row + 1}, head 0 of layer 0" in says
+    assert says.endswith(f"looks at “column{column}” ({values[row, column]:.3f}).")
+    assert f"Strongest: After reading “column{row + 1}”, head 0 of layer 0" in says
     assert "L0 H0, decoder self-attention from 20 queries to 20 keys" in says
 
 

@@ -26,7 +26,10 @@ def test_a_figure_has_the_numbers_of_its_address_and_leads_back_there(
 ) -> None:
     file = saved(tmp_path, ADDRESS, kind=kind)
     caption = capsys.readouterr().out
-    assert caption.startswith("Cross-attention, L1 H2, of copy") and "“3 7 2”" in caption
+    assert (
+        caption.startswith("Cross-attention, L1 H2, of the checkpoint copy (")
+        and "“3 7 2”" in caption
+    )
     found = read_figure(str(file))
     screen = found.screen
     assert (screen.page, screen.checkpoint, screen.text) == ("explore", "copy", "3 7 2")
@@ -49,7 +52,7 @@ def test_edits_of_an_address_are_in_its_figure(
     plain = saved(tmp_path, ADDRESS).read_bytes()
     edited = saved(tmp_path, f"{ADDRESS}&edits=head-off:encoder_self.0.1").read_bytes()
     assert plain != edited
-    assert "Changed in the model: head-off:encoder_self.0.1." in capsys.readouterr().out
+    assert "Changed in the model: Encoder L0 H1 off." in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,7 @@ def test_pictures_that_plotly_draws_are_figures_too(
         assert len(list(tree.iter())) > 20  # lines or cells, and words
         assert read_figure(str(file)).screen.page == address[2:].partition("?")[0]
     saved(tmp_path, f"{address}&checkpoint=copy")  # of several the first
-    is_of_text = "smoothing" in address or "masks" in address
+    is_of_text = "smoothing" in address  # a mask is of two sentences, and names both
     assert ("reading “3 7 2" in capsys.readouterr().out) is is_of_text
 
 

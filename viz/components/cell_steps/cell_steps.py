@@ -135,7 +135,7 @@ def pack_cell(
 def describe(cell: Cell, query_token: Token, key_token: Token, words: Wording) -> str:
     """What the picture says, for those who do not see it."""
     weight = math.nan if cell.is_masked else cell.weight
-    start = sentence(words, query_token, key_token, cell.layer, cell.head, weight)
+    start = sentence(words, query_token, key_token, cell.layer, cell.head, weight, is_quoted=True)
     bias = f" + bias {_signed(cell.bias)}" if cell.bias else ""
     dot = f"q·k {_signed(cell.dot)} × {cell.scale:.4f}{bias} = {_signed(cell.score)}"
     if cell.is_masked:

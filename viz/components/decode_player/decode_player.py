@@ -16,7 +16,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import mountable
-from viz.labels import label, percent
+from viz.labels import bare_label, kind_name, label, percent
 from viz.sentence import weight_wording
 from viz.theme import Theme
 
@@ -57,11 +57,19 @@ class DecodePlayer:
         return envelope(payload, theme, step=int(step))
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
+        """Of the step that is shown, and of the least sure one; both counted from 1, as drawn."""
         decoding = self._decoding(recording, decoding)
-        n, probs = len(decoding.steps), [step.chosen.prob for step in decoding.steps]
-        least = min(range(n), key=probs.__getitem__)
-        token = label(decoding.steps[least].chosen.token)
-        return f"{n} steps; the least sure is step {least}, {token} at {percent(probs[least])}."
+        steps = decoding.steps
+        least = min(range(len(steps)), key=lambda i: steps[i].chosen.prob)
+        kind = "cross" if _looks_at_source(recording) else "decoder_self"
+        whose = "the mean of all heads" if self.head is None else f"H{self.head}"
+        looks = f"{kind_name(kind)}, L{self._number(recording)}, {whose}"
+        now = min(state.get("step", 0), len(steps) - 1)
+        return (
+            f"Step {now + 1} of {len(steps)} writes {_written(steps[now])}. The least sure is step "
+            f"{least + 1}, {_written(steps[least])}. The map has the weights of {looks}, a row per "
+            "step."
+        )
 
     def _number(self, recording: Recording) -> int:
         return recording.attentions["decoder_self"].number(self.layer)
@@ -85,6 +93,10 @@ def _looks_at_source(recording: Recording) -> bool:
     """Whether its cross-attention is over the source; over a memory of a model's own it is not."""
     cross = recording.attentions.get("cross")
     return cross is not None and cross.keys == recording.source
+
+
+def _written(step: Step) -> str:
+    return f"“{bare_label(step.chosen.token)}” with {percent(step.chosen.prob)}"
 
 
 def pack_player(

@@ -18,7 +18,7 @@ from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name, kind_title
-from viz.map_words import capitalised, describe_heads
+from viz.map_words import capitalised, describe_heads, listed
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -42,7 +42,7 @@ class HeadGrid:
     component: ClassVar[Component] = HEAD_GRID
 
     def title(self, recording: Recording) -> str:
-        return f"{capitalised(' and '.join(map(kind_name, self.kinds)))}, all heads"
+        return f"{capitalised(listed([*map(kind_name, self.kinds)]))}, all heads"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         return pack_kinds(self._maps(recording))
@@ -83,11 +83,29 @@ class HeadGrid:
         return envelope(payload, theme, **look, **state, **changed)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        maps = self._maps(recording)
-        return " ".join(describe_heads(map, range(map.n_layers)) for map in maps)
+        return " ".join(_said(map, **state) for map in self._maps(recording))
 
     def _maps(self, recording: Recording) -> list[AttentionMap]:
         return [known_map(recording, kind, self.reading) for kind in self.kinds]
+
+
+def _said(
+    map: AttentionMap, *, show: str = "maps", sort: str = "layer", top: int = 0, **state: Any
+) -> str:
+    """Of one kind: which heads are shown, in which order, as what."""
+    known = metrics_of_map(map)
+    shown, sorted_by = known.get(show), known.get(sort)
+    said = describe_heads(map, range(map.n_layers))
+    if shown is not None:
+        unit = "in per cent" if shown.unit == "share" else shown.unit and f"in {shown.unit}"
+        what = ", ".join(filter(None, [f"“{shown.title}”", unit]))
+        said = f"{capitalised(kind_name(map.kind))}: the number of a head is the metric {what}."
+    by = sorted_by or shown
+    if by is not None and top:
+        said += f" Kept are the {top} heads with the largest “{by.title}”."
+    if sorted_by is not None:
+        said += f" The heads stand in the order of “{sorted_by.title}”, the largest first."
+    return said
 
 
 def pack_kinds(maps: Iterable[AttentionMap]) -> bytes:

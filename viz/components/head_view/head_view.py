@@ -1,6 +1,6 @@
 """One layer's heads as lines between two columns of tokens: a line is a weight."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -12,13 +12,14 @@ from torch import Tensor
 from transformer.analysis.reading import PLAIN, AttentionMap, Group, Reading, largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
+from transformer.tokenizer import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
-from viz.labels import kind_name, kind_title
-from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, row_title
+from viz.labels import bare_label, kind_name, kind_title
+from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, listed, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -96,7 +97,7 @@ class HeadView:
         )
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        """Of the heads that are shown, and how many of their lines."""
+        """Of the heads that are shown, how many of their lines, and which of them stand out."""
         map = known_map(recording, self.kind, self.reading, self.layer)
         shown, lines = state.get("heads"), state.get("lines", 0)
         if shown is None and "head" in state:
@@ -104,7 +105,17 @@ class HeadView:
         said = describe_heads(map, [self.layer], shown)
         if 0 < lines < len(map.columns):
             said = f"{said.rstrip('.')}. The {lines} largest of each query are drawn."
+        pinned = [f"“{bare_label(token)}”" for token in _pinned(map, state.get("pins", ()))]
+        if pinned:
+            said = f"{said.rstrip('.')}. The lines of {listed(pinned)} stand out."
         return said
+
+
+def _pinned(map: AttentionMap, pins: Sequence[str]) -> Iterator[Token]:
+    for pin in pins:
+        tokens = map.rows if pin[:1] == "q" else map.columns
+        if pin[1:].isdecimal() and int(pin[1:]) < len(tokens):
+            yield tokens[int(pin[1:])]
 
 
 def pack_head_view(map: AttentionMap, layer: int) -> bytes:

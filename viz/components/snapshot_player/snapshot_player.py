@@ -62,11 +62,16 @@ class SnapshotPlayer:
         """place: the snapshot that is shown, counted from 0."""
         return envelope(payload, theme, place=place)
 
-    def says(self, course: Course) -> str:
-        """Of the last snapshot."""
+    def says(self, course: Course, place: int = -1) -> str:
+        """Of the snapshot at this place; the last, where none is said."""
         kind, layer, head = astuple(self.selection)
-        said = describe_map(read(course.recordings[-1], kind), layer, head)
-        return f"Step {course.steps[-1]}, the last of {len(course.steps)} snapshots: {said}"
+        said = describe_map(read(course.recordings[place], kind), layer, head)
+        n, number = len(course.steps), place % len(course.steps) + 1
+        metric = metrics_of(course.attentions(kind)[-1])[self.metric]
+        return (
+            f"Step {course.steps[place]:,}, snapshot {number} of {n}: {said} The curves show "
+            f"“{metric.title}” of this head and of the others, and the loss."
+        )
 
 
 def pack_snapshots(

@@ -15,6 +15,9 @@ from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, mis
 from viz.paper.record import FigureError
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
+from viz.ui.figure_caption import edited as all_edits
+from viz.ui.figure_caption import known_as
+from viz.ui.made_with import known_fingerprint
 from viz.ui.mending import mend_head
 from viz.ui.opened import open_linked, title
 from viz.ui.page import Page, Pane, Shown
@@ -116,10 +119,22 @@ def _figures(pane: Pane) -> dict[str, Shown]:
     name = pane.screen.picture if pane.screen.picture != "inside" else "arrows"
     recording, first, other = _compared(panes)
     return _large(panes, name) | {
-        view: view_shown(view, pane, recording, first=first, second=other)
+        view: _told(view_shown(view, pane, recording, first=first, second=other), panes)
         for view in listed("compare", recording)
         if why_not(recording, first, other) is None
     }
+
+
+def _told(shown: Shown, panes: dict[str, Pane]) -> Shown:
+    """The same with both heads in its title, and what B is: the page says it above."""
+    a, b = (_heading(letter, panes) for letter in "AB")
+    request, says = panes["B"].answer.request, shown.says
+    if request.edits:
+        says += f" Changed in B: {all_edits(panes['B'])}."
+    elif _are_two(panes):
+        known = known_as(request, known_fingerprint(request.checkpoint))
+        says += f" B is of {title(request.checkpoint)}{known}."
+    return replace(shown, title=f"{shown.title} of {a} and {b}", says=says)
 
 
 def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:

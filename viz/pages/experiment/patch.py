@@ -105,7 +105,8 @@ def patch_figures(pane: Pane) -> dict[str, Shown]:
 
 def _shown(known: Patching, pane: Pane) -> Shown:
     a, b = map(_word, known.pair.names)
-    said = f"Effects of states and heads of “{pane.screen.patch_from}”, in log p({a}) − log p({b})"
+    said = f"Effects of states and heads of “{pane.screen.patch_from}”, each put into this sentence"
+    said += f", in log p({a}) − log p({b})"
     maps = _maps(known, pane)
     return Shown("Patches", html_table=lambda theme: patch_maps(maps, theme), says=said)
 

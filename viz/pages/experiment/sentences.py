@@ -10,6 +10,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
 from transformer.inputs import InputError
 from viz.figures.sweep_tables import MeanRow, means_table
+from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.screen import link
@@ -78,7 +79,10 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Shown:
     rows = _rows(lines, pane, kinds, sort)
     return Shown(
-        "Heads over sentences", html_table=lambda theme: means_table(rows, theme), says=SAYS
+        "Heads over sentences",
+        html_table=lambda theme: means_table(rows, theme),
+        says=f"Over {counted(_n_done(lines), 'sentence', 'sentences')}. {SAYS}",
+        is_of_text=False,
     )
 
 

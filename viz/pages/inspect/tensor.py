@@ -145,7 +145,7 @@ def _shown(name: str, picture: tensor_picture.Picture) -> Shown:
     return Shown(
         name,
         figure=partial(tensor_picture.draw, picture),
-        says=f"{name}. {tensor_picture.describe(picture)}",
+        says=f"The tensor {name}. {tensor_picture.describe(picture)}",
         is_of_text=False,
     )
 

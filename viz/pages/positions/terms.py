@@ -83,8 +83,10 @@ def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Shown:
     parts = {place: _part(term, query, key, allowed) for place, term in found.four.items()}
     more = _more(found, query, key)
     score = float(found.score[query, key])
+    place = f"{kind_title(pane.selection.kind)} {pane.selection.name(pane.recording)}"
+    tokens = " and key ".join(f"“{each}”" for each in named[CONTENT])
     return Shown(
-        "Content and position in one score",
+        f"Content and position in one score of {place}, query {tokens}",
         html_table=lambda theme: score_split(parts, named, more, score, theme),
         says=_said(found, bool(allowed[query, key])),
         pane=pane,

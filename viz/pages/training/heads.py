@@ -103,7 +103,7 @@ def _shown(pane: Pane, course: Course, version: int, metric: Metric) -> Shown:
     return Shown(
         player.title,
         sent=(player.component.name, sent),
-        says=player.says(course),
+        says=player.says(course, place),
     )
 
 

@@ -81,6 +81,13 @@ def draw(given: Given, width: float) -> Sheet:
         bar, height = scale_bar(given, width - SIDE, (low, bound), lens)
         marks += moved(bar, SIDE, lowest + 8)
         lowest += 8 + height
+    else:
+        said, _ = sections[0].metric(sections[0].show)
+        unit = "%" if said["unit"] == "share" else said["unit"]
+        text = f"{said['title']}, {unit}" if unit else said["title"]
+        at = (0, lowest + 8 + SMALL)
+        marks.append(Words(*at, fitted(text, width, SMALL), SMALL, given.colours["text"]))
+        lowest += 10 + SMALL
     return Sheet(width, lowest + 1, given.colours["background"], tuple(marks))
 
 

@@ -15,7 +15,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.pack import unpack
 from viz.components.kit.picture import NothingLeft, Picture
 from viz.components.token_rows.token_rows import TokenRows
-from viz.labels import bare_label
+from viz.labels import bare_label, percent
 from viz.theme import DARK, LIGHT
 from viz.views.view import Selection
 
@@ -97,9 +97,9 @@ def test_the_grid_and_the_arrows_name_the_strongest_cell(
         weights = np.stack([map.values(layer).numpy() for layer in layers])
         at, head, row, column = np.unravel_index(weights.argmax(), weights.shape)
         said = picture.says(recording)
-        cell = f"head {head} of layer {layers[at]} looks at {bare_label(map.columns[column])}"
+        cell = f"head {head} of layer {layers[at]} looks at “{bare_label(map.columns[column])}”"
         assert said.startswith(f"{2 * len(layers)} maps of ")
-        assert f". Strongest: While writing {bare_label(map.rows[row])}, " in said
+        assert f". Strongest: While writing “{bare_label(map.rows[row])}”, " in said
         assert said.endswith(f"{cell} ({weights.max():.3f}).")
 
 
@@ -115,13 +115,16 @@ def test_a_cell_that_is_not_named_is_the_strongest(decoded: tuple[Recording, Dec
     ]
 
 
-def test_the_player_names_the_step_that_was_least_sure(
+def test_the_player_names_the_step_that_is_shown_and_the_least_sure_one(
     decoded: tuple[Recording, Decoding],
 ) -> None:
     recording, decoding = decoded
     probs = [step.chosen.prob for step in decoding.steps]
-    said = DecodePlayer().says(recording, decoding)
-    assert said.startswith(f"{len(probs)} steps; the least sure is step {np.argmin(probs)}, ")
+    said = DecodePlayer(1, 0).says(recording, decoding, step=2)
+    word = bare_label(decoding.steps[2].chosen.token)
+    assert said.startswith(f"Step 3 of {len(probs)} writes “{word}” with {percent(probs[2])}. ")
+    assert f"The least sure is step {np.argmin(probs) + 1}, " in said
+    assert "the weights of cross-attention, L1, H0, " in said
     with pytest.raises(ValueError, match="not of that decoding"):
         DecodePlayer().payload(recording)
 

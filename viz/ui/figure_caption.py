@@ -1,0 +1,112 @@
+"""The caption of a figure: all that a reader needs who sees only the paper, in sentences."""
+
+import re
+from typing import Any
+
+from transformer.analysis.reading import Reading, lenses, read
+from transformer.decoding import decoding_methods
+from transformer.decoding.options import MAX_LEN
+from transformer.edits import parse
+from viz.edit_words import said as said_of
+from viz.map_words import capitalised, counted, uncapitalised
+from viz.ui.made_with import DIGITS
+from viz.ui.opened import title
+from viz.ui.page import Pane
+from viz.ui.request import Request, about
+
+_NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
+
+
+def caption(
+    pane: Pane,
+    name: str,
+    says: str,
+    sha256: str,
+    picture: Any = None,
+    is_of_checkpoint: bool = True,
+) -> str:
+    """What is drawn, of which checkpoint, of which text, and how it is read.
+
+    says: the picture's own sentences. picture: where it is one that an answer is enough for.
+    """
+    request = pane.asked if pane.shown is None else pane.answer.request
+    of = f", of the checkpoint {title(request.checkpoint)}{known_as(request, sha256)}"
+    first = name + of * is_of_checkpoint
+    if pane.shown is not None:
+        first += f", reading “{request.text}”{_written(pane)}"
+    parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
+    if request.edits:
+        parts.append(f"Changed in the model: {edited(pane)}.")
+    if says:
+        parts.append(capitalised(says).rstrip(".") + ".")
+    parts += _read(pane, picture)
+    whole = " ".join(parts)
+    counted = " Layers and heads are counted from 0." if _NUMBERED.search(whole) else ""
+    return whole + counted
+
+
+def known_as(request: Request, sha256: str) -> str:
+    """What a checkpoint is and how its files begin, in brackets."""
+    known = about(request.checkpoint)
+    said = [known.about.title] if known else []
+    said += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _written(pane: Pane) -> str:
+    request, decoding = pane.answer.request, pane.answer.decoding
+    if request.follows is not None:
+        written = pane.beside.answer.decoding if pane.beside is not None else None
+        said = f" “{written.text}”" if written else " the output"
+        return f" and made to write{said}, as {_whose(request, request.follows)} does"
+    if decoding is None:
+        return ""
+    said = f"“{decoding.text}”" if decoding.text else "nothing"
+    return f" and writing {said} ({how_decoded(request)})"
+
+
+def _whose(request: Request, follows: Request) -> str:
+    is_same = request.checkpoint == follows.checkpoint
+    return "the unchanged model" if is_same else title(follows.checkpoint)
+
+
+def how_decoded(request: Request) -> str:
+    """The method and its numbers, also those that were not chosen.
+
+    Who has the figure may have another version, with other defaults.
+    """
+    method = decoding_methods()[request.method]
+    chosen = dict(request.options)
+    others = (each for each in method.options if each.name != MAX_LEN.name)
+    numbers = {each.title: chosen.get(each.name, each.default) for each in others}
+    most = chosen.get(MAX_LEN.name)
+    said = [] if most is None else [f"at most {counted(int(most), 'token', 'tokens')}"]
+    said += [f"{uncapitalised(name)} {value:g}" for name, value in numbers.items()]
+    named = uncapitalised(method.title)
+    named += "" if method.title.endswith(("search", "ing")) else " decoding"
+    return f"{named} with {', '.join(said)}" if said else named
+
+
+def edited(pane: Pane) -> str:
+    """All that is changed in the model of a pane, in the words of its buttons."""
+    if pane.shown is None:
+        return "; ".join(pane.asked.edits)
+    found = []
+    for edit in map(parse, pane.answer.request.edits):
+        of = f" (of “{edit.text}”)" if edit.text else ""
+        found.append(f"{said_of(edit, pane.recording)}{of}")
+    return "; ".join(found)
+
+
+def _read(pane: Pane, picture: Any) -> list[str]:
+    """How the maps of a picture were read, as the page says it beside them."""
+    reading: Reading | None = getattr(picture, "reading", None)
+    if reading is None:
+        return []
+    said = [] if reading.words else ["Rows and columns are single tokens."]
+    if reading.lens != "weight":
+        lens = uncapitalised(lenses()[reading.lens].title)
+        said.append(f"Shown is the {lens} in place of the weight.")
+    kinds = getattr(picture, "kinds", (pane.selection.kind,))
+    notes = (note for kind in kinds for note in read(pane.recording, kind, reading).notes)
+    return [*said, *(f"{capitalised(note)}." for note in dict.fromkeys(notes))]
