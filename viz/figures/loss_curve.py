@@ -28,7 +28,7 @@ def draw(history: History, floor: float | None, log: bool, theme: Theme) -> go.F
             floor,
             line={"color": theme.dim, "width": 1, "dash": "dot"},
             annotation_text=f"entropy of the smoothed target, {floor:.4f} nats",
-            annotation_position="bottom left",
+            annotation_position="top left",  # training losses are above, and at first far
             annotation_font={"size": SMALL, "color": theme.dim},
         )
     figure.update_xaxes(step_axis(theme, int(history[-1]["step"]), log))

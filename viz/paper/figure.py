@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 
 from transformer.discover import discover
 from viz.paper.drawing import Drawing, given
-from viz.paper.lettering import FAMILY, SMALL, broken, lacking
+from viz.paper.lettering import FAMILY, SMALL, broken, lacking, width_of
 from viz.paper.plotted import plotted
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
-from viz.paper.sheet import INCH, Sheet, Words, moved
+from viz.paper.sheet import INCH, Line, Mark, Sheet, Words, moved
 from viz.paper.svg import svg
 from viz.paper.tabled import tabled
 from viz.theme import Theme
@@ -53,10 +53,27 @@ class Figure:
     def sheet(self, inches: float) -> Sheet:
         """What is drawn at this width, with a margin around it."""
         inner = self.draw(inches * INCH - 2 * MARGIN)
-        marks, height = (*inner.marks, *_foot(inner)), inner.height
-        lines = len(marks) - len(inner.marks)
-        size = (inner.width + 2 * MARGIN, height + lines * LINE + 2 * MARGIN)
-        return Sheet(*size, inner.background, tuple(moved(marks, MARGIN, MARGIN)))
+        foot = _foot(inner)
+        size = (inner.width + 2 * MARGIN, inner.height + len(foot) * LINE + 2 * MARGIN)
+        marks = (
+            *moved(inner.marks, MARGIN + _spare(inner) / 2, MARGIN),
+            *moved(foot, MARGIN, MARGIN),
+        )
+        return Sheet(*size, inner.background, marks)
+
+
+def _spare(sheet: Sheet) -> float:
+    """Points of width that nothing reaches: a map of a few words stands in the middle."""
+    return max(0.0, sheet.width - max(map(_right, sheet.marks), default=sheet.width))
+
+
+def _right(mark: Mark) -> float:
+    if isinstance(mark, Line):
+        return max((x for part in mark.parts for x, _ in part), default=0.0)
+    if not isinstance(mark, Words):
+        return mark.x + mark.width
+    share = 0.0 if mark.is_upward else {"start": 1.0, "middle": 0.5, "end": 0.0}[mark.anchor]
+    return mark.x + share * width_of(mark.text, mark.size, mark.is_bold)
 
 
 def _foot(sheet: Sheet) -> list[Words]:

@@ -1,5 +1,6 @@
 """A figure of Plotly's taken apart: its layout, its traces, and its axes in points."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,14 @@ def axis_name(reference: str) -> str:
 
 def title_of(axis: Axis) -> str:
     """What stands along an axis."""
+    return " ".join(lines_of(axis))
+
+
+def lines_of(axis: Axis) -> list[str]:
+    """The same as it is broken into lines."""
     title = axis.said.get("title") or {}
-    return plain(title.get("text") if isinstance(title, Mapping) else title)
+    said = title.get("text") if isinstance(title, Mapping) else title
+    return [line for part in re.split(r"<br ?/?>", str(said or "")) if (line := plain(part))]
 
 
 def along(trace: Mapping[str, Any], letter: str) -> list[Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from viz.paper.axes import Axis, plain
-from viz.paper.lettering import MIDDLE, SMALL, fitted, width_of
-from viz.paper.plot import SAID, Plot, axis_name, colour_of, dashes_of, scale_of, title_of
+from viz.paper.lettering import MIDDLE, SMALL, broken, fitted, width_of
+from viz.paper.plot import SAID, Plot, axis_name, colour_of, dashes_of, lines_of, scale_of, title_of
 from viz.paper.shades import N_LEVELS
 from viz.paper.sheet import Box, Cells, Line, Mark, Words
 
@@ -21,7 +21,7 @@ def frames(plot: Plot) -> Iterator[Mark]:
         return
     across = [a for n, a in plot.axes.items() if n.startswith("x")]
     down = [a for n, a in plot.axes.items() if n.startswith("y")]
-    x, y = plot.axes["xaxis"], plot.axes["yaxis"]
+    y = plot.axes["yaxis"]
     left, right = min(a.start for a in across), max(a.end for a in across)
     top = min(min(a.start, a.end) for a in down)
     bottom = max(max(a.start, a.end) for a in down)
@@ -48,12 +48,10 @@ def frames(plot: Plot) -> Iterator[Mark]:
                 kept = _kept(place, width_of(text, SMALL), "middle", plot.width)
                 yield Words(kept, bottom + SMALL + 3, text, SMALL, plot.ink, "middle")
     yield Line((((left, top), (left, bottom), (right, bottom)),), plot.dim, 0.4)
-    if title_of(x):
-        low = bottom + room_under(plot) - 2
-        said = fitted(
-            title_of(x), 2 * min(plot.width - (left + right) / 2, (left + right) / 2), SMALL
-        )
-        yield Words((left + right) / 2, low, said, SMALL, plot.dim, "middle")
+    lines = _title_under(plot)
+    for i, said in enumerate(reversed(lines)):
+        low = bottom + room_under(plot) - 2 - i * (SMALL + 2)
+        yield Words(_middle(plot), low, said, SMALL, plot.dim, "middle")
     if title_of(y):
         said = fitted(title_of(y), bottom - top, SMALL)
         yield Words(SMALL, (top + bottom) / 2, said, SMALL, plot.dim, "middle", is_upward=True)
@@ -77,13 +75,25 @@ def _kept(x: float, wide: float, anchor: str, width: float) -> float:
     return max(before, min(x, width - wide + before))
 
 
+def _middle(plot: Plot) -> float:
+    across = [axis for name, axis in plot.axes.items() if name.startswith("x")]
+    return (min(axis.start for axis in across) + max(axis.end for axis in across)) / 2
+
+
+def _title_under(plot: Plot) -> list[str]:
+    """What stands under the axis of x, in lines that fit the figure."""
+    middle, said = _middle(plot), lines_of(plot.axes["xaxis"])
+    room = 2 * min(plot.width - middle, middle)
+    return [line for each in said for line in broken(each, room, SMALL)]
+
+
 def room_under(plot: Plot) -> float:
     """Points below the plotted area for the labels of x and its title."""
     x = plot.axes["xaxis"]
     texts = [width_of(text, SMALL) for _, text in x.ticks()]
     upright = _is_upright(x)
     labels = min(50.0, max(texts, default=0)) + 3 if upright else SMALL + 3
-    return labels + (SMALL + 6 if title_of(x) else 4)
+    return labels + 4 + (SMALL + 2) * len(_title_under(plot))
 
 
 def shapes(plot: Plot) -> Iterator[Mark]:

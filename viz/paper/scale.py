@@ -14,6 +14,8 @@ BAR = 5.0
 """Points that the scale is high."""
 LEAST = 3.5
 """Points of a cell's side below which a mark in it would only be dirt."""
+FAINT = 0.08
+"""Of the scale's end: cells as near to 0 are almost the ground, whatever their sign."""
 Place = tuple[float, float, float, float]
 """Left and top of a map, width and height of a cell."""
 
@@ -74,9 +76,11 @@ def hatched(masked: NDArray[np.bool_], place: Place, colour: str) -> list[Mark]:
 
 
 def minus_marks(
-    values: NDArray[np.floating[Any]], place: Place, colours: dict[str, Any]
+    values: NDArray[np.floating[Any]], place: Place, colours: dict[str, Any], end: float
 ) -> list[Mark]:
-    """A bar in each cell below 0: both ends of the scale are equally dark without colour."""
+    """A bar in each cell that is seen to be below 0: both ends of the scale are equally dark
+    without colour. end: of the scale.
+    """
     left, top, width, height = place
     if min(width, height) < LEAST:
         return []
@@ -85,7 +89,7 @@ def minus_marks(
             (left + (column + 0.3) * width, top + (row + 0.5) * height),
             (left + (column + 0.7) * width, top + (row + 0.5) * height),
         )
-        for row, column in np.argwhere(np.nan_to_num(values) < 0)
+        for row, column in np.argwhere(np.nan_to_num(values) < -FAINT * end)
     )
     under = [Line(parts, ink_on(colours["text"]), 1.1), Line(parts, colours["text"], 0.45)]
     return list(under) if parts else []

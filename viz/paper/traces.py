@@ -35,7 +35,7 @@ def maps(plot: Plot) -> Iterator[Mark]:
         if low < 0 < high:
             cell = (place[0], place[1], across, abs(down))
             upright = z if down > 0 else z[::-1]
-            yield from minus_marks(upright, cell, {"text": plot.ink})
+            yield from minus_marks(upright, cell, {"text": plot.ink}, -low)
 
 
 def bars(plot: Plot) -> Iterator[Mark]:

@@ -75,7 +75,7 @@ def test_the_second_of_two_says_whose_words_it_reads_and_the_difference_what_b_i
     assert "and made to write “3 7 2 9”, as the unchanged model does" in said["b"]
     assert "Changed in the model: Encoder L0 H1 off." in said["b"]
     assert "Changed" not in said["a"]
-    assert "Changed in B: Encoder L0 H1 off." in said["head_difference"]
+    assert "with 1 edit (Encoder L0 H1 off), of the checkpoint copy" in said["head_difference"]
     assert "of cross-attention minus " in said["head_difference"]
 
 

@@ -21,7 +21,7 @@ from viz.ui.made_with import known_fingerprint
 from viz.ui.mending import mend_head
 from viz.ui.opened import open_linked, title
 from viz.ui.page import Page, Pane, Shown
-from viz.ui.panel import draw_figure, metric_texts, view_shown
+from viz.ui.panel import metric_texts, show_figure, view_shown
 from viz.ui.picture import TITLES, choose_picture, composed, picture
 from viz.ui.reading import choose_reading, readable, usable_reading
 from viz.ui.saving import for_a_paper
@@ -55,7 +55,8 @@ def draw(pane: Pane) -> None:
     difference, numbers = st.columns(2, gap="large")
     with difference:
         for name in listed("compare", recording):
-            draw_figure(name, pane, recording, first=first, second=other)
+            shown = view_shown(name, pane, recording, first=first, second=other)
+            show_figure(pane, _told(shown, panes), name, f"{name} {first} {other}")
     with numbers:
         _numbers(panes)
     if _are_two(panes) and not is_edited:
@@ -128,13 +129,12 @@ def _figures(pane: Pane) -> dict[str, Shown]:
 def _told(shown: Shown, panes: dict[str, Pane]) -> Shown:
     """The same with both heads in its title, and what B is: the page says it above."""
     a, b = (_heading(letter, panes) for letter in "AB")
-    request, says = panes["B"].answer.request, shown.says
+    request = panes["B"].answer.request
     if request.edits:
-        says += f" Changed in B: {all_edits(panes['B'])}."
+        b += f" ({all_edits(panes['B'])})"
     elif _are_two(panes):
-        known = known_as(request, known_fingerprint(request.checkpoint))
-        says += f" B is of {title(request.checkpoint)}{known}."
-    return replace(shown, title=f"{shown.title} of {a} and {b}", says=says)
+        b += known_as(request, known_fingerprint(request.checkpoint))
+    return replace(shown, title=f"{shown.title} of {a} and {b}")
 
 
 def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:

@@ -16,7 +16,8 @@ PITCH, ROW = 9.5, 9.0
 BESIDE = 420.0
 """Points of width from which candidates stand beside the steps."""
 BETWEEN = 14.0
-TALLEST = 560.0
+TALLEST, TALLEST_BELOW = 560.0, 380.0
+"""Points of the map of all steps at most: beside the candidates, and below them."""
 Drawn = tuple[list[Mark], float]
 LENS = {"name": "weight", "title": "Weight", "scale": "share"}
 
@@ -29,7 +30,7 @@ def draw(given: Given, width: float) -> Sheet:
     right = width - left - BETWEEN if beside else width
     written, top = _written(given, step, width)
     candidates, height = _candidates(given, step, left)
-    steps, tall = _steps(given, step, right)
+    steps, tall = _steps(given, step, right, TALLEST if beside else TALLEST_BELOW)
     marks = [*written, *moved(candidates, 0, top + 6)]
     if beside:
         marks += moved(steps, left + BETWEEN, top + 6)
@@ -81,7 +82,7 @@ def _candidates(given: Given, step: int, width: float) -> Drawn:
     return marks, SMALL + 4 + len(rows) * PITCH
 
 
-def _steps(given: Given, step: int, width: float) -> Drawn:
+def _steps(given: Given, step: int, width: float, tallest: float) -> Drawn:
     """A row per step: what it attended to, the token that it wrote, and its entropy."""
     header, colours = given.header, given.colours
     weights, keys = given.arrays[0], header["source"] or header["read"]
@@ -89,7 +90,7 @@ def _steps(given: Given, step: int, width: float) -> Drawn:
     name = min(0.25 * width, max(width_of(text, SMALL, True) for text, _ in header["target"]))
     entropy = 0.1 * width
     wide = width - name - entropy - 10
-    down, across = min(ROW, TALLEST / n_rows), wide / n_columns
+    down, across = min(ROW, tallest / n_rows), wide / n_columns
     labels = min(60.0, max(width_of(text, SMALL) for text, _ in keys))
     whose = "mean of heads" if header["head"] is None else f"H{header['head']}"
     title = f"Attention of every step, L{header['layer']} {whose}; token written; entropy"

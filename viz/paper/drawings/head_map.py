@@ -33,7 +33,7 @@ def draw(given: Given, width: float) -> Sheet:
     top, right = labels + 4, left + wide
     marks: list[Mark] = [_map(given, values, (left, top, wide, high))]
     if header["lens"]["scale"] == "signed":
-        marks += minus_marks(values, (left, top, *cell), colours)
+        marks += minus_marks(values, (left, top, *cell), colours, bounds(given)[1])
     marks += hatched(np.isnan(values), (left, top, *cell), colours["dim"])
     marks += words_beside(rows, block[0], (left - 3, top), cell[1], room, colours, False)
     marks += words_beside(columns, block[1], (left, top - 3), cell[0], labels, colours, True)

@@ -1,0 +1,51 @@
+"""The room that a figure takes of a paper's page, and that its texts have."""
+
+from tests.viz.paper.test_every_picture import box
+from viz.commands import page_of
+from viz.paper.figure import COLUMN, PAGE
+from viz.paper.plotted import plotted
+from viz.paper.record import address_of
+from viz.paper.sheet import INCH, Line, Mark, Words
+from viz.theme import LIGHT
+from viz.ui.printing import figure_of
+
+
+def marks_of(address: str, width: float = COLUMN) -> list[Mark]:
+    pane, figures = page_of(address_of(address))
+    name = next(reversed(figures))
+    return list(figure_of(pane, figures[name], name=name).sheet(width).marks)
+
+
+def test_the_title_of_an_axis_is_broken_and_not_cut() -> None:
+    marks = marks_of("./decode?checkpoint=sentiment&text=A+gorgeous+film.")
+    said = {mark.text for mark in marks if isinstance(mark, Words)}
+    assert "added to logit(positive) − logit(negative)" in said
+    assert any(text.startswith("sum +") and "bias" in text for text in said)
+    assert not [text for text in said if text.endswith("…")]
+
+
+def test_a_small_map_stands_in_the_middle_of_its_column() -> None:
+    marks = marks_of("./compare?checkpoint=copy&text=3+7+2+9", PAGE)
+    ends = [box(mark)[::2] for mark in marks if isinstance(mark, Words)]
+    left, right = min(a for a, _ in ends), PAGE * INCH - max(b for _, b in ends)
+    assert left > 0.2 * PAGE * INCH and abs(left - right) < 8
+
+
+def test_all_steps_of_a_long_text_and_its_candidates_fit_a_page() -> None:
+    pane, figures = page_of(address_of("./decode?checkpoint=shakespeare&text=O"))
+    figure = figure_of(pane, figures["steps"], name="steps")
+    assert len(pane.answer.recording.target) == 80
+    assert all(figure.sheet(width).height < 9 * INCH for width in (COLUMN, PAGE))
+
+
+def test_a_note_of_the_loss_lies_on_no_curve() -> None:
+    """Validation losses, of plain labels, may be below the entropy of smoothed ones."""
+    _, figures = page_of(address_of("./training?checkpoint=en-de&topic=loss"))
+    make = figures["loss-curve"].figure
+    assert make
+    marks = plotted(make(LIGHT), COLUMN * INCH).marks
+    (note,) = (it for it in marks if isinstance(it, Words) and it.text.startswith("entropy"))
+    left, top, right, bottom = box(note)
+    curves = [it for it in marks if isinstance(it, Line) and it.facts]
+    points = [point for curve in curves for part in curve.parts for point in part]
+    assert points and not [1 for x, y in points if left < x < right and top < y < bottom]
