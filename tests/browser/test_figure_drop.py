@@ -17,10 +17,10 @@ from viz.screen import query, spell
 pytestmark = pytest.mark.browser
 
 MADE_OF = "./?checkpoint=copy&text=3+7+2+9&kind=cross&layer=1&head=2&picture=map&path=yes"
-DROP = """([content, name]) => {
+DROP = """([content, ...names]) => {
     const bytes = Uint8Array.from(atob(content), (each) => each.charCodeAt(0));
     const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([bytes], name));
+    for (const name of names) dataTransfer.items.add(new File([bytes], name));
     const target = document.querySelector('[data-testid="stApp"]');
     const look = { bubbles: true, cancelable: true, dataTransfer };
     for (const kind of ["dragover", "drop"]) target.dispatchEvent(new DragEvent(kind, look));
@@ -35,9 +35,9 @@ def figure(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def drop(page: Page, content: bytes, name: str = "figure.png") -> None:
+def drop(page: Page, content: bytes, *names: str) -> None:
     expect(page.locator(".figure-drop label")).to_be_attached()  # it listens from here on
-    page.evaluate(DROP, [b64encode(content).decode(), name])
+    page.evaluate(DROP, [b64encode(content).decode(), *(names or ("figure.png",))])
 
 
 def test_a_dropped_figure_opens_the_screen_that_it_was_made_of(
@@ -79,6 +79,8 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
     expect(alert).to_contain_text("latin.md is not text in UTF-8")
     drop(page, figure.with_suffix(".zip").read_bytes()[:-9], "cut.zip")
     expect(alert).to_contain_text("cut.zip is a zip that is damaged: save the crate again")
+    drop(page, figure.read_bytes(), "a.png", "b.png")
+    expect(alert).to_contain_text("2 files cannot be opened together: drop one figure or story")
     drop(page, b"---\ntitle: x\n---\n", "talk.md")
     expect(alert).to_contain_text("talk.md: line 1: kind: is missing")
     drop(

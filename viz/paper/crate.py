@@ -59,7 +59,8 @@ def command(figure: Figure, inches: float) -> str:
         return "python -m viz open figure.svg"
     of = f" --picture {quote(figure.picture)}" if figure.picture else ""
     address = quote(figure.record.link)
-    return f"python -m viz figure {address}{of} --width {inches:g} --out figure.pdf"
+    look = f" --theme {figure.theme}" if figure.theme != "light" else ""
+    return f"python -m viz figure {address}{of} --width {inches:g}{look} --out figure.pdf"
 
 
 def _requirements(figure: Figure) -> str:
@@ -79,10 +80,10 @@ def _metadata(figure: Figure, files: Mapping[str, bytes], inches: float) -> dict
         "name": record.title,
         "description": record.caption,
         "datePublished": _today(),
-        "license": "The data and weights that the checkpoint names in its card.md",
+        "license": {"@id": "#license"},
         "hasPart": parts,
         "mainEntity": {"@id": "figure.svg"},
-        "mentions": [{"@id": "#made"}],
+        "mentions": {"@id": "#made"},
     }
     made = {
         "@id": "#made",
@@ -109,8 +110,10 @@ def _metadata(figure: Figure, files: Mapping[str, bytes], inches: float) -> dict
     }
     text = {"@id": "#text", "@type": "CreativeWork", "name": "What the model read"}
     text |= {"text": record.text}
+    licence = {"@id": "#license", "@type": "CreativeWork", "name": "That of the checkpoint's data"}
+    licence |= {"description": "The checkpoint's card.md names its data and weights."}
     described = [_file(name, content) for name, content in files.items()]
-    graph = [about, root, *described, made, software, checkpoint, text]
+    graph = [about, root, *described, made, software, checkpoint, text, licence]
     return {"@context": f"{PROFILE}/context", "@graph": graph}
 
 

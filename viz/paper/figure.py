@@ -37,6 +37,8 @@ class Figure:
     """In inches, where none is said."""
     picture: str | None = ""
     """Its name among those of its page, "" being the first; None: its address does not make it."""
+    theme: str = "light"
+    """The name of its colours."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""

@@ -99,12 +99,15 @@ def _own_version() -> str:
 def read_record(content: bytes, name: str = "This file") -> Record:
     """What a figure carries. name: of the file. Raises FigureError in a sentence."""
     if len(content) > LARGEST:
-        raise FigureError(f"{name} has {len(content):,} bytes: figures of Headscope have fewer.")
+        n = f"{len(content):,}"
+        raise FigureError(
+            f"{name} has {n} bytes, and figures of Headscope have fewer: open another file."
+        )
     found = _in_crate(content, name) if content.startswith(BEGINNING) else _WORD.search(content)
     if found is None:
         raise FigureError(
             f"{name} carries no state of Headscope: it is not one of its figures, or a program "
-            "that saved it again has dropped what it carried."
+            "that saved it again has dropped what it carried. Open the file that was saved first."
         )
     try:
         word = found[1][: len(found[1]) // 4 * 4]  # the next byte may look like a part of it

@@ -29,7 +29,8 @@ def figure_of(
     Raises FigureError and what the picture raises.
     """
     figure = _figure_of(_pane_of(pane, shown), shown, theme, width)
-    return replace(figure, picture=name if shown.is_in_address else None)
+    picture = name if shown.is_in_address else None
+    return replace(figure, picture=picture, theme=theme.name)
 
 
 def _figure_of(pane: Pane, shown: Shown, theme: Theme, width: float | None) -> Figure:

@@ -6,13 +6,14 @@ import io
 import json
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas
 import pytest
 
 from transformer.recording import Recording
-from viz.paper.crate import crate
+from viz.paper.crate import command, crate
 from viz.paper.figure import COLUMN, PAGE
 from viz.paper.record import LARGEST, FigureError, Record, read_record
 from viz.paper.table import rows, table
@@ -59,13 +60,16 @@ def test_a_crate_says_what_is_in_it(figure_of: Callable, monkeypatch: pytest.Mon
     for name, held in files.items():
         assert graph[name]["sha256"] == hashlib.sha256(held).hexdigest()
         assert graph[name]["contentSize"] == str(len(held))
-    action = graph["#made"]
+    action = graph[root["mentions"]["@id"]]
+    assert graph[root["license"]["@id"]]["@type"] == "CreativeWork"
     for one in (action["instrument"], *action["object"], *action["result"]):
         assert one["@id"] in graph
     assert graph["#checkpoint"]["identifier"] == f"sha256:{figure.record.sha256}"
     assert files["figure.svg"] == figure.file("svg", PAGE)
     assert read_record(files["figure.pdf"]) == figure.record
     assert figure.record.link in files["command.txt"].decode()
+    assert "--theme" not in files["command.txt"].decode()
+    assert " --theme dark " in command(replace(figure, theme="dark"), PAGE)
     table_of = list(csv.DictReader(io.StringIO(files["numbers.csv"].decode())))
     drawn = [row["weight"] for row in rows(figure.sheet(PAGE)) if "weight" in row]
     np.testing.assert_allclose([float(row["weight"]) for row in table_of], drawn)

@@ -16,7 +16,7 @@ export function addressOf(bytes, { mark, longest }) {
   const word = wordAfter(bytes, mark, longest);
   if (word.length < SHORTEST) {
     throw new Error(
-      "carries no state of Headscope: it is not one of its figures, or a program that saved it again has dropped what it carried.",
+      "carries no state of Headscope: it is not one of its figures, or a program that saved it again has dropped what it carried. Open the file that was saved first.",
     );
   }
   let said;

@@ -29,7 +29,7 @@ function create(root, sync) {
   const drop = (event) => {
     if (!isOurs(event)) return;
     event.preventDefault();
-    take(view, event.dataTransfer.files[0]);
+    takeOne(view, event.dataTransfer.files);
   };
   window.addEventListener("dragover", over);
   window.addEventListener("drop", drop);
@@ -51,6 +51,11 @@ function isOurs(event) {
   return event.dataTransfer?.types.includes("Files") && !event.target.closest?.(OTHERS);
 }
 
+function takeOne(view, files) {
+  if (files.length < 2) take(view, files[0]);
+  else tell(view.sync, "refused", `${files.length} files cannot be opened together: drop one figure or story.`);
+}
+
 async function take(view, file) {
   if (!file) return;
   try {
@@ -67,7 +72,7 @@ async function take(view, file) {
 
 async function figureOf(file, limits) {
   const { largest } = limits;
-  if (file.size > largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: figures have fewer.`);
+  if (file.size > largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes, and figures have fewer: open another file.`);
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (!isZip(bytes)) return bytes;
   const found = (await figuresIn(bytes, largest)).find((each) => isFigure(each, limits));
@@ -76,7 +81,7 @@ async function figureOf(file, limits) {
 }
 
 async function storyOf(file, longest) {
-  if (file.size > longest) throw new Error(`has ${file.size.toLocaleString("en")} bytes: stories have fewer.`);
+  if (file.size > longest) throw new Error(`has ${file.size.toLocaleString("en")} bytes, and stories have fewer: open another file.`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
