@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
+from transformer.files.foreign_text import listed
 from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
 from transformer.files.whole_file import write_whole
@@ -16,10 +17,10 @@ from transformer.refusal import Refusal
 from viz.export import recording_npz
 from viz.paper.crate import crate
 from viz.paper.figure import KINDS, Figure
-from viz.paper.record import LARGEST, FigureError, Record, address_of, read_record
+from viz.paper.record import LARGEST, FigureError, Record, parts_of, read_record
 from viz.paper.table import KINDS as TABLES
 from viz.paper.table import table
-from viz.screen import Screen, link
+from viz.screen import Screen, link, parse, unread
 from viz.theme import theme as theme_of
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def save_figure(options: argparse.Namespace) -> None:
     set_log_level("error")  # streamlit hears of the option only while it reads its settings
     from viz.ui.printing import figure_of, numbers_of
 
-    pane, figures = page_of(address_of(options.screen))
+    pane, figures = page_of(_screen(options.screen))
     if not figures:
         raise FigureError(
             f"There is no figure at this address: the page {pane.screen.page} shows text or links "
@@ -86,6 +87,14 @@ def save_figure(options: argparse.Namespace) -> None:
         write_whole(Path(options.data), made)
     write_whole(Path(options.out), content)
     print(figure.record.caption)
+
+
+def _screen(address: str) -> Screen:
+    """What a person typed may have a slip in it: a figure of something else would be drawn."""
+    said = parts_of(address)
+    if wrong := unread(said):
+        raise FigureError(f"The address says {listed(wrong, 3)}, which cannot be read.")
+    return parse(said)
 
 
 def _numbers(pane: "Pane", figure: Figure, width: float | None, kind: str) -> bytes:

@@ -151,9 +151,14 @@ def _checked(said: object) -> Record:
 
 def address_of(said: str) -> Screen:
     """The Screen of an address that was copied: a whole one, or from the path on."""
+    return parse(parts_of(said))
+
+
+def parts_of(said: str) -> dict[str, str]:
+    """What such an address says, by the names of fields, its path as "page"."""
     path, _, query = said.strip().partition("?")
     page = path.rstrip("/").rpartition("/")[2] if path.count("/") != 2 else ""
     if not re.fullmatch(r"[a-z_]{0,40}", page):
         page = ""
     query = query.partition("#")[0]
-    return parse({**dict(parse_qsl(query, keep_blank_values=True)), "page": page or FIRST_PAGE})
+    return {**dict(parse_qsl(query, keep_blank_values=True)), "page": page or FIRST_PAGE}

@@ -89,6 +89,10 @@ def test_pictures_that_plotly_draws_are_figures_too(
         (["./?checkpoint=copy", "--out", "a.svg", "--picture", "x"], "no picture x here"),
         (["./nowhere?checkpoint=copy", "--out", "a.svg"], "There is no page nowhere"),
         (["./gallery", "--out", "a.svg"], "There is no figure at this address"),
+        (
+            ["./?checkpoint=copy&haed=2&layer=x&head=1", "--out", "a.svg"],
+            "error: The address says haed=2, layer=x, which cannot be read.",
+        ),
         (["./?checkpoint=copy&text=hello", "--out", "a.svg"], "hello"),
     ],
 )
