@@ -103,6 +103,17 @@ def signed(number: float, decimals: int = 2) -> str:
     return text[1:] if float(text[1:]) == 0 else text
 
 
+def decimals_of(largest: float) -> int:
+    """Of the numbers of a table: two, and more where even the largest would look like 0.
+
+    >>> decimals_of(4.2), decimals_of(0.0), decimals_of(-0.0049), decimals_of(1e-30)
+    (2, 2, 4, 6)
+    """
+    if not 0 < abs(largest) < 0.05:
+        return 2
+    return min(6, 1 - math.floor(math.log10(abs(largest))))
+
+
 def plain_number(number: float, decimals: int = 2) -> str:
     """A number with a minus that is as wide as a plus.
 

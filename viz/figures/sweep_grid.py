@@ -8,7 +8,7 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from viz.labels import signed
+from viz.labels import decimals_of, signed
 from viz.theme import N_STOPS, Theme
 
 LEAST = 0.05
@@ -82,7 +82,8 @@ def sweep_grid(
     """largest: the change in nats that has the darkest shade. written: above the last column."""
     is_wide, is_titled = len(words) > WIDE, len(rows) * len(words) <= TITLED
     heads = "".join(f'<th class="word" scope="col">{html.escape(word)}</th>' for word in words)
-    body = "".join(_row(row, words, largest, is_wide, is_titled) for row in rows)
+    decimals = decimals_of(max((row.total for row in rows), key=abs, default=0.0))
+    body = "".join(_row(row, words, largest, is_wide, is_titled, decimals) for row in rows)
     return (
         f"{sweep_style(theme)}"
         '<div class="sweep" tabindex="0" role="region" aria-label="Sweep">'
@@ -93,7 +94,9 @@ def sweep_grid(
     )
 
 
-def _row(row: Row, words: Sequence[str], largest: float, is_wide: bool, is_titled: bool) -> str:
+def _row(
+    row: Row, words: Sequence[str], largest: float, is_wide: bool, is_titled: bool, decimals: int
+) -> str:
     cells = "".join(
         _cell(change, word if is_titled else None, largest, is_wide)
         for change, word in zip(row.changes, words, strict=True)
@@ -101,14 +104,18 @@ def _row(row: Row, words: Sequence[str], largest: float, is_wide: bool, is_title
     return (
         f'<tr{" class=first" * row.is_first}><th scope="row"><a data-state '
         f'href="{html.escape(row.address)}">{html.escape(row.title)}</a></th>'
-        f'<td class="total" data-value="{row.total:.6g}">{signed(row.total)}</td>{cells}'
+        f'<td class="total" data-value="{row.total:.6g}">{signed(row.total, decimals)}</td>{cells}'
         f'<td class="words">{row.written}</td></tr>'
     )
 
 
 def _cell(change: float, word: str | None, largest: float, is_wide: bool) -> str:
     text = "" if is_wide or abs(change) < LEAST else signed(change, 1 if abs(change) >= 9.95 else 2)
-    title = "" if word is None else f' title="{html.escape(word)} {signed(change, 3)}"'
+    title = (
+        ""
+        if word is None
+        else f' title="{html.escape(word)} {signed(change, max(3, decimals_of(largest)))}"'
+    )
     place = f'class="c s{shade(change, largest)}" data-value="{change:.6g}"'
     return f"<td {place}{title}>{text}</td>"
 
@@ -128,10 +135,11 @@ def sweep_legend(largest: float, theme: Theme) -> str:
     """The scale, from the most that is lost to the most that is gained, as HTML."""
     stops = ", ".join(theme.difference_scale)
     scale = f"background:linear-gradient(90deg,{stops});margin:0 0.4rem;vertical-align:-1px"
+    n = decimals_of(largest)
     bar = f"display:inline-block;width:7rem;height:0.7rem;{scale}"
     return (
-        f'<div style="color:{theme.dim};font-size:0.875rem">less likely {signed(-largest)} '
-        f'<span style="{bar}"></span> {signed(largest)} nats, more likely. {_SAYS} '
+        f'<div style="color:{theme.dim};font-size:0.875rem">less likely {signed(-largest, n)} '
+        f'<span style="{bar}"></span> {signed(largest, n)} nats, more likely. {_SAYS} '
         "<span data-control>A click on a head opens Explore with it off.</span></div>"
     )
 

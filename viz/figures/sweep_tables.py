@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from viz.figures.sweep_grid import shade, sweep_style
-from viz.labels import signed
+from viz.labels import decimals_of, signed
 from viz.theme import Theme
 
 _STYLE = """
@@ -54,10 +54,12 @@ class MeanRow:
 def pairs_table(rows: Sequence[PairRow], theme: Theme) -> str:
     """A row per pair, with the shade of its synergy."""
     largest = max((abs(row.synergy) for row in rows), default=0.0)
+    n = decimals_of(max((abs(row.together) for row in rows), default=0.0))
     body = "".join(
-        f"<tr>{_head(row.title, row.address)}{_number(row.together)}{_number(row.apart)}"
+        f"<tr>{_head(row.title, row.address)}{_number(row.together, n)}"
+        f"{_number(row.apart, n)}"
         f'<td class="c s{shade(row.synergy, largest)}" data-value="{row.synergy:.6g}">'
-        f"{signed(row.synergy)}</td></tr>"
+        f"{signed(row.synergy, n)}</td></tr>"
         for row in rows
     )
     return _table(("off", "together", "one by one", "synergy"), body, "Pairs", theme)
@@ -71,10 +73,11 @@ def means_table(rows: Sequence[MeanRow], theme: Theme) -> str:
     def place(value: float) -> float:
         return 100 * (value - least) / ((most - least) or 1.0)
 
-    span = f"{signed(least)} to {signed(most)} nats"
+    n = decimals_of(max(-least, most))
+    span = f"{signed(least, n)} to {signed(most, n)} nats"
     body = "".join(
-        f"<tr>{_head(row.title, row.address)}{_number(row.mean)}"
-        f"<td>{_ends(row)}</td><td>{100 * row.share_other:.0f} %</td>"
+        f"<tr>{_head(row.title, row.address)}{_number(row.mean, n)}"
+        f"<td>{_ends(row, n)}</td><td>{100 * row.share_other:.0f} %</td>"
         f'<td class="span"><div><u style="left:{place(0):.2f}%"></u>{_line(row, place)}'
         f'<b{" class=lost" * (row.mean < 0)} style="left:{place(row.mean):.2f}%"></b></div></td>'
         "</tr>"
@@ -90,14 +93,14 @@ def _line(row: MeanRow, place: Callable[[float], float]) -> str:
     return f'<i style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'
 
 
-def _ends(row: MeanRow) -> str:
+def _ends(row: MeanRow, decimals: int) -> str:
     if row.low is None or row.high is None:
         return "of one sentence"
-    return f"{signed(row.low)} to {signed(row.high)}"
+    return f"{signed(row.low, decimals)} to {signed(row.high, decimals)}"
 
 
-def _number(value: float) -> str:
-    return f'<td data-value="{value:.6g}">{signed(value)}</td>'
+def _number(value: float, decimals: int) -> str:
+    return f'<td data-value="{value:.6g}">{signed(value, decimals)}</td>'
 
 
 def _head(title: str, address: str) -> str:

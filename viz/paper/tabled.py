@@ -158,9 +158,15 @@ def _natural(table: Table, i: int, size: float, is_upright: bool, has_numbers: b
 
 def _head_height(row: Sequence[Cell], shape: Shape) -> float:
     if not shape.is_upright:
-        return 3.0 + LINE * max(len(cell.lines) for cell in row)
+        columns = zip(row, shape.widths, strict=False)
+        return 3.0 + LINE * max(len(_head_lines(cell, across, shape)) for cell, across in columns)
     longest = max((width_of(c.lines[0], shape.size) for c in row[1:] if not c.look), default=0.0)
     return min(60.0, longest) + 5.0
+
+
+def _head_lines(cell: Cell, across: float, shape: Shape) -> list[str]:
+    """Broken where a column is narrower than what stands above it."""
+    return [part for line in cell.lines for part in broken(line, across, shape.size)]
 
 
 def _heads(
@@ -187,7 +193,7 @@ def _heads(
         else:
             is_begun = i == 0 or (i == last and cell.look == "words")
             place = (x + PAD, "start") if is_begun else (middle, "middle")
-            for n, line in enumerate(reversed(cell.lines)):
+            for n, line in enumerate(reversed(_head_lines(cell, across, shape))):
                 said = fitted(line, across, shape.size)
                 low = y + high - 3 - n * LINE
                 yield Words(place[0], low, said, shape.size, colour, place[1], **look)  # type: ignore[arg-type]

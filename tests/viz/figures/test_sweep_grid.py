@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from viz.figures.sweep_grid import Row, legible, luminance, rewritten, sweep_grid
+from viz.figures.sweep_grid import Row, legible, luminance, rewritten, sweep_grid, sweep_legend
 from viz.figures.sweep_tables import MeanRow, PairRow, means_table, pairs_table
 from viz.theme import DARK, LIGHT, Theme
 
@@ -21,6 +21,16 @@ def test_a_row_says_its_changes_their_sum_and_where_it_leads() -> None:
     ]
     assert '<td class="total" data-value="-1.49">−1.49</td>' in said
     assert 'href="./?a=1&amp;b=2"' in said and NASTY not in said
+
+
+def test_small_numbers_do_not_look_like_0() -> None:
+    rows = [Row("a", "./", [-0.004, 0.001], -0.003), Row("b", "./", [0.0, 0.0002], 0.0002)]
+    said = sweep_grid(rows, ["so", "it"], 0.004, LIGHT) + sweep_legend(0.004, LIGHT)
+    assert re.findall(r'class="total"[^>]*>([^<]*)<', said) == ["−0.0030", "+0.0002"]
+    assert "less likely −0.0040 " in said and "+0.0040 nats" in said and "so −0.0040" in said
+    pairs = pairs_table([PairRow("a", "./", -0.003, -0.001)], LIGHT)
+    assert re.findall(r">(−[.\d]+)<", pairs) == ["−0.0030", "−0.0010", "−0.0020"]
+    assert "−0.0040 to +0.0010 nats" in means_table([MeanRow("a", "./", 0, -0.004, 0.001, 0)], DARK)
 
 
 def test_words_that_change_stand_beside_their_head() -> None:

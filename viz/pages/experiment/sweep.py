@@ -12,7 +12,7 @@ from transformer.refusal import Refusal
 from transformer.words import word_groups
 from viz.export import sweep_csv
 from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
-from viz.labels import kind_title, literal, signed
+from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
 from viz.pages.experiment.sentences import over_sentences, sentences_figures
@@ -163,7 +163,8 @@ def _shown(
     said = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
-        said += f", in nats. {most.title} changes the whole output most, by {signed(most.total)}"
+        change = signed(most.total, decimals_of(most.total))
+        said += f", in nats. {most.title} changes the whole output most, by {change}"
     return Shown(
         "Sweep of heads",
         html_table=lambda theme: _legend(rows, theme) + _table(known, rows, words, theme),
