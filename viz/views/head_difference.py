@@ -85,8 +85,8 @@ def describe(recording: Recording, first: Selection, second: Selection) -> str:
     b = second.attention(recording).weights(second.layer, second.head)
     return (
         f"{first} of {_kind(first)} minus {second} of {_kind(second)}: "
-        f"the largest difference of two weights is {largest_difference(a, b):.2f}, "
-        f"the Jensen-Shannon divergence {jensen_shannon(a, b):.2f} bits."
+        f"the largest difference of two weights is {largest_difference(a, b):.2g}, "
+        f"the Jensen-Shannon divergence {jensen_shannon(a, b):.2g} bits."
     )
 
 

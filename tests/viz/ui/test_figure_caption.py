@@ -77,6 +77,8 @@ def test_the_second_of_two_says_whose_words_it_reads_and_the_difference_what_b_i
     assert "Changed" not in said["a"]
     assert "with 1 edit (Encoder L0 H1 off), of the checkpoint copy" in said["head_difference"]
     assert "of cross-attention minus " in said["head_difference"]
+    assert "the largest difference of two weights is 0.00" in said["head_difference"]
+    assert "weights is 0.00," not in said["head_difference"]
 
 
 def test_what_is_of_no_checkpoint_does_not_name_one() -> None:
