@@ -73,17 +73,14 @@ class Seen:
     def about_row(self) -> str:
         """Which row it is, of which head, and what looks at what there, in a sentence."""
         attention, kind = self.attention, kind_name(self.place.kind)
-        has_output = any(each.is_cross for each in self.recording.attentions.values())
-        text = "the output" if has_output else "the text"
-        row, looked_at = "the sentence", "the words of the sentence"
-        if attention.is_cross:
-            row = "the output"
-        elif attention.is_decoder:
-            row, looked_at = text, f"the words of {text} up to itself"
-        return (
-            f"Below: the row ‘{self.row_word}’ of head {self.head_name}, {kind}. It is a word of "
-            f"{row} and looks at {looked_at}."
-        )
+        looks = f"‘{self.row_word}’ looks at the tokens of the sentence"
+        if attention.is_cross and attention.produced:
+            looks = f"while writing ‘{self.row_word}’ it looks at the tokens of the sentence"
+        elif attention.is_decoder and not attention.is_cross:
+            has_output = any(each.is_cross for each in self.recording.attentions.values())
+            text = "the output" if has_output else "the text"
+            looks = f"‘{self.row_word}’ looks at the tokens of {text} up to itself"
+        return f"Below: the row ‘{self.row_word}’ of head {self.head_name}, {kind}: {looks}."
 
     @property
     def head_name(self) -> str:

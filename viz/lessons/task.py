@@ -65,6 +65,10 @@ class Task:
         """How far a number may be off: two per cent, or the last digit; of a count, none."""
         return 0.5 if isinstance(truth, int) else max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
 
+    def _meant(self, given: float) -> tuple[float, ...]:
+        """A share of 0.25 is 25 %, too, where per cent are asked."""
+        return (given, 100 * given) if self.unit == "%" and 0 < given < 1 else (given,)
+
     def is_right(self, seen: Seen, given: Given) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""
         truth = self.truth(seen)
@@ -73,7 +77,8 @@ class Task:
             return log_loss(truth, shares(given)) < log_loss(truth, even(len(truth)))
         assert not isinstance(given, tuple)
         if self.form == "number":
-            return abs(given - truth) <= self.tolerance(truth)
+            tolerance = self.tolerance(truth)
+            return any(abs(each - truth) <= tolerance for each in self._meant(given))
         return given == truth
 
 

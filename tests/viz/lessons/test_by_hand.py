@@ -1,6 +1,7 @@
 """What tasks take for true is what q, k, v, mask and scale give, computed a second way."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
 from viz.lessons.kinds import tasks
 from viz.lessons.seen import Seen
+from viz.lessons.task import percent_of
+from viz.lessons.tasks.shifted import moved
 from viz.lessons.tasks.spread import MOST
 
 ROWS = [
@@ -66,3 +69,69 @@ def test_points_of_a_long_row_are_for_neighbours_together() -> None:
     assert task.options(of)[0] == f"{of.words[0]} … {of.words[1]}"
     assert len(task.options(of)) == len(pairs) <= MOST
     assert task.is_right(of, task.truth(of)) and task.explain(of)
+
+
+NUMBER = re.compile(r"−?\d[\d,]*(?:\.\d+)?")
+WORKED_OUT = ("dot", "score", "weight", "mix", "slope", "deviation", "smoothed_loss", "operations")
+
+
+def worked_out(name: str, rows: list[str]) -> float:
+    """What somebody with a calculator gets from the numbers on the page."""
+    said = [[float(n.replace("−", "-").replace(",", "")) for n in NUMBER.findall(r)] for r in rows]
+    match name:
+        case "dot" | "mix":
+            return math.fsum(math.prod(each) for each in said)
+        case "score" | "deviation":
+            return said[0][0] / said[2][0]
+        case "weight":
+            return 100 * max(each[-1] for each in said[:3]) / math.fsum(each[-1] for each in said)
+        case "slope":
+            return said[0][0] * (1 - said[0][0])
+        case "smoothed_loss":
+            return 0.9 * said[0][0] + 0.1 * said[1][0]
+    return said[1][0] / said[0][0]  # operations
+
+
+@pytest.mark.parametrize(("checkpoint", "text", "head", "row"), ROWS)
+def test_the_numbers_on_the_page_are_enough(
+    checkpoint: str, text: str, head: str, row: str
+) -> None:
+    of = seen(checkpoint, text, head, row)
+    for name in WORKED_OUT:
+        task = tasks()[name]
+        found = worked_out(name, [value for _, value in task.material(of)])
+        assert task.is_right(of, found) and task.is_right(of, round(found, task.decimals)), name
+
+
+def test_a_row_of_a_decoder_is_counted_from_the_token_that_the_page_names() -> None:
+    """No line of tokens shows the token at the start, which counts."""
+    of, task = seen("en-de-small", "It rains.", HEADS[1], "last"), tasks()["open_keys"]
+    assert task.material(of) == (("position 0", "<s>"), ("position 3", "."))
+    assert task.truth(of) == 4
+    assert "‘<s>’" in task.hint(of, 3) and "‘.’" in task.hint(of, 3)
+    closed = tasks()["closed_cells"]
+    assert closed.explain(of) == "Row by row 3 + 2 + 1 + 0: 6 of 16 cells are closed."
+    crossed = seen("en-de-small", "It rains.", HEADS[0], "last")
+    assert "Row by row" not in closed.explain(crossed) and len(task.material(crossed)) == 1
+
+
+def test_a_share_is_right_where_per_cent_are_asked() -> None:
+    of, task = seen("copy", "4 9 2 8 6", HEADS[0], "last", (4000, 1000)), tasks()["rate"]
+    assert task.is_right(of, 25) and task.is_right(of, 0.25)
+    assert not task.is_right(of, 2.5) and not task.is_right(of, 2500)
+    assert not tasks()["turn"].is_right(seen("copy", "4 9", HEADS[0], "last", (3,)), 0.9)
+
+
+def test_the_hint_of_a_shift_says_what_its_row_does() -> None:
+    """It said that no two words come nearer, to whoever had guessed too little for that reason."""
+    of, task = seen("en-de-small", "It rains.", HEADS[0], "last", (2,)), tasks()["shifted"]
+    row = moved(of)[of.place.query]
+    assert 0 < row < 1 and percent_of(row) in task.hint(of, 0)
+
+
+def test_a_word_that_looks_at_itself_is_said_to() -> None:
+    for text in SENTENCES["copy"]:
+        for row in ("first", "last", "divided"):
+            of = seen("copy", text, "most previous in decoder_self", row)
+            own = of.open_keys[of.strongest] == of.place.query
+            assert ("looks at itself" in tasks()["strongest"].explain(of)) == own

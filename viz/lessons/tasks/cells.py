@@ -26,7 +26,7 @@ def explain(seen: Seen) -> str:
     attention = seen.attention
     n_rows, n_columns = len(attention.queries), len(attention.keys)
     heads = attention.n_layers * attention.n_heads
-    return f"{n_rows} × {n_columns} = {truth(seen):,}, and {heads} heads of this kind."
+    return f"{n_rows} × {n_columns} = {truth(seen):,}, in each of {heads} heads of this kind."
 
 
 TASK = Task("cells", "number", ask, truth, hint, explain, material, of_row=False)

@@ -1,12 +1,11 @@
 """How many cells of a map does the mask close?"""
 
-from viz.labels import kind_name
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 
 
 def ask(seen: Seen) -> str:
-    return f"How many cells of a map of {kind_name(seen.place.kind)} does the mask close here?"
+    return "How many cells of the map of this head does the mask close?"
 
 
 def material(seen: Seen) -> tuple[tuple[str, str], ...]:
@@ -26,8 +25,17 @@ def hint(seen: Seen, given: Given) -> str:
 
 
 def explain(seen: Seen) -> str:
-    total = len(seen.attention.queries) * len(seen.attention.keys)
-    return f"{truth(seen):,} of {total:,} cells are closed."
+    closed = (~seen.attention.allowed(seen.place.layer, seen.place.head)).sum(-1).tolist()
+    total = len(closed) * len(seen.attention.keys)
+    return f"{_rows(closed)}{truth(seen):,} of {total:,} cells are closed."
+
+
+def _rows(closed: list[int]) -> str:
+    """ "Row by row 3 + 2 + 1 + 0: " of a triangle; nothing where the mask has another form."""
+    if closed != list(range(len(closed)))[::-1] or len(closed) < 2:
+        return ""
+    each = closed if len(closed) < 5 else [closed[0], closed[1], "…", 1, 0]
+    return f"Row by row {' + '.join(map(str, each))}: "
 
 
 TASK = Task("closed_cells", "number", ask, truth, hint, explain, material, of_row=False)

@@ -36,15 +36,15 @@ def truth(seen: Seen) -> float:
 
 def hint(seen: Seen, given: Given) -> str:
     scale = seen.attention.calls[seen.place.layer].scale
-    return f"Times {scale:.4f}, all of them spread {scale:.4f} times as far."
+    return f"Every score is {scale:.4f} times its product, so their deviation is, too."
 
 
 def explain(seen: Seen) -> str:
     scale = seen.attention.calls[seen.place.layer].scale
     before = float(_products(seen).std(correction=0))
     return (
-        f"{before:.2f} × {scale:.4f} = {truth(seen):.2f}. Softmax follows the distances between "
-        "scores and nothing else, and these change by the same factor."
+        f"{before:.2f} × {scale:.4f} = {truth(seen):.2f}. Softmax depends on the differences "
+        "between scores only, and these change by the same factor."
     )
 
 

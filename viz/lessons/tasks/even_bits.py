@@ -21,7 +21,7 @@ def truth(seen: Seen) -> float:
 
 def hint(seen: Seen, given: Given) -> str:
     low = int(truth(seen))
-    return f"{2**low} tokens are {low} bits: each doubling is one bit more."
+    return f"log₂ {2**low} is {low}: each doubling is one bit more."
 
 
 def explain(seen: Seen) -> str:

@@ -1,4 +1,4 @@
-"""Of which word was the model least sure when it wrote?"""
+"""Which word was the model least sure of when it wrote?"""
 
 from viz.lessons.seen import Seen, named
 from viz.lessons.sureness import sureness
@@ -6,7 +6,7 @@ from viz.lessons.task import Given, Task, percent_of
 
 
 def ask(seen: Seen) -> str:
-    return "Of which word was the model least sure when it wrote?"
+    return "Which word was the model least sure of when it wrote?"
 
 
 def options(seen: Seen) -> tuple[str, ...]:

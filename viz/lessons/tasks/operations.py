@@ -35,7 +35,8 @@ def hint(seen: Seen, given: Given) -> str:
 
 def explain(seen: Seen) -> str:
     n, d = sizes_of(seen.recording, seen.place)
-    return f"d / n = {d:,} / {n:,} = {truth(seen):.1f}. Beyond {d:,} tokens it turns round."
+    ratio = f"d / n = {d:,} / {n:,} = {truth(seen):.1f}"
+    return f"{ratio}. With more than {d:,} tokens self-attention takes more."
 
 
 TASK = Task("operations", "number", ask, truth, hint, explain, material, decimals=1, of_row=False)

@@ -19,8 +19,9 @@ def truth(seen: Seen) -> float:
 def hint(seen: Seen, given: Given) -> str:
     warmup, step = seen.arguments
     if step <= warmup:
-        return f"Up to step {warmup:,} it grows evenly."
-    return f"Step {step:,} is {step / warmup:.3g} times the warm-up: take the root of that."
+        return f"Up to step {warmup:,} it grows evenly from 0: which part of that is {step:,}?"
+    times = f"{step / warmup:.3g} times the warm-up"
+    return f"Step {step:,} is {times}: divide 100 % by the root of that."
 
 
 def explain(seen: Seen) -> str:

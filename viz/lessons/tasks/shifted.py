@@ -2,6 +2,8 @@
 
 from weakref import WeakKeyDictionary
 
+from torch import Tensor
+
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.recording.ours import record
@@ -16,7 +18,7 @@ _known: WeakKeyDictionary[Recording, dict[int, Recording]] = WeakKeyDictionary()
 def ask(seen: Seen) -> str:
     return (
         f"All words move {seen.arguments[0]} positions on. How much of the weight of "
-        f"{seen.head_name} lands on other words?"
+        f"{seen.head_name} lands on other words than before?"
     )
 
 
@@ -25,8 +27,8 @@ def options(seen: Seen) -> tuple[str, ...]:
     return (f"less than {low}", f"{low} to {high}", f"more than {high}")
 
 
-def moved(seen: Seen) -> float:
-    """The share of the weight that is elsewhere, mean over the rows of the head."""
+def moved(seen: Seen) -> Tensor:
+    """The share of each row's weight that is elsewhere [Q]."""
     place, by = seen.place, seen.arguments[0]
     runs = _known.setdefault(seen.recording, {})
     if by not in runs:
@@ -36,22 +38,20 @@ def moved(seen: Seen) -> float:
             runs[by] = record(seen.checkpoint, seen.text, target, edits)
     after = runs[by].attentions[place.kind].weights(place.layer, place.head)
     before = seen.attention.weights(place.layer, place.head)
-    return float((after - before).abs().sum(-1).mean() / 2)
+    return (after - before).abs().sum(-1) / 2
 
 
 def truth(seen: Seen) -> int:
-    return sum(moved(seen) >= bound for bound in BOUNDS)
+    return sum(float(moved(seen).mean()) >= bound for bound in BOUNDS)
 
 
 def hint(seen: Seen, given: Given) -> str:
-    return (
-        f"All words move by the same {seen.arguments[0]} positions: no two of them are nearer or "
-        "farther than before."
-    )
+    got = percent_of(moved(seen)[seen.place.query])
+    return f"In the row ‘{seen.row_word}’ it is {got}; the mean of all rows is asked."
 
 
 def explain(seen: Seen) -> str:
-    return f"{percent_of(moved(seen))} of its weight lands elsewhere, mean over all rows."
+    return f"{percent_of(moved(seen).mean())} of its weight lands elsewhere, mean over all rows."
 
 
 TASK = Task(

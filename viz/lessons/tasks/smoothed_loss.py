@@ -9,14 +9,15 @@ from viz.lessons.task import Given, Task
 
 
 def _losses(seen: Seen) -> Tensor:
-    """-ln p of every piece at that position [V]."""
+    """-ln p of every token at that position [V]."""
     return -seen.recording.logits[second_least_sure(seen.recording)].cpu().double().log_softmax(-1)
 
 
 def ask(seen: Seen) -> str:
     word = named(seen.recording.target)[second_least_sure(seen.recording)]
     return (
-        f"What is the loss of ‘{word}’ with ε = {EPSILON}? Weigh both: {1 - EPSILON} and {EPSILON}."
+        f"What is the loss of ‘{word}’ with ε = {EPSILON}? Add {1 - EPSILON} times the first "
+        f"number and {EPSILON} times the second."
     )
 
 
@@ -24,7 +25,7 @@ def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     losses, word = _losses(seen), seen.recording.target[second_least_sure(seen.recording)]
     return (
         ("−ln p of this word", f"{float(losses[word.id]):.3f}"),
-        (f"−ln p, mean over all {len(losses):,} pieces", f"{float(losses.mean()):.3f}"),
+        (f"−ln p, mean over all {len(losses):,} tokens", f"{float(losses.mean()):.3f}"),
     )
 
 
@@ -36,7 +37,7 @@ def truth(seen: Seen) -> float:
 
 def hint(seen: Seen, given: Given) -> str:
     part = EPSILON * float(_losses(seen).mean())
-    return f"The part of all pieces together is {part:.3f}: add that of the word."
+    return f"All tokens together add {part:.3f}, the word adds {1 - EPSILON} times its own number."
 
 
 def explain(seen: Seen) -> str:

@@ -40,7 +40,7 @@ def hint(seen: Seen, given: Given) -> str:
     most = max(range(len(given)), key=given.__getitem__)
     got = percent_of(truth(seen)[most])
     word = options(seen)[most]
-    return f"‘{word}’, on which you put most, gets {got}. Spread them once more."
+    return f"‘{word}’, on which you put most, gets {got}. Spread your points once more."
 
 
 def explain(seen: Seen) -> str:
@@ -49,7 +49,7 @@ def explain(seen: Seen) -> str:
     before = _summed(previous(seen), seen)
     parts = (
         f"an even guess costs {log_loss(weights, even(len(weights))):.2f} nats",
-        f"“the previous word” {log_loss(weights, before):.2f}",
+        f"all points on the word one place before {log_loss(weights, before):.2f}",
         f"the weights themselves {log_loss(weights, [max(w, 1e-9) for w in weights]):.2f}",
     )
     got = percent_of(weights[most])

@@ -14,7 +14,7 @@ def truth(seen: Seen) -> int:
 
 def hint(seen: Seen, given: Given) -> str:
     assert isinstance(given, int)
-    side = "before" if seen.strongest < given else "behind"
+    side = "before" if seen.strongest < given else "after"
     got = percent_of(seen.weights[given])
     return f"‘{seen.words[given]}’ gets {got} of the row. The word that gets most stands {side} it."
 
@@ -22,7 +22,9 @@ def hint(seen: Seen, given: Given) -> str:
 def explain(seen: Seen) -> str:
     most = seen.strongest
     got = percent_of(seen.weights[most])
-    return f"‘{seen.row_word}’ looks at ‘{seen.words[most]}’ with {got} of its weight."
+    is_own = not seen.attention.is_cross and seen.open_keys[most] == seen.place.query
+    word = "itself" if is_own else f"‘{seen.words[most]}’"
+    return f"‘{seen.row_word}’ looks at {word} with {got} of its weight."
 
 
 TASK = Task("strongest", "word", ask, truth, hint, explain)

@@ -10,11 +10,16 @@ from viz.lessons.task import Given, Task
 
 
 def ask(seen: Seen) -> str:
-    wave = _wave(seen)
     return (
-        f"One sine and its cosine come round once in {wave:.2f} positions. By how many degrees do "
-        f"they turn from a word to the one {seen.arguments[0]} further on?"
+        f"One sine and its cosine turn once in {_wave(seen):.2f} positions. By how many degrees do "
+        f"they turn within {seen.arguments[0]} positions{_shorter(seen)}?"
     )
+
+
+def _shorter(seen: Seen) -> str:
+    """What is said where a turn is known by the shorter way only."""
+    is_beyond = seen.arguments[0] / _wave(seen) > 0.5
+    return ", counted the shorter way" if is_beyond else ""
 
 
 def _table(seen: Seen) -> Tensor:
@@ -45,12 +50,12 @@ def truth(seen: Seen) -> float:
 
 def hint(seen: Seen, given: Given) -> str:
     once = 360 / _wave(seen)
-    return f"From a word to the next it turns by {once:.0f}°; beyond 180° count the shorter way."
+    return f"360° take {_wave(seen):.2f} positions: one position turns it by {once:.1f}°."
 
 
 def explain(seen: Seen) -> str:
     return (
-        f"360° · {seen.arguments[0]} / {_wave(seen):.2f}, the shorter way: {truth(seen):.0f}°. "
+        f"360° · {seen.arguments[0]} / {_wave(seen):.2f}{_shorter(seen)}: {truth(seen):.0f}°. "
         "It is the same angle wherever the word stands."
     )
 

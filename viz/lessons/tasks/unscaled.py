@@ -27,7 +27,7 @@ def truth(seen: Seen) -> int:
 
 def hint(seen: Seen, given: Given) -> str:
     root = 1 / seen.cell().scale
-    return f"Every distance between two scores would be {root:.1f} times as large."
+    return f"Every difference between two scores would be {root:.1f} times as large."
 
 
 def explain(seen: Seen) -> str:

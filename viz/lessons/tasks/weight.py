@@ -11,7 +11,7 @@ SHOWN = 3
 
 
 def ask(seen: Seen) -> str:
-    return f"How many per cent of the row does ‘{seen.words[seen.strongest]}’ get?"
+    return f"Which share of its row does ‘{seen.row_word}’ give to ‘{seen.words[seen.strongest]}’?"
 
 
 def _powers(seen: Seen) -> tuple[list[float], list[int]]:
