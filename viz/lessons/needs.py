@@ -9,7 +9,7 @@ from transformer.recording import Recording
 from transformer.training.history import list_snapshots
 
 ROOM = 24
-"""Positions behind a sentence that scenes about shifts need."""
+"""Positions after a sentence that scenes about shifts need."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,10 @@ def _knows_scores(checkpoint: Checkpoint, recording: Recording) -> bool:
     return all(call.knows_scores and call.v.size(-1) > 0 for call in calls)
 
 
+def _scales(checkpoint: Checkpoint, recording: Recording) -> bool:
+    return all(call.scale != 1 for each in recording.attentions.values() for call in each.calls)
+
+
 def _writes(checkpoint: Checkpoint, recording: Recording) -> bool:
     logits = recording.logits
     return len(recording.target) > 1 and logits.dim() == 2 and len(logits) == len(recording.target)
@@ -53,8 +57,9 @@ NEEDS: Mapping[str, Need] = {
     "decoder_self": _kind("decoder_self", "decoder"),
     "cross": _kind("cross", "cross-attention"),
     "sinusoids": Need("adds no sinusoids to its words", _has_sinusoids),
-    "room": Need("has no positions left behind this sentence", _has_room),
+    "room": Need("has no positions left after this sentence", _has_room),
     "scores": Need("leaves only its weights, not its queries and keys", _knows_scores),
+    "scale": Need("does not scale its products", _scales),
     "writes": Need("writes nothing", _writes),
     "snapshots": Need("has no snapshots of its training", _has_snapshots),
 }

@@ -2,9 +2,11 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
 from viz.lessons.kinds import tasks
@@ -135,3 +137,22 @@ def test_a_word_that_looks_at_itself_is_said_to() -> None:
             of = seen("copy", text, "most previous in decoder_self", row)
             own = of.open_keys[of.strongest] == of.place.query
             assert ("looks at itself" in tasks()["strongest"].explain(of)) == own
+
+
+def test_without_the_scale_what_the_model_adds_to_a_score_stays() -> None:
+    of = seen("copy", "4 9 2 8 6", HEADS[2], "last")
+    place, attention = of.place, of.attention
+    n, call = len(of.open_keys), attention.calls[place.layer]
+    bias = torch.linspace(-3, 3, call.n_heads * n * n).view(-1, n, n)
+    calls = tuple(replace(each, bias=bias) for each in attention.calls)
+    attentions = {**of.recording.attentions, place.kind: replace(attention, calls=calls)}
+    biased = replace(of, recording=replace(of.recording, attentions=attentions))
+    products, _, _ = by_hand(of)
+    scores = products + bias[place.head, place.query].numpy()
+    powers = np.exp(scores - scores.max())
+    expected = (powers / powers.sum())[biased.strongest]
+    assert (
+        tasks()["unscaled"]
+        .explain(biased)
+        .startswith(f"Without the scale it would get {percent_of(expected)} ")
+    )

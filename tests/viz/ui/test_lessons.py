@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.ui.test_app import start
+from tests.transformer.watch.hugging_face import build
+from tests.viz.ui.test_app import ROOT, start
 from transformer import decode, load_checkpoint, record
 from viz.components.kit.pack import unpack
 from viz.lessons.kept import read_kept
@@ -17,6 +18,7 @@ from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
 from viz.lessons.seen import Seen
+from viz.pages.lessons import lesson as lesson_page
 from viz.pages.lessons import standing_in
 from viz.stories.shipped import shipped_stories, stories_of
 
@@ -180,6 +182,51 @@ def test_a_lesson_of_another_checkpoint_is_told(lesson: str) -> None:
     app = start(page="lessons", story=lesson, checkpoint="copy", text=TEXT)
     assert len(app.subheader) == len(shipped_stories()[lesson].scenes)
     assert not app.error
+
+
+@pytest.fixture(params=["BLOOM", "T5"])
+def foreign(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A model that leaves only its weights, and one that scales nothing; beside the copy task."""
+    model: Any = build(request.param)
+    model.save_pretrained(tmp_path / request.param)
+    (tmp_path / "copy").symlink_to(ROOT / "checkpoints" / "copy")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+    return str(request.param)
+
+
+def said(app: AppTest) -> str:
+    return re.sub(r"\\(\W)", r"\1", " ".join(each.value for each in app.caption))
+
+
+@pytest.mark.parametrize("lesson", [each.name for each in stories_of("lesson")])
+def test_no_lesson_breaks_where_a_model_lacks_what_it_asks_for(foreign: str, lesson: str) -> None:
+    app = start(page="lessons", story=lesson, checkpoint=foreign, text=TEXT)
+    while any(each.label == "Show me" for each in app.button):
+        press(app, "Show me")
+        assert not app.error
+    captions = said(app)
+    if lesson == "attention-by-hand":  # one row of one model, from the guess to the mix
+        assert captions.count("leaves only its weights") == (foreign == "BLOOM")
+        assert captions.count("Below: the row") == 1
+    if lesson == "why-the-square-root":
+        lacks = {"BLOOM": "leaves only its weights", "T5": "does not scale its products"}
+        copied = f"this is copy, over your sentence. It writes “{TEXT}”."
+        assert lacks[foreign] in captions and copied in captions
+
+
+def test_the_row_is_introduced_only_where_a_question_is_about_it() -> None:
+    """A word of the output may be asked about for another reason, and be a row elsewhere."""
+    row = SimpleNamespace(row_word="a")
+    asks: Any = {"row": "The row ‘a’?", "word": "What is ‘a’?", "other": "What is ‘animal’?"}
+    for is_of_row, question, speaks in [
+        (True, "word", True),
+        (True, "other", False),
+        (False, "word", False),
+        (False, "row", True),
+    ]:
+        task: Any = SimpleNamespace(of_row=is_of_row, ask=lambda seen, q=question: asks[q])
+        said_of: Any = row
+        assert lesson_page._speaks_of_row(task, said_of) == speaks
 
 
 def test_snapshots_that_may_not_be_opened_count_as_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,6 @@ TASK = Task(
     explain,
     material,
     decimals=2,
-    needs=("scores",),
+    needs=("scores", "scale"),
     of_row=False,
 )

@@ -39,4 +39,15 @@ def explain(seen: Seen) -> str:
     return f"{ratio}. With more than {d:,} tokens self-attention takes more."
 
 
-TASK = Task("operations", "number", ask, truth, hint, explain, material, decimals=1, of_row=False)
+TASK = Task(
+    "operations",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    material,
+    decimals=1,
+    needs=("scores",),
+    of_row=False,
+)

@@ -39,4 +39,6 @@ def explain(seen: Seen) -> str:
     )
 
 
-TASK = Task("path", "number", ask, truth, hint, explain, takes=("tokens",), of_row=False)
+TASK = Task(
+    "path", "number", ask, truth, hint, explain, takes=("tokens",), needs=("scores",), of_row=False
+)

@@ -32,7 +32,7 @@ def scale_lines(d_head: int, scale: float) -> list[tuple[str, str]]:
     """d_head and its root where the scale is that of the paper; else the scale."""
     if is_of_paper(d_head, scale):
         return [("d_head", str(d_head)), ("√d_head", f"{math.sqrt(d_head):.3f}")]
-    return [("scale", f"{scale:.4f}")]
+    return [("scale of this model", f"{scale:.4f}")]
 
 
 def truth(seen: Seen) -> float:

@@ -14,10 +14,11 @@ def ask(seen: Seen) -> str:
 
 
 def _without(seen: Seen) -> float:
-    """The same key's weight where the scale is 1."""
-    cell = seen.cell()
-    scores = cell.scores[seen.open_keys].double() / cell.scale
-    return float(scores.softmax(-1)[seen.strongest])
+    """The same key's weight where the scale is 1; what the model adds to a score stays."""
+    cell, place = seen.cell(), seen.place
+    k = seen.attention.calls[place.layer].only(place.head).k[0].float().cpu()  # [K, d_key]
+    scores = cell.scores + (1 - cell.scale) * (k @ cell.q)  # [K]
+    return float(scores[seen.open_keys].double().softmax(-1)[seen.strongest])
 
 
 def truth(seen: Seen) -> int:
@@ -36,5 +37,12 @@ def explain(seen: Seen) -> str:
 
 
 TASK = Task(
-    "unscaled", "choice", ask, truth, hint, explain, options=lambda seen: OPTIONS, needs=("scores",)
+    "unscaled",
+    "choice",
+    ask,
+    truth,
+    hint,
+    explain,
+    options=lambda seen: OPTIONS,
+    needs=("scores", "scale"),
 )

@@ -12,7 +12,7 @@ from viz.lessons.seen import Seen
 from viz.lessons.task import Task
 from viz.pages.lessons.asking import ask, keep
 from viz.pages.lessons.listing import address_of, in_order, length
-from viz.pages.lessons.pictures import draw_picture
+from viz.pages.lessons.pictures import NEEDED, draw_picture
 from viz.pages.lessons.standing_in import standing_in
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.stories.story import Scene, Story
@@ -74,7 +74,8 @@ def _scene(
     st.markdown(scene.text)
     exercise = scene.exercise
     asked = [read_task(each) for each in exercise.tasks]
-    needs = (*exercise.needs, *(need for task, _ in asked for need in task.needs))
+    of_tasks = (need for task, _ in asked for need in task.needs)
+    needs = (*exercise.needs, *of_tasks, *NEEDED.get(exercise.shows, ()))
     found = standing_in(pane, tuple(dict.fromkeys(needs)))
     if found is None:
         st.caption("No checkpoint here can show this: the scene is left to its words.")
@@ -93,7 +94,7 @@ def _scene(
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
             continue
-        if place not in told and seen.row_word in task.ask(seen):
+        if place not in told and _speaks_of_row(task, seen):
             told.add(place)
             st.caption(literal(seen.about_row))
         if not _ask(task, seen, (lesson.name, number, i, shown.request, place), shown):
@@ -110,6 +111,12 @@ def _scene(
         address = link(_opened(scene, shown, place))
         st.html(_links(scene.heading, (words, address)))
     return said
+
+
+def _speaks_of_row(task: Task, seen: Seen) -> bool:
+    """Whether its question names the row: another one may be about the same word."""
+    row, question = f"‘{seen.row_word}’", task.ask(seen)
+    return row in question and (task.of_row or f"row {row}" in question)
 
 
 def _ask(task: Task, seen: Seen, name: tuple[object, ...], shown: Answer) -> bool:

@@ -39,6 +39,16 @@ MOUNTS: Mapping[str, Any] = {
 }
 
 
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "inside": ("scores",),
+    "similarity": ("sinusoids",),
+    "rotation": ("sinusoids",),
+    "smoothing": ("writes",),
+    "costs": ("scores",),
+}
+"""What a picture needs of a checkpoint, as viz/lessons/needs.py names it; others need nothing."""
+
+
 def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) -> None:
     """The picture of this name; a sentence where there is none.
 

@@ -1,6 +1,7 @@
 """The checkpoint that a scene is shown on: the chosen one, or a shipped one that can do it."""
 
 from collections.abc import Iterator
+from textwrap import shorten
 
 import streamlit as st
 
@@ -14,6 +15,9 @@ from viz.ui.in_line import in_line
 from viz.ui.opened import shipped_names, title
 from viz.ui.page import Pane
 from viz.ui.request import Answer, Request, about, make_request
+
+MOST_WRITTEN = 160
+"""Characters of an output that are said."""
 
 
 def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None:
@@ -32,10 +36,17 @@ def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None
         except Refusal:
             continue
         if _lacking(found, needs) is None:
-            of = "your sentence" if request.text == pane.answer.request.text else "its own example"
+            is_yours = request.text == pane.answer.request.text
+            of = "your sentence" if is_yours else f"its own example, “{request.text}”"
             said = f"{chosen} {lacks}: this is {title(request.checkpoint)}, over {of}."
-            return found, said
+            return found, said + _written(found)
     return None
+
+
+def _written(found: Answer) -> str:
+    """What it writes: the header says what the chosen checkpoint does."""
+    text = shorten(found.decoding.text if found.decoding else "", MOST_WRITTEN, placeholder=" …")
+    return f" It writes “{text}”{'' if text.endswith('.') else '.'}" if text else ""
 
 
 def _lacking(shown: Answer, needs: tuple[str, ...]) -> str | None:
