@@ -36,7 +36,8 @@ _LEGEND = """
 
 def cost_legend() -> str:
     """The layers and their lines, where no table stands beside the curves."""
-    each = (f"<span>{_sample(layer.name)}{layer.title}</span>" for layer in LAYERS)
+    each = [f"<span>{_sample(layer.name)}{layer.title}</span>" for layer in LAYERS]
+    each.append(f"<span>{_line(COLOURS['convolutional'], 1)}Convolutional, not dilated</span>")
     return f'<style>{_SAMPLE}</style>{_LEGEND}<div class="costs legend">{"".join(each)}</div>'
 
 
@@ -88,7 +89,8 @@ def _sample(name: str) -> str:
     """The line as the figures draw it."""
     drawn, gap = DASHES[name]
     line = f"{COLOURS[name]} 0 {drawn}px, transparent {drawn}px {drawn + gap}px"
-    return (
-        '<span class="sample" style="background: repeating-linear-gradient(to right, '
-        f'{line}); height: {WIDTHS[name]}px"></span>'
-    )
+    return _line(f"repeating-linear-gradient(to right, {line})", WIDTHS[name])
+
+
+def _line(background: str, width: float) -> str:
+    return f'<span class="sample" style="background: {background}; height: {width}px"></span>'

@@ -40,11 +40,14 @@ def graded(before: Tried, task: Task, seen: Seen) -> Tried:
 
 
 def answered(before: Tried, given: Given | None, task: Task, seen: Seen) -> Tried:
-    """After another answer; None is no answer, and costs nothing."""
+    """After another answer. None is no answer and costs nothing; nor does the same one again, as of
+    a button that was pressed twice.
+    """
     if given is None:
         hint = "Give an answer first, or let it be shown to you."
         return replace(before, hint=hint, is_wrong=False)
-    n, is_right = before.n + 1, task.is_right(seen, given)
+    is_same = before.n > 0 and given == before.given
+    n, is_right = before.n + (not is_same), task.is_right(seen, given)
     is_over = is_right or n > 1
     hint = "" if is_over else task.hint(seen, given)
     return Tried(given, n, hint, is_right, not is_right, is_over)

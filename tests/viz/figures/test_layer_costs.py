@@ -2,12 +2,13 @@
 
 import csv
 import io
+import re
 
 import pytest
 
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes, Timing
 from viz.export import costs_csv
-from viz.figures.cost_table import cost_table
+from viz.figures.cost_table import cost_legend, cost_table
 from viz.figures.layer_costs import (
     LONGEST,
     QUANTITIES,
@@ -100,3 +101,10 @@ def test_the_file_has_a_line_a_layer_and_length(measured: Measured) -> None:
     assert chosen["measured_ms"] == chosen["device"] == ""
     timed = next(row for row in rows if row["layer"] == "recurrent" and row["n"] == "16")
     assert (timed["measured_ms"], timed["runs"], timed["device"]) == ("2", "3", "cpu")
+
+
+def test_every_line_of_the_curves_is_in_the_legend() -> None:
+    """The path of convolutions without dilation had a line and no name."""
+    lines = {each.name.strip("… ") for each in draw_costs("longest_path", SIZES, 30, LIGHT).data}
+    legend = re.sub("<[^>]*>", "|", cost_legend())
+    assert all(name in legend for name in lines) and "not dilated" in lines

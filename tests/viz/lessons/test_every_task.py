@@ -72,6 +72,14 @@ def wrong(task: Task, of: Seen) -> Given:
     return (int(truth) + 1) % len(task.options(of))
 
 
+def otherwise(task: Task, of: Seen) -> Given:
+    """Another answer than the wrong one: of a word or a choice perhaps the right one."""
+    given = wrong(task, of)
+    if isinstance(given, tuple):
+        return tuple(each / 2 for each in given)
+    return given + 1 if task.form == "number" else (int(given) + 1) % len(task.options(of))
+
+
 def right(task: Task, of: Seen) -> Given:
     truth = task.truth(of)
     if isinstance(truth, tuple):
@@ -141,7 +149,10 @@ def test_one_nudge_then_the_truth(task: Task) -> None:
     each = next(all_seen(task))
     nudged = answered(Tried(), wrong(task, each), task, each)
     assert nudged.hint and not nudged.is_over
-    assert answered(nudged, wrong(task, each), task, each).is_over
+    assert answered(nudged, wrong(task, each), task, each) == nudged  # a button pressed twice
+    assert answered(answered(nudged, None, task, each), wrong(task, each), task, each) == nudged
+    again = answered(nudged, otherwise(task, each), task, each)
+    assert again.is_over and not again.hint
     corrected = answered(nudged, right(task, each), task, each)
     assert corrected.is_over and corrected.is_right and not corrected.hint
     nothing = answered(Tried(), None, task, each)

@@ -161,6 +161,8 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
     assert (len(app.info), app.warning[0].value) == shown
     assert kept_by(app) == kept
     answer(app, "-1000")
+    assert app.warning[0].value.startswith("**Not right yet.** ")
+    answer(app, "-1001")
     assert app.warning[0].value.startswith("**Not right.** ")
 
     app = start(text=TEXT[:-2], **of_lesson)  # another sentence: nobody was asked about it
@@ -238,3 +240,12 @@ def test_snapshots_that_may_not_be_opened_count_as_none(monkeypatch: pytest.Monk
         standing_in, "snapshots_of", lambda shown: standing_in.list_snapshots(checkpoint.path)
     )
     assert standing_in._lacking(shown, ("snapshots",)) is None
+
+
+def test_the_page_about_padding_opens_at_the_attention_that_is_padded() -> None:
+    """It opened at the decoder, whose keys no sentence of the lesson pads."""
+    app = start(page="lessons", story="masks", checkpoint="copy", text=TEXT, decoding="greedy")
+    while any(each.label == "Show me" for each in app.button):
+        press(app, "Show me")
+    links = " ".join(each.proto.body for each in app.get("html"))
+    assert re.search(r'href="\./masks\?[^"]*mask_kind=encoder_self', links)

@@ -13,7 +13,7 @@ def ask(seen: Seen) -> str:
     do = (
         "Divide by √d_head" if is_of_paper(call.q.size(-1), call.scale) else "Multiply by the scale"
     )
-    return f"{do}: what is the standard deviation of all {n:,} scores then?"
+    return f"{do}: what is the standard deviation of all {n:,} scores of {seen.head_name} then?"
 
 
 def _products(seen: Seen) -> Tensor:
