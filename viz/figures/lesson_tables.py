@@ -48,9 +48,12 @@ def guess_table(
     costs = (log_loss(weights, guessed), log_loss(weights, even(len(words))))
     yours = f"Your guess costs {costs[0]:.2f} nats, an even one {costs[1]:.2f}: less is better."
     said = "" if points is None else yours
-    names = ("Word", "Even" if points is None else "You", "The head", "")
+    names = ("Word", "Even" if points is None else "You", "The head")
     titles = "".join(f'<th scope="col">{each}</th>' for each in names)
-    return _table(f"<thead><tr>{titles}</tr></thead>", "".join(lines), theme) + f"<p>{said}</p>"
+    return (
+        _table(f"<thead><tr>{titles}<td></td></tr></thead>", "".join(lines), theme)
+        + f"<p>{said}</p>"
+    )
 
 
 def _bar(share: float, colour: str) -> str:

@@ -1,7 +1,7 @@
 """What a task declares of itself, and how an answer is graded."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,11 @@ def of_the_row(seen: Seen) -> tuple[str, ...]:
 def nothing(seen: Seen) -> tuple[tuple[str, str], ...]:
     """No numbers to work with."""
     return ()
+
+
+def as_it_is(seen: Seen) -> Mapping[str, object]:
+    """The screen that the scene names."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,8 @@ class Task:
     """Whether it asks for weights of its row: what else shows these waits until it is over."""
     runs: str = ""
     """What a model is run for once somebody has answered, in a sentence: people wait for that."""
+    opens: Callable[[Seen], Mapping[str, object]] = as_it_is
+    """Fields of the screen that its scene opens once it is over: it shows what was asked."""
     of_writing: bool = False
     """Whether it asks what the model wrote: it is not asked where chance chose the words."""
 
@@ -68,6 +75,14 @@ class Task:
     def _meant(self, given: float) -> tuple[float, ...]:
         """A share of 0.25 is 25 %, too, where per cent are asked."""
         return (given, 100 * given) if self.unit == "%" and 0 < given < 1 else (given,)
+
+    def repeat(self, seen: Seen, given: Given) -> str:
+        """A wrong answer in a sentence; nothing of spread points, which a table shows."""
+        if isinstance(given, tuple):
+            return ""
+        is_one_of = self.form != "number"
+        answer = self.options(seen)[int(given)] if is_one_of else f"{given:.12g}".replace("-", "−")
+        return f"You answered ‘{answer}’. " if self.form == "word" else f"You answered {answer}. "
 
     def is_right(self, seen: Seen, given: Given) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""

@@ -1,10 +1,12 @@
 """Lessons without a browser: no truth is sent before an answer, and every checkpoint will do."""
 
+import html
 import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,6 +20,7 @@ from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
 from viz.lessons.seen import Seen
+from viz.lessons.sureness import sureness
 from viz.pages.lessons import lesson as lesson_page
 from viz.pages.lessons import standing_in
 from viz.stories.shipped import shipped_stories, stories_of
@@ -128,7 +131,7 @@ def test_a_wrong_answer_is_called_wrong_and_nudged_once() -> None:
     answer(app, "½ or so")
     assert not app.warning and "“½ or so” is not a number" in app.info[-1].value
     answer(app, "1e-3")
-    assert app.warning[0].value.startswith("**Not right.** ")
+    assert app.warning[0].value.startswith("**Not right.** You answered 0.001. ")
     assert "one number for how well" in app.warning[0].value
 
 
@@ -249,3 +252,28 @@ def test_the_page_about_padding_opens_at_the_attention_that_is_padded() -> None:
         press(app, "Show me")
     links = " ".join(each.proto.body for each in app.get("html"))
     assert re.search(r'href="\./masks\?[^"]*mask_kind=encoder_self', links)
+
+
+def opened_by(lesson: str, **query: str) -> list[dict[str, str]]:
+    """The addresses of the pages that a lesson opens when all of it is over."""
+    app = start(page="lessons", story=lesson, decoding="greedy", **query)
+    while any(each.label == "Show me" for each in app.button):
+        press(app, "Show me")
+    links = " ".join(html.unescape(each.proto.body) for each in app.get("html"))
+    found = re.findall(r'href="([^"]*)">Open this on its own page', links)
+    return [dict(parse_qsl(urlsplit(each).query)) for each in found]
+
+
+def test_a_page_of_its_own_shows_what_was_asked() -> None:
+    """It began at the first step, position, metric and size, whatever the question was about."""
+    of = {"checkpoint": "copy", "text": TEXT}
+    assert opened_by("positions", **of)[1]["controls.offset"] == "3"
+    checkpoint = load_checkpoint("checkpoints/copy", "cpu")
+    recording = record(checkpoint, TEXT, decode(checkpoint, TEXT, "greedy").target)
+    order = sureness(recording).argsort().tolist()
+    unsure, smoothed, *_ = opened_by("smoothing-and-rate", **of)
+    assert (int(unsure.get("step", 0)), int(smoothed.get("position", 0))) == tuple(order[:2])
+    assert "pins" not in unsure and "pins" not in smoothed
+    assert [each.get("metric") for each in opened_by("heads-emerge", **of)][1] == "alignment"
+    (_, path) = opened_by("why-attention", **of)
+    assert (path["n"], path["d"]) == ("7", "64")

@@ -35,11 +35,13 @@ def options(seen: Seen) -> tuple[str, ...]:
     return (*(f"step {step:,}" for step in _steps(seen)), "it never changed much")
 
 
+def _metric(seen: Seen) -> str:
+    return "alignment" if "alignment" in metrics_of(seen.attention) else "entropy"
+
+
 def _measured(seen: Seen) -> tuple[str, Tensor, float]:
     """Title of the metric, its values at every snapshot [N], and the least change of a role."""
-    attention = seen.attention
-    name = "alignment" if "alignment" in metrics_of(attention) else "entropy"
-    metric, place = metrics_of(attention)[name], seen.place
+    metric, place = metrics_of(seen.attention)[_metric(seen)], seen.place
     weights = course(seen).weights(place.kind, place.layer, place.head)  # [N, Q, K]
     return metric.title, metric.compute(weights), metric.least_change
 
@@ -65,6 +67,10 @@ def explain(seen: Seen) -> str:
     )
 
 
+def opens(seen: Seen) -> dict[str, object]:
+    return {"metric": _metric(seen)}
+
+
 TASK = Task(
     "emerged",
     "choice",
@@ -77,4 +83,5 @@ TASK = Task(
     of_sentence=False,
     runs="Running the sentence through all snapshots of the training, once.",
     of_row=False,
+    opens=opens,
 )

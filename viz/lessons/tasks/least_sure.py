@@ -32,6 +32,10 @@ def explain(seen: Seen) -> str:
     return f"‘{options(seen)[least]}’ had {got}; the mean of all tokens is {mean}."
 
 
+def opens(seen: Seen) -> dict[str, object]:
+    return {"step": truth(seen)}
+
+
 TASK = Task(
     "least_sure",
     "word",
@@ -43,4 +47,5 @@ TASK = Task(
     needs=("writes",),
     of_writing=True,
     of_row=False,
+    opens=opens,
 )

@@ -39,6 +39,11 @@ def explain(seen: Seen) -> str:
     return f"{ratio}. With more than {d:,} tokens self-attention takes more."
 
 
+def opens(seen: Seen) -> dict[str, object]:
+    n, d = sizes_of(seen.recording, seen.place)
+    return {"n": n, "d": d}
+
+
 TASK = Task(
     "operations",
     "number",
@@ -50,4 +55,5 @@ TASK = Task(
     decimals=1,
     needs=("scores",),
     of_row=False,
+    opens=opens,
 )

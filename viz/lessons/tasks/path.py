@@ -39,6 +39,20 @@ def explain(seen: Seen) -> str:
     )
 
 
+def opens(seen: Seen) -> dict[str, object]:
+    n, d = sizes_of(seen.recording, seen.place)
+    return {"n": n, "d": d, "k": _kernel(seen)}
+
+
 TASK = Task(
-    "path", "number", ask, truth, hint, explain, takes=("tokens",), needs=("scores",), of_row=False
+    "path",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    takes=("tokens",),
+    needs=("scores",),
+    of_row=False,
+    opens=opens,
 )

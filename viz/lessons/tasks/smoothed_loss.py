@@ -48,6 +48,10 @@ def explain(seen: Seen) -> str:
     return f"{said}to be too sure costs something now."
 
 
+def opens(seen: Seen) -> dict[str, object]:
+    return {"position": second_least_sure(seen.recording)}
+
+
 TASK = Task(
     "smoothed_loss",
     "number",
@@ -60,4 +64,5 @@ TASK = Task(
     unit="nats",
     needs=("writes",),
     of_row=False,
+    opens=opens,
 )

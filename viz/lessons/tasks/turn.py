@@ -60,6 +60,10 @@ def explain(seen: Seen) -> str:
     )
 
 
+def opens(seen: Seen) -> dict[str, object]:
+    return {"controls": (("offset", str(seen.arguments[0])),)}
+
+
 TASK = Task(
     "turn",
     "number",
@@ -71,4 +75,5 @@ TASK = Task(
     takes=("positions",),
     needs=("sinusoids",),
     of_row=False,
+    opens=opens,
 )

@@ -186,6 +186,7 @@ def _over(task: Task, seen: Seen, tried: Tried) -> None:
     if tried.is_right:
         st.success(f"**Right.** {said}", icon=":material/check:")
     elif tried.is_wrong:
-        st.warning(f"**Not right.** {said}", icon=":material/close:")
+        answer = task.repeat(seen, tried.given) if tried.given is not None else ""
+        st.warning(f"**Not right.** {literal(answer)}{said}", icon=":material/close:")
     else:
         st.info(said, icon=":material/arrow_forward:")

@@ -1,7 +1,9 @@
 """One lesson as a page that scrolls: its scenes, each with its tasks, then its picture."""
 
 import html
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -87,9 +89,10 @@ def _scene(
         return before
     if said and said != before:
         st.caption(literal(said))
-    is_over = True
+    is_over, opened = True, _opened(scene, shown, place)
     for i, (task, arguments) in enumerate(asked):
         seen = Seen(shown.checkpoint, shown.recording, place, arguments, shown.request.text)
+        opened = _as_asked(opened, task, seen)
         if task.of_row and (shown.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
@@ -103,13 +106,11 @@ def _scene(
                 waits.add((shown.request, place))
     is_over = is_over and (shown.request, place) not in waits
     if exercise.shows and is_over:
-        opened = _opened(scene, shown, place)
         key = f"{lesson.name} {number}"
         draw_picture(exercise.shows, replace(pane, shown=shown), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
         words = "Open this on its own page"
-        address = link(_opened(scene, shown, place))
-        st.html(_links(scene.heading, (words, address)))
+        st.html(_links(scene.heading, (words, link(opened))))
     return said
 
 
@@ -146,8 +147,15 @@ def _opened(scene: Scene, shown: Answer, place: Place) -> Screen:
         kind=place.kind,
         layer=place.layer,
         head=place.head,
-        pins=(f"q{place.query}",),
+        pins=(f"q{place.query}",) if scene.screen.page == FIRST_PAGE else (),
     )
+
+
+def _as_asked(opened: Screen, task: Task, seen: Seen) -> Screen:
+    """The same page, showing what the task asks about."""
+    pins = (f"q{seen.place.query}",) if _speaks_of_row(task, seen) else opened.pins
+    fields: Mapping[str, Any] = {"pins": pins, **task.opens(seen)}
+    return replace(opened, **fields)
 
 
 def _way_back() -> tuple[str, str]:
