@@ -77,12 +77,14 @@ class Task:
         return (given, 100 * given) if self.unit == "%" and 0 < given < 1 else (given,)
 
     def repeat(self, seen: Seen, given: Given) -> str:
-        """A wrong answer in a sentence; nothing of spread points, which a table shows."""
+        """The end of a sentence that says a wrong answer; of spread points, which a table shows,
+        nothing.
+        """
         if isinstance(given, tuple):
             return ""
         is_one_of = self.form != "number"
         answer = self.options(seen)[int(given)] if is_one_of else f"{given:.12g}".replace("-", "−")
-        return f"You answered ‘{answer}’. " if self.form == "word" else f"You answered {answer}. "
+        return f": you answered ‘{answer}’" if self.form == "word" else f": you answered {answer}"
 
     def is_right(self, seen: Seen, given: Given) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""

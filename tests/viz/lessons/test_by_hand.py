@@ -160,7 +160,7 @@ def test_without_the_scale_what_the_model_adds_to_a_score_stays() -> None:
 
 def test_a_wrong_answer_is_repeated_beside_the_truth() -> None:
     of, known = seen("copy", "4 9 2 8 6", HEADS[0], "last", (4000, 1000)), tasks()
-    assert known["strongest"].repeat(of, 1) == f"You answered ‘{of.words[1]}’. "
-    assert known["unscaled"].repeat(of, 2) == "You answered more. "
-    assert known["dot"].repeat(of, -1234567.5) == "You answered −1234567.5. "
+    assert known["strongest"].repeat(of, 1) == f": you answered ‘{of.words[1]}’"
+    assert known["unscaled"].repeat(of, 2) == ": you answered more"
+    assert known["dot"].repeat(of, -1234567.5) == ": you answered −1234567.5"
     assert known["spread"].repeat(of, (1.0, 0.0)) == ""

@@ -131,7 +131,7 @@ def test_a_wrong_answer_is_called_wrong_and_nudged_once() -> None:
     answer(app, "½ or so")
     assert not app.warning and "“½ or so” is not a number" in app.info[-1].value
     answer(app, "1e-3")
-    assert app.warning[0].value.startswith("**Not right.** You answered 0.001. ")
+    assert app.warning[0].value.startswith("**Not right: you answered 0.001.** ")
     assert "one number for how well" in app.warning[0].value
 
 
@@ -166,7 +166,7 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
     answer(app, "-1000")
     assert app.warning[0].value.startswith("**Not right yet.** ")
     answer(app, "-1001")
-    assert app.warning[0].value.startswith("**Not right.** ")
+    assert app.warning[0].value.startswith("**Not right: you answered -1001.** ".replace("-", "−"))
 
     app = start(text=TEXT[:-2], **of_lesson)  # another sentence: nobody was asked about it
     app.session_state["session"].regained = read_kept(json.dumps(kept))

@@ -187,6 +187,6 @@ def _over(task: Task, seen: Seen, tried: Tried) -> None:
         st.success(f"**Right.** {said}", icon=":material/check:")
     elif tried.is_wrong:
         answer = task.repeat(seen, tried.given) if tried.given is not None else ""
-        st.warning(f"**Not right.** {literal(answer)}{said}", icon=":material/close:")
+        st.warning(f"**Not right{literal(answer)}.** {said}", icon=":material/close:")
     else:
         st.info(said, icon=":material/arrow_forward:")
