@@ -10,6 +10,7 @@ import sentencepiece
 
 from transformer.files.whole_file import write_whole
 from transformer.tokenizer import Side, Token, Tokenizer, TokenizerError
+from transformer.words import SPACE, begins_word
 
 Splits = Literal["words", "characters"]
 
@@ -45,6 +46,8 @@ class VocabularyTokenizer:
         self.splits, self.frame = splits, frame or Frame()
         self.ids = {piece: id for id, piece in enumerate(self.pieces)}
         self.unknown = self.named(UNKNOWN)
+        is_spaced = any(SPACE in piece for piece in self.pieces)
+        self._is_of_words = splits == "words" and not is_spaced
 
     @property
     def vocab_size(self) -> int:
@@ -66,7 +69,9 @@ class VocabularyTokenizer:
         return glue.join(token.piece for token in tokens if not token.special)
 
     def token(self, id: int) -> Token:
-        return Token(id, self.pieces[id], self.pieces[id] in SPECIAL)
+        piece = self.pieces[id]
+        begins = begins_word(piece) if self._is_of_words else None
+        return Token(id, piece, piece in SPECIAL, begins)
 
     def split(self, text: str) -> list[int]:
         """The ids of a text without special tokens around it. Raises TokenizerError."""

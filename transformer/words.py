@@ -13,9 +13,13 @@ RULE = (
     "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "
     "inside it and the points and commas between its digits; every other sign, every special "
     "token and every number of a model that reads numbers is by itself; where a tokenizer "
-    "marks the pieces that continue a word (##), its marks decide."
+    "marks the pieces that continue a word (##), or has whole words only, its pieces decide."
 )
 """What `word_groups` does, in a sentence for people."""
+
+SPACE, CONTINUES = "▁", "##"
+"""What begins a word in sentencepiece; what WordPiece writes before a piece that goes on with one
+(Schuster and Nakajima 2012)."""
 
 _WORD = re.compile(
     r"""
@@ -33,6 +37,11 @@ _WORD = re.compile(
 )
 _ALONE = "\0"
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+def begins_word(piece: str) -> bool:
+    """Whether a piece of a vocabulary of words, or of WordPiece's, begins one."""
+    return not piece.startswith(CONTINUES)
 
 
 def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
@@ -96,7 +105,7 @@ def characters(tokens: Sequence[Token]) -> list[str]:
         if added:
             added[-1] += decoder.decode(b"", final=True)  # a character cut short
         decoder.reset()
-        added.append(token.piece.removeprefix("##") if token.begins is False else token.piece)
+        added.append(token.piece.removeprefix(CONTINUES) if token.begins is False else token.piece)
     if added:
         added[-1] += decoder.decode(b"", final=True)
     return added

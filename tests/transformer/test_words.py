@@ -1,8 +1,16 @@
 """Every position is in one word, and words are what people would call so."""
 
-import pytest
+from typing import Any
 
+import pytest
+import tokenizers
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from transformers import PreTrainedTokenizerFast
+
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.tokenizer import CharacterTokenizer, NumberTokenizer, SentencePieceTokenizer, Token
+from transformer.vocabulary import VocabularyTokenizer
 from transformer.words import RULE, word_groups, word_piece
 
 
@@ -71,3 +79,23 @@ def test_numbers_stand_by_themselves() -> None:
 
 def test_the_rule_is_one_sentence() -> None:
     assert RULE.endswith(".") and RULE.count(".") == 1
+
+
+def test_a_vocabulary_of_words_has_words_only() -> None:
+    tokenizer = VocabularyTokenizer(["<unk>", "the", "cat", "n't", "."], "words")
+    tokens = [tokenizer.token(id) for id in tokenizer.encode("the cat n't sat .")]
+    assert words(tokens) == ["the", "cat", "n't", "<unk>", "."]
+    spaced = VocabularyTokenizer(["▁the", "▁c", "at"], "words")
+    assert words([spaced.token(id) for id in range(3)]) == ["▁the", "▁cat"]
+    letters = VocabularyTokenizer([*"the cat"], "characters")
+    assert words([letters.token(id) for id in letters.encode("the cat")]) == ["the", " cat"]
+
+
+def test_words_of_a_word_level_tokenizer_of_hugging_face() -> None:
+    model = WordLevel({"<unk>": 0, "the": 1, "cat": 2, "##s": 3}, unk_token="<unk>")
+    inner = tokenizers.Tokenizer(model)
+    inner.pre_tokenizer = WhitespaceSplit()
+    fast: Any = PreTrainedTokenizerFast
+    tokenizer = HuggingFaceTokenizer(fast(tokenizer_object=inner, unk_token="<unk>"), 4)
+    tokens = [tokenizer.token(id) for id in tokenizer.encode("the cat the")]
+    assert words(tokens) == ["the", "cat", "the"]

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.tokenizer import Side, Token
-
-CONTINUES = "##"
-"""What WordPiece writes before a piece that goes on with a word (Schuster and Nakajima 2012)."""
+from transformer.words import CONTINUES, begins_word
 
 CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
 """A language as a token, such as de_DE or deu_Latn."""
@@ -38,7 +36,7 @@ class HuggingFaceTokenizer:
         self.target_language: str | None = inner.tgt_lang if self.languages else None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
         self._bytes = _byte_alphabet() if _is_byte_level(inner) else None
-        self._is_word_piece = _is_word_piece(inner)
+        self._marks_words = _marks_words(inner)
         self._tokens: dict[int, Token] = {}
 
     @property
@@ -106,8 +104,8 @@ class HuggingFaceTokenizer:
             return Token(id, f"<{id}>", special=True)
         if id in self._special:
             return Token(id, raw, special=True)
-        if self._is_word_piece:
-            return Token(id, raw, begins=not raw.startswith(CONTINUES))
+        if self._marks_words:
+            return Token(id, raw, begins=begins_word(raw))
         return Token(id, raw if self._bytes is None else _text(raw, self._bytes))
 
 
@@ -153,8 +151,8 @@ def _is_byte_level(inner: Any) -> bool:
     return "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")])
 
 
-def _is_word_piece(inner: Any) -> bool:
-    """Whether ## in front of a piece says that it goes on with a word.
+def _marks_words(inner: Any) -> bool:
+    """Whether each piece is a whole word, or ## in front of it says that it goes on with one.
 
     Not because there are such pieces: GPT-2 and Llama have ## for two signs of a text.
     """
@@ -162,7 +160,7 @@ def _is_word_piece(inner: Any) -> bool:
     if backend is None:
         return hasattr(inner, "wordpiece_tokenizer") or hasattr(inner, "subword_tokenizer")
     model = json.loads(backend.to_str())["model"]
-    return bool(model.get("continuing_subword_prefix") == CONTINUES)
+    return model.get("type") == "WordLevel" or model.get("continuing_subword_prefix") == CONTINUES
 
 
 def _byte_alphabet() -> dict[str, int]:

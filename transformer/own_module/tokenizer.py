@@ -9,11 +9,10 @@ from torch import Tensor
 from transformer.own_module.failure import in_a_sentence
 from transformer.tokenizer import Side, Token, TokenizerError
 from transformer.watch.module import is_special
+from transformer.words import CONTINUES, SPACE, begins_word
 
 Pieces = Sequence[str] | Mapping[int, str] | Mapping[str, int]
 """The name of each id: in order, or as a dict, either way round."""
-SPACE, CONTINUES = "▁", "##"
-"""Of sentencepiece, what begins a word; of WordPiece, what continues one."""
 
 
 class OwnTokenizer:
@@ -38,7 +37,7 @@ class OwnTokenizer:
                 id,
                 name,
                 _is_special(id, name, special),
-                begins=not name.startswith(CONTINUES) if is_words else None,
+                begins=begins_word(name) if is_words else None,
             )
             for id, name in enumerate(pieces)
         )
