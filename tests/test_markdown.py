@@ -69,7 +69,7 @@ KNOWN = {
     "_cards(in_order(), current_theme(), session().screen)": "escaped",
     "_links('All lessons', _way_back())": "escaped",
     "_links('Further lessons', *_ways_on(lesson))": "as above",
-    "_links(scene.heading, (words, address))": "as above",
+    "_links(scene.heading, (words, link(opened)))": "as above",
     "_STYLE.replace('ACCENT', current_theme().accent)": "a style sheet",
     "numbers_table(rows, current_theme())": "viz/figures escapes all texts",
     "guess_table(task.options(seen), points, truth, theme)": "as above",
