@@ -10,8 +10,9 @@ export default function faultsOf(least) {
   const all = [];
   const walk = (root, clip) => {
     for (const node of root.children ?? []) {
-      if (!node.checkVisibility(seen)) continue;
       const style = getComputedStyle(node);
+      const hasBox = style.display !== "contents"; // as what holds a component: seen is what is in it
+      if (hasBox && !node.checkVisibility(seen)) continue;
       const box = node.getBoundingClientRect();
       const isClipping = style.overflowX !== "visible" && box.width;
       const inner = isClipping ? meet(clip, box) : clip;

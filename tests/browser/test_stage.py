@@ -51,7 +51,7 @@ WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
 TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
 LONG = (
     "My brother and his two friends wanted to play football in the park yesterday afternoon, but "
-    "it rained and so they stayed at home instead."
+    "it rained and so they stayed at home instead and watched an old film together."
 )
 SMALL = "(least) => Object.entries(drawnType).filter(([, size]) => size < least)"
 SCROLLS = """() => [document.scrollingElement, document.querySelector('[data-testid="stMain"]')]
@@ -128,6 +128,11 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
         expect(page.locator(".stPlotlyChart")).to_have_count(0)  # its type is that of a screen
         if scene.screen.page == "decode" and scene.question:
             a_long_sentence_fits(page, scene.question.query)
+        if scene.screen.page == "positions":
+            type_sentence(page, "")
+            expect(page.get_by_text("The text is empty: type a sentence.")).to_be_visible()
+            resize(page, LAPTOP)
+            becomes(lambda: page.evaluate(SCROLLS), 0)  # and nothing is pushed off the wall
         page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends
 
@@ -161,6 +166,12 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     resize(page, LAPTOP)
     arrows = page.locator(".head-view .box")
     becomes(lambda: arrows.evaluate("box => box.scrollHeight - box.clientHeight <= 1"), True)
+    becomes(lambda: shown(page).text, LONG)
+    painted(page)
+    arrows.locator(".rows .token").nth(4).click()  # no name lies on that of its neighbour
+    page.mouse.move(1, 1)
+    expect(page.locator(".head-view .sentence")).to_contain_text("Pinned: its strongest line")
+    becomes(lambda: page.evaluate(FAULTS, 12), [])
     expect(field).not_to_be_focused()  # the next key leads on
     page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(second.heading)
@@ -246,7 +257,7 @@ def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     expect(asked).to_contain_text("look at most?")  # of another sentence it is asked anew
     expect(page.locator(PICTURES)).to_have_count(0)
     page.keyboard.press("Enter")
-    expect(said).to_contain_text(re.compile(r"uniform \d\.\d\d nats"))
+    expect(said).to_contain_text(re.compile(r"%. Uniform \d\.\d\d nats"))
     becomes(lambda: [pin[0] for pin in shown(page).pins], ["q"])  # the row that was asked
     expect(said).not_to_contain_text("Your points")  # nobody guessed
 

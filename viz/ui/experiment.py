@@ -45,6 +45,7 @@ _STYLE = """
 """
 _WITHOUT = "<dt>without the edits<small>change of log-probability, in nats</small></dt>"
 """Where there is no room for a legend below, it is beside the numbers."""
+_UNSEEN = ' style="visibility: hidden"'
 
 
 def experiment(pane: Pane, page: Page) -> None:
@@ -58,7 +59,7 @@ def experiment(pane: Pane, page: Page) -> None:
     if on_stage() and not screen.edits:
         if screen.tool == "heads" and can_edit:
             with st.container(key="experiment", gap="small"):
-                st.html(_kept_room(pane.answer))
+                st.html(_kept_room(pane.answer, HELP[screen.tool]))
         return
     is_used = bool(screen.edits or state.before or state.undone)
     if not is_used and (screen.tool == "look" or not can_edit):
@@ -144,7 +145,7 @@ def _outputs(pane: Pane) -> None:
     shown, request = pane.answer, pane.answer.request
     if request != pane.asked:  # it is still written, or cannot be read
         if on_stage():
-            st.html(_kept_room(shown))
+            st.html(_kept_room(shown, ""))
         return
     try:
         outputs(answer(replace(request, edits=())), shown)
@@ -188,18 +189,21 @@ def compared(before: Answer, shown: Answer, accent: str, dim: str) -> str:
     )
 
 
-def _kept_room(shown: Answer) -> str:
-    """As high as what a click on a head will show: so the head stays below the pointer."""
+def _kept_room(shown: Answer, told: str) -> str:
+    """As high as what a click on a head will show: so the head stays below the pointer.
+
+    told: in its place; without it nothing is seen, as what is shown is no output without the edits.
+    """
     if shown.decoding is None:
         return ""
     words = "".join(
-        f'<div>{_marked(word, "")}<small style="visibility: hidden">{signed(0.0)}</small></div>'
+        f"<div>{_marked(word, '')}<small{_UNSEEN}>{signed(0.0)}</small></div>"
         for word in words_of(shown.recording.target)
     )
     style = _STYLE.replace("DIM", current_theme().dim)
     return (
-        f'{style}<dl class="outputs">{_WITHOUT}<dd>{words}</dd><dt>with them</dt>'
-        f"<dd>{html.escape(HELP['heads'])}</dd></dl>"
+        f'{style}<dl class="outputs"{"" if told else _UNSEEN}>{_WITHOUT}<dd>{words}</dd>'
+        f"<dt>with them</dt><dd>{html.escape(told or 'nothing')}</dd></dl>"
     )
 
 

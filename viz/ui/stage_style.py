@@ -56,6 +56,11 @@ STAGE_STYLE = (
   .st-key-page [data-testid="stLayoutWrapper"]:has(.stButtonGroup, .stNumberInput,
   .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe)) { display: none; }
   .st-key-experiment p { font-size: 1rem !important; }
+  /* Why a text cannot be read: over the page, as it would push the picture off the wall. */
+  .stElementContainer:has(> .stAlert [data-testid="stAlertContentWarning"]):not(.st-key-page *) {
+    position: fixed; z-index: 1; top: 1rem; right: 2.4rem; width: auto !important; max-width: 45%;
+    border-radius: 8px; background: Canvas;
+  }
 </style>
 """
 )

@@ -5,7 +5,7 @@ import { say } from "../kit/sentence.js";
 import { badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, developed, linesAt, openToken, paintLines } from "./lines.js";
 import { movedLines, paintHead } from "./picture.js";
-import { labelTokens, markActive, strongestAt } from "./tokens.js";
+import { labelTokens, leaveOut, markActive, strongestAt } from "./tokens.js";
 import { describe, explain, said } from "./words.js";
 
 const LONGEST = 34; // px: the bar of a weight of 1
@@ -93,6 +93,7 @@ function drawEnds(view, context, head, { columns, values }) {
 function putIntoWords(view, heads) {
   const id = view.hovered ?? view.pins.at(-1);
   const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
+  leaveOut(view.tokens, { ids: [...view.active.toReversed(), ...found.map((each) => each.id)] });
   labelTokens(view.tokens, found, (head) => badge(view, head));
   say(view.sentence, said(view, heads));
   const told = `${view.drawn} ${heads} off ${view.off} ${view.controls.lines.value}`;

@@ -35,7 +35,7 @@ export function fit(view) {
   const large = isWall ? Math.min(LARGEST_TYPE * type, view.pitch / 1.9) : 1.125 * type;
   style.setProperty("--type", `${view.pitch > 1.5 * type ? Math.max(type, large) : type}px`);
   view.box.style.setProperty("--box", `${view.height}px`);
-  leaveOut(view.tokens, Math.ceil((CLOSE * type) / view.pitch));
+  leaveOut(view.tokens, { every: Math.ceil((CLOSE * type) / view.pitch) });
 }
 
 // All sizes are read here, and only here: to read one lays the page out anew.

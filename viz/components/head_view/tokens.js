@@ -62,10 +62,21 @@ export function nodeOf(tokens, id) {
   return tokens[isRow ? "rows" : "columns"].children[place];
 }
 
-// Of every so many tokens one has its name in sight; any other where it is pointed at or stands out.
-export function leaveOut({ rows, columns }, every) {
-  for (const { children } of [rows, columns]) {
-    [...children].forEach((node, i) => node.classList.toggle("between", i % every > 0));
+// Of every so many tokens one has its name in sight: those that stand out, the first of them before
+// the others, then the rest as far as none lies on another.
+export function leaveOut(tokens, { every = tokens.every ?? 1, ids = tokens.named ?? [] }) {
+  Object.assign(tokens, { every, named: ids });
+  for (const { children } of [tokens.rows, tokens.columns]) {
+    const nodes = [...children];
+    const first = ids.map((id) => nodes.indexOf(nodeOf(tokens, id))).filter((i) => i >= 0);
+    const regular = nodes.map((_, i) => i).filter((i) => i % every === 0);
+    const [named, taken] = [new Set(), new Set()];
+    for (const i of [...first, ...regular]) {
+      if (taken.has(i)) continue;
+      named.add(i);
+      for (let at = i - every + 1; at < i + every; at++) taken.add(at);
+    }
+    nodes.forEach((node, i) => node.classList.toggle("between", !named.has(i)));
   }
 }
 

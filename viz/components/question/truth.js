@@ -15,7 +15,8 @@ export function tellTruth({ root, said, points, truth }, tally) {
 function ofOne(truth, yours) {
   const others = known(truth).map(([name, value]) => `${name} ${nats(value)}`);
   const own = yours === null ? [] : [element("b", "", `Your points cost ${nats(yours)}`), " · "];
-  return [...own, `${others.join(" · ")} (less is better)`];
+  const rest = `${others.join(" · ")} (less is better)`;
+  return own.length ? [...own, rest] : [rest.replace(/^./, (first) => first.toUpperCase())];
 }
 
 // In one line of a wall.
