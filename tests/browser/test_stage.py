@@ -47,6 +47,21 @@ ASKING = Story(
         Scene("It does not", "Words.", Screen(checkpoint="copy", text="9 2 6")),
     ),
 )
+EVERY_PAGE = (
+    "./?text=It+rains.&picture=inside",
+    "./decode?checkpoint=sentiment&text=A+good+film.",
+    "./compare?text=It+rains.&kind=cross",
+    "./positions?text=It+rains.&view=lab",
+    "./masks?text=It+rains.",
+    "./training?text=It+rains.&topic=smoothing",
+    "./training?text=It+rains.&topic=loss",
+    "./inspect",
+    "./inspect?inspect=tensor",
+    "./inspect?inspect=circuits",
+    "./experiment?checkpoint=copy&text=3+8+4",
+    "./experiment?experiment=patch&text=The+cat+sleeps.&patch_from=The+dog+sleeps.",
+    "./why_attention",
+)
 WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
 TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
 LONG = (
@@ -83,6 +98,15 @@ CUT = """() => [...document.querySelectorAll(".printed img")].filter((chart) => 
   const { left, top, right, bottom } = chart.getBoundingClientRect();
   return !chart.naturalWidth || left < 0 || top < 0 || right > innerWidth || bottom > innerHeight;
 }).length"""
+FILLED = """() => {
+  const pictures = [...document.querySelectorAll(
+    ".st-key-page :is(.stBidiComponent, .printed, table, .stDataFrame)")];
+  return pictures.some((node) => node.checkVisibility() && node.offsetHeight > 90);
+}"""
+PRINTED_SMALL = """() => [...document.querySelectorAll(".printed img")]
+  .map((image) => image.getBoundingClientRect().width / image.naturalWidth)
+  .filter((times) => times * 300 / 12 < 0.95 * Math.min(innerWidth / 80, innerHeight / 45))"""
+"""Of charts that are images: 300 dots per inch, and type of 1/12 inch at least."""
 RING = "() => getComputedStyle(document.querySelector('[data-testid=stMain]'), '::before').content"
 ANSWER = re.compile(
     r"looks at ‘.+’: .+ %. Your points cost \d\.\d\d nats · uniform \d\.\d\d nats · "
@@ -135,6 +159,24 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
             becomes(lambda: page.evaluate(SCROLLS), 0)  # and nothing is pushed off the wall
         page.keyboard.press("PageDown")
     expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends
+
+
+def test_every_page_is_a_scene_that_is_seen_whole_and_read_from_afar(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "pages.md"
+    said = "".join(f"\n## Scene {i}\n\nscreen: {at}\n\nWords.\n" for i, at in enumerate(EVERY_PAGE))
+    file.write_text(f"---\ntitle: Pages\nkind: talk\n---\n{said}", "utf-8")
+    resize(page, LAPTOP)
+    open_app(page, f"{address}/?story={quote(str(file))}&role=stage")
+    for i in range(len(EVERY_PAGE)):
+        expect(heading(page)).to_have_text(f"Scene {i}")
+        becomes(lambda: page.evaluate(FILLED), True)
+        painted(page)
+        becomes(lambda: page.evaluate(SCROLLS), 0)
+        becomes(lambda: [f for f in page.evaluate(FAULTS, 16) if f.startswith("small")], [])
+        becomes(lambda: page.evaluate(PRINTED_SMALL), [])
+        page.keyboard.press("PageDown")
 
 
 def a_long_sentence_fits(page: Page, asked: int) -> None:

@@ -9,6 +9,7 @@ from viz.components.decode_player.decode_player import DecodePlayer, decode_play
 from viz.export import decoding_csv
 from viz.labels import literal
 from viz.ui.collecting import add_button
+from viz.ui.columns import columns
 from viz.ui.controls import choose_heads
 from viz.ui.focus import pin_step, pinned_step
 from viz.ui.live_preview import preview
@@ -80,14 +81,14 @@ def _read_only(pane: Pane) -> None:
     views = listed("decode", pane.recording)
     if pane.recording.classification is not None:
         st.caption("This model does not generate text: it classifies it.")
-        columns = st.columns(max(2, len(views)), gap="large")
+        places = columns(max(2, len(views)), gap="large")
     elif pane.recording.masked:
         st.caption("This model does not generate text: it predicts the masked tokens.")
-        columns = st.columns(len(views), gap="large")
+        places = columns(len(views), gap="large")
     else:
         st.info(_nothing_written(pane.answer), icon=":material/info:")
-        columns = st.columns(max(1, len(views)), gap="large")
-    for column, name in zip(columns, views, strict=False):
+        places = columns(max(1, len(views)), gap="large")
+    for column, name in zip(places, views, strict=False):
         with column:
             panel(name, pane)
 

@@ -14,12 +14,14 @@ from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_name, kind_title, literal
 from viz.theme import Theme
+from viz.ui.columns import columns
 from viz.ui.controls import choose_one
 from viz.ui.limits import charge, check_text, limited
 from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import plot
 from viz.ui.request import Answer, make_request, recording_of_text
 from viz.ui.saving import download, for_a_paper
+from viz.ui.stage import on_wall
 from viz.ui.state import bound, current_theme
 
 WIDTHS = (2, 5)
@@ -49,7 +51,8 @@ def draw(pane: Pane) -> None:
         choice = choose_one("Masks", "masks", SHOWN, pane.screen.masks)
     batch, is_used = _batch(shown, recordings, kind, choice)
     with said:
-        st.markdown(what_for(kind) + " " + literal(what_is_done(shown, batch, choice, is_used)))
+        done = literal(what_is_done(shown, batch, choice, is_used))
+        st.markdown(done if on_wall() else f"{what_for(kind)} {done}")
     side = padded_side(recordings[0], kind)
     with st.container(horizontal=True, vertical_alignment="center"):
         legend(batch)
@@ -60,7 +63,7 @@ def draw(pane: Pane) -> None:
             "Both sentences' masks, one row per cell",
         )
         for_a_paper(pane, _shown(batch, texts, kind, side, is_used), "paper masks")
-    for number, column in enumerate(st.columns(2, gap="large")):
+    for number, column in enumerate(columns(2, gap="large")):
         with column:
             each = pictures(number + 1, batch[number], texts, kind, side, is_used)
             show_sentence(number + 1, batch[number], each)
@@ -209,7 +212,7 @@ def show_sentence(number: int, masks: SentenceMasks, shown: Sequence[Picture]) -
     if not others:
         _show(first, number)
         return
-    single, together = st.columns(WIDTHS)
+    single, together = columns(WIDTHS)
     with single:
         _show(first, number, figures.draw_small)
         _show(others[0], number, figures.draw_small)

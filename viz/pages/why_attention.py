@@ -25,11 +25,13 @@ from viz.figures.layer_costs import (
 from viz.labels import literal
 from viz.screen import Screen
 from viz.theme import Theme
+from viz.ui.columns import columns
 from viz.ui.controls import whole_number
 from viz.ui.limits import charge
 from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import plot
 from viz.ui.saving import download, for_a_paper
+from viz.ui.stage import on_wall
 from viz.ui.state import bound, current_theme, session
 
 TIMES = "times"
@@ -66,16 +68,16 @@ def draw(pane: Pane) -> None:
         if measured is not None:
             measure_button(sizes, device, "Measure again", quiet=True)
     with table:
-        st.markdown(EXPLAIN)
+        if not on_wall():  # a scene has words of its own
+            st.markdown(EXPLAIN)
         st.html(cost_table(sizes, n, measured, current_theme()))
-    *formulas, real = st.columns(4)
-    for column, quantity in zip(formulas, QUANTITIES, strict=True):
+    asks = TIMES not in shown and not on_wall()
+    places = columns(len(shown) + asks)
+    for column, (quantity, each) in zip(places, shown.items(), strict=False):
         with column:
-            plot(shown[quantity], f"layer_costs {quantity} {sizes} {n}")
-    with real:
-        if TIMES in shown:
-            plot(shown[TIMES], f"layer_costs {TIMES} {sizes} {n}")
-        else:
+            plot(each, f"layer_costs {quantity} {sizes} {n}")
+    if asks:
+        with places[-1]:
             ask_for_times(sizes, device)
     st.caption(remarks(measured, sizes, n))
 

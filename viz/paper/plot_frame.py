@@ -38,6 +38,7 @@ def frames(plot: Plot) -> Iterator[Mark]:
         upright = _is_upright(axis)
         room = SMALL + 1 if upright else 4 + max((width_of(t, SMALL) for _, t in ticks), default=0)
         most = max(1, int((axis.end - axis.start) // room) + 1)
+        before = (-math.inf, 0.0)  # the label before: its middle, and half its width
         for place, text in ticks[:: max(1, -(-len(ticks) // most))]:
             if axis.said.get("showgrid"):
                 yield Line((((place, top), (place, bottom)),), plot.grid, 0.3)
@@ -45,8 +46,11 @@ def frames(plot: Plot) -> Iterator[Mark]:
                 at = (place + MIDDLE * SMALL, bottom + 3)
                 yield Words(*at, fitted(text, 50, SMALL), SMALL, plot.ink, "end", is_upward=True)
             else:
-                kept = _kept(place, width_of(text, SMALL), "middle", plot.width)
-                yield Words(kept, bottom + SMALL + 3, text, SMALL, plot.ink, "middle")
+                half = width_of(text, SMALL) / 2
+                kept = _kept(place, 2 * half, "middle", plot.width)
+                if abs(kept - before[0]) > half + before[1] + 2:  # the last is moved to be whole
+                    before = (kept, half)
+                    yield Words(kept, bottom + SMALL + 3, text, SMALL, plot.ink, "middle")
     yield Line((((left, top), (left, bottom), (right, bottom)),), plot.dim, 0.4)
     lines = _title_under(plot)
     for i, said in enumerate(reversed(lines)):

@@ -13,6 +13,7 @@ from transformer.discover import discover
 from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
 from viz.theme import Theme
+from viz.ui.columns import columns, share_here
 from viz.ui.controls import draw_control, said
 from viz.ui.page import Pane, Shown
 from viz.ui.saving import download, for_a_paper
@@ -33,7 +34,7 @@ def panel(name: str, pane: Pane, **given: Any) -> None:
         draw_figure(name, pane, **chosen)
     else:
         options = beside.options(pane.recording)
-        for column, option in zip(st.columns(len(options)), options, strict=True):
+        for column, option in zip(columns(len(options)), options, strict=True):
             with column:
                 draw_figure(name, pane, **chosen | {beside.name: option})
     st.caption(view.explain)
@@ -94,7 +95,7 @@ def plot(shown: Shown, key: str, **config: Any) -> Figure:
     assert make is not None
     figure = make(current_theme())
     if on_wall():
-        st.html(printed_once(figure, shown.says))
+        st.html(printed_once(figure, shown.says, share_here()))
         return figure
     look: Any = {"theme": None, "config": CONFIG | config, "alt": shown.says}
     st.plotly_chart(figure, key=f"figure {key}", **look)

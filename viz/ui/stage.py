@@ -57,7 +57,7 @@ def open_scene(ask: Callable[[], None]) -> bool:
     number = story.nearest(screen.scene)
     scene = story.scenes[number - 1]
     st.html(_STYLES[screen.role])
-    if _names_no_screen(screen):  # as "story=...&role=stage": its own is gone to
+    if _names_no_screen(screen, story.told(number)):  # as "story=...&role=stage": it goes there
         _hear(story, number, start=seen_by(story.told(number), screen.role, screen.room))
         return False
     if screen.role == "presenter":
@@ -68,9 +68,13 @@ def open_scene(ask: Callable[[], None]) -> bool:
     return True
 
 
-def _names_no_screen(screen: Screen) -> bool:
-    """Whether an address that was opened just now names a scene, and nothing else."""
-    return screen == session().asked and bare(screen) == Screen(page=screen.page)
+def _names_no_screen(screen: Screen, told: Screen) -> bool:
+    """Whether an address that was opened just now names a scene, and not what it shows.
+
+    told: the scene's own, which may be a page as it opens: then there is nowhere else to go to.
+    """
+    says_nothing = screen == session().asked and bare(screen) == Screen(page=screen.page)
+    return says_nothing and bare(told) != bare(screen)
 
 
 def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -> None:

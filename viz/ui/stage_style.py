@@ -54,7 +54,12 @@ STAGE_STYLE = (
   .st-key-page > .stElementContainer:empty,
   [data-testid="stLayoutWrapper"]:has(.st-key-tokens):not(:has(.st-key-page)) { display: none; }
   .st-key-page [data-testid="stLayoutWrapper"]:has(.stButtonGroup, .stNumberInput,
-  .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe)) { display: none; }
+  .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe, table, .stDataFrame)) {
+    display: none;
+  }
+  .st-key-page :is(p, th, td, figcaption, .stHtml div, .stHtml span, .stHtml small) {
+    font-size: 1rem !important;
+  }
   .st-key-experiment p { font-size: 1rem !important; }
   /* Why a text cannot be read: over the page, as it would push the picture off the wall. */
   .stElementContainer:has(> .stAlert [data-testid="stAlertContentWarning"]):not(.st-key-page *) {

@@ -2,21 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
 
 from tests.conftest import SENTENCES
 from transformer.checkpoint import About
+from transformer.complexity import Sizes
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.commands import page_of
+from viz.figures.layer_costs import draw_costs
 from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.lettering import SMALL, width_of
+from viz.paper.plotted import plotted
 from viz.paper.record import address_of
 from viz.paper.sheet import Sheet, Words
+from viz.theme import LIGHT
 from viz.ui.printing import figure_of
 
 SHORT = "a b c d"
@@ -108,3 +113,16 @@ def test_all_text_lies_within_the_page_and_can_be_read(named: str, of: str) -> N
             found += [(where, width, *each[:3]) for each in (outside(sheet), [*small]) if each]
             n += 1
     assert n > 50 and not found
+
+
+def test_numbers_below_a_narrow_chart_do_not_run_into_each_other() -> None:
+    chart = draw_costs("longest_path", Sizes(), 30, LIGHT)
+    for width in range(110, 300, 5):
+        words = [mark for mark in plotted(chart, width).marks if isinstance(mark, Words)]
+        rows: dict[float, list[tuple[float, float, float, float]]] = {}
+        for each in words:
+            if each.size == SMALL and each.anchor == "middle" and not each.is_upward:
+                rows.setdefault(each.y, []).append(box(each))
+        for boxes in rows.values():
+            ends = sorted((left, right) for left, _, right, _ in boxes)
+            assert all(a[1] < b[0] for a, b in pairwise(ends)), width

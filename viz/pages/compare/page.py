@@ -13,6 +13,7 @@ from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, missing, second
 from viz.paper.record import FigureError
+from viz.ui.columns import columns
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
 from viz.ui.figure_caption import edited as all_edits
@@ -25,6 +26,7 @@ from viz.ui.panel import metric_texts, show_figure, view_shown
 from viz.ui.picture import TITLES, choose_picture, composed, picture
 from viz.ui.reading import choose_reading, readable, usable_reading
 from viz.ui.saving import for_a_paper
+from viz.ui.stage import on_wall
 from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
@@ -47,12 +49,14 @@ def draw(pane: Pane) -> None:
     else:
         say_unchanged(pane.screen)
     _pictures(panes)
+    if on_wall():  # the pictures fill it
+        return
     recording, first, other = _compared(panes)
     if panes["B"].answer.request.follows is not None:
         st.caption(FORCED)
     elif _are_two(panes) and why_not(recording, first, other) is not None:
         st.caption(REWRITTEN if is_edited else OWN)
-    difference, numbers = st.columns(2, gap="large")
+    difference, numbers = columns(2, gap="large")
     with difference:
         for name in listed("compare", recording):
             shown = view_shown(name, pane, recording, first=first, second=other)

@@ -23,8 +23,12 @@ from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
 from viz.ui.page import Pane, Shown
 from viz.ui.saving import download, for_a_paper
+from viz.ui.stage import on_wall
 from viz.ui.state import current_theme
 from viz.ui.swept import Swept, plain_words, sweep_of
+
+ON_WALL = 14
+"""Rows that a wall has room for."""
 
 
 def sweep_page(pane: Pane) -> None:
@@ -128,6 +132,8 @@ def _grid(
     theme: Theme,
 ) -> None:
     rows = _rows(known, pane, kinds, sort)
+    if on_wall():  # where nobody scrolls
+        rows = rows[:ON_WALL]
     st.html(_legend(rows, theme))
     with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
         st.html(_table(known, rows, words, theme))

@@ -13,6 +13,7 @@ from transformer.vocabulary import PairTokenizer, source_side
 from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
+from viz.ui.columns import columns
 from viz.ui.controls import choose_head
 from viz.ui.mending import mend_head
 from viz.ui.page import Pane, Shown, chosen_head
@@ -118,7 +119,7 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
     """Raises CircuitError before anything is drawn."""
     ends, scores = ends_of(key, chosen.kind), scores_of(key, chosen.kind)
     shown = _shown(pane, key, chosen, tokens)
-    queries, outputs, copying = st.columns([5, 5, 4], gap="medium")
+    queries, outputs, copying = columns([5, 5, 4], gap="medium")
     with queries:
         if ends.queries is None:
             st.info(NO_TOKEN_FORM)

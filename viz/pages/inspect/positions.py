@@ -12,6 +12,7 @@ from transformer.positions.encodings import find_pairs, similarity
 from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
+from viz.ui.columns import columns
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
@@ -50,10 +51,11 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     if shown is None:
         st.info(literal(f"{name} is not a matrix with one row per position."))
         return
-    figure, words = st.columns([3, 2], gap="large")
+    figure, words = columns([3, 2], gap="large")
     with figure:
         show_figure(pane, shown, "position-similarity")
-    words.caption(literal(_note(name, table)) + EXPLAIN)
+    with words:
+        st.caption(literal(_note(name, table)) + EXPLAIN)
 
 
 def position_figures(pane: Pane, key: Key) -> dict[str, Shown]:

@@ -19,10 +19,12 @@ from transformer.inspection.tensor_statistics import (
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
+from viz.ui.columns import columns
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane, Shown
 from viz.ui.panel import plot, show_figure
 from viz.ui.saving import for_a_paper
+from viz.ui.stage import on_wall
 from viz.ui.state import bound
 from viz.ui.words import help_of
 
@@ -45,8 +47,17 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     said = pane.screen.tensor
     with top:
         name = choose_one("Tensor", "tensor", titles, said, usual, as_list=True, width=480)
-    values, numbers = tensor_of(key, name), statistics_of(key, name)
-    table, bars, curve = st.columns([2, 3, 3], gap="medium")
+    values = tensor_of(key, name)
+    is_part = pane.screen.tensor_rows is not None or pane.screen.tensor_columns is not None
+    if not on_wall() or not is_part:
+        _in_numbers(pane, name, values, statistics_of(key, name))
+    if not on_wall() or is_part:  # there is room for one of both
+        _picture(pane, name, as_matrix(values))
+    st.caption(EXPLAIN, help=help_of("effective_rank"))
+
+
+def _in_numbers(pane: Pane, name: str, values: Tensor, numbers: Statistics) -> None:
+    table, bars, curve = columns([2, 3, 3], gap="medium")
     with table:
         st.table(frame(values, numbers))
     shown = _statistics(name, values, numbers)
@@ -58,8 +69,6 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         else:
             _no_curve(numbers)
     for_a_paper(pane, shown, "paper statistics")
-    _picture(pane, name, as_matrix(values))
-    st.caption(EXPLAIN, help=help_of("effective_rank"))
 
 
 def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:

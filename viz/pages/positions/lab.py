@@ -20,12 +20,14 @@ from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
 from viz.pages.positions.terms import terms, terms_figures
 from viz.screen import FIRST_PAGE, link
+from viz.ui.columns import columns
 from viz.ui.in_line import in_line
 from viz.ui.kept import KEPT, bytes_of
 from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure, show_table
 from viz.ui.request import Answer, answer
 from viz.ui.saving import download, for_a_paper
+from viz.ui.stage import on_wall
 from viz.ui.state import current_theme
 from viz.ui.words import help_of
 from viz.views.view import Selection
@@ -69,12 +71,13 @@ def lab(pane: Pane) -> None:
         st.info(literal(str(error)), icon=":material/info:")
         return
     pane = replace(pane, opens_at=_first(pane, found))
-    heads, one = st.columns([6, 5.6], gap="large")
+    heads, one = columns([8, 4.5] if on_wall() else [6, 5.6], gap="large")
     with heads:
         _heads(pane, pair, found)
     with one:
         _offsets(pane, pair)
-        terms(pane)
+        if not on_wall():  # where both would be taller than it
+            terms(pane)
 
 
 def lab_figures(pane: Pane) -> dict[str, Shown]:

@@ -8,6 +8,7 @@ from viz.export import rows_csv
 from viz.figures import loss_curve, score_curves
 from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
+from viz.ui.columns import columns
 from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
@@ -31,7 +32,7 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
     if not scores:
         _loss(pane, history, *loss)
     else:
-        left, right = st.columns([3, 2], gap="large")
+        left, right = columns([3, 2], gap="large")
         with left:
             _loss(pane, history, *loss)
         with right:

@@ -15,6 +15,7 @@ from viz.export import rows_csv
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label, literal
+from viz.ui.columns import columns
 from viz.ui.controls import choose_one
 from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
@@ -39,7 +40,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
         return
     with top:
         at = At(pane, _choose_position(pane), _choose_epsilon(pane))
-    bars, loss = st.columns([6, 5], gap="large")
+    bars, loss = columns([6, 5], gap="large")
     with bars:
         _distributions(at)
     with loss:
