@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from viz.stories.story import Scene, Story, bare
 from viz.ui.browser import this_browser
 from viz.ui.drafts import DRAFTS
 from viz.ui.mending import mend
+from viz.ui.opened import checkpoint_names
 from viz.ui.state import change, session
 
 TITLE = "My story"
@@ -68,15 +70,18 @@ def changed(change_it: Callable[[Story], Story]) -> None:
         DRAFTS.put(code, change_it(story), this_browser())
 
 
-def add_button(key: str) -> None:
-    """What adds the screen to the story, or begins one with it."""
+def add_button(key: str, title: str | None = None) -> None:
+    """What adds the screen to the story, or begins one with it.
+
+    title: of a page that is about no sentence, and heads its scene.
+    """
     st.button(
         ADD,
         key=key,
         type="tertiary",
         icon=":material/playlist_add:",
         help="This screen becomes a scene; Stories has them all",
-        on_click=guarded(_add),
+        on_click=guarded(partial(_add, title)),
     )
     if said := session().added:
         session().added = ""
@@ -84,13 +89,21 @@ def add_button(key: str) -> None:
         st.toast(f"{literal(said)} [Stories]({at}) has all.")
 
 
-def _add() -> None:
-    shown = session().shown
+def _scene(title: str | None) -> Scene | None:
+    screen, shown, names = bare(session().screen), session().shown, checkpoint_names()
+    if title is not None and names:
+        return Scene(title, "", replace(screen, checkpoint=screen.checkpoint or names[0]))
     if shown is None:
-        return
+        return None
     request = shown.request
-    screen = replace(bare(session().screen), checkpoint=request.checkpoint, text=request.text)
-    scene = Scene(one_line(request.text)[:120] or "A scene", "", screen)
+    screen = replace(screen, checkpoint=request.checkpoint, text=request.text)
+    return Scene(one_line(request.text)[:120] or "A scene", "", screen)
+
+
+def _add(title: str | None) -> None:
+    scene = _scene(title)
+    if scene is None:
+        return
     story = draft()
     if story is None:
         begin(Story("", TITLE, "talk", None, "", (scene,)))

@@ -50,7 +50,7 @@ def show(page: Page, pages: Mapping[str, Page]) -> None:
 
 def _open_checkpoint(page: Page) -> None:
     """Open what the sidebar or the address asks for; where that fails the sentence says why."""
-    if (opened := sidebar(page.shows)) is not None:
+    if (opened := sidebar(page)) is not None:
         turn_to(opened)
     if refused := session().refused_figure:
         session().refused_figure = ""

@@ -160,6 +160,11 @@ class Page:
     """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
     its answer is of the model unchanged, and the page itself says what is changed."""
 
+    @property
+    def has_pictures(self) -> bool:
+        """Whether there is something to look at, which may be a scene of a story."""
+        return self.figures is not _none
+
 
 def first_head(said: About, family: Family) -> Selection:
     """The head that a checkpoint names, of a kind that its family has."""

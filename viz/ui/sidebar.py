@@ -12,6 +12,7 @@ from viz.ui.collecting import add_button
 from viz.ui.dropped import next_place, take_story
 from viz.ui.opened import keep_opened
 from viz.ui.opening import OFF, can_open, find
+from viz.ui.page import Page
 from viz.ui.state import current_theme, session
 
 EXPLAIN = (
@@ -20,11 +21,11 @@ EXPLAIN = (
 )
 
 
-def sidebar(shows: str) -> str | None:
-    """Draw it, for a page that shows this. The checkpoint that was opened just now, by its name."""
+def sidebar(page: Page) -> str | None:
+    """Draw it, for this page. The checkpoint that was opened just now, by its name."""
     with st.sidebar:
-        if shows == "sentence":
-            add_button("add to story aside")
+        if page.has_pictures:
+            add_button("add to story aside", None if page.shows == "sentence" else page.title)
         figure_drop(
             current_theme(),
             MARK,

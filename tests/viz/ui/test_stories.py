@@ -130,3 +130,23 @@ def test_a_draft_that_is_gone_is_said_on_explore_and_forgotten() -> None:
     assert any("put together here is gone" in each.value for each in app.warning)
     button(app, "Forget it").click().run()
     assert not app.warning
+
+
+@pytest.mark.parametrize("title", ["Inspect", "Why attention", "Compare"])
+def test_every_page_with_pictures_is_collected_and_named_in_the_list(
+    title: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viz.ui.collecting.this_browser", lambda: "mine")
+    page = title.lower().replace(" ", "_")
+    app = start(page=page)
+    button(app, "Add this to a story").click().run()
+    code = app.session_state["session"].screen.draft
+    made = DRAFTS.read(code)
+    assert made is not None and made.scenes[0].screen.page == page
+    assert (made.scenes[0].heading == title) == (page != "compare")  # which has a sentence
+    assert f"<small>{title}</small>" in html_of(start(page="stories", draft=code))
+
+
+@pytest.mark.parametrize("page", ["lessons", "gallery", "stories"])
+def test_a_list_is_no_scene(page: str) -> None:
+    assert not [each for each in start(page=page).button if each.label == "Add this to a story"]

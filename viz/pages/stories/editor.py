@@ -30,6 +30,7 @@ _LIST = """
   .scenes li { margin: 0; padding: 0.15rem 0; overflow-wrap: anywhere; }
   .scenes a { color: inherit; text-underline-offset: 3px; }
   .scenes a:not(:hover, :focus-visible, [aria-current]) { text-decoration: none; }
+  .scenes small { color: DIM; font-size: 0.875rem; }
   .scenes [aria-current] { color: ACCENT; font-weight: 600; }
 </style>
 """
@@ -70,11 +71,16 @@ def _list(story: Story, at: int) -> str:
     addresses = [link(replace(screen, scene=i + 1)) for i in range(len(story.scenes))]
     items = "".join(
         f'<li><a data-state href="{html.escape(address)}"{current[i == at]}>'
-        f"{html.escape(scene.heading)}</a></li>"
+        f"{html.escape(scene.heading)}</a> <small>{html.escape(_page_of(scene))}</small></li>"
         for i, (address, scene) in enumerate(zip(addresses, story.scenes, strict=True))
     )
-    style = _LIST.replace("ACCENT", current_theme().accent)
+    style = _LIST.replace("ACCENT", current_theme().accent).replace("DIM", current_theme().dim)
     return f'{style}<nav aria-label="Scenes"><ol class="scenes">{items}</ol></nav>'
+
+
+def _page_of(scene: Scene) -> str:
+    """Of which page it is, as many scenes may be of one sentence."""
+    return scene.screen.page.replace("_", " ").capitalize()
 
 
 def _scene(i: int, scene: Scene, n: int) -> None:
