@@ -1,15 +1,16 @@
 """A chart on a wall: drawn as for a paper, without Plotly's code, live and where no server is."""
 
 import html
+import io
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from plotly.graph_objects import Figure
 
 from viz.paper.plotted import SHAPE, plotted
 from viz.paper.printed import png
-from viz.paper.sheet import INCH
+from viz.paper.sheet import INCH, Sheet
 from viz.theme import Theme
 
 WIDTH = 6.2
@@ -20,18 +21,27 @@ BESIDE = 0.21
 """The same of a chart in a column, above which more may stand."""
 
 
+GAP = 0.055
+"""Of the page's width: between two columns of a wall."""
+
+
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """What a page shows by Plotly."""
+    """What a page shows by an image."""
 
-    draw: Callable[[Theme], Figure]
+    sheet: Callable[[Theme, float], Sheet]
+    """In which colours, and for how much of the page's width -> what is drawn."""
     says: str
     """For those who do not see it."""
 
 
-def printed(chart: Chart, themes: Iterable[Theme]) -> str:
-    """An image for each theme: the page's style shows that of its own."""
-    return _boxed(_image(chart.draw(each), chart.says, each.name) for each in themes)
+def printed(charts: Sequence[Chart], themes: Sequence[Theme]) -> str:
+    """Side by side, an image for each theme: the page's style shows that of its own."""
+    share = (1 - GAP * (len(charts) - 1)) / max(1, len(charts))
+    return "".join(
+        _boxed(_image(chart.sheet(each, share), chart.says, each.name) for each in themes)
+        for chart in charts
+    )
 
 
 def printed_once(figure: Figure, says: str, share: float = 1.0) -> str:
@@ -39,16 +49,25 @@ def printed_once(figure: Figure, says: str, share: float = 1.0) -> str:
 
     share: of the page's width, for it.
     """
-    return _boxed([_image(figure, says, "", share)])
+    return _boxed([_image(sheet_of(figure, share), says, "")])
+
+
+def sheet_of(figure: Figure, share: float) -> Sheet:
+    """A chart of Plotly's for so much of the page's width."""
+    width = WIDTH * INCH
+    shape, tallest = (SHAPE, TALLEST) if share == 1 else (BESIDE / share, BESIDE)
+    return plotted(figure, share * width, shape, tallest * width)
 
 
 def _boxed(images: Iterable[str]) -> str:
     return f'<div class="printed">{"".join(images)}</div>'
 
 
-def _image(figure: Figure, says: str, theme: str, share: float = 1.0) -> str:
-    width = WIDTH * INCH
-    shape, tallest = (SHAPE, TALLEST) if share == 1 else (BESIDE / share, BESIDE)
-    content = png(plotted(figure, share * width, shape, tallest * width), "", says, "")
-    source = f"data:image/png;base64,{b64encode(content).decode()}"
+def _image(sheet: Sheet, says: str, theme: str) -> str:
+    from PIL import Image  # with matplotlib: only when a figure is made
+
+    file = io.BytesIO()
+    with Image.open(io.BytesIO(png(sheet, "", says, ""))) as image:
+        image.convert("RGB").save(file, "WEBP", lossless=True, method=2)  # half of a PNG
+    source = f"data:image/webp;base64,{b64encode(file.getvalue()).decode()}"
     return f'<img class="{theme}" alt="{html.escape(says)}" src="{source}">'

@@ -44,8 +44,8 @@ class Made:
     """The head that is shown."""
     second: Selection
     """The head beside it, on Compare."""
-    chart: Chart | None = None
-    """What its page shows by Plotly."""
+    charts: tuple[Chart, ...] = ()
+    """What its page shows by images, where no component draws it."""
     outputs: str = ""
     """What became of the output where the model is changed, as HTML."""
     asked: tuple[bytes, bytes] | None = None
@@ -99,8 +99,8 @@ def _head(made: Made, selection: Selection, heads: tuple[int, ...] | None) -> Dr
         is_off = astuple(selection) in heads_off(screen.edits)
         look = {"path": screen.path, "own_scale": screen.own_scale, "is_off": is_off}
         return _drawn(made, large, pins=screen.pins, **look)
-    if screen.picture == "inside" and screen.cell is not None:
-        return _inside(made, CellSteps(selection, screen.cell))
+    if screen.picture == "inside":  # of no chosen cell it is the strongest
+        return _inside(made, CellSteps(selection, screen.cell, made.reading.rows))
     view = HeadView(selection.kind, selection.layer, made.reading)
     state = {"head": selection.head, "heads": heads, "pins": screen.pins, "lines": screen.lines}
     off = off_in(selection.kind, selection.layer, screen.edits)

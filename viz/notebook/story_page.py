@@ -70,8 +70,8 @@ def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
         f'<div class="picture" role="group" aria-label="{html.escape(each.says)}"></div>'
         for each in shown
     )
-    if made is not None and made.chart is not None:
-        pictures = printed(made.chart, THEMES)
+    if made is not None and made.charts and not shown:
+        pictures = printed(made.charts, THEMES)
     elif not shown:
         pictures = f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
     return (
@@ -82,10 +82,13 @@ def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
 
 
 def _sentence(scene: Scene, made: Made | None) -> str:
-    """What was read, and what was written."""
+    """What was read, and what was written; nothing of a page that is about no sentence."""
+    text = scene.screen.text if made is None else made.screen.text
+    if text is None:
+        return ""
     written = made.decoding.text if made is not None and made.decoding is not None else ""
     arrow = f'<span class="written"> → {html.escape(written)}</span>' if written else ""
-    return f'<p class="sentence">{html.escape(scene.screen.text or "")}{arrow}</p>'
+    return f'<p class="sentence">{html.escape(text)}{arrow}</p>'
 
 
 def _around(story: Story) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-GAP = 0.055
-"""Of the page's width: between two columns of a wall."""
+from viz.notebook.printed import GAP
+
 _share: ContextVar[float] = ContextVar("share", default=1.0)
 
 

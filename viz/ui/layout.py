@@ -23,7 +23,7 @@ from viz.ui.made_with import made_with, of_figure, other_weights
 from viz.ui.main_module import put_back_main_module
 from viz.ui.mending import mend, mend_head
 from viz.ui.opened import at_start, checkpoint_names, open_linked, title
-from viz.ui.page import Page, Pane
+from viz.ui.page import PAGES, Page, Pane
 from viz.ui.request import Request
 from viz.ui.sidebar import sidebar
 from viz.ui.stage import open_scene
@@ -36,6 +36,7 @@ from viz.ui.token_row import token_row
 def show(page: Page, pages: Mapping[str, Page]) -> None:
     """Draw one of the pages."""
     put_back_main_module()
+    PAGES.update(pages)
     style(page, pages.values())
     open_page(page.name)
     session().drawn = current_theme().name

@@ -166,6 +166,10 @@ class Page:
         return self.figures is not _none
 
 
+PAGES: dict[str, Page] = {}
+"""Those of the app, once it is open: so scenes of a story are recorded below any page."""
+
+
 def first_head(said: About, family: Family) -> Selection:
     """The head that a checkpoint names, of a kind that its family has."""
     kind, layer, head = said.opens_at

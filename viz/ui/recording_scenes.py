@@ -1,27 +1,34 @@
 """What the model makes of each scene of a story: in the line with everything else that is asked."""
 
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from logging import getLogger
 
 from transformer.checkpoint import checkpoints_folder
 from transformer.refusal import Refusal
-from viz.notebook.printed import Chart
+from viz.notebook.printed import WIDTH, Chart, sheet_of
 from viz.notebook.scenes import Made
 from viz.notebook.story_page import story_page
+from viz.paper.figure import NARROWEST, WIDEST
+from viz.paper.sheet import Sheet
 from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
+from viz.theme import Theme
 from viz.ui.experiment import compared
+from viz.ui.focus import pinned_cell
 from viz.ui.header import first_example, request_of
 from viz.ui.kept import KEPT
 from viz.ui.logs import failure
 from viz.ui.opened import shipped_names
-from viz.ui.page import Pane, chosen_head
-from viz.ui.panel import view_figures
+from viz.ui.page import PAGES, Pane, Shown, chosen_head
+from viz.ui.printing import figure_of
 from viz.ui.request import Answer, answer, version_of
 from viz.ui.settings import is_public
 from viz.ui.stories import story_of
 from viz.ui.typeface import typeface
+from viz.views.view import Selection
 
 _LOG = getLogger(__name__)
 
@@ -58,9 +65,14 @@ def made(scene: Scene) -> Made | None:
         found = answer(request)
         pane = Pane(replace(screen, text=text), request, found)
         first, reading = pane.selection, pane.reading
-        second = chosen_head(screen, found.recording, first, "_b")
+        second = _second(pane)
+        if screen.picture == "inside":
+            pane = replace(pane, screen=replace(pane.screen, cell=pinned_cell(pane)))
+        page = PAGES.get(screen.page)
+        if page is not None and page.shows != "sentence":
+            pane = replace(pane, screen=replace(pane.screen, text=None))
         of = (pane.screen, found.checkpoint, *found.made, reading, first, second)
-        return Made(*of, chart=_chart(pane), outputs=_outputs(found), asked=_asked(scene, found))
+        return Made(*of, charts=_charts(pane), outputs=_outputs(found), asked=_asked(scene, found))
     except Refusal:
         return None
     except Exception as error:
@@ -68,14 +80,50 @@ def made(scene: Scene) -> Made | None:
         return None
 
 
-def _chart(pane: Pane) -> Chart | None:
-    """The view of positions that the Screen names; None where another page is open."""
-    if pane.screen.page != "positions":
-        return None
-    shown = next(iter(view_figures("positions", pane).values()), None)
-    if shown is None or shown.figure is None:
-        return None
-    return Chart(shown.figure, shown.says)
+def _second(pane: Pane) -> Selection:
+    """The head of B, on Compare."""
+    if pane.screen.page == "compare" and "compare" in PAGES:
+        with suppress(Refusal):
+            b = PAGES["compare"].figures(pane)["b"].pane
+            if b is not None:
+                return b.selection
+    return chosen_head(pane.screen, pane.recording, pane.selection, "_b")
+
+
+def _charts(pane: Pane) -> tuple[Chart, ...]:
+    """What the page of a scene shows that is no picture of a head, as a wall shows it."""
+    page = PAGES.get(pane.screen.page)
+    if page is None or page.name in ("explore", "experiment"):  # a sweep takes long
+        return ()
+    pane = page.shown(pane)
+    try:
+        found = [each for each in page.figures(pane).values() if each.is_in_address]
+    except Refusal:
+        return ()
+    return tuple(
+        Chart(partial(_sheet, pane, each), _says(pane, each)) for each in found[: _most(pane)]
+    )
+
+
+def _most(pane: Pane) -> int:
+    """Beside each other, so that they can be read."""
+    if pane.screen.page == "positions":
+        return 2 if pane.screen.view == "lab" else 1
+    return 2 if pane.screen.page == "compare" else 3
+
+
+def _says(pane: Pane, shown: Shown) -> str:
+    if shown.picture is None:
+        return shown.says
+    return shown.picture.says(*(shown.pane or pane).answer.made, **shown.state)
+
+
+def _sheet(pane: Pane, shown: Shown, theme: Theme, share: float) -> Sheet:
+    make = shown.small or shown.figure
+    if make is not None:
+        return sheet_of(make(theme), share)
+    inches = min(WIDEST, max(NARROWEST, WIDTH * share))
+    return figure_of(pane, shown, theme, inches).sheet(inches)
 
 
 def _outputs(found: Answer) -> str:

@@ -10,7 +10,7 @@ from transformer import Recording
 from transformer.analysis.reading import Reading
 from transformer.checkpoint import Checkpoint
 from viz.components.kit.pack import unpack
-from viz.notebook.printed import Chart
+from viz.notebook.printed import Chart, sheet_of
 from viz.notebook.scenes import Made, drawn
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
@@ -75,11 +75,13 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
 
 
 def test_a_chart_is_an_image_in_each_theme(checkpoint: Checkpoint, recording: Recording) -> None:
-    chart = Chart(lambda theme: Figure(Bar(y=[1, 2])), 'It "rises" <b>')
-    made_of = replace(made(checkpoint, recording, replace(ARROWS, page="positions")), chart=chart)
+    chart = Chart(lambda theme, share: sheet_of(Figure(Bar(y=[1, 2])), share), 'It "rises" <b>')
+    made_of = replace(
+        made(checkpoint, recording, replace(ARROWS, page="positions")), charts=(chart,)
+    )
     scene = Scene("Heading", "Text", made_of.screen)
     page = story_page(Story("x", "A story", "talk", None, "", (scene,)), [made_of])
-    images = re.findall(r'<img class="(\w+)" alt="([^"]*)" src="data:image/png;base64,(\w+)', page)
+    images = re.findall(r'<img class="(\w+)" alt="([^"]*)" src="data:image/webp;base64,(\w+)', page)
     assert [each[:2] for each in images] == [
         (name, "It &quot;rises&quot; &lt;b&gt;") for name in ("light", "dark")
     ]
