@@ -9,10 +9,19 @@ import viz
 
 IMAGES = Path(viz.__file__).parent / "ui"
 
+
+def _pages() -> dict[str, Any]:
+    """All pages of the app; to find them takes seconds, once."""
+    from transformer.discover import discover
+
+    found: dict[str, Any] = discover("viz.pages", "PAGE")
+    return found
+
+
 if __name__ != "__main__":  # the server loads it, once
     from viz.ui.serving import lifespan, middleware, routes, said
 
-    around: dict[str, Any] = {"routes": routes(), "middleware": middleware()}
+    around: dict[str, Any] = {"routes": routes(_pages), "middleware": middleware()}
     app = st.App(__file__, lifespan=lifespan, on_script_error=said, **around)
 else:  # each run of a session
     if "session" not in st.session_state:  # the browser keeps it, and takes long to change it
@@ -24,11 +33,9 @@ else:  # each run of a session
         )
     st.logo(str(IMAGES / "logo.svg"), size="large")
 
-    from transformer.discover import discover  # after the page's settings: this takes seconds, once
+    pages = _pages()  # after the page's settings
     from viz.ui.layout import show
-    from viz.ui.page import Page
 
-    pages: dict[str, Page] = discover("viz.pages", "PAGE")
     first, *others = sorted(pages.values(), key=lambda page: page.order)
     links = {
         st.Page(lambda: None, title=page.title, url_path=page.name, default=page is first): page

@@ -3,8 +3,9 @@
 import asyncio
 import sys
 import tomllib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from logging import ERROR, getLogger
 from pathlib import Path
 from typing import Any
@@ -83,14 +84,16 @@ def middleware() -> list[Middleware]:
     ]
 
 
-def routes() -> list[BaseRoute]:
-    """Addresses beside Streamlit's own."""
-    return [preview_route(), recorded_route(_record), *room_routes()]
+def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
+    """Addresses beside Streamlit's own. pages: finds those of the app."""
+    return [preview_route(), recorded_route(partial(_record, pages)), *room_routes()]
 
 
-def _record(story: str) -> bytes | None:
+def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
+    from viz.ui.page import PAGES
     from viz.ui.recording_scenes import recorded  # imports torch, as the first picture does
 
+    PAGES.update(pages())  # nobody may have opened one yet
     return recorded(story)
 
 
