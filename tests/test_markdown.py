@@ -32,8 +32,8 @@ A_NUMBER = re.compile(r"\+?,?[\d.]*[fdeg%]|,")
 
 KNOWN = {
     # HTML of our own, whose texts are escaped where it is made:
-    "_kept_room(pane.answer)": "words are escaped",
-    "_kept_room(shown)": "as above",
+    "_kept_room(pane.answer, HELP[screen.tool])": "words are escaped",
+    "_kept_room(shown, '')": "as above",
     "cards(story, [None] * len(story.scenes), look)": "viz/figures escapes all texts",
     "cards(story, pictures(story, look.name), look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
@@ -48,7 +48,7 @@ KNOWN = {
     "cost_table(sizes, n, measured, current_theme())": "numbers, and texts of our own",
     "cost_legend()": "texts of our own",
     "compared(before, shown, theme.accent, theme.dim)": "words are escaped, the rest are numbers",
-    "printed_once(figure, shown.says)": "an image, and its words escaped",
+    "printed_once(figure, shown.says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/ui/words_told.py",
     "anchor(scene.screen, 'Open')": "a link, escaped",
