@@ -48,6 +48,7 @@ function isDrawnIn(talk, theme) {
 
 // A window that was opened for it is closed.
 function leave(talk) {
+  talk.going = ""; // what it was on its way to is not gone to any more
   showCovers(talk, "");
   if (placeInTalk().role === "presenter" && window.opener) window.close();
   else follow(talk.leave);

@@ -88,7 +88,8 @@ export function look(talk) {
   const said = `${scene} / ${talk.scenes.length}`;
   if (talk.place.textContent !== said) talk.place.textContent = said;
   if (isFrame()) return;
-  if (isLost(talk)) follow(talk.going);
+  if (role === null) giveUp(talk.together); // the talk is left, wherever it was on its way to
+  else if (isLost(talk)) follow(talk.going);
   if (role !== "stage") return;
   if (isShown(scene)) keep(talk.recorded, talk.address); // beside a talk that has begun
   standIn(talk.recorded, { scene, isTold: talk.isTold, theme: shownTheme(), goAgain: () => follow(location.href) });
