@@ -73,5 +73,6 @@ def test_back_leads_from_a_scene_to_the_gallery_and_cards_open_in_tabs_too(
     becomes(lambda: parameter(page, "checkpoint"), last.screen.checkpoint)
     page.go_back()
     expect(page.get_by_label(f"Open: {FIRST.scenes[0].heading}")).to_have_count(1)
+    expect(card).to_be_in_viewport()  # where one was
     page.go_forward()
     expect(story).to_contain_text(last.text)

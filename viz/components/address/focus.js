@@ -5,6 +5,7 @@ const NAVIGATION = '[data-testid="stHeader"], [data-testid="stSidebar"]';
 const LINKS = '[data-testid="stSidebar"][data-collapsed="false"] [data-testid="stSidebarNav"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 const LINK = '[data-testid="stSkipToContent"]';
+const LONGEST = 5000; // ms in which a page is drawn that somebody comes back to
 // Whatever is drawn large, and charts; the first one on the page counts.
 const PICTURES = ["arrows", "map", "inside", "player", "snapshots"].map((key) => `.st-key-${key}`);
 const PICTURE = [...PICTURES, ".stPlotlyChart"].join();
@@ -24,6 +25,26 @@ export function beginAtTop() {
     main().focus({ preventScroll: true });
   }
   main().scrollTop = 0;
+}
+
+export function scrolledTo() {
+  return main().scrollTop;
+}
+
+// The page is drawn from its top on: it is as tall as it was after a while, unless somebody scrolls.
+export function goOnAt(top) {
+  const node = main();
+  const begun = performance.now();
+  const ends = ["wheel", "touchstart", "keydown", "pointerdown"];
+  const away = new AbortController();
+  for (const name of ends) window.addEventListener(name, () => away.abort(), { capture: true, signal: away.signal });
+  const go = () => {
+    if (away.signal.aborted) return;
+    node.scrollTop = top;
+    if (performance.now() - begun < LONGEST && node.scrollTop < top - 1) requestAnimationFrame(go);
+    else away.abort();
+  };
+  go();
 }
 
 function main() {

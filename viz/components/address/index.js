@@ -6,7 +6,7 @@ import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
-import { beginAtTop, leaveNavigation, watchFocus } from "./focus.js";
+import { beginAtTop, goOnAt, leaveNavigation, scrolledTo, watchFocus } from "./focus.js";
 import { isNews } from "./theme.js";
 
 const APP = '[data-testid="stApp"]';
@@ -17,7 +17,7 @@ export default mounted("address", create, update);
 // There is one address, however often Streamlit mounts what writes it. isGoing: somebody went Back
 // or Forward, and the server has not taken it yet; isAsking: and has clicked since. isBack: the last
 // that was asked for is Back or Forward, and no link. opened: what is read from its beginning.
-// session: the one that spoke last.
+// left: address -> how far it was scrolled when it was left. session: the one that spoke last.
 const bar = {
   sync: null,
   written: 0,
@@ -26,6 +26,7 @@ const bar = {
   isGoing: false,
   isAsking: false,
   isBack: false,
+  left: new Map(),
 };
 const theme = { server: "", asked: "" };
 
@@ -75,6 +76,7 @@ function place() {
 
 function went({ isTrusted }) {
   if (place() === bar.place) return; // only an anchor
+  bar.left.set(bar.place, scrolledTo());
   Object.assign(bar, { place: place(), isGoing: true, isAsking: false, isBack: isTrusted });
 }
 
@@ -111,9 +113,12 @@ function isTyped(query) {
   return now !== before && now === window[TYPED];
 }
 
-// What is opened by a link or the menu begins at its top; Back and Forward leave the page where it is.
+// What is opened by a link or the menu begins at its top; Back and Forward lead to where one was.
 function open(opened) {
-  if (opened !== (bar.opened ?? opened) && !bar.isBack) beginAtTop();
+  if (opened !== (bar.opened ?? opened)) {
+    if (bar.isBack) goOnAt(bar.left.get(place()) ?? 0);
+    else beginAtTop();
+  }
   if (opened !== bar.opened) bar.isBack = false;
   bar.opened = opened;
 }
