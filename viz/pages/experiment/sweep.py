@@ -27,7 +27,7 @@ from viz.ui.stage import on_wall
 from viz.ui.state import current_theme
 from viz.ui.swept import Swept, plain_words, sweep_of
 
-ON_WALL = 14
+ON_WALL = 13
 """Rows that a wall has room for."""
 
 
@@ -132,9 +132,12 @@ def _grid(
     theme: Theme,
 ) -> None:
     rows = _rows(known, pane, kinds, sort)
+    n = len(rows)
     if on_wall():  # where nobody scrolls
         rows = rows[:ON_WALL]
     st.html(_legend(rows, theme))
+    if len(rows) < n:
+        st.caption(f"The first {len(rows)} of {n} heads.")
     with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
         st.html(_table(known, rows, words, theme))
     if known.found.refused:
