@@ -43,7 +43,7 @@ PICTURES = {
     "decode": "Play",
     "compare": "Das",
     "positions": "Encodings of the first 64",
-    "masks": "Mask, 225 cells",
+    "masks": "Mask of decoder self-attention",
     "training": "Step",
     "why_attention": "Operations per layer",
 }

@@ -1,6 +1,7 @@
 // One element a head: where it stands and what is written in it.
 
 import { element } from "../kit/page.js";
+import { typeSize } from "../kit/room.js";
 import { colourAt, paintChip } from "../kit/shade.js";
 import { rankedColumns } from "./order.js";
 import { metricOf, nameOf, spoken } from "./words.js";
@@ -39,7 +40,7 @@ export function layOut(section, width) {
   const isDense = section.columns > DENSE;
   board.classList.toggle("dense", isDense);
   section.gap = isNamed ? 6 : isDense ? 4 : 7;
-  section.between = isNamed ? 38 : section.gap;
+  section.between = isNamed ? Math.ceil(2.4 * typeSize()) + 4 : section.gap; // both lines of names
   const arranged = `${isNamed} ${section.columns} ${section.order}`;
   if (arranged !== section.arranged) {
     section.arranged = arranged;
