@@ -263,6 +263,7 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     expect(heading(page)).to_have_text(first.heading)
     invitation = page.locator(".cover.invitation")
     page.keyboard.press("q")  # which opens the room, too
+    expect(invitation).to_be_visible()  # its text is there before
     expect(invitation).to_contain_text("this server listens to this machine only")
     page.keyboard.press("Escape")
     expect(invitation).to_be_hidden()
@@ -364,6 +365,7 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
     becomes(lambda: shown(phone).text, scenes[1].screen.text)
     presenter.keyboard.press("q")
     invitation = page.locator(".cover.invitation")
+    expect(invitation).to_be_visible()  # its text is there before
     expect(invitation).to_contain_text("this server listens to this machine only")
     expect(presenter.get_by_text("The wall shows the link (q).")).to_be_visible()
     page.keyboard.press("Escape")
