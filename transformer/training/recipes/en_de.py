@@ -10,7 +10,7 @@ from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.training.config import TrainingConfig
 from transformer.training.evaluation.parts import PARTS, SCORED, evaluate
-from transformer.training.mixture import Shares, preparing
+from transformer.training.recipes.en_de_data.mixture import Shares, preparing
 from transformer.training.task import Recipe
 
 RECIPE = Recipe(
@@ -58,10 +58,11 @@ RECIPE = Recipe(
         "freely available for research. Three thousand sentences such as people type, three "
         "hundred about attention, talks and the world, a hundred with gaps, and seven hundred "
         "everyday nouns to fill them, written for this project (`world.tsv`, `talk.tsv`, "
-        "`patterns.tsv` and `nouns.tsv` in `transformer/training`). Some sentences are changed "
-        "on the way: joined, in lower case, with no final stop, with other names, nouns, verbs, "
-        "numbers or spelling. No sentence of a validation or test set, of newstest2014 or of the"
-        " stage sets, compared in lower case by letters and digits, is in the training set. "
-        "Multi30k (research and education only) is used to evaluate, never to train."
+        "`patterns.tsv` and `nouns.tsv` in `transformer/training/recipes/en_de_data`). Some "
+        "sentences are changed on the way: joined, in lower case, with no final stop, with other "
+        "names, nouns, verbs, numbers or spelling. No sentence of a validation or test set, of "
+        "newstest2014 or of the stage sets, compared in lower case by letters and digits, is in "
+        "the training set. Multi30k (research and education only) is used to "
+        "evaluate, never to train."
     ),
 )

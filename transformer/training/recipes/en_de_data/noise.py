@@ -4,7 +4,7 @@ import random
 import re
 from collections.abc import Callable
 
-from transformer.training.spelling import american, british
+from transformer.training.recipes.en_de_data.spelling import american, british
 
 Row = tuple[str, str]
 """A source sentence and its target."""

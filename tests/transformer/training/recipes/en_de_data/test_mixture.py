@@ -16,7 +16,7 @@ from transformer.discover import discover
 from transformer.training.batches import Batch
 from transformer.training.data_folder import MissingData
 from transformer.training.evaluation.stage import SECOND, stage_pairs
-from transformer.training.mixture import (
+from transformer.training.recipes.en_de_data.mixture import (
     DICTIONARY,
     EXAMPLES,
     NEWS,
@@ -55,7 +55,7 @@ def write(file: Path, rows: list[str]) -> None:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Each kind's German says which kind it is; what is held out stands in every file."""
-    monkeypatch.setattr("transformer.training.mixture.EPOCH_PAIRS", EPOCH)
+    monkeypatch.setattr("transformer.training.recipes.en_de_data.mixture.EPOCH_PAIRS", EPOCH)
     folder, valid, test = tmp_path / "data", SENTENCES[0], SENTENCES[1]
     stage = stage_pairs()[0][0]
     unseen = [f"{text}\tverboten." for text in (valid, test, stage.upper(), SENTENCES[2])]
@@ -86,7 +86,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "patterns.tsv", ["animal\t-\tThe {1} sleeps.\tMuster."])
     for name in ("talk", "world", "nouns", "patterns"):
         file = tmp_path / f"{name}.tsv"
-        monkeypatch.setattr(f"transformer.training.mixture.{name.upper()}", file)
+        monkeypatch.setattr(f"transformer.training.recipes.en_de_data.mixture.{name.upper()}", file)
     return folder
 
 

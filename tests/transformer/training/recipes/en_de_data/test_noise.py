@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from transformer.training.noise import (
+from transformer.training.recipes.en_de_data.noise import (
     CHANGES,
     Change,
     Row,
@@ -19,7 +19,7 @@ from transformer.training.noise import (
     renumbered,
     spelt,
 )
-from transformer.training.spelling import american, british
+from transformer.training.recipes.en_de_data.spelling import american, british
 
 
 def results(change: Change, row: Row) -> set[Row]:

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from transformer.training.deck import Deck
-from transformer.training.dictionary import counted
-from transformer.training.noise import Row
+from transformer.training.recipes.en_de_data.deck import Deck
+from transformer.training.recipes.en_de_data.dictionary import counted
+from transformer.training.recipes.en_de_data.noise import Row
 
 MAX_WORDS = 14
 """Longer sentences are left as they are: they cost much and teach a noun no better."""

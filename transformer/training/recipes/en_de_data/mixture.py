@@ -12,12 +12,12 @@ import sentencepiece
 from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair
 from transformer.training.data_folder import find, need
-from transformer.training.deck import Deck
-from transformer.training.dictionary import counted, sorted_out
 from transformer.training.evaluation.stage import SECOND, stage_pairs
-from transformer.training.noise import Row, noisy
-from transformer.training.patterns import NOUNS, PATTERNS, Patterns, nouns
-from transformer.training.substitution import Substitutions, frames, rare, words
+from transformer.training.recipes.en_de_data.deck import Deck
+from transformer.training.recipes.en_de_data.dictionary import counted, sorted_out
+from transformer.training.recipes.en_de_data.noise import Row, noisy
+from transformer.training.recipes.en_de_data.patterns import NOUNS, PATTERNS, Patterns, nouns
+from transformer.training.recipes.en_de_data.substitution import Substitutions, frames, rare, words
 from transformer.training.task import Recipe, TrainingError
 from transformer.training.translation import (
     PAIRS,

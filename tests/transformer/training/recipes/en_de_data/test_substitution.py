@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from transformer.training.substitution import (
+from transformer.training.recipes.en_de_data.substitution import (
     RARE,
     Frame,
     Genders,

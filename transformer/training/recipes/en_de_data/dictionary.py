@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from transformer.training.noise import Row
+from transformer.training.recipes.en_de_data.noise import Row
 
 FAMILIAR = 400
 """A word that occurs so often in sentences is learned from them."""

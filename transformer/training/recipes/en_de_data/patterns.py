@@ -16,9 +16,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from transformer.training.deck import Deck
-from transformer.training.noise import Row
-from transformer.training.substitution import GENDERS, Word, article_n, plural_form
+from transformer.training.recipes.en_de_data.deck import Deck
+from transformer.training.recipes.en_de_data.noise import Row
+from transformer.training.recipes.en_de_data.substitution import (
+    GENDERS,
+    Word,
+    article_n,
+    plural_form,
+)
 
 NOUNS, PATTERNS = (Path(__file__).with_name(f"{name}.tsv") for name in ("nouns", "patterns"))
 NO_NOUN = "-"

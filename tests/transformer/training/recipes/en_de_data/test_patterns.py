@@ -4,8 +4,15 @@ from itertools import islice
 from pathlib import Path
 
 from transformer.training.evaluation.stage import stage_pairs
-from transformer.training.patterns import NO_NOUN, NOUNS, PATTERNS, Noun, Patterns, nouns
-from transformer.training.substitution import GENDERS, Word
+from transformer.training.recipes.en_de_data.patterns import (
+    NO_NOUN,
+    NOUNS,
+    PATTERNS,
+    Noun,
+    Patterns,
+    nouns,
+)
+from transformer.training.recipes.en_de_data.substitution import GENDERS, Word
 from transformer.training.translation import key
 
 
