@@ -9,7 +9,6 @@ from torch import nn
 from tests.bench.bench import Bench, Row, paired_ratio
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import IGNORED, Batch, make_batch
-from transformer.training.half import is_faster
 from transformer.training.recipes.en_de import RECIPE
 from transformer.training.update import Update
 
@@ -30,7 +29,7 @@ def run(is_quick: bool) -> list[Row]:
         for batch in batches:
             plain(batch)
 
-    name = f"training step, {'bfloat16' if is_faster() else 'float32'}, seconds per token"
+    name = f"training step, {update.precision}, seconds per token"
     baseline = "float32, all pieces in the loss, autograd throughout"
     return [Row(name, paired_ratio(ours, before, pairs), baseline, goal=0.25)]
 

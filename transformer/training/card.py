@@ -37,7 +37,7 @@ a vocabulary of {model.vocab_size:,}, {n_parameters:,} parameters, stored in hal
 
 {progress["step"]:,} steps over {progress["tokens"]:,} tokens in
 {progress["seconds"] / 60:.1f} minutes ({_speed(progress):,.0f} per second), \
-{progress["cpu_seconds"] / 60:.1f} of processor time, on
+{progress["cpu_seconds"] / 60:.1f} of processor time, in {" and ".join(progress["precisions"])} on
 {_machine(run.device)} with torch {torch.__version__}.{_beginning(progress)}
 The weights are averaged; `history.json` holds the learning curve.
 """

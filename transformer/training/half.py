@@ -1,5 +1,6 @@
 """Passes in bfloat16 on a CPU that multiplies it faster; the weights themselves stay float32."""
 
+import os
 from contextlib import AbstractContextManager
 from copy import deepcopy
 from typing import Any
@@ -8,9 +9,25 @@ import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from transformer.device import DeviceError
+from transformer.refusal import quoted
+
+HALF = "HEADSCOPE_HALF"
+
+
+def uses_half() -> bool:
+    """Read HEADSCOPE_HALF, yes or no: passes on a CPU in bfloat16; auto: where it is faster.
+
+    Raises DeviceError.
+    """
+    text = os.environ.get(HALF, "auto")
+    if text not in ("yes", "no", "auto"):
+        raise DeviceError(f"{HALF} must be yes, no or auto, not {quoted(text)}.")
+    return is_faster() if text == "auto" else text == "yes"
+
 
 def is_faster() -> bool:
-    """Whether this CPU has matrix instructions for bfloat16 (AMX).
+    """Tell whether this CPU has matrix instructions for bfloat16 (AMX).
 
     AVX-512's bfloat16 does not suffice: with it alone products are slower than in float32 (75
     GFLOP/s against 120 on one core of a Xeon of 2023).

@@ -64,6 +64,7 @@ class Run:
             "tokens": 0,
             "seconds": 0.0,
             "cpu_seconds": 0.0,
+            "precisions": [],
             "history": [],
         }
         self.snapshots = set(snapshot_steps(recipe.training.steps, recipe.training.snapshots))
@@ -78,7 +79,9 @@ class Run:
         batches = self._batches()
         if done == 0:
             self._snapshot(0)
+        precision, device = self._precision(), self.device
         with tqdm(total=steps, initial=done, unit="step", mininterval=2, dynamic_ncols=True) as bar:
+            bar.write(f"training in {precision} on {device}", file=sys.stderr)
             try:
                 for step in range(done, steps):
                     self._step(step, next(batches), bar)
@@ -90,6 +93,13 @@ class Run:
             finally:
                 clock.tick()
                 self._save()
+
+    def _precision(self) -> str:
+        """The one taken now; progress has all that the run took, as it may go on elsewhere."""
+        now, taken = self.update.precision, self.progress.setdefault("precisions", [])
+        if now not in taken:
+            taken.append(now)
+        return now
 
     def _step(self, step: int, batch: Batch, bar: "tqdm[Any]") -> None:
         training = self.recipe.training

@@ -6,6 +6,7 @@ from transformer.checkpoint import CARD
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.training.card import card
+from transformer.training.half import uses_half
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, Scores
 
@@ -22,8 +23,9 @@ def train(
 
     work: the run's own folder; it is kept, so that more steps can be added later. start: a
     checkpoint whose weights a new run begins with.
-    Raises TrainingError.
+    Raises TrainingError, and DeviceError for a setting that cannot be read.
     """
+    uses_half()  # a wrong setting is told before data are prepared
     run = Run(recipe, recipe.prepare(recipe, data, work), work, device, start)
     run.train()
     run.publish(output)

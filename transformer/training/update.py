@@ -10,7 +10,7 @@ from torch.optim import AdamW
 from transformer.training.batches import Batch
 from transformer.training.config import TrainingConfig
 from transformer.training.dropout import pool_dropout
-from transformer.training.half import HalfCopy, is_faster, plain_attention
+from transformer.training.half import HalfCopy, plain_attention, uses_half
 from transformer.training.loss import sampled_loss, smoothed_loss
 
 
@@ -33,7 +33,12 @@ class Update:
             pool_dropout(model)
             # Persistent buffers are statistics that a batch norm keeps of what it sees.
             has_statistics = len(model.state_dict()) > len(list(model.parameters()))
-            self.half = HalfCopy(model) if is_faster() and not has_statistics else None
+            self.half = HalfCopy(model) if uses_half() and not has_statistics else None
+
+    @property
+    def precision(self) -> str:
+        """The type in which a batch passes through the model; its weights are float32."""
+        return "bfloat16" if self.half or self.device.type == "cuda" else "float32"
 
     def __call__(self, batch: Batch, factor: float) -> Tensor:
         """Take one step. factor: on the learning rate. Returns the batch's loss."""

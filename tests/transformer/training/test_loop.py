@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.training.batches import IGNORED, Batch, make_batch
+from transformer.training.card import card
 from transformer.training.copying import TEST_SEED, Copying, exact_copies, sequences
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, TrainingError
@@ -54,7 +55,7 @@ def weights_after(recipe: Recipe, folder: Path) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize("saved_at", [1, 19, 20, 21])
 def test_a_killed_run_goes_on_bit_for_bit(
-    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved_at: int
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved_at: int, precision: str
 ) -> None:
     """Killed outright: what was done after the last save is lost, and done again."""
     save = Run._save
@@ -125,6 +126,18 @@ def test_the_loss_is_label_smoothed_cross_entropy(copy_run: Run) -> None:
     assert float(found) == pytest.approx(float(sum(losses)) / 5, abs=1e-5)
 
 
+def test_a_run_names_all_the_precisions_that_it_took(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for steps, half in ((5, "no"), (10, "yes")):
+        monkeypatch.setenv("HEADSCOPE_HALF", half)
+        longer = replace(recipe, training=replace(recipe.training, steps=steps))
+        run = Run(longer, ShortEpochs(longer), tmp_path, "cpu")
+        run.train()
+    assert run.progress["step"] == 10
+    assert "in float32 and bfloat16 on\n" in card(longer, run, {}, False)
+
+
 def test_the_state_of_another_model_is_refused(recipe: Recipe, tmp_path: Path) -> None:
     Run(recipe, Copying(recipe), tmp_path, "cpu")._save()
     other = replace(recipe, model=replace(recipe.model, d_ff=32))
@@ -136,7 +149,11 @@ def test_the_state_of_another_model_is_refused(recipe: Recipe, tmp_path: Path) -
 
 
 def test_train_publishes_a_checkpoint_with_its_card(
-    copy_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    copy_recipe: Recipe,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    precision: str,
 ) -> None:
     monkeypatch.setattr("transformer.training.copying.N_TEST", 20)
     recipe = replace(copy_recipe, training=replace(copy_recipe.training, steps=30, snapshots=3))
@@ -145,8 +162,10 @@ def test_train_publishes_a_checkpoint_with_its_card(
     names = {file.name for file in output.iterdir()}
     assert names == {"config.json", "model.safetensors", "card.md", "history.json", "snapshots"}
     assert len(list((output / "snapshots").iterdir())) == 3
-    card = (output / "card.md").read_text()
-    assert "python -m transformer train copy`" in card
+    text = (output / "card.md").read_text()
+    assert "python -m transformer train copy`" in text
+    assert f"in {precision} on\n1 thread" in text
+    assert f"training in {precision} on cpu" in capsys.readouterr().err
     for name, value in scores.items():
-        assert f"| {name} | {value:.{1 if value >= 10 else 3}f} |" in card
+        assert f"| {name} | {value:.{1 if value >= 10 else 3}f} |" in text
     assert load_checkpoint(output, "cpu").config == recipe.model
