@@ -19,7 +19,7 @@ def _pages() -> dict[str, Any]:
 
 
 if __name__ != "__main__":  # the server loads it, once
-    from viz.ui.serving import lifespan, middleware, routes, said
+    from viz.server.serving import lifespan, middleware, routes, said
 
     around: dict[str, Any] = {"routes": routes(_pages), "middleware": middleware()}
     app = st.App(__file__, lifespan=lifespan, on_script_error=said, **around)

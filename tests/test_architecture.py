@@ -18,7 +18,11 @@ RANKS = (
     ),
     ("viz.stories", "viz.figures", "viz.views", "viz.components", "viz.export"),
     ("viz.notebook", "viz.paper"),
+    ("viz.run",),
+    ("viz.state",),
+    ("viz.talks",),
     ("viz.ui",),
+    ("viz.server",),
     ("viz.pages",),
     ("app", "viz.commands", "viz.__main__", "viz.headscope"),
 )
@@ -99,7 +103,7 @@ def test_imports_point_downwards(file: Path) -> None:
     own = rank(name_of(file))
     ours = [name for name in imports(ast.parse(file.read_text())) if rank(name) is not None]
     if own is None:  # viz itself names what notebooks import, and imports it when it is asked for
-        named = ("viz.notebook", "viz.ui.exploring")
+        named = ("viz.notebook", "viz.server.exploring")
         assert not [name for name in ours if not any(within(name, each) for each in named)]
     else:
         assert [name for name in ours if rank(name) > own] == []
@@ -183,6 +187,6 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
                 said[name] = ast.unparse(node)
     assert said == {
         "viz.paper.crate": "datetime.now",
-        "viz.ui.logs": "time.gmtime",
-        "viz.ui.metrics": "time.time",
+        "viz.run.logs": "time.gmtime",
+        "viz.run.metrics": "time.time",
     }

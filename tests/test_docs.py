@@ -14,9 +14,9 @@ from transformer.analysis.reading import lenses
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.edits.edit import Edit, EditKind
+from viz.state.limits import Limits
+from viz.state.page import Page
 from viz.stories.reading import read_story
-from viz.ui.limits import Limits
-from viz.ui.page import Page
 
 ROOT = Path(__file__).parents[1]
 README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY = (

@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from transformer import Recording, decode, load_checkpoint, record
+from transformer.analysis.selection import Selection
 from transformer.checkpoint import CARD, CONFIG
 from transformer.discover import discover
 from transformer.training.task import Recipe
 from viz.theme import LIGHT
-from viz.views.view import Selection, View
+from viz.views.view import View
 
 FOLDERS = sorted(file.parent for file in Path("checkpoints").glob(f"*/{CONFIG}"))
 RECIPES: dict[str, Recipe] = discover("transformer.training.recipes", "RECIPE")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         head_map,
         head_view,
     )
-    from viz.ui.exploring import explore
+    from viz.server.exploring import explore
 
 __all__ = [
     "Picture",
@@ -37,7 +37,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What a notebook imports from here; only then, as the app's own modules need none of it."""
     if name == "explore":
-        return import_module("viz.ui.exploring").explore
+        return import_module("viz.server.exploring").explore
     if name in __all__:
         return getattr(import_module("viz.notebook"), name)
     raise AttributeError(f"module 'viz' has no attribute {name!r}")

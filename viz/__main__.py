@@ -46,7 +46,7 @@ def _run(options: argparse.Namespace) -> None:
         save_figure(options)
         return
     at = link_of(options.figure) if options.command == "open" else ""
-    from viz.ui.exploring import explore, serve  # takes seconds: --help needs none of it
+    from viz.server.exploring import explore, serve  # takes seconds: --help needs none of it
 
     where = {"port": options.port, "address": options.address, "opens_browser": not options.quiet}
     if options.script is None:

@@ -24,7 +24,7 @@ from viz.screen import Screen, link, parse, unread
 from viz.theme import theme as theme_of
 
 if TYPE_CHECKING:
-    from viz.ui.page import Pane, Shown
+    from viz.state.page import Pane, Shown
 
 
 def add_commands(
@@ -111,8 +111,8 @@ def link_of(path: str) -> str:
     """
     if Path(path).suffix.lower() != ".md":
         return read_figure(path).link
-    from viz.ui.opened import at_start, shipped_names
-    from viz.ui.stories import doubts, offer
+    from viz.state.opened import at_start, shipped_names
+    from viz.talks.stories import doubts, offer
 
     story = offer(Path(path))
     for said in doubts(story, [*map(str, at_start()[0]), *shipped_names()]):
@@ -136,9 +136,9 @@ def _endings(*kinds: str) -> str:
 
 def page_of(screen: Screen) -> tuple["Pane", Mapping[str, "Shown"]]:
     """What an address shows, and its figures. Raises Refusal in a sentence."""
-    from viz.ui.header import first_example, request_of
-    from viz.ui.page import Page, Pane
-    from viz.ui.request import answer
+    from viz.run.request import answer
+    from viz.state.asked import first_example, request_of
+    from viz.state.page import Page, Pane
 
     pages: dict[str, Page] = discover("viz.pages", "PAGE")
     if screen.page not in pages:
@@ -159,8 +159,8 @@ def page_of(screen: Screen) -> tuple["Pane", Mapping[str, "Shown"]]:
 
 def _checkpoint(said: str | None) -> str:
     """The name of a shipped one, or the path of another. Raises CheckpointError."""
-    from viz.ui.opened import shipped_names
-    from viz.ui.opening import find
+    from viz.state.opened import shipped_names
+    from viz.state.opening import find
 
     names = shipped_names()
     name = said or next(iter(names), "")

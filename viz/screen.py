@@ -2,7 +2,7 @@
 
 `parse` and `spell` are each other's inverse. The fields are the table: each says how it is spelled
 and what it is about. None means "as the model or the page says"; whoever draws decides what that
-is. A kind, layer, head or checkpoint that does not exist is set to None (viz/ui/mending.py).
+is. A kind, layer, head or checkpoint that does not exist is set to None (viz/state/mending.py).
 """
 
 from collections.abc import Mapping

@@ -16,7 +16,7 @@ from tests.browser.test_app import open_app
 from transformer.discover import discover
 from viz.commands import read_figure
 from viz.stories.reading import read_story
-from viz.ui.collecting import ADD
+from viz.talks.collecting import ADD
 from viz.ui.needed import TITLE as NEEDED
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from tests.browser.server import becomes
 from viz.stories.shipped import shipped_stories
-from viz.ui.recorded import recording_of
+from viz.talks.backup_address import recording_of
 
 pytestmark = pytest.mark.browser
 TALK = shipped_stories()["attention-is-all-you-need"]

@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import NUMBERS, strange_text
+from viz.run.hosts import is_known_host
 from viz.screen import Screen, choose, link, parse, query, spell
-from viz.ui.guard import is_known_host
-from viz.ui.opening import find
-from viz.ui.waiting import waiting
+from viz.server.waiting import waiting
+from viz.state.opening import find
 
 FIELDS = (*vars(Screen()), "options.beam_size", "options.seed", "controls.a", "controls.", "open")
 VALUES = (

@@ -11,7 +11,7 @@ from transformer.formats.opening import Unforeseen, describe_checkpoint, format_
 from transformer.inspection.survey import inspect
 from transformer.refusal import Refusal
 from transformer.training.history import list_snapshots, read_history, training_rows
-from viz.ui.page import first_head
+from viz.state.page import first_head
 
 
 def used(path: Path) -> None:

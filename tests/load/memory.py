@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 
 from tests.load.visitor import sentence
-from viz.ui.garbage import collect
-from viz.ui.kept import KEPT
-from viz.ui.request import answer, make_request
-from viz.ui.settings import memory
+from viz.run.garbage import collect
+from viz.run.kept import KEPT
+from viz.run.request import answer, make_request
+from viz.run.settings import memory
 
 EVERY, BEAM = 50, 16
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from transformer.analysis.selection import Selection
 from transformer.batch_masks import batch_masks
 from transformer.decoding import Decoding
 from transformer.files.csv_file import of_text
@@ -23,7 +24,6 @@ from viz.export import (
 )
 from viz.theme import DARK
 from viz.views.head_heatmap import draw
-from viz.views.view import Selection
 
 
 def rows_of(data: bytes) -> list[dict[str, str]]:

@@ -8,10 +8,11 @@ from typing import Any
 
 from plotly.graph_objects import Figure
 
+from transformer.analysis.selection import Selection
 from transformer.discover import discover
 from transformer.recording import Recording
 from viz.theme import theme as theme_of
-from viz.views.view import Dimensions, Selection
+from viz.views.view import Dimensions
 
 
 def figure(recording: Recording, name: str, *, theme: str = "light", **choices: Any) -> Figure:

@@ -10,6 +10,7 @@ from typing import Any
 
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.reading import Reading
+from transformer.analysis.selection import Selection
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.cell_steps.cell_steps import CellSteps
@@ -20,7 +21,6 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_head, check_name, shown_map
 from viz.notebook.picture import Picture, ThemeName, picture
-from viz.views.view import Selection
 
 EXACT = 1024
 """A heat map of up to 1024 x 1024 cells holds every value: a page of 6 MB."""

@@ -8,6 +8,7 @@ from typing import Any
 from transformer import Checkpoint, Recording
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.reading import Reading
+from transformer.analysis.selection import Selection
 from transformer.decoding import Decoding
 from transformer.training.history import list_snapshots, training_rows
 from transformer.training.snapshots import watch
@@ -23,7 +24,6 @@ from viz.edit_words import heads_off, off_in
 from viz.notebook.picture import Data
 from viz.notebook.printed import Chart
 from viz.screen import Screen
-from viz.views.view import Selection
 
 EXACT = 256
 """A heat map of up to 256 x 256 cells holds every value."""

@@ -8,19 +8,20 @@ from transformer import Decoding
 from viz.components.decode_player.decode_player import DecodePlayer, decode_player
 from viz.export import decoding_csv
 from viz.labels import literal
-from viz.ui.collecting import add_button
+from viz.run.payloads import payload_of
+from viz.run.request import Answer
+from viz.state.focus import pin_step, pinned_step
+from viz.state.live_preview import preview
+from viz.state.opened import caption_of
+from viz.state.page import Page, Pane, Shown
+from viz.state.state import current_theme
+from viz.talks.collecting import add_button
+from viz.talks.stage import on_stage
 from viz.ui.columns import columns
 from viz.ui.controls import choose_heads
-from viz.ui.focus import pin_step, pinned_step
-from viz.ui.live_preview import preview
 from viz.ui.needed import other_word
-from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import panel, view_figures
-from viz.ui.payloads import caption_of, payload_of
-from viz.ui.request import Answer
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_stage
-from viz.ui.state import current_theme
 from viz.views.listed import listed
 
 
@@ -41,7 +42,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     decode_player(
         data,
         "player",
-        caption_of(pane.answer, player.title(pane.recording)),
+        caption_of(pane.answer.request, player.title(pane.recording)),
         on_step=lambda step: pin_step(pane, step),
     )
     preview("player", player)

@@ -6,19 +6,20 @@ import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
-from viz.ui.changing import edited_heads, heads_off, switch_off
+from viz.run.payloads import payload_of
+from viz.state.changing import edited_heads, heads_off, switch_off
+from viz.state.focus import pinned_tokens, turn_to_head
+from viz.state.live_preview import preview
+from viz.state.opened import caption_of
+from viz.state.page import Page, Pane, Shown
+from viz.state.state import change, current_theme
+from viz.talks.stage import on_stage
 from viz.ui.controls import choose_head
 from viz.ui.experiment import experiment_button
-from viz.ui.focus import pinned_tokens, turn_to_head
-from viz.ui.live_preview import preview
-from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import panel
-from viz.ui.payloads import caption_of, payload_of
 from viz.ui.picture import TITLES, choose_picture, composed, picture
 from viz.ui.reading import choose_reading, readable, usable_reading
 from viz.ui.saving import save_head
-from viz.ui.stage import on_stage
-from viz.ui.state import change, current_theme
 from viz.views.listed import listed
 from viz.views.view import HeadChoice
 
@@ -69,7 +70,7 @@ def _grid(pane: Pane, reading: Reading) -> None:
     head_grid(
         data,
         "grid",
-        caption_of(pane.answer, grid.title(pane.recording)),
+        caption_of(pane.answer.request, grid.title(pane.recording)),
         on_open=lambda head: turn_to_head(pane, *head),
         on_off=lambda off: switch_off(map(tuple, off)),
         on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),

@@ -7,13 +7,13 @@ from transformer.refusal import Refusal
 from viz.figures.gallery_cards import Picture, cards
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.labels import literal
+from viz.run.request import Request, about, answer, make_request, recording_of_text
+from viz.state.page import Page, Pane
+from viz.state.state import current_theme
 from viz.stories.shipped import stories_of
 from viz.stories.story import Scene, Story
+from viz.talks.stage import list_talks
 from viz.theme import theme
-from viz.ui.page import Page, Pane
-from viz.ui.request import Request, about, answer, make_request, recording_of_text
-from viz.ui.stage import list_talks
-from viz.ui.state import current_theme
 
 
 def draw(pane: Pane) -> None:

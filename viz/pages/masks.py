@@ -13,16 +13,16 @@ from viz.export import masks_csv
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_name, kind_title, literal
+from viz.run.request import Answer, make_request, recording_of_text
+from viz.state.limits import charge, check_text, limited
+from viz.state.page import Page, Pane, Shown
+from viz.state.state import bound, current_theme
+from viz.talks.stage import on_wall
 from viz.theme import Theme
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
-from viz.ui.limits import charge, check_text, limited
-from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import plot
-from viz.ui.request import Answer, make_request, recording_of_text
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_wall
-from viz.ui.state import bound, current_theme
 
 WIDTHS = (2, 5)
 """Of the single masks, and of their combination."""

@@ -24,15 +24,15 @@ from viz.figures.layer_costs import (
 )
 from viz.labels import literal
 from viz.screen import Screen
+from viz.state.limits import charge
+from viz.state.page import Page, Pane, Shown
+from viz.state.state import bound, current_theme, session
+from viz.talks.stage import on_wall
 from viz.theme import Theme
 from viz.ui.columns import columns
 from viz.ui.controls import whole_number
-from viz.ui.limits import charge
-from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import plot
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_wall
-from viz.ui.state import bound, current_theme, session
 
 TIMES = "times"
 LENGTH = 30

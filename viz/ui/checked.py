@@ -6,7 +6,7 @@ from transformer import InputError
 from transformer.recording import Checked, Recording
 from transformer.recording.plain import plain_difference
 from viz.labels import kind_name, kind_title, literal
-from viz.ui.request import Answer
+from viz.run.request import Answer
 
 
 def badge(shown: Answer) -> None:

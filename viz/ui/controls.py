@@ -5,16 +5,17 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from transformer.decoding.method import Method, Option
+from transformer.analysis.selection import Selection
+from transformer.decoding.method import Method
 from transformer.recording import Attention
 from transformer.visible import visible
 from viz.labels import kind_title, literal
-from viz.screen import Screen, with_entry
-from viz.ui.focus import turn_to_head
-from viz.ui.limits import offered
-from viz.ui.page import Pane, chosen_head
-from viz.ui.state import bound, bound_entry, change, session, widget
-from viz.views.view import Amount, Control, Dimensions, HeadChoice, Selection
+from viz.screen import with_entry
+from viz.state.focus import turn_to_head
+from viz.state.limits import offered
+from viz.state.page import Pane, chosen_head
+from viz.state.state import bound, bound_entry, change, session, widget
+from viz.views.view import Amount, Control, Dimensions, HeadChoice
 
 T = TypeVar("T")
 MOST_BUTTONS = 8
@@ -177,21 +178,6 @@ def _number(
         width=72,
         **bound(f"{title.lower()}{suffix}", chosen, min(usual, n - 1)),
     )
-
-
-def chosen_options(method: Method, screen: Screen) -> dict[str, float]:
-    """name -> value of what a decoding method may be given; its default for what is not legal."""
-    said = dict(screen.options)
-    return {
-        each.name: _legal(each, said.get(each.name, each.default))
-        for each in map(offered, method.options)
-    }
-
-
-def _legal(option: Option, said: float) -> float:
-    is_legal = option.least <= said <= option.most and (not option.is_whole or said == int(said))
-    value = said if is_legal else option.default
-    return int(value) if option.is_whole else value
 
 
 def choose_options(method: Method, chosen: Mapping[str, float]) -> None:

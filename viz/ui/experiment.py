@@ -11,14 +11,14 @@ from transformer.edits import Edit, edit_kinds, parse
 from transformer.refusal import Refusal
 from viz.edit_words import factor_of, said, with_factor
 from viz.labels import literal, signed
+from viz.run.request import Answer, answer
 from viz.screen import Screen, link
-from viz.ui.changing import edit, exchange, redo, remove, undo
+from viz.state.changing import edit, exchange, redo, remove, undo
+from viz.state.page import Page, Pane
+from viz.state.state import change, current_theme, session, widget
+from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane
 from viz.ui.proofs import proof_button
-from viz.ui.request import Answer, answer
-from viz.ui.stage import on_stage
-from viz.ui.state import change, current_theme, session, widget
 
 TOOLS = {"look": "Look", "heads": "Switch heads off", "arrows": "Cut arrows"}
 HELP = {

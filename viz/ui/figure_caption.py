@@ -9,10 +9,10 @@ from transformer.decoding.options import MAX_LEN
 from transformer.edits import parse
 from viz.edit_words import said as said_of
 from viz.map_words import capitalised, counted, uncapitalised
+from viz.run.request import Request, about
+from viz.state.opened import title
+from viz.state.page import Pane
 from viz.ui.made_with import DIGITS
-from viz.ui.opened import title
-from viz.ui.page import Pane
-from viz.ui.request import Request, about
 
 _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
 

@@ -10,9 +10,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from viz.labels import literal
-from viz.ui.limits import charge, charge_more
-from viz.ui.long_work import Follower, Make, T, follow
-from viz.ui.state import session
+from viz.run.long_work import Follower, Make, T, follow
+from viz.state.limits import charge, charge_more
+from viz.state.state import session
 
 TICK = 0.7
 """Seconds between two looks at work that goes on."""

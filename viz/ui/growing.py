@@ -4,28 +4,16 @@ import time
 
 import streamlit as st
 
-from transformer.decoding import decoding_methods
-from viz.ui.batches import said
-from viz.ui.request import Answer, Request, about, answer, keep_answer
-from viz.ui.state import change, session
-from viz.ui.writing import part_of, read, with_length
+from viz.run.batches import said
+from viz.run.request import Answer, Request, about, answer, keep_answer
+from viz.run.writing import part_of, read
+from viz.state.state import change, session
 
 TICK = 0.3
 """Seconds between two looks at what was written."""
 LEAST, SHARE = 1.0, 4
 """Pictures are drawn anew when the text has grown for so many seconds, and for so many times as
 long as they took: drawing takes a fifth of the time at most."""
-
-
-def streams(request: Request) -> bool:
-    """Whether its text is written one token after the other, so that a part of it can be shown."""
-    known = about(request.checkpoint)
-    return known is not None and known.family.decodes and decoding_methods()[request.method].streams
-
-
-def as_stopped(request: Request, stopped: int | None) -> Request:
-    """What is asked where somebody stopped the writing: a text of so many tokens."""
-    return request if stopped is None or not streams(request) else with_length(request, stopped)
 
 
 def written_answer(request: Request) -> Answer:

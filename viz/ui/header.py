@@ -15,29 +15,28 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import shown
 from transformer.visible import visible
 from viz.labels import literal
-from viz.screen import Screen
-from viz.ui.changing import forget_changes, say_dropped, without_edit
-from viz.ui.controls import choose_one, choose_options, chosen_options
-from viz.ui.cpu_instead import why_on_cpu
-from viz.ui.growing import as_stopped, end_reading, streams, written_answer
-from viz.ui.in_line import in_line
-from viz.ui.languages import choose_languages, chosen_languages, has_languages
-from viz.ui.limits import charge, check_text, limited
-from viz.ui.live_preview import take_preview
-from viz.ui.opened import checkpoint_names, load, title
-from viz.ui.page import Page
-from viz.ui.request import (
-    NEITHER,
+from viz.run.cpu_instead import why_on_cpu
+from viz.run.request import (
     Answer,
     Request,
     about,
     answer,
     answer_at_hand,
     damage_of,
-    make_request,
 )
-from viz.ui.stage import on_stage
-from viz.ui.state import bound, change, session, widget
+from viz.run.writing import as_stopped, streams
+from viz.state.asked import asked_on, examples, first_example, methods, text_of
+from viz.state.changing import forget_changes, say_dropped, without_edit
+from viz.state.languages import choose_languages, has_languages
+from viz.state.limits import charge, check_text
+from viz.state.live_preview import take_preview
+from viz.state.opened import checkpoint_names, load, title
+from viz.state.page import Page
+from viz.state.state import bound, change, session, widget
+from viz.talks.stage import on_stage
+from viz.ui.controls import choose_one, choose_options
+from viz.ui.growing import end_reading, written_answer
+from viz.ui.in_line import in_line
 from viz.ui.words import help_of
 
 WIDTHS = (6, 3.8)
@@ -69,7 +68,7 @@ def header(page: Page) -> Request:
         with sentence:
             with _row():
                 _choose_text(checkpoint, text)
-                _offer(_examples(checkpoint))
+                _offer(examples(checkpoint))
             place = st.empty()
         with pickers, _row():
             _choose_checkpoint(names, checkpoint)
@@ -83,20 +82,6 @@ def header(page: Page) -> Request:
     return asked
 
 
-def asked_on(page: Page) -> Request:
-    """What the Screen asks for on a page, where there is any checkpoint."""
-    names, screen = checkpoint_names(), session().screen
-    checkpoint = screen.checkpoint if screen.checkpoint in names else names[0]
-    edits = screen.edits if page.edits in ("shown", "made") else ()
-    return request_of(checkpoint, text_of(checkpoint), replace(screen, edits=edits))
-
-
-def text_of(checkpoint: str) -> str:
-    """The sentence that the Screen names, or the one that a checkpoint starts with."""
-    text = session().screen.text
-    return first_example(checkpoint) if text is None else text
-
-
 def _say_gone(gone: str, checkpoint: str) -> None:
     """That a checkpoint was there and is not, and which one takes its place."""
     said = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
@@ -106,7 +91,7 @@ def _say_gone(gone: str, checkpoint: str) -> None:
 def turn_to(checkpoint: str) -> None:
     """Choose another checkpoint, and a text that it can read."""
     shown, text = session().shown, session().screen.text
-    if shown and text is None and not _examples(checkpoint):
+    if shown and text is None and not examples(checkpoint):
         text = shown.request.text
     elif shown and text in shown.checkpoint.about.examples:
         text = None  # its own example takes the place of the old one's
@@ -153,34 +138,12 @@ def _take_example() -> None:
         change(text=example)
 
 
-def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
-    """What is asked of this checkpoint: the method, its options and the languages, as far as there
-    are any, are those of the Screen.
-    """
-    known = about(checkpoint)
-    if known is None or not known.family.decodes:
-        return make_request(checkpoint, text, "none", edits=screen.edits)
-    usual = default_method(known.family.reads)
-    method = screen.decoding if screen.decoding in _methods() else usual
-    options = chosen_options(decoding_methods()[method], screen)
-    languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
-    asked = (method, tuple(options.items()), languages, screen.edits)
-    request = make_request(checkpoint, text, *asked)
-    return limited(as_stopped(request, screen.stopped))
-
-
-def _methods() -> dict[str, str]:
-    """name -> title of those that write by themselves."""
-    found = decoding_methods().items()
-    return {name: each.title for name, each in found if not each.needs_target}
-
-
 def _choose_decoding(asked: Request) -> None:
     known, name = about(asked.checkpoint), asked.method
     if known is None or not known.family.decodes:
         return
     usual, look = default_method(known.family.reads), {"label_visibility": "collapsed"}
-    choose_one("Decoding", "decoding", _methods(), name, usual, True, width=150, **look)
+    choose_one("Decoding", "decoding", methods(), name, usual, True, width=150, **look)
     method, told = decoding_methods()[name], has_languages(known)
     help = f"{method.title}: how it works, and its options" + (", and languages" if told else "")
     box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
@@ -195,16 +158,6 @@ def _choose_decoding(asked: Request) -> None:
 def _choose_text(checkpoint: str, text: str) -> None:
     look: Any = {"placeholder": "Type a sentence", "label_visibility": "collapsed"}
     st.text_input("Sentence", text, **look, **bound("text", text, first_example(checkpoint)))
-
-
-def first_example(checkpoint: str) -> str:
-    """What each checkpoint starts with."""
-    return next(iter(_examples(checkpoint)), "")
-
-
-def _examples(checkpoint: str) -> tuple[str, ...]:
-    known = about(checkpoint)
-    return known.about.examples if known else ()
 
 
 def _settle(request: Request, place: DeltaGenerator | None) -> None:

@@ -8,8 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import nn
 
-from viz.ui.batches import Runner, said
-from viz.ui.request import Answer, Request, answer, make_answer
+from viz.run.batches import Runner, said
+from viz.run.request import Answer, Request, answer, make_answer
 
 
 def in_line(

@@ -9,26 +9,26 @@ import streamlit as st
 from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.labels import literal
-from viz.ui.address import open_page, write_address
-from viz.ui.asking import ask_presenter, is_asked
-from viz.ui.collecting import keep_draft
-from viz.ui.cpu_instead import may_repeat
+from viz.run.cpu_instead import may_repeat
+from viz.run.garbage import freeze_modules
+from viz.run.main_module import put_back_main_module
+from viz.run.request import Request
+from viz.state.address import open_page, write_address
+from viz.state.failures import report, say_failed_choice, say_failure
+from viz.state.live_preview import previewed
+from viz.state.mending import mend, mend_head
+from viz.state.opened import at_start, checkpoint_names, open_linked, title
+from viz.state.page import PAGES, Page, Pane
+from viz.state.state import current_theme, session
+from viz.talks.asking import ask_presenter, is_asked
+from viz.talks.collecting import keep_draft
+from viz.talks.stage import open_scene
+from viz.talks.story import tell_story
 from viz.ui.experiment import experiment
-from viz.ui.failures import report, say_failed_choice, say_failure
-from viz.ui.garbage import freeze_modules
 from viz.ui.growing import drawn
 from viz.ui.header import header, turn_to
-from viz.ui.live_preview import previewed
 from viz.ui.made_with import made_with, of_figure, other_weights
-from viz.ui.main_module import put_back_main_module
-from viz.ui.mending import mend, mend_head
-from viz.ui.opened import at_start, checkpoint_names, open_linked, title
-from viz.ui.page import PAGES, Page, Pane
-from viz.ui.request import Request
 from viz.ui.sidebar import sidebar
-from viz.ui.stage import open_scene
-from viz.ui.state import current_theme, session
-from viz.ui.story import tell_story
 from viz.ui.style import style
 from viz.ui.token_row import token_row
 

@@ -9,9 +9,9 @@ from transformer.checkpoint import checkpoints_folder
 from transformer.files.foreign_text import shown
 from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
+from viz.run.request import version_of
 from viz.screen import Screen
-from viz.ui.opened import title
-from viz.ui.request import version_of
+from viz.state.opened import title
 
 DIGITS = 16
 """Of a fingerprint, as an address says it."""

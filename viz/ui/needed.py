@@ -16,13 +16,13 @@ from transformer.visible import visible
 from viz.export import rows_csv
 from viz.figures.needed_rows import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
-from viz.ui.changing import add
+from viz.run.long_work import go_on
+from viz.state.changing import add
+from viz.state.page import Pane, Shown
+from viz.state.state import session
 from viz.ui.following import following, grown
-from viz.ui.long_work import go_on
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import plot
 from viz.ui.saving import download, for_a_paper
-from viz.ui.state import session
 
 TITLE = "What would it have to look at to write another word?"
 MOST_SAID = 8

@@ -12,13 +12,13 @@ from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
+from viz.state.page import Pane, Shown
+from viz.state.state import current_theme
+from viz.talks.stage import on_wall
 from viz.theme import Theme
 from viz.ui.columns import columns, share_here
 from viz.ui.controls import draw_control, said
-from viz.ui.page import Pane, Shown
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_wall
-from viz.ui.state import current_theme
 from viz.views.listed import listed
 from viz.views.view import Place, View
 

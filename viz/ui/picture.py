@@ -16,13 +16,14 @@ from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.edit_words import heads_off, off_in
 from viz.labels import literal
-from viz.ui.changing import add
+from viz.run.payloads import payload_of
+from viz.state.changing import add
+from viz.state.focus import pin, pin_cell, pinned_cell, turn_by
+from viz.state.live_preview import preview
+from viz.state.opened import caption_of
+from viz.state.page import Pane
+from viz.state.state import current_theme, session
 from viz.ui.controls import choose_one
-from viz.ui.focus import pin, pin_cell, pinned_cell, turn_by
-from viz.ui.live_preview import preview
-from viz.ui.page import Pane
-from viz.ui.payloads import caption_of, payload_of
-from viz.ui.state import current_theme, session
 
 Composed = tuple[Any, dict[str, Any]]
 """A Picture, and what its `data` takes."""
@@ -105,7 +106,10 @@ def _arrows(pane: Pane, reading: Reading) -> None:
     view, state = _arrows_of(pane, reading)
     key = f"arrows{pane.suffix}"
     data = view.data(payload_of(pane.answer, view), current_theme(), **state)
-    caption, turned = caption_of(pane.answer, view.title(pane.recording)), _turned(pane, reading)
+    caption, turned = (
+        caption_of(pane.answer.request, view.title(pane.recording)),
+        _turned(pane, reading),
+    )
     head_view(data, key, caption, on_view=changed, on_turn=turned, on_cut=cut)
     is_of_text = ("heads", "pins")  # which words and heads are shown may fit no other text
     kept = {name: value for name, value in state.items() if name not in is_of_text}
@@ -134,7 +138,10 @@ def _heatmap(pane: Pane, reading: Reading) -> None:
     plain, state = _map_of(pane, reading)
     large, key = replace(plain, region=region if asked == about else None), f"map{pane.suffix}"
     data = large.data(payload_of(answer, large), current_theme(), **state)
-    caption, turned = caption_of(answer, large.title(pane.recording)), _turned(pane, reading)
+    caption, turned = (
+        caption_of(answer.request, large.title(pane.recording)),
+        _turned(pane, reading),
+    )
     head_map(data, key, caption, on_cell=open_cell, on_region=zoom, on_turn=turned)
     is_of_text = ("cell", "pins")
     kept = {name: value for name, value in state.items() if name not in is_of_text}
@@ -148,7 +155,7 @@ def _inside(pane: Pane, reading: Reading) -> None:
     cell_steps(
         cell.data(payload_of(pane.answer, cell), current_theme()),
         key,
-        caption_of(pane.answer, cell.title(pane.recording)),
+        caption_of(pane.answer.request, cell.title(pane.recording)),
         on_cell=lambda cell: pin_cell(pane, *cell),
         on_turn=lambda n: turn_by(pane, n),
     )

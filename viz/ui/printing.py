@@ -7,14 +7,14 @@ from transformer.visible import visible
 from viz.export import recording_npz
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly, of_table
 from viz.paper.record import FigureError, Record, versions
+from viz.run.payloads import payload_of
+from viz.run.request import Request
 from viz.screen import Screen, query
+from viz.state.opened import title
+from viz.state.page import Pane, Shown
 from viz.theme import LIGHT, Theme
 from viz.ui.figure_caption import caption
 from viz.ui.made_with import DIGITS, known_fingerprint
-from viz.ui.opened import title
-from viz.ui.page import Pane, Shown
-from viz.ui.payloads import payload_of
-from viz.ui.request import Request
 
 
 def figure_of(

@@ -10,10 +10,10 @@ from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import edits_of
 from transformer.refusal import Refusal
 from viz.labels import kind_title, literal
+from viz.run.kept import KEPT, bytes_of
+from viz.run.request import Answer
+from viz.state.page import Pane
 from viz.ui.in_line import in_line, turn_in_line
-from viz.ui.kept import KEPT, bytes_of
-from viz.ui.page import Pane
-from viz.ui.request import Answer
 
 MARKS = {True: "✓", False: "✗"}
 

@@ -10,10 +10,10 @@ from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
 from viz.labels import literal
 from viz.screen import Screen, default
+from viz.state.focus import turn_to_reading
+from viz.state.page import Pane
+from viz.state.state import bound, widget
 from viz.ui.controls import choose_one
-from viz.ui.focus import turn_to_reading
-from viz.ui.page import Pane
-from viz.ui.state import bound, widget
 from viz.ui.words import help_of
 
 ROWS = {"produced": "word being written", "read": "word just read"}

@@ -4,19 +4,19 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.export import attention_csv, recording_npz
 from viz.labels import literal
 from viz.notebook import head_map
 from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE
+from viz.state.page import Pane, Shown
+from viz.state.state import current_theme
+from viz.talks.collecting import add_button
 from viz.theme import Theme
-from viz.ui.collecting import add_button
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane, Shown
 from viz.ui.printing import figure_of, numbers_of
-from viz.ui.state import current_theme
-from viz.views.view import Selection
 
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
 """Said of tables."""

@@ -7,13 +7,13 @@ from transformer.files.foreign_text import shown
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
+from viz.state.opened import keep_opened
+from viz.state.opening import OFF, can_open, find
+from viz.state.page import Page
+from viz.state.state import current_theme, session
 from viz.stories.reading import LARGEST as LONGEST_STORY
-from viz.ui.collecting import add_button
-from viz.ui.dropped import next_place, take_story
-from viz.ui.opened import keep_opened
-from viz.ui.opening import OFF, can_open, find
-from viz.ui.page import Page
-from viz.ui.state import current_theme, session
+from viz.talks.collecting import add_button
+from viz.talks.dropped import next_place, take_story
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "

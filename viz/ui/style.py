@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from viz.state.page import Page
+from viz.state.state import current_theme
 from viz.theme import Theme
-from viz.ui.page import Page
-from viz.ui.state import current_theme
 
 _CSS = """
 <style>

@@ -6,15 +6,15 @@ import streamlit as st
 
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
+from viz.run.payloads import payload_of
+from viz.run.request import Answer
+from viz.state.focus import pin_token, pinned_tokens
+from viz.state.live_preview import preview, preview_address
+from viz.state.page import Page, Pane
+from viz.state.state import current_theme
+from viz.talks.stage import on_stage
 from viz.ui.checked import badge, missing, numbering
-from viz.ui.focus import pin_token, pinned_tokens
 from viz.ui.header import WIDTHS
-from viz.ui.live_preview import preview, preview_address
-from viz.ui.page import Page, Pane
-from viz.ui.payloads import payload_of
-from viz.ui.request import Answer
-from viz.ui.stage import on_stage
-from viz.ui.state import current_theme
 
 TITLES = {
     "source": ("source", "target"),

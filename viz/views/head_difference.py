@@ -4,13 +4,14 @@ import plotly.graph_objects as go
 
 from transformer.analysis.blocks import farthest, maxima
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
+from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.figures.heatmap import Side, heatmap, signed_scale
 from viz.figures.layout import sentence
 from viz.labels import kind_name
 from viz.theme import Theme
 from viz.views.head_heatmap import row_side
-from viz.views.view import HeadChoice, Selection, View
+from viz.views.view import HeadChoice, View
 
 MOST_CELLS = 512**2
 """A larger difference is drawn in blocks: a browser takes seconds for millions of cells."""

@@ -3,12 +3,13 @@
 import plotly.graph_objects as go
 
 from transformer.analysis.reading import read
+from transformer.analysis.selection import Selection
 from transformer.recording import Attention, Recording
 from viz.figures.heatmap import Side, heatmap, weight_scale
 from viz.labels import kind_name
 from viz.map_words import describe_map, row_title
 from viz.theme import Theme
-from viz.views.view import HeadChoice, Selection, View
+from viz.views.view import HeadChoice, View
 
 
 def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:

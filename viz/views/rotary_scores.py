@@ -3,12 +3,13 @@
 import plotly.graph_objects as go
 from torch import Tensor
 
+from transformer.analysis.selection import Selection
 from transformer.positions.relative_bias import ByDistance, by_distance
 from transformer.recording import Recording
 from viz.figures.curve import curve_layout
 from viz.figures.layout import axis
 from viz.theme import Theme
-from viz.views.view import HeadChoice, Selection, View
+from viz.views.view import HeadChoice, View
 
 HEIGHT = 440
 

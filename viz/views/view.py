@@ -7,26 +7,8 @@ from typing import Any, Literal, Protocol
 
 from plotly.graph_objects import Figure
 
-from transformer.recording import Attention, Recording
-
-
-@dataclass(frozen=True)
-class Selection:
-    """One head of a recording."""
-
-    kind: str
-    layer: int
-    head: int
-
-    def attention(self, recording: Recording) -> Attention:
-        return recording.attentions[self.kind]
-
-    def __str__(self) -> str:
-        return f"L{self.layer} H{self.head}"  # in the ids of figures; people read the name
-
-    def name(self, recording: Recording) -> str:
-        """As the model itself counts its layers: "L2 H3"."""
-        return f"L{self.attention(recording).number(self.layer)} H{self.head}"
+from transformer.analysis.selection import Selection
+from transformer.recording import Recording
 
 
 class Control(Protocol):

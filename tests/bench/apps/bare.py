@@ -7,13 +7,13 @@ import os
 
 import streamlit as st
 
+from transformer.analysis.selection import Selection
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.components.head_map.head_map import HeadMap, head_map
+from viz.run.garbage import freeze_modules
+from viz.run.payloads import payload_of
+from viz.run.request import answer, make_request
 from viz.theme import LIGHT
-from viz.ui.garbage import freeze_modules
-from viz.ui.payloads import payload_of
-from viz.ui.request import answer, make_request
-from viz.views.view import Selection
 
 if "is_set_up" not in st.session_state:
     st.set_page_config(layout="wide")

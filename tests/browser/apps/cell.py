@@ -6,12 +6,12 @@ import streamlit as st
 import torch
 
 from transformer.analysis.cell import inside
+from transformer.analysis.selection import Selection
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import Token
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps, pack_cell
 from viz.sentence import weight_wording
 from viz.theme import theme
-from viz.views.view import Selection
 
 
 def recording(d_key: int, d_value: int, n_keys: int, mask: str) -> Recording:

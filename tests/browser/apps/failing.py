@@ -6,8 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.discover import discover
-from viz.ui.page import Page, Pane
-from viz.ui.serving import said
+from viz.server.serving import said
+from viz.state.page import Page, Pane
 
 APP = Path(__file__).parents[3] / "app.py"
 

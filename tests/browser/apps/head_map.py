@@ -3,10 +3,10 @@
 import streamlit as st
 
 from tests.browser.apps.maps import drawn, translated
+from transformer.analysis.selection import Selection
 from viz.components.head_map.head_map import HeadMap, head_map, pack_head_map
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.theme import theme
-from viz.views.view import Selection
 
 st.set_page_config(layout="wide")
 query = st.query_params

@@ -7,8 +7,8 @@ from tests.browser.payloads import IN_MARKDOWN, PAYLOADS
 from transformer.visible import visible
 from viz.figures.curve import Curve, curve_layout, line
 from viz.labels import literal
+from viz.state.page import Shown
 from viz.theme import LIGHT
-from viz.ui.page import Shown
 from viz.ui.panel import plot
 
 if "raw" in st.query_params:

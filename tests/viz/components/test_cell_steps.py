@@ -149,10 +149,10 @@ def test_the_sentence_of_a_masked_cell() -> None:
 
 def test_mounts() -> None:
     def script() -> None:
+        from transformer.analysis.selection import Selection
         from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
         from viz.components.kit.pack import pack
         from viz.theme import LIGHT
-        from viz.views.view import Selection
 
         cell_steps(CellSteps(Selection("cross", 0, 0)).data(pack({}), LIGHT), "cell")
 

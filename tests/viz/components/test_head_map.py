@@ -12,13 +12,13 @@ from tests.browser.apps.maps import drawn
 from transformer import load_checkpoint, record
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import AttentionMap, Reading, lenses, read
+from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import MAX_CELLS, MAX_REGION, HeadMap, pack_head_map
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.pack import unpack
 from viz.labels import label
-from viz.views.view import Selection
 
 KINDS = ("encoder_self", "decoder_self", "cross")
 
@@ -150,10 +150,10 @@ def test_sizes() -> None:
 
 
 def _page() -> None:
+    from transformer.analysis.selection import Selection
     from viz.components.head_map.head_map import HeadMap, head_map
     from viz.components.kit.pack import pack
     from viz.theme import DARK
-    from viz.views.view import Selection
 
     picture = HeadMap(Selection("cross", 0, 0))
     head_map(picture.data(pack({}), DARK, cell=(3, 4), path=True), "map")

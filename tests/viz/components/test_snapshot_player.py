@@ -9,12 +9,12 @@ import pytest
 
 from transformer import load_checkpoint, record
 from transformer.analysis.metrics.measure import metrics_of
+from transformer.analysis.selection import Selection
 from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, roles, watch
 from viz.components.kit.pack import unpack
 from viz.components.snapshot_player import snapshot_player
 from viz.components.snapshot_player.snapshot_player import pack_snapshots
-from viz.views.view import Selection
 
 COPY = Path(__file__).parents[3] / "checkpoints" / "copy"
 STEPS = (0, 50, 200, 2000)

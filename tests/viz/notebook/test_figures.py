@@ -4,10 +4,10 @@ import pytest
 from plotly.graph_objects import Figure
 
 from transformer import Recording
+from transformer.analysis.selection import Selection
 from viz import figure
 from viz.theme import DARK, LIGHT
 from viz.views import encoding_curves, head_heatmap
-from viz.views.view import Selection
 
 
 def test_a_figure_is_what_its_view_draws(recording: Recording) -> None:

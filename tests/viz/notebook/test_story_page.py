@@ -8,6 +8,7 @@ from plotly.graph_objects import Bar, Figure
 
 from transformer import Recording
 from transformer.analysis.reading import Reading
+from transformer.analysis.selection import Selection
 from transformer.checkpoint import Checkpoint
 from viz.components.kit.pack import unpack
 from viz.notebook.printed import Chart, sheet_of
@@ -16,7 +17,6 @@ from viz.notebook.story_page import story_page
 from viz.screen import Screen
 from viz.stories.story import Scene, Story
 from viz.theme import LIGHT
-from viz.views.view import Selection
 
 HOSTILE = "<script>alert(1)</script> </main> [a](./decode?x) [b](javascript:alert(1))"
 ARROWS = Screen(checkpoint="copy", text="<b>3</b>", kind="cross", layer=1, head=0)

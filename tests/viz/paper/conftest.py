@@ -6,6 +6,7 @@ import pytest
 
 from tests.viz.conftest import with_nasty_words
 from transformer.analysis.reading import Reading
+from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_grid.head_grid import HeadGrid
@@ -14,7 +15,6 @@ from viz.components.head_view.head_view import HeadView
 from viz.paper.figure import Figure, of_component
 from viz.paper.record import Record
 from viz.theme import LIGHT, Theme
-from viz.views.view import Selection
 
 WORDS = (
     "<b>",

@@ -24,7 +24,7 @@ from viz.paper.figure import COLUMN, PAGE
 from viz.paper.record import address_of
 from viz.paper.sheet import Box, Words
 from viz.paper.table import rows
-from viz.ui.page import Shown
+from viz.state.page import Shown
 from viz.ui.printing import figure_of
 
 ROOT = Path(__file__).parents[3]

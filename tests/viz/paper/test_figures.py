@@ -19,6 +19,7 @@ from tests.viz.paper.conftest import HOSTILE, PICTURES, WORDS
 from transformer import decode
 from transformer import record as make_recording
 from transformer.analysis.reading import Reading, read
+from transformer.analysis.selection import Selection
 from transformer.complexity import LAYERS
 from transformer.discover import discover
 from transformer.recording import Recording
@@ -38,7 +39,6 @@ from viz.paper.scale import FAINT, hatched
 from viz.paper.shades import luminance
 from viz.paper.sheet import Box, Line, Words
 from viz.theme import DARK, LIGHT
-from viz.views.view import Selection
 
 SVG = "{http://www.w3.org/2000/svg}"
 pictures = pytest.mark.parametrize("name", PICTURES)

@@ -11,7 +11,7 @@ import pytest
 @pytest.fixture(autouse=True)
 def whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a text takes, pages are drawn of all of it: on a busy machine, too."""
-    monkeypatch.setattr("viz.ui.writing.PATIENCE", inf)
+    monkeypatch.setattr("viz.run.writing.PATIENCE", inf)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,5 +19,5 @@ def what_is_frozen_stays_so() -> Iterator[None]:
     """Each test opens a checkpoint, and all objects of all tests would be looked at each time."""
     with pytest.MonkeyPatch.context() as patch:
         here = SimpleNamespace(unfreeze=lambda: None, collect=gc.collect, freeze=gc.freeze)
-        patch.setattr("viz.ui.request.gc", here)
+        patch.setattr("viz.run.request.gc", here)
         yield

@@ -23,8 +23,8 @@ from viz.components.kit.pack import unpack
 from viz.components.kit.picture import NOTHING_LEFT
 from viz.labels import literal
 from viz.screen import FIRST_PAGE, Screen
+from viz.state.opened import title
 from viz.ui import header
-from viz.ui.opened import title
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints" / "copy"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.viz.ui.test_app import components, said, screen, start, widget
-from viz.ui import limits as limits_module
-from viz.ui.kept import KEPT
-from viz.ui.long_work import follow
-from viz.ui.metrics import COUNTS
-from viz.ui.request import answer_at_hand, make_request
-from viz.ui.turns import Turns
+from viz.run.kept import KEPT
+from viz.run.long_work import follow
+from viz.run.metrics import COUNTS
+from viz.run.request import answer_at_hand, make_request
+from viz.run.turns import Turns
+from viz.state import limits as limits_module
 
 ROOT = Path(__file__).parents[3]
 HOUR = 3600.0

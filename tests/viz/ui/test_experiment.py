@@ -88,8 +88,8 @@ def test_a_page_shows_the_changed_model_or_says_that_it_does_not(
 
 def test_heads_that_are_off_stand_beside_other_edits() -> None:
     def script() -> None:
-        from viz.ui.changing import switch_off
-        from viz.ui.state import change
+        from viz.state.changing import switch_off
+        from viz.state.state import change
 
         change(edits=("head-off:cross.0.0", "cut:cross.0.0.1.2"))
         switch_off([("cross", 0, 1)])
@@ -104,8 +104,8 @@ def test_links_back_and_forward_are_changes_that_can_be_taken_back() -> None:
 
         import streamlit as st
 
-        from viz.ui.changing import note_edits, redo, undo
-        from viz.ui.state import session
+        from viz.state.changing import note_edits, redo, undo
+        from viz.state.state import session
 
         state, seen = session(), []
 

@@ -18,8 +18,8 @@ from viz.paper.crate import command
 from viz.paper.figure import COLUMN
 from viz.paper.record import address_of, read_record
 from viz.screen import link, spell
+from viz.state.page import Page
 from viz.theme import DARK, LIGHT
-from viz.ui.page import Page
 from viz.ui.printing import figure_of
 
 ROOT = Path(__file__).parents[3]

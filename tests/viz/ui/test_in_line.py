@@ -13,9 +13,9 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from transformer import Decoding, decode
 from transformer.decoding import shared_batch
-from viz.ui.batches import ENTERED, PREVIEW, Runner, batch_of, entered, previewed, said
-from viz.ui.kept import KEPT
-from viz.ui.request import Request, make_answer, make_request, open_checkpoint
+from viz.run.batches import ENTERED, PREVIEW, Runner, batch_of, entered, previewed, said
+from viz.run.kept import KEPT
+from viz.run.request import Request, make_answer, make_request, open_checkpoint
 
 HELD, ASKED = "3 7 2", "5 5 2 8"
 

@@ -16,7 +16,7 @@ from tests.viz.ui.test_app import screen, start, widget
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
-from viz.ui.kept import KEPT
+from viz.run.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"

@@ -1,7 +1,7 @@
 """Every page declares itself: app.py lists none."""
 
 from transformer.discover import discover
-from viz.ui.page import Page
+from viz.state.page import Page
 
 
 def test_every_page_has_a_name_and_a_place_of_its_own() -> None:

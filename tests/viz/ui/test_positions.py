@@ -29,9 +29,9 @@ def script() -> None:
     import streamlit as st
 
     from viz.pages.positions import PAGE
-    from viz.ui.page import Pane
-    from viz.ui.request import make_request
-    from viz.ui.state import session
+    from viz.run.request import make_request
+    from viz.state.page import Pane
+    from viz.state.state import session
 
     asked = make_request("none", "", "none")
     PAGE.draw(Pane(session().screen, asked, st.session_state["answer"]))

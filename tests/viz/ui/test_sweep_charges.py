@@ -8,10 +8,10 @@ import pytest
 
 from tests.viz.ui.test_app import folder, start
 from viz.pages.experiment import sweep as page
+from viz.run.kept import KEPT
+from viz.run.request import Answer
+from viz.run.swept import Swept, sweep_of
 from viz.ui import following
-from viz.ui.kept import KEPT
-from viz.ui.request import Answer
-from viz.ui.swept import Swept, sweep_of
 
 __all__ = ["folder"]
 

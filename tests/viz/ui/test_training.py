@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import start, widget
-from viz.ui.kept import KEPT
+from viz.run.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
 

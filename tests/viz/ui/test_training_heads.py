@@ -14,7 +14,7 @@ from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, _size, watch
 from viz.pages.training.heads import metric_rows
 from viz.pages.training.stand_in import allowed
-from viz.ui.kept import KEPT
+from viz.run.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
 

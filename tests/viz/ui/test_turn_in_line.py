@@ -10,9 +10,9 @@ from streamlit.testing.v1 import AppTest
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from viz.lessons.tasks import emerged, shifted
-from viz.ui import line as line_module
-from viz.ui.device_line import device_line
-from viz.ui.kept import KEPT
+from viz.run import line as line_module
+from viz.run.device_line import device_line
+from viz.run.kept import KEPT
 
 TEXT = "6 2 9 4"
 HERE = {"checkpoint": "copy", "text": TEXT, "decoding": "greedy"}

@@ -9,12 +9,12 @@ import torch
 
 from tests.random_maps import random_attention, random_recording
 from transformer.analysis.metrics.comparison import largest_difference
+from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.figures.layout import MAX_LABELS
 from viz.labels import figure_label
 from viz.theme import DARK, LIGHT
 from viz.views import head_difference, head_heatmap
-from viz.views.view import Selection
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from tests.viz.conftest import placed_recording
+from transformer.analysis.selection import Selection
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
 from viz.theme import DARK, LIGHT
 from viz.views import alibi_slopes, relative_bias, rotary_decay, rotary_scores, rotary_waves
-from viz.views.view import Selection
 
 WHERE = "encoder self"
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from transformer.analysis.cell import Cell, inside
 from transformer.analysis.reading import AttentionMap, Reading
+from transformer.analysis.selection import Selection
 from transformer.analysis.strongest import strongest_weight
 from transformer.decoding import Decoding
 from transformer.recording import Recording
@@ -23,7 +24,6 @@ from viz.labels import kind_name
 from viz.map_words import capitalised
 from viz.sentence import Wording, sentence, wording
 from viz.theme import Theme
-from viz.views.view import Selection
 
 N_COMPETITORS = 20
 """Of a longer row so many strongest keys are shown each by itself, and this one; the rest as one

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from transformer.analysis.blocks import block_within, located
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading, largest_size, lenses
+from transformer.analysis.selection import Selection
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces
@@ -22,7 +23,6 @@ from viz.labels import kind_name
 from viz.map_words import COLUMN_TITLE, capitalised, describe_map, map_name, row_title
 from viz.sentence import wording
 from viz.theme import Theme
-from viz.views.view import Selection
 
 Region = tuple[int, int, int, int]
 """First row, row after the last, first column, column after the last."""

@@ -5,7 +5,7 @@ const TALLY = "headscope:tally";
 const ANSWER = "headscope:answer";
 const KNOWN = "headscopeTally";
 
-// tally: as viz/ui/rooms.py tells it, and { isThere, isLost }: whether this window is where its talk
+// tally: as viz/talks/rooms.py tells it, and { isThere, isLost }: whether this window is where its talk
 // is, and has no connection; null where it is in no room.
 export function giveTally(tally) {
   const said = JSON.stringify(tally);

@@ -15,6 +15,7 @@ from transformer.analysis.blocks import block_within, located
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import AttentionMap, read
+from transformer.analysis.selection import Selection
 from transformer.training.snapshots import Course, even_value, roles
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
@@ -26,7 +27,6 @@ from viz.labels import kind_name
 from viz.map_words import COLUMN_TITLE, capitalised, describe_map, row_title
 from viz.sentence import wording
 from viz.theme import Theme
-from viz.views.view import Selection
 
 MAX_CELLS = 128
 """Of a map of more than 128 x 128 cells, a value is the largest of a block of cells."""

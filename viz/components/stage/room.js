@@ -1,6 +1,6 @@
 // The socket of a window in a talk's room: what the server tells comes in, what is led goes out.
 
-const NO_ROOM = 4404; // viz/ui/room_routes.py
+const NO_ROOM = 4404; // viz/talks/room_routes.py
 const NO_MORE = 4429;
 const OVER = { [NO_ROOM]: "This talk is over.", [NO_MORE]: "So many follow this talk that nobody else can." };
 const NAME = "headscope-who";

@@ -6,11 +6,11 @@ import streamlit as st
 
 from transformer.refusal import Refusal
 from viz.labels import kind_title, literal
-from viz.ui.changing import heads_off, switch_off
+from viz.run.request import answer
+from viz.state.changing import heads_off, switch_off
+from viz.state.page import Pane
 from viz.ui.controls import choose_one
 from viz.ui.experiment import TOOLS, list_edits, outputs
-from viz.ui.page import Pane
-from viz.ui.request import answer
 
 NOTHING = "Nothing is changed yet: switch the head of B off here, or experiment on Explore."
 

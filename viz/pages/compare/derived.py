@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 from transformer import Checkpoint
 from transformer.decoding import default_method
-from viz.ui.batches import Runner, entered
-from viz.ui.limits import limited
-from viz.ui.request import Answer, Request, make_answer, make_request, open_checkpoint
+from viz.run.batches import Runner, entered
+from viz.run.request import Answer, Request, make_answer, make_request, open_checkpoint
+from viz.state.limits import limited
 
 
 @dataclass(frozen=True)

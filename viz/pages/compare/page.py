@@ -7,30 +7,30 @@ import streamlit as st
 
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
+from transformer.analysis.selection import Selection
 from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, missing, second
 from viz.paper.record import FigureError
+from viz.state.mending import mend_head
+from viz.state.opened import open_linked, title
+from viz.state.page import Page, Pane, Shown
+from viz.talks.stage import on_wall
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
 from viz.ui.figure_caption import edited as all_edits
 from viz.ui.figure_caption import known_as
 from viz.ui.made_with import known_fingerprint
-from viz.ui.mending import mend_head
-from viz.ui.opened import open_linked, title
-from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import metric_texts, show_figure, view_shown
 from viz.ui.picture import TITLES, choose_picture, composed, picture
 from viz.ui.reading import choose_reading, readable, usable_reading
 from viz.ui.saving import for_a_paper
-from viz.ui.stage import on_wall
 from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
-from viz.views.view import Selection
 
 FORCED = (
     "Both read the same sentence. B is given A's output, so rows and columns match and the weights "

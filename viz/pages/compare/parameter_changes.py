@@ -9,7 +9,7 @@ from transformer.inspection.changes import Change, Changes, changes
 from transformer.visible import visible
 from viz.export import rows_csv
 from viz.labels import literal
-from viz.ui.request import Request, open_checkpoint
+from viz.run.request import Request, open_checkpoint
 from viz.ui.saving import download
 
 SHOWN_FIRST = 12

@@ -7,22 +7,22 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, Recording
+from transformer.analysis.selection import Selection
 from transformer.edits import EditError
 from transformer.files.foreign_text import shown as cut
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.labels import literal
 from viz.pages.compare.derived import Changed, Second
-from viz.ui.changing import without_edit
-from viz.ui.cpu_instead import why_on_cpu
-from viz.ui.focus import moved
+from viz.run.cpu_instead import why_on_cpu
+from viz.run.request import Answer, Request, answer, answer_at_hand, make_request
+from viz.state.changing import without_edit
+from viz.state.focus import moved
+from viz.state.limits import charge, check_text
+from viz.state.opened import checkpoint_names, load, open_linked, title
+from viz.state.page import Pane
+from viz.state.state import bound, change, session, widget
 from viz.ui.in_line import in_line
-from viz.ui.limits import charge, check_text
-from viz.ui.opened import checkpoint_names, load, open_linked, title
-from viz.ui.page import Pane
-from viz.ui.request import Answer, Request, answer, answer_at_hand, make_request
-from viz.ui.state import bound, change, session, widget
-from viz.views.view import Selection
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 

@@ -2,8 +2,8 @@
 
 from viz.pages.experiment.patch import patch_figures, patch_page
 from viz.pages.experiment.sweep import sweep_figures, sweep_page
+from viz.state.page import Page, Pane, Shown
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane, Shown
 
 DRAW = {"sweep": sweep_page, "patch": patch_page}
 """By the name in the address; the title is that name."""

@@ -9,13 +9,13 @@ from transformer.analysis.synergy import Synergy, n_pairs, pairs_of, strongest
 from viz.figures.sweep_tables import PairRow, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.screen import link
+from viz.state.page import Pane, Shown
+from viz.state.state import current_theme
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.following import following, grown
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_table
 from viz.ui.saving import for_a_paper
-from viz.ui.state import current_theme
 
 NUMBERS = (4, 8, 12, 16, 24)
 """Of heads whose pairs are offered."""

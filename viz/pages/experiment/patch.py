@@ -17,16 +17,16 @@ from transformer.vocabulary import source_side
 from viz.export import rows_csv
 from viz.figures.patch_maps import Cell, Map, patch_maps, token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
+from viz.run.request import answer
 from viz.screen import FIRST_PAGE, link
-from viz.ui.changing import edit
+from viz.state.changing import edit
+from viz.state.limits import check_text
+from viz.state.page import Pane, Shown
+from viz.state.state import bound, change, current_theme
 from viz.ui.experiment import outputs
 from viz.ui.following import following, grown
-from viz.ui.limits import check_text
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_table
-from viz.ui.request import answer
 from viz.ui.saving import download, for_a_paper
-from viz.ui.state import bound, change, current_theme
 
 EXAMPLES = {
     "source": ("I see the cat in the garden.", "I see the dog in the garden."),

@@ -13,15 +13,15 @@ from viz.figures.sweep_tables import MeanRow, means_table
 from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
+from viz.run.settings import is_public
 from viz.screen import link
+from viz.state.limits import check_text
+from viz.state.page import Pane, Shown
+from viz.state.state import bound, current_theme
 from viz.theme import Theme
 from viz.ui.following import following, grown
-from viz.ui.limits import check_text
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_table
 from viz.ui.saving import download, for_a_paper
-from viz.ui.settings import is_public
-from viz.ui.state import bound, current_theme
 
 MOST, MOST_OF_VISITORS = 30, 10
 """Sentences, at home and of a visitor."""

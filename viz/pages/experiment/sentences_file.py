@@ -8,7 +8,7 @@ from transformer.files.foreign_text import shown
 from transformer.inputs import InputError
 from viz.components.kit.guarded import guarded
 from viz.labels import literal
-from viz.ui.state import change, session
+from viz.state.state import change, session
 
 MOST_CHARACTERS = 3000
 """Of the sentences: they are part of the address."""

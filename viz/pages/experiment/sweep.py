@@ -16,16 +16,16 @@ from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
 from viz.pages.experiment.sentences import over_sentences, sentences_figures
+from viz.run.swept import Swept, plain_words, sweep_of
 from viz.screen import link
+from viz.state.page import Pane, Shown
+from viz.state.state import current_theme
+from viz.talks.stage import on_wall
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
-from viz.ui.page import Pane, Shown
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_wall
-from viz.ui.state import current_theme
-from viz.ui.swept import Swept, plain_words, sweep_of
 
 ON_WALL = 13
 """Rows that a wall has room for."""

@@ -7,21 +7,21 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
+from transformer.analysis.selection import Selection
 from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
 from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
+from viz.state.mending import mend_head
+from viz.state.page import Pane, Shown, chosen_head
+from viz.state.state import bound
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head
-from viz.ui.mending import mend_head
-from viz.ui.page import Pane, Shown, chosen_head
 from viz.ui.panel import plot
 from viz.ui.saving import for_a_paper
-from viz.ui.state import bound
 from viz.ui.words import help_of
-from viz.views.view import Selection
 
 SUFFIX = "_circuit"
 """Of the Screen's fields that name the head."""

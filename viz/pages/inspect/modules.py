@@ -13,7 +13,7 @@ from transformer.visible import visible
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected
-from viz.ui.page import Pane
+from viz.state.page import Pane
 from viz.ui.saving import download
 
 INDENT = "\u2003"

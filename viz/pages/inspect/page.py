@@ -10,8 +10,8 @@ from viz.pages.inspect.modules import modules
 from viz.pages.inspect.positions import learned_positions, position_figures
 from viz.pages.inspect.tensor import tensor, tensor_figures
 from viz.pages.inspect.vocabulary import vocabulary
+from viz.state.page import Page, Pane, Shown
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane, Shown
 
 DRAW = {
     "modules": modules,

@@ -12,9 +12,9 @@ from transformer.positions.encodings import find_pairs, similarity
 from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
+from viz.state.page import Pane, Shown
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 
 EXPLAIN = (

@@ -19,13 +19,13 @@ from transformer.inspection.tensor_statistics import (
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
+from viz.state.page import Pane, Shown
+from viz.state.state import bound
+from viz.talks.stage import on_wall
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import plot, show_figure
 from viz.ui.saving import for_a_paper
-from viz.ui.stage import on_wall
-from viz.ui.state import bound
 from viz.ui.words import help_of
 
 POOLINGS = {"largest": "Largest", "mean": "Mean |x|"}

@@ -11,8 +11,8 @@ from transformer.tokenizer import TokenizerError
 from viz.figures.split_text import split_text
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
-from viz.ui.page import Pane
-from viz.ui.state import bound, current_theme
+from viz.state.page import Pane
+from viz.state.state import bound, current_theme
 
 HEIGHT = 440
 LONGEST = 2000

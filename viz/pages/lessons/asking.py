@@ -16,8 +16,8 @@ from viz.lessons.number import LONGEST, read_number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
+from viz.state.state import current_theme, session
 from viz.ui.in_line import turn_in_line
-from viz.ui.state import current_theme, session
 
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""

@@ -16,12 +16,12 @@ from viz.pages.lessons.asking import ask, keep
 from viz.pages.lessons.listing import address_of, in_order, length
 from viz.pages.lessons.pictures import NEEDED, draw_picture
 from viz.pages.lessons.standing_in import standing_in
+from viz.run.kept import KEPT
+from viz.run.request import Answer
 from viz.screen import FIRST_PAGE, Screen, link
+from viz.state.page import Pane
+from viz.state.state import current_theme, session
 from viz.stories.story import Scene, Story
-from viz.ui.kept import KEPT
-from viz.ui.page import Pane
-from viz.ui.request import Answer
-from viz.ui.state import current_theme, session
 
 WIDTH = 820
 """Pixels of the column: lines that are read easily."""

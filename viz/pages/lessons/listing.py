@@ -6,10 +6,10 @@ import streamlit as st
 
 from viz.lessons.length import minutes, n_tasks
 from viz.screen import Screen, link
+from viz.state.state import current_theme, session
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
 from viz.theme import Theme
-from viz.ui.state import current_theme, session
 
 _STYLE = """
 <style>

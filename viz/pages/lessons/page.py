@@ -2,8 +2,8 @@
 
 from viz.pages.lessons.lesson import show_lesson
 from viz.pages.lessons.listing import list_lessons
+from viz.state.page import Page, Pane
 from viz.stories.shipped import shipped_stories
-from viz.ui.page import Page, Pane
 
 
 def draw(pane: Pane) -> None:

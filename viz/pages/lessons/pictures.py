@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from transformer.analysis.selection import Selection
 from transformer.complexity import Sizes
 from transformer.positions.encodings import find_pairs
 from transformer.training.smoothing import smoothed_target
@@ -21,13 +22,13 @@ from viz.labels import literal
 from viz.lessons.place import Place
 from viz.lessons.sureness import EPSILON, second_least_sure
 from viz.lessons.width import sizes_of
+from viz.run.payloads import payload_of
 from viz.screen import Screen
-from viz.ui.page import Pane, Shown
+from viz.state.opened import caption_of
+from viz.state.page import Pane, Shown
+from viz.state.state import current_theme
 from viz.ui.panel import plot, view_shown
-from viz.ui.payloads import caption_of, payload_of
 from viz.ui.saving import for_a_paper
-from viz.ui.state import current_theme
-from viz.views.view import Selection
 
 Make = Callable[[Pane, Place], Mapping[str, Shown]]
 """(of the answer that the scene is shown on, the row that it means) -> what stands side by side, by
@@ -74,7 +75,7 @@ def _draw(shown: Shown, pane: Pane, key: str) -> None:
         plot(shown, key)
         return
     data = view.data(payload_of(answer, view), current_theme(), **shown.state)
-    MOUNTS[view.component.name](data, key, caption_of(answer, view.title(pane.recording)))
+    MOUNTS[view.component.name](data, key, caption_of(answer.request, view.title(pane.recording)))
 
 
 def _selection(place: Place) -> Selection:

@@ -11,10 +11,10 @@ from transformer.training.history import list_snapshots
 from viz.labels import literal
 from viz.lessons.needs import NEEDS, lacking
 from viz.pages.training.stand_in import snapshots_of
+from viz.run.request import Answer, Request, about, make_request
+from viz.state.opened import shipped_names, title
+from viz.state.page import Pane
 from viz.ui.in_line import in_line
-from viz.ui.opened import shipped_names, title
-from viz.ui.page import Pane
-from viz.ui.request import Answer, Request, about, make_request
 
 MOST_WRITTEN = 160
 """Characters of an output that are said."""

@@ -11,10 +11,10 @@ from transformer.edits import Edit, parse
 from transformer.tokenizer import Token
 from transformer.visible import visible
 from viz.labels import bare_label
-from viz.ui.changing import edit
+from viz.state.changing import edit
+from viz.state.page import Pane
+from viz.state.state import bound_entry, session, widget
 from viz.ui.controls import draw_control
-from viz.ui.page import Pane
-from viz.ui.state import bound_entry, session, widget
 from viz.views.view import SideChoice
 
 MOST_SHIFT = 64

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformer import InputError, Recording
 from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
+from transformer.analysis.selection import Selection
 from transformer.refusal import Refusal
 from viz.export import rows_csv
 from viz.figures.dependence_grid import Cell, Table, dependence_grid, dependence_legend
@@ -19,18 +20,17 @@ from viz.figures.offset_curves import describe, offset_curves
 from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
 from viz.pages.positions.terms import terms, terms_figures
+from viz.run.kept import KEPT, bytes_of
+from viz.run.request import Answer, answer
 from viz.screen import FIRST_PAGE, link
+from viz.state.page import Pane, Shown
+from viz.state.state import current_theme
+from viz.talks.stage import on_wall
 from viz.ui.columns import columns
 from viz.ui.in_line import in_line
-from viz.ui.kept import KEPT, bytes_of
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure, show_table
-from viz.ui.request import Answer, answer
 from viz.ui.saving import download, for_a_paper
-from viz.ui.stage import on_wall
-from viz.ui.state import current_theme
 from viz.ui.words import help_of
-from viz.views.view import Selection
 
 NO_POSITIONS = "taking all positions away turns"
 

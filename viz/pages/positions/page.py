@@ -5,8 +5,8 @@ import streamlit as st
 from viz.labels import literal
 from viz.pages.positions.lab import lab, lab_figures
 from viz.position_words import schemes
+from viz.state.page import Page, Pane, Shown
 from viz.ui.controls import choose_one
-from viz.ui.page import Page, Pane, Shown
 from viz.ui.panel import panel, view_figures
 from viz.views.listed import listed
 

@@ -19,13 +19,13 @@ from transformer.tokenizer import Token
 from transformer.visible import visible
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal
-from viz.ui.focus import pin_cell, pinned_cell
+from viz.run.kept import KEPT, bytes_of
+from viz.state.focus import pin_cell, pinned_cell
+from viz.state.page import Pane, Shown
+from viz.state.state import change, current_theme, widget
 from viz.ui.in_line import turn_in_line
-from viz.ui.kept import KEPT, bytes_of
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_table
 from viz.ui.saving import for_a_paper
-from viz.ui.state import change, current_theme, widget
 
 TITLE = "**Content and position in one score**"
 FIRST_LAYER = (

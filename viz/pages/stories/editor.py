@@ -13,14 +13,14 @@ from viz.components.scene_fit.scene_fit import scene_fit
 from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, file_name, save_page
 from viz.screen import link
+from viz.state.opened import checkpoint_names
+from viz.state.state import change, current_theme, session, widget
 from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.ui.collecting import changed
-from viz.ui.opened import checkpoint_names
+from viz.talks.collecting import changed
+from viz.talks.stories import doubts
 from viz.ui.saving import download
-from viz.ui.state import change, current_theme, session, widget
-from viz.ui.stories import doubts
 
 LONGEST = 100_000
 """Characters of a text or of notes."""

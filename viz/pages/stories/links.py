@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import streamlit as st
 
+from viz.run.settings import is_public
 from viz.screen import Screen, link
+from viz.server.recording_scenes import story_file
 from viz.stories.story import Story
-from viz.ui.recording_scenes import story_file
 from viz.ui.saving import download
-from viz.ui.settings import is_public
 
 
 def anchor(screen: Screen, words: str) -> str:

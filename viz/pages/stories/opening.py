@@ -8,11 +8,11 @@ import streamlit as st
 from transformer.refusal import Refusal
 from viz.components.kit.guarded import guarded
 from viz.labels import literal
+from viz.state.opening import can_open
+from viz.state.state import session
 from viz.stories.story import Story
-from viz.ui.collecting import begin
-from viz.ui.opening import can_open
-from viz.ui.state import session
-from viz.ui.stories import of_content, open_story
+from viz.talks.collecting import begin
+from viz.talks.stories import of_content, open_story
 
 _FILE, _PATH, _BOX = "story file", "story path", "open a story"
 

@@ -10,10 +10,10 @@ from viz.pages.stories.editor import edit_story
 from viz.pages.stories.links import draw_links
 from viz.pages.stories.opening import open_box
 from viz.pages.stories.talks import draw_talks
+from viz.state.page import Page, Pane
+from viz.state.state import session
 from viz.stories.story import Story
-from viz.ui.collecting import ADD, GONE, anothers, begin, draft
-from viz.ui.page import Page, Pane
-from viz.ui.state import session
+from viz.talks.collecting import ADD, GONE, anothers, begin, draft
 
 
 def draw(pane: Pane) -> None:

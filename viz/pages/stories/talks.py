@@ -6,11 +6,11 @@ import streamlit as st
 
 from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, save_page
+from viz.state.state import current_theme
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
-from viz.ui.state import current_theme
-from viz.ui.words_told import draw_words
+from viz.talks.words_told import draw_words
 
 _STYLE = """
 <style>

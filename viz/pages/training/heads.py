@@ -21,16 +21,15 @@ from viz.components.snapshot_player.snapshot_player import (
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
+from viz.run.kept import KEPT, bytes_of
+from viz.run.request import Answer, version_of
+from viz.state.opened import caption_of, title
+from viz.state.page import Pane, Shown
+from viz.state.state import change, current_theme
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.in_line import turn_in_line
-from viz.ui.kept import KEPT, bytes_of
-from viz.ui.opened import title
-from viz.ui.page import Pane, Shown
-from viz.ui.payloads import caption_of
-from viz.ui.request import Answer, version_of
 from viz.ui.saving import download, for_a_paper
-from viz.ui.state import change, current_theme
 
 METRIC = "entropy"
 HOW_KEPT = (
@@ -140,7 +139,7 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
     snapshot_player(
         player.data(payload, current_theme(), place=place),
         "snapshots",
-        caption_of(pane.answer, player.title),
+        caption_of(pane.answer.request, player.title),
         on_place=move,
         on_head=lambda place: change(layer=place[0], head=place[1]),
     )

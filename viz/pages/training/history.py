@@ -8,7 +8,7 @@ from transformer.training.history import read_history
 from transformer.training.task import Recipe
 from viz.labels import literal
 from viz.screen import Screen
-from viz.ui.state import bound
+from viz.state.state import bound
 
 
 def recipe_of(checkpoint: Checkpoint) -> Recipe | None:

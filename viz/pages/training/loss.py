@@ -8,8 +8,8 @@ from viz.export import rows_csv
 from viz.figures import loss_curve, score_curves
 from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
+from viz.state.page import Pane, Shown
 from viz.ui.columns import columns
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 

@@ -9,8 +9,8 @@ from viz.pages.training.loss import loss_figures, losses
 from viz.pages.training.rate import rate_figures, rates
 from viz.pages.training.smoothing import smoothing, smoothing_figures
 from viz.pages.training.stand_in import with_snapshots
+from viz.state.page import Page, Pane, Shown
 from viz.ui.controls import choose_head, choose_one
-from viz.ui.page import Page, Pane, Shown
 
 HEADS = "heads"
 TITLES = {

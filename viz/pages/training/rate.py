@@ -10,8 +10,8 @@ from viz.figures import learning_rate
 from viz.figures.curve import Curve, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.screen import Screen
+from viz.state.page import Pane, Shown
 from viz.ui.controls import whole_number
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
 

@@ -15,12 +15,12 @@ from viz.export import rows_csv
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label, literal
+from viz.state.page import Pane, Shown
+from viz.state.state import bound
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
-from viz.ui.page import Pane, Shown
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
-from viz.ui.state import bound
 from viz.ui.words import help_of
 
 DEFAULT = 0.1

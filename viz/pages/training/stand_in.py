@@ -9,10 +9,10 @@ from transformer.decoding import default_method
 from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
 from transformer.training.history import Snapshot, list_snapshots
-from viz.ui.opened import at_start, shipped_names
-from viz.ui.opening import check_allowed
-from viz.ui.page import Pane
-from viz.ui.request import Answer, Request, about, answer, make_request
+from viz.run.request import Answer, Request, about, answer, make_request
+from viz.state.opened import at_start, shipped_names
+from viz.state.opening import check_allowed
+from viz.state.page import Pane
 
 FIRST = "en-de-small"
 """Its heads change most clearly."""

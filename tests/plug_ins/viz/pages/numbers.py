@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from viz.ui.page import Page, Pane
+from viz.state.page import Page, Pane
 
 
 def draw(pane: Pane) -> None:

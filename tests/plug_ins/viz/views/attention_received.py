@@ -2,9 +2,10 @@
 
 import plotly.graph_objects as go
 
+from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.theme import Theme
-from viz.views.view import Choice, HeadChoice, Selection, View
+from viz.views.view import Choice, HeadChoice, View
 
 
 def draw(recording: Recording, theme: Theme, selection: Selection, scale: str) -> go.Figure:

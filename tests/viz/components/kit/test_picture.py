@@ -7,6 +7,7 @@ import pytest
 
 from transformer import Decoding, Recording, record
 from transformer.analysis.reading import Reading, read
+from transformer.analysis.selection import Selection
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
@@ -17,7 +18,6 @@ from viz.components.kit.picture import NothingLeft, Picture
 from viz.components.token_rows.token_rows import TokenRows
 from viz.labels import bare_label, percent
 from viz.theme import DARK, LIGHT
-from viz.views.view import Selection
 
 CROSS = Selection("cross", 1, 0)
 PICTURES: list[Picture] = [

@@ -1,0 +1,173 @@
+"""Long work grows, stops after a step, goes on from there, and is shared by those who wait."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from math import inf
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from tests.transformer.decoding.test_shared_batch import until
+from viz.run import long_work
+from viz.run.device_line import device_line
+from viz.run.kept import KEPT
+from viz.run.long_work import follow
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    KEPT.clear()
+    yield
+    KEPT.clear()
+
+
+class Counting:
+    """Yields 1 .. 5; before each value it waits until it may."""
+
+    def __init__(self) -> None:
+        self.may, self.begun = threading.Semaphore(0), 0
+
+    def __call__(self, known: int | None) -> Iterator[int]:
+        self.begun += 1
+        for number in range((known or 0) + 1, 6):
+            assert self.may.acquire(timeout=10)
+            yield number
+
+
+def reached(work: long_work.Work[int], number: int) -> None:
+    while work.latest != number:
+        assert not work.ended.wait(0.005)
+
+
+def test_it_stops_and_goes_on_from_there() -> None:
+    counting = Counting()
+    first = follow("a", counting)
+    counting.may.release(2)
+    reached(first.work, 2)
+    first.stop()
+    counting.may.release()
+    assert first.work.ended.wait(10)
+    assert (first.work.latest, first.work.is_whole) == (3, False)
+    again = follow("a", counting)
+    assert again.work is not first.work and again.work.latest == 3
+    counting.may.release(2)
+    assert again.work.ended.wait(10)
+    assert (again.work.latest, again.work.is_whole, counting.begun) == (5, True, 2)
+    assert follow("a", counting).work.ended.is_set() and counting.begun == 2
+
+
+def test_it_stops_within_a_step_that_asks_whether_to_go_on() -> None:
+    begun = threading.Event()
+
+    def searching(known: int | None) -> Iterator[int]:
+        while True:
+            begun.set()
+            long_work.go_on()
+        yield 1
+
+    stopped = follow("search", searching)
+    assert begun.wait(10) and not stopped.work.ended.is_set()
+    stopped.stop()
+    assert stopped.work.ended.wait(10)
+    assert (stopped.work.error, stopped.work.latest, stopped.work.is_whole) == (None, None, False)
+    long_work.go_on()  # outside of all work
+
+
+def test_two_wait_for_one_work_and_one_of_them_stops() -> None:
+    counting = Counting()
+    one, other = follow("b", counting), follow("b", counting)
+    assert one.work is other.work
+    one.stop()
+    counting.may.release(5)
+    assert other.work.ended.wait(10)
+    assert other.work.is_whole and other.work.latest == 5 and one.is_stopped
+
+
+def test_nobody_looks_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_work, "GONE", 0.0)
+    counting = Counting()
+    gone = follow("c", counting)
+    assert gone.work.ended.wait(10) and not gone.work.is_whole
+    assert gone.work.latest is None
+
+
+def test_a_page_that_was_closed_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_work, "CLOSED", 0.0)
+    counting = Counting()
+    opened = follow("open", counting)
+    counting.may.release(2)
+    reached(opened.work, 2)
+    closed = follow("closed", Counting(), lambda: False)
+    assert closed.work.ended.wait(10) and closed.work.latest is None
+    counting.may.release(3)
+    assert opened.work.ended.wait(10) and opened.work.is_whole
+
+
+@pytest.mark.parametrize(("slice", "order"), [(inf, "aaaab"), (0.0, "abaaa")])
+def test_short_steps_are_taken_for_a_while_before_those_of_others(
+    slice: float, order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a step of other work takes, it does not come after each of them."""
+    monkeypatch.setattr(long_work, "SLICE", slice)
+    steps, found, begun, goes = device_line().steps, list[str](), Event(), Event()
+    monkeypatch.setattr(steps, "_patience", inf)
+
+    def short(known: None) -> Iterator[int]:
+        begun.set()
+        assert goes.wait(10)
+        for _ in range(4):
+            found.append("a")
+            long_work.go_on()
+        yield 1
+
+    def long(known: None) -> Iterator[int]:
+        found.append("b")
+        yield 1
+
+    one = follow("short", short).work
+    assert begun.wait(10)
+    other = follow("long", long).work
+    until(lambda: steps.n_waiting == 1)
+    goes.set()
+    assert one.ended.wait(10) and other.ended.wait(10)
+    assert "".join(found) == order
+
+
+def test_what_it_raises_is_kept_for_those_who_wait() -> None:
+    def fails(known: int | None) -> Iterator[int]:
+        yield 1
+        raise ValueError("no")
+
+    failed = follow("d", fails)
+    assert failed.work.ended.wait(10)
+    assert failed.work.latest == 1 and isinstance(failed.work.error, ValueError)
+    assert not failed.work.is_whole
+
+
+ENDS = """
+import itertools, sys
+import torch
+from viz.run.long_work import follow
+
+def make(known):
+    for n in itertools.count(1):
+        for _ in range(20):
+            torch.randn(300, 300) @ torch.randn(300, 300)
+        yield n
+
+torch.set_num_threads(1)
+work = follow("endless", make).work
+while not (work.latest or 0) > 3:
+    assert not work.ended.wait(0.01)
+sys.exit(3)
+"""
+
+
+def test_a_process_ends_as_it_says_while_work_goes_on() -> None:
+    """Not by an abort: torch ends the process where a thread of its own is ended within it."""
+    root = Path(__file__).parents[3]
+    done = subprocess.run([sys.executable, "-c", ENDS], cwd=root, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (3, "")

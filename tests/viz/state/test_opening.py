@@ -1,0 +1,184 @@
+"""Which paths may be opened, by whom, and what is said of those that may not."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from transformer import CheckpointError
+from transformer.fingerprint import fingerprint
+from viz.run.request import version_of
+from viz.state import opening
+from viz.state.opening import NOT_HERE, can_open, find
+
+ADDRESS = "server.address"
+
+
+@pytest.fixture(autouse=True)
+def local(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that listens on this machine alone, and no allowed folders."""
+    for name in ("HEADSCOPE_FOLDERS", "HEADSCOPE_PUBLIC"):
+        monkeypatch.delenv(name, raising=False)
+    listen(monkeypatch, "localhost")
+
+
+def listen(monkeypatch: pytest.MonkeyPatch, address: str | None) -> None:
+    monkeypatch.setattr(st, "get_option", lambda name: address if name == ADDRESS else None)
+
+
+@pytest.fixture
+def models(text_folder: Path, tmp_path: Path) -> Path:
+    """A folder with two checkpoints, and something else."""
+    for name in ("one", "two"):
+        shutil.copytree(text_folder, tmp_path / "models" / name)
+    (tmp_path / "models" / "notes.txt").write_text("nothing")
+    return tmp_path / "models"
+
+
+def refused(text: str) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        find(text)
+    said = str(caught.value)
+    assert said.endswith(".") and "\n" not in said
+    return said
+
+
+def test_a_folder_a_snapshot_and_a_folder_of_folders(models: Path) -> None:
+    assert find(str(models / "one")) == [models / "one"]
+    assert find(f' "{models / "one"}/" ') == [models / "one"]
+    assert find(str(models)) == [models / "one", models / "two"]
+
+
+def test_what_is_not_there_or_is_no_checkpoint(models: Path) -> None:
+    assert "There is no /nowhere/at/all on this machine" in refused("/nowhere/at/all")
+    assert "notes.txt is not a checkpoint. What opens: " in refused(str(models / "notes.txt"))
+    (models / "empty").mkdir()
+    assert "empty is not a checkpoint. What opens: " in refused(str(models / "empty"))
+    for nonsense in ("\0", "x" * 10_000, "~nobody/x"):
+        assert "There is no " in refused(nonsense)
+
+
+def test_a_name_on_the_hub_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    def unreachable(*args: object, **named: object) -> None:
+        raise OSError("no route")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    assert "cannot be reached or has no such model: check the name" in refused("some/model")
+    with pytest.raises(CheckpointError, match="There is no some/model on this machine"):
+        find("some/model", may_fetch=False)
+
+
+def test_a_name_on_the_hub_is_opened_from_its_folder(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    fetched = {}
+
+    def download(name: str, **named: object) -> str:
+        fetched[name] = named["allow_patterns"]
+        return str(models / "one")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    assert find("some/model") == [models / "one"]
+    assert not any(pattern.endswith(".py") for pattern in fetched["some/model"])
+
+
+@pytest.mark.parametrize(
+    ("address", "may"),
+    [
+        *(("localhost", True), ("127.0.0.1", True), ("127.8.8.8", True), ("::1", True)),
+        *((None, False), ("0.0.0.0", False), ("192.168.0.7", False), ("example.org", False)),
+    ],
+)
+def test_a_server_that_others_reach_opens_nothing_by_itself(
+    models: Path, monkeypatch: pytest.MonkeyPatch, address: str | None, may: bool
+) -> None:
+    listen(monkeypatch, address)
+    assert can_open() == may
+    if not may:
+        assert refused(str(models / "one")) == opening.OFF
+        monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models))
+        assert find(str(models / "one")) == [models / "one"]
+
+
+def test_only_what_lies_in_allowed_folders(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(models / "one"), "/nowhere"]))
+    assert find(str(models / "one")) == [models / "one"]
+    assert find(f"{models}/two/../one") == [models / "one"]
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", "")
+    assert refused(str(models / "one")) == NOT_HERE
+
+
+def test_nothing_can_be_probed_outside_of_allowed_folders(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a path or a user exists, and which folders are allowed, is told to nobody."""
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models / "one"))
+    user = Path.home().name
+    for text in (
+        *(str(models / "two"), str(models / "three"), str(models / "one" / ".." / "two")),
+        *(str(models), "/etc/passwd", "/etc/none", f"~{user}", "~nobody/x", "~", "some/model"),
+        *(str(models / "one" / "none"), "\0", "x" * 10_000, "", "//host/share", "one"),
+    ):
+        assert refused(text) == NOT_HERE
+
+
+def test_nothing_outside_of_allowed_folders_is_looked_at(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models / "one"))
+    looked: list[str] = []
+    monkeypatch.setattr(Path, "exists", lambda path: looked.append(str(path)) or True)
+    assert refused(str(models / "two")) == NOT_HERE
+    assert looked == []
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "config.json"])
+def test_links_that_lead_out_are_not_followed(
+    name: str, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = models / "one"
+    (allowed / "door").symlink_to(models / "two", target_is_directory=True)
+    (allowed / "circle").symlink_to(allowed / "circle")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(allowed))
+    assert refused(str(allowed / "door")) == NOT_HERE
+    assert refused(str(allowed / "circle")) == NOT_HERE
+    assert find(str(allowed)) == [allowed]
+    (allowed / name).unlink()
+    (allowed / name).symlink_to(models / "two" / name)
+    assert refused(str(allowed)) == NOT_HERE
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "config.json"])
+def test_a_checkpoint_with_another_file_is_another_one(name: str, models: Path) -> None:
+    before, marks = version_of(models / "one"), fingerprint(models / "one")
+    assert fingerprint(models / "two") == marks
+    shutil.copyfile(models / "two" / name, models / "one" / "draft")
+    (models / "one" / "draft").replace(models / "one" / name)  # the same once more
+    assert version_of(models / "one") != before
+    assert fingerprint(models / "one") == marks
+    with (models / "one" / name).open("ab") as file:
+        file.write(b" ")
+    assert fingerprint(models / "one") != marks
+    (models / "one" / name).unlink()
+    assert version_of(models / "one") not in (before, 0)
+
+
+def test_an_allowed_folder_may_be_a_link(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (models / "door").symlink_to(models / "two", target_is_directory=True)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models / "door"))
+    for path in (models / "door", models / "two"):
+        assert find(str(path)) == [path]
+
+
+def test_public_mode_is_a_setting_too(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")  # as behind a proxy on this machine
+    assert refused(str(models / "one")) == opening.OFF
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    listen(monkeypatch, "0.0.0.0")
+    assert find(str(models / "one")) == [models / "one"]

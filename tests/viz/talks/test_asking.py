@@ -1,0 +1,89 @@
+"""A scene that asks, on the stage: no weight of the row is sent before the answer."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.viz.ui.test_app import start
+from transformer import decode, load_checkpoint, record
+from viz.lessons.seen import Seen
+from viz.lessons.task import percent_of
+from viz.screen import spell
+from viz.stories.asking import asked_of, truth_of
+from viz.stories.shipped import stories_of
+from viz.stories.story import Scene
+from viz.talks.rooms import ROOMS, new_key
+
+TALK = stories_of("talk")[0]
+ASKING = [(i, scene) for i, scene in enumerate(TALK.scenes, 1) if scene.question]
+OTHER = "My brother bought the house because he was rich."
+
+
+@pytest.fixture(scope="module", params=ASKING, ids=[str(i) for i, _ in ASKING])
+def asking(request: pytest.FixtureRequest) -> tuple[int, Scene]:
+    return request.param  # type: ignore[no-any-return]
+
+
+def row_of(scene: Scene, text: str) -> Seen:
+    checkpoint = load_checkpoint(f"checkpoints/{scene.screen.checkpoint}", "cpu")
+    recording = record(checkpoint, text, decode(checkpoint, text, "beam").target)
+    seen = asked_of(scene, checkpoint, recording, "beam")
+    assert seen is not None
+    assert asked_of(scene, checkpoint, recording, "sample") is None  # chance decides there
+    return seen
+
+
+def sent(number: int, **more: Any) -> bytes:
+    """All that goes to the browser of a scene on the stage."""
+    app = start(**spell(replace(TALK.told(number), role="stage", **more)))
+    assert not app.error
+    return b"".join(each.proto.SerializeToString() for each in app.main if each.proto)
+
+
+def is_in(content: bytes, seen: Seen) -> bool:
+    """Whether weights of the row are there: as arrays, by three in a row, or as the largest one."""
+    weights = seen.weights.numpy()
+    arrays = (weights.astype(kind) for kind in ("<f4", "<f2"))
+    runs = (each[i : i + 3].tobytes() for each in arrays for i in range(len(weights) - 2))
+    largest = float(weights.max())
+    texts = (f"{largest:.3f}"[:-1].encode(), percent_of(largest).encode())
+    return any(each in content for each in (*runs, *texts))
+
+
+def test_no_weight_of_the_row_is_sent_before_the_answer(asking: tuple[int, Scene]) -> None:
+    number, scene = asking
+    for text in (scene.screen.text or "", OTHER):
+        seen = row_of(scene, text)
+        before, after = sent(number, text=text), sent(number, text=text, guess=())
+        assert not is_in(before, seen) and is_in(after, seen)
+        assert truth_of(seen).says.encode() not in before and truth_of(seen).says.encode() in after
+        words = scene.question.words if scene.question and text != OTHER else seen.row_word
+        assert words.encode() in before
+
+
+def test_a_room_says_that_a_row_is_too_long_to_be_counted(
+    asking: tuple[int, Scene], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, scene = asking
+    n, room = len(row_of(scene, scene.screen.text or "").words), ROOMS.open("here", new_key())
+    ROOMS.move(room, TALK.told(number))
+    for most, is_said in ((n, False), (n - 1, True)):
+        monkeypatch.setattr("viz.talks.tally.MOST_WORDS", most)
+        why = f"too long to be counted: it has {n} words here, and answers are counted on {most} at"
+        assert (why.encode() in sent(number, room=room.code)) is is_said
+        assert b"too long" not in sent(number)  # without a room nobody counts
+
+
+def test_the_truth_follows_the_sentence_and_is_scored_in_nats(asking: tuple[int, Scene]) -> None:
+    seen, other = (row_of(asking[1], text or "") for text in (asking[1].screen.text, OTHER))
+    truth = truth_of(seen)
+    assert truth.weights != truth_of(other).weights
+    n = len(seen.words)
+    assert truth.uniform == pytest.approx(np.log(n), abs=1e-4)
+    assert truth.least < truth.uniform and truth.least < truth.previous
+    before = seen.place.query - 1  # its word is among those that the row may look at
+    shares = np.full(n, 0.01 / n)
+    shares[seen.open_keys.index(before)] += 0.99
+    assert truth.previous == pytest.approx(-float(seen.weights.numpy() @ np.log(shares)), abs=1e-4)

@@ -1,0 +1,84 @@
+"""Stories that are put together, and those of files: kept, opened, and refused in a sentence."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from viz.screen import Screen
+from viz.stories.reading import LARGEST
+from viz.stories.shipped import shipped_stories
+from viz.stories.story import Scene, Story
+from viz.stories.writing import write_story
+from viz.talks.drafts import DRAFTS, PREFIX, Drafts
+from viz.talks.stories import open_story, story_of, why_not
+
+ME = "the number in my cookie"
+STORY = Story("", "Mine", "talk", None, "", (Scene("One", "Words.", Screen(checkpoint="copy")),))
+
+
+def test_whoever_has_not_touched_theirs_for_longest_loses_it_first() -> None:
+    drafts = Drafts(most=2)
+    first, second = drafts.begin(STORY, ME), drafts.begin(STORY, ME)
+    assert first != second and drafts.read(first) == replace(STORY, name=f"{PREFIX}{first}")
+    drafts.begin(STORY, ME)
+    assert drafts.read(second) is None and drafts.read(first) is not None
+    assert not drafts.put(second, STORY, ME)
+    assert drafts.put(first, replace(STORY, title="Yours"), ME)
+    assert drafts.read(first).title == "Yours"
+    assert drafts.read(None) is None and drafts.read("nobody's") is None
+
+
+def test_only_the_browser_that_began_a_story_changes_it() -> None:
+    code = DRAFTS.begin(STORY, ME)
+    name = f"{PREFIX}{code}"
+    kept = DRAFTS.read(code)
+    assert kept is not None and kept.name == name and open_story(name) is kept
+    assert DRAFTS.is_of(code, ME)
+    for other in ("", "somebody else", f"{ME} ", "ü"):
+        assert not DRAFTS.is_of(code, other)
+        assert not DRAFTS.put(code, replace(STORY, title="Taken over"), other)
+    assert open_story(name).title == "Mine"
+
+
+def test_a_name_in_the_address_is_a_shipped_story_a_draft_or_a_path(tmp_path: Path) -> None:
+    known, shipped = next(iter(shipped_stories().items()))
+    assert story_of(known) is shipped and why_not(known) is None
+    name = f"{PREFIX}{DRAFTS.begin(STORY, ME)}"
+    assert open_story(name).told(1) == Screen(checkpoint="copy", story=name)
+    file = tmp_path / "mine.md"
+    file.write_text(write_story(STORY), "utf-8")
+    assert open_story(str(file)) == replace(STORY, name=str(file))
+    file.write_text(write_story(replace(STORY, title="Another")), "utf-8")
+    assert open_story(str(file)).title == "Another"
+    assert story_of(None) is None and why_not(None) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\n", "mine.md: line 1: this is not text in UTF-8."),
+        (b"---\ntitle: x\nkind: talk\n---\nW\xff", "mine.md: line 5: this is not text in UTF-8."),
+        (b"no story", "mine.md: line 1: a story begins with a line ---"),
+        (b"x" * (LARGEST + 1), "mine.md"),
+    ],
+)
+def test_a_damaged_file_is_a_sentence(tmp_path: Path, content: bytes, said: str) -> None:
+    file = tmp_path / "mine.md"
+    file.write_bytes(content)
+    assert said in (why_not(str(file)) or "") and story_of(str(file)) is None
+
+
+def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    assert "by its whole path" in (why_not("nothing") or "")
+    assert "not here any more" in (why_not(f"{PREFIX}x") or "")
+    assert "no story at gone.md" in (why_not(str(tmp_path / "gone.md")) or "")
+    assert why_not(str(tmp_path)) is not None
+    assert why_not("/\0") is not None
+
+
+def test_a_public_server_opens_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "mine.md"
+    file.write_text(write_story(STORY), "utf-8")
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    assert "Opening paths is off" in (why_not(str(file)) or "")

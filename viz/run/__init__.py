@@ -1,0 +1,1 @@
+"""What is computed, for whom and when: caches, lines, batches, previews. No widget."""

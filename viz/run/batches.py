@@ -1,0 +1,107 @@
+"""Who decodes with the same model at a time does so in one batch; entered texts before previews.
+
+What can share no batch, as texts under edits, is stepped by itself: see `viz.run.by_itself`. All
+steps on a device, and recordings, take turns.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from torch import Tensor, nn
+
+from transformer.decoding.alone import OnStep
+from transformer.decoding.method import Hypothesis, Model, Search
+from transformer.decoding.shared_batch import Run, SharedBatch
+from viz.run.by_itself import by_itself
+from viz.run.device_line import ENTERED, PREVIEW, device_line
+from viz.run.line import Place
+
+OnWait = Callable[[int | None], object]
+"""Told how many are before somebody who waits; None: its steps are taken."""
+
+_lock = Lock()
+_batches: "WeakKeyDictionary[nn.Module, SharedBatch]" = WeakKeyDictionary()
+
+
+def batch_of(model: nn.Module) -> SharedBatch:
+    """The one of this model, which all who use it share."""
+    with _lock:
+        if model not in _batches:
+            pace = Place(device_line(model).steps)
+            _batches[model] = SharedBatch(model, pace=pace)  # type: ignore[arg-type]
+        return _batches[model]
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Has what somebody asked for computed when it is its turn: steps of a decoding, recordings."""
+
+    rank: int = ENTERED
+    on_wait: OnWait | None = None
+    check: OnStep | None = None
+    """Raises where nobody waits for it any more; it does not wait itself."""
+    aside: Callable[[], AbstractContextManager[object]] = nullcontext
+    """Around what others do, or wait for."""
+
+    def run(self, model: nn.Module) -> Run:
+        """What takes the steps over the model, as `decode` takes it."""
+        return partial(self._run, model)
+
+    @contextmanager
+    def turn(self, model: nn.Module) -> Iterator[None]:
+        """While something is computed with the model that is one piece.
+
+        Raises what `check` and `on_wait` do. Who has a turn asks for no other: it would wait for
+        itself.
+        """
+        tells = self.check is not None or self.on_wait is not None
+        place = Place(device_line(model).steps, self.rank, self._tell if tells else None)
+        with self.aside(), place.held():
+            if self.on_wait is not None:
+                self.on_wait(None)
+            yield
+
+    def _tell(self, n_before: int) -> None:
+        if self.check is not None:
+            self.check()
+        if self.on_wait is not None:
+            self.on_wait(n_before)
+
+    def _run(
+        self,
+        model: nn.Module,
+        begin: Callable[[], Search],
+        source: Tensor,
+        on_step: OnStep | None,
+        n_rows: int,
+        own: Model | None = None,
+    ) -> list[Hypothesis]:
+        check = self.check or on_step
+        with self.aside():
+            if own is not None:
+                line = device_line(model)
+                return by_itself(own, begin(), source, check, line, self.rank, self.on_wait)
+            batch = batch_of(model)
+            return batch.run(begin, source, check, n_rows, None, self.rank, self.on_wait)
+
+
+entered = Runner()
+"""For a text that somebody entered, and waits for."""
+
+
+def previewed(
+    check: OnStep, aside: Callable[[], AbstractContextManager[object]] = nullcontext
+) -> Runner:
+    """For a text that is being typed."""
+    return Runner(PREVIEW, None, check, aside)
+
+
+def said(n_before: int) -> str:
+    """Where in the line somebody is."""
+    if not n_before:
+        return "Yours is the next one."
+    return f"{n_before:d} {'people' if n_before > 1 else 'person'} before you."

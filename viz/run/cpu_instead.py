@@ -1,0 +1,93 @@
+"""What the app does where a device fails: frees what that took, and lets the CPU do it if it may.
+
+Whatever fails in the app comes here, wherever it was: a load, a run, a preview, a picture.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from logging import getLogger
+from threading import Lock
+from typing import TypeVar
+
+from transformer.device import (
+    DeviceError,
+    LostDevice,
+    OutOfMemory,
+    choose_device,
+    device_error,
+    free,
+)
+from viz.run.kept import KEPT
+from viz.run.settings import uses_cpu_instead
+
+T = TypeVar("T")
+MOST = 1000
+"""Texts that are remembered to need the CPU; those that failed first are tried again."""
+LATER = "The CPU computed this instead, more slowly."
+_LOG = getLogger(__name__)
+
+
+@dataclass
+class Failed:
+    """What the device could not do: which texts of which checkpoints, or nothing any more."""
+
+    texts: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict)
+    """(checkpoint, text) -> why."""
+    lost: str | None = None
+    lock: Lock = field(default_factory=Lock)
+
+
+FAILED = Failed()
+
+
+def device_for(checkpoint: str, text: str) -> str | None:
+    """What `load_checkpoint` is told of the device; None: it chooses."""
+    return None if why_on_cpu(checkpoint, text) is None else "cpu"
+
+
+def why_on_cpu(checkpoint: str, text: str) -> str | None:
+    """Why the CPU computed this, in a sentence; None where nothing failed."""
+    why = FAILED.lost or FAILED.texts.get((checkpoint, text))
+    return None if why is None else f"{why} {LATER}"
+
+
+def relieved(error: Exception) -> DeviceError | None:
+    """What a failure of the device is to be called, after its memory is free; None: it is none."""
+    found = device_error(error)
+    if found is not None:
+        if isinstance(found, (OutOfMemory, LostDevice)):
+            KEPT.clear()  # what is kept lies on that device, too
+        free(error)
+        _LOG.warning("%s", found)
+    return found
+
+
+def may_repeat(error: Exception, text: str, *checkpoints: str | None) -> bool:
+    """Whether what failed runs once more: the device failed, and from now on the CPU does this."""
+    found = relieved(error)
+    names = [name for name in checkpoints if name is not None]
+    if found is None or not uses_cpu_instead() or choose_device().type == "cpu":
+        return False
+    with FAILED.lock:
+        if FAILED.lost or all((name, text) in FAILED.texts for name in names):
+            return False
+        if isinstance(found, LostDevice):
+            FAILED.lost = str(found)
+        FAILED.texts.update(dict.fromkeys([(name, text) for name in names], str(found)))
+        while len(FAILED.texts) > MOST:
+            FAILED.texts.popitem(last=False)
+    return True
+
+
+def repeated(checkpoint: str, text: str, run: Callable[[], T]) -> T:
+    """What it gives; where the device fails and the settings allow it, what it gives on the CPU.
+
+    Raises as it does, and DeviceError.
+    """
+    try:
+        return run()
+    except Exception as error:
+        if not may_repeat(error, text, checkpoint):
+            raise
+    return run()

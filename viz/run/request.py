@@ -1,0 +1,274 @@
+"""What a person asked for, and the cached answer to it. Nothing here draws."""
+
+import gc
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import streamlit as st
+import torch
+
+from transformer import (
+    Checkpoint,
+    Decoding,
+    Recording,
+    decode,
+    load_checkpoint,
+    record,
+    translating,
+)
+from transformer.checkpoint import CONFIG, Description, checkpoints_folder
+from transformer.decoding.decode import Written
+from transformer.device import LostDevice, OutOfMemory
+from transformer.formats.format import Format
+from transformer.formats.opening import describe_checkpoint, format_of
+from transformer.refusal import Refusal
+from viz.run.batches import Runner, entered
+from viz.run.cpu_instead import device_for, repeated
+from viz.run.kept import KEPT, bytes_of
+from viz.run.settings import threads
+
+Languages = tuple[str | None, str | None]
+"""Of a translator of many, the code of what it reads and of what it writes; None: as it says."""
+NEITHER: Languages = (None, None)
+
+
+@dataclass(frozen=True)
+class Request:
+    """The cache's key: small and frozen."""
+
+    checkpoint: str
+    """The folder's name; of one that was opened by path, the path."""
+    version: int
+    """Of its files: a retrained checkpoint is another one."""
+    text: str
+    method: str
+    options: tuple[tuple[str, float], ...] = ()
+    """Of the method, as (name, value) pairs."""
+    languages: Languages = NEITHER
+    edits: tuple[str, ...] = ()
+    """What is changed in the model for this run, as transformer/edits spells it."""
+    follows: "Request | None" = None
+    """Whose writing the model is made to read; None: it writes by itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the model made of a request. Shared between sessions: never changed."""
+
+    request: Request
+    checkpoint: Checkpoint
+    decoding: Decoding | None
+    """None where the model writes nothing."""
+    recording: Recording
+    seconds: float
+    """Decoding and recording together, when it was computed."""
+
+    @property
+    def made(self) -> tuple[Recording, Decoding | None]:
+        """What a picture shows."""
+        return self.recording, self.decoding
+
+
+def about(checkpoint: str) -> Description | None:
+    """What is known of a checkpoint before it is opened; None where it is damaged."""
+    known = _known(checkpoint)
+    return known if isinstance(known, Description) else None
+
+
+def damage_of(checkpoint: str) -> str | None:
+    """The sentence that says why it cannot be described; None where it can."""
+    known = _known(checkpoint)
+    return known if isinstance(known, str) else None
+
+
+def _known(checkpoint: str) -> Description | str:
+    path = checkpoints_folder() / checkpoint
+    return _described(path, version_of(path))
+
+
+@lru_cache(maxsize=256)
+def _described(path: Path, version: int) -> Description | str:
+    try:
+        return describe_checkpoint(path)
+    except Refusal as error:
+        return str(error)
+
+
+def version_of(path: Path) -> int:
+    """Another number for a checkpoint whose files were written, replaced or removed; 0: no files.
+
+    Not their latest time alone: what takes a file's place may be older.
+    """
+    found = _files(path)
+    known = tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in found)
+    return hash(known) if known else 0
+
+
+def size_of(path: Path) -> int:
+    """Of the files of a checkpoint, in bytes."""
+    return sum(found.st_size for found in _files(path))
+
+
+def _files(path: Path) -> list[os.stat_result]:
+    """Of those that are there: any may be gone at any time."""
+    configured = _stat(path / CONFIG)
+    format = _format(path, configured.st_mtime_ns if configured else 0)
+    try:
+        found = map(_stat, format.files(path) if format else ())
+        return [each for each in found if each is not None]
+    except Refusal:
+        return []
+
+
+def _stat(file: Path) -> os.stat_result | None:
+    try:
+        return file.stat()
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _format(path: Path, configured: int) -> Format | None:
+    """The format of a path, whose configuration was written then: this is asked at every rerun."""
+    try:
+        return format_of(path)
+    except Refusal:
+        return None
+
+
+def make_request(
+    checkpoint: str,
+    text: str,
+    method: str,
+    options: tuple[tuple[str, float], ...] = (),
+    languages: Languages = NEITHER,
+    edits: tuple[str, ...] = (),
+) -> Request:
+    """The request as it stands now, with the version of the weights on disk."""
+    version = version_of(checkpoints_folder() / checkpoint)
+    return Request(checkpoint, version, text.strip(), method, options, languages, edits)
+
+
+def open_checkpoint(request: Request) -> Checkpoint:
+    """The loaded model, one per process and device, told its languages.
+
+    Raises CheckpointError, InputError, DeviceError.
+    """
+    path, device = _place(request)
+    try:
+        checkpoint = _load(path, request.version, device)
+    except (OutOfMemory, LostDevice):
+        _load.clear()  # the models that are there leave too little room, or are lost with it
+        raise
+    return translating(checkpoint, *request.languages) if any(request.languages) else checkpoint
+
+
+def answer(request: Request, make: "Callable[[Request], Answer] | None" = None) -> Answer:
+    """The answer that is kept, or the one of `make_answer`, or of `make` in its place."""
+    return KEPT.get(request, lambda: (make or make_answer)(request), size_of_answer)
+
+
+def answer_at_hand(request: Request) -> Answer | None:
+    """The answer that is kept; None where there is none."""
+    found: Answer | None = KEPT.at_hand(request)
+    return found
+
+
+def keep_answer(made: Answer) -> None:
+    """Keep an answer that was made elsewhere."""
+    KEPT.put(made.request, made, size_of_answer(made))
+
+
+def size_of_answer(made: Answer) -> int:
+    """In bytes, without the model."""
+    return bytes_of((made.request, made.decoding, made.recording), made.checkpoint.model)
+
+
+def is_loaded(request: Request) -> bool:
+    """Whether its checkpoint is at hand."""
+    try:
+        path, device = _place(request)
+        _load(path, request.version, device, _missing)
+    except LookupError:
+        return False
+    return True
+
+
+def _place(request: Request) -> tuple[str, str | None]:
+    """Where the checkpoint lies, and the device that runs it."""
+    path = str(checkpoints_folder() / request.checkpoint)
+    return path, device_for(request.checkpoint, request.text)
+
+
+def _missing(*key: object) -> NoReturn:
+    raise LookupError(key)
+
+
+def make_answer(
+    request: Request,
+    on_token: Callable[[Written], object] | None = None,
+    followed: Answer | None = None,
+    runner: Runner = entered,
+) -> Answer:
+    """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
+
+    on_token: as `decode` takes it. followed: what the request follows, where it
+    is at hand. runner: says when it is decoded and recorded.
+    """
+    make = partial(_made, request, on_token, followed, runner)
+    return repeated(request.checkpoint, request.text, make)
+
+
+def _made(
+    request: Request,
+    on_token: Callable[[Written], object] | None,
+    followed: Answer | None,
+    runner: Runner,
+) -> Answer:
+    checkpoint = open_checkpoint(request)
+    started = time.perf_counter()
+    decoding, target = None, None
+    if request.follows is not None:
+        target = (followed or answer(request.follows)).recording.target
+    elif checkpoint.family.decodes:
+        options: dict[str, Any] = dict(request.options)
+        told = (on_token, request.edits, None, runner.run(checkpoint.model))
+        decoding = decode(checkpoint, request.text, request.method, *told, **options)
+        target, decoding = decoding.target, decoding.without_distributions()
+    with runner.turn(checkpoint.model):
+        recording = record(checkpoint, request.text, target, request.edits)
+    return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
+
+
+def recording_of_text(request: Request) -> Recording:
+    """What is recorded of a text; of a generator's prompt without what would follow it."""
+    checkpoint = open_checkpoint(request)
+    if not checkpoint.family.continues:
+        return answer(request).recording
+
+    def make() -> Recording:
+        with entered.turn(checkpoint.model):
+            return record(checkpoint, request.text, edits=request.edits)
+
+    return KEPT.get(("text", request), make, lambda made: bytes_of(made, checkpoint.model))
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _load(
+    path: str,
+    version: int,
+    device: str | None,
+    _open: Callable[[Path, str | None], Checkpoint] = load_checkpoint,
+) -> Checkpoint:
+    torch.set_num_threads(threads())
+    checkpoint = _open(Path(path), device)
+    # Looking for garbage stops everything, and walks all of torch: 187 ms; frozen, 9 ms.
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+    return checkpoint

@@ -1,0 +1,88 @@
+"""The address in the browser: the Screen is read from it once, and at each Back and Forward.
+
+Otherwise the Screen is right, and is written into it: a choice is an entry of the browser's
+history, a link to another page is one that Streamlit has made already.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from viz.components.address.address import address_bar
+from viz.screen import FIRST_PAGE, choose, parse, query, spell
+from viz.state.changing import note_edits
+from viz.state.state import current_theme, is_new, session
+
+
+def open_page(page: str) -> None:
+    """A page is drawn; the first one of a session, and one that is gone Back to, as it was."""
+    run = get_script_run_ctx()
+    if run is not None and run.is_history_navigation:
+        _take(page, st.query_params.to_dict(), run.query_string)
+    elif is_new():
+        _take(page, st.query_params.to_dict(), None)
+    state = session()
+    state.screen = choose(state.screen, page=page)
+
+
+def write_address(pages: Sequence[str], part: str) -> None:
+    """Let the address say what is chosen. pages: all that there are; part: see `address_bar`."""
+    state, said = session(), query(session().screen)
+    page, known = state.screen.page, state.address
+    if (page, said) != (known.page, known.query):
+        state.address = replace(
+            known,
+            page=page,
+            query=said,
+            number=known.number + 1,
+            n_entries=known.n_entries + (page == known.page),
+            taken=None,
+        )
+    known = state.address
+    address_bar(
+        known.number,
+        known.query,
+        n_entries=known.n_entries,
+        taken=known.taken,
+        asked=_asked(),
+        drawn=current_theme().name,
+        page=_path(page),
+        pages=[_path(each) for each in pages],
+        part=part,
+        on_back=_go_back,
+    )
+
+
+def _asked() -> str:
+    """The query of the address from which the browser asks for this run."""
+    run = get_script_run_ctx()
+    return run.query_string if run is not None else ""
+
+
+def _go_back(query: str) -> None:
+    _take(session().screen.page, dict(parse_qsl(query, keep_blank_values=True)), query)
+
+
+def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
+    """Show what an address says; where it says more than can be read, it is mended."""
+    is_first, state = is_new(), session()
+    before, state.screen = state.screen, parse({**said, "page": page})
+    state.asked = state.led = state.screen
+    if not is_first:
+        note_edits(before)
+    is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(said)
+    state.address = replace(
+        state.address,
+        page=page,
+        query=query(state.screen),
+        number=state.address.number + (not is_whole),
+        n_opened=state.address.n_opened + 1,
+        taken=taken,
+    )
+
+
+def _path(page: str) -> str:
+    return "" if page == FIRST_PAGE else page

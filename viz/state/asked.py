@@ -1,0 +1,76 @@
+"""How a Screen becomes a Request: the one that a page asks for."""
+
+from dataclasses import replace
+
+from transformer.decoding import decoding_methods, default_method
+from transformer.decoding.method import Method, Option
+from viz.run.request import NEITHER, Request, about, make_request
+from viz.run.writing import as_stopped
+from viz.screen import Screen
+from viz.state.languages import chosen_languages, has_languages
+from viz.state.limits import limited, offered
+from viz.state.opened import checkpoint_names
+from viz.state.page import Page
+from viz.state.state import session
+
+
+def asked_on(page: Page) -> Request:
+    """What the Screen asks for on a page, where there is any checkpoint."""
+    names, screen = checkpoint_names(), session().screen
+    checkpoint = screen.checkpoint if screen.checkpoint in names else names[0]
+    edits = screen.edits if page.edits in ("shown", "made") else ()
+    return request_of(checkpoint, text_of(checkpoint), replace(screen, edits=edits))
+
+
+def text_of(checkpoint: str) -> str:
+    """The sentence that the Screen names, or the one that a checkpoint starts with."""
+    text = session().screen.text
+    return first_example(checkpoint) if text is None else text
+
+
+def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
+    """What is asked of this checkpoint: the method, its options and the languages, as far as there
+    are any, are those of the Screen.
+    """
+    known = about(checkpoint)
+    if known is None or not known.family.decodes:
+        return make_request(checkpoint, text, "none", edits=screen.edits)
+    usual = default_method(known.family.reads)
+    method = screen.decoding if screen.decoding in methods() else usual
+    options = chosen_options(decoding_methods()[method], screen)
+    languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
+    asked = (method, tuple(options.items()), languages, screen.edits)
+    request = make_request(checkpoint, text, *asked)
+    return limited(as_stopped(request, screen.stopped))
+
+
+def chosen_options(method: Method, screen: Screen) -> dict[str, float]:
+    """name -> value of what a decoding method may be given; its default for what is not legal."""
+    said = dict(screen.options)
+    return {
+        each.name: _legal(each, said.get(each.name, each.default))
+        for each in map(offered, method.options)
+    }
+
+
+def _legal(option: Option, said: float) -> float:
+    is_legal = option.least <= said <= option.most and (not option.is_whole or said == int(said))
+    value = said if is_legal else option.default
+    return int(value) if option.is_whole else value
+
+
+def methods() -> dict[str, str]:
+    """name -> title of those that write by themselves."""
+    found = decoding_methods().items()
+    return {name: each.title for name, each in found if not each.needs_target}
+
+
+def first_example(checkpoint: str) -> str:
+    """What each checkpoint starts with."""
+    return next(iter(examples(checkpoint)), "")
+
+
+def examples(checkpoint: str) -> tuple[str, ...]:
+    """Texts that a checkpoint names to start with; none of a damaged one."""
+    known = about(checkpoint)
+    return known.about.examples if known else ()

@@ -1,0 +1,27 @@
+"""Whose browser it is: what somebody puts together stays theirs after a reload, and nobody else's.
+
+A number that says nothing of anybody, in a cookie that scripts cannot read. Where a browser keeps
+none, as in a page of another site, the session is all there is.
+"""
+
+import secrets
+
+import streamlit as st
+
+from viz.state.state import session
+
+COOKIE = "headscope-browser"
+_BYTES, _DAYS = 24, 30
+
+
+def new_cookie(base: str, is_secure: bool) -> str:
+    """What a browser is told that has none. base: the path of the app, without slashes."""
+    kept = f"{COOKIE}={secrets.token_urlsafe(_BYTES)}; Path=/{base}; Max-Age={_DAYS * 86400}"
+    return f"{kept}; HttpOnly; SameSite=Lax{'; Secure' if is_secure else ''}"
+
+
+def this_browser() -> str:
+    """The same for all windows of a browser, if it keeps cookies."""
+    if not session().browser:
+        session().browser = st.context.cookies.get(COOKIE) or secrets.token_urlsafe(_BYTES)
+    return session().browser

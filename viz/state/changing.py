@@ -1,0 +1,130 @@
+"""Edits of the model as a person makes them: made, taken back, made again, dropped."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import streamlit as st
+
+from transformer.edits import Edit, EditError, edit_kinds, parse
+from transformer.edits.edit import NUMBERS
+from viz.edit_words import heads_off as heads_off_by
+from viz.labels import literal
+from viz.screen import Screen
+from viz.state.mending import mend
+from viz.state.state import change, session
+
+MOST_STEPS = 100
+"""Changes of the edits that can be taken back."""
+
+
+def edit(edits: Iterable[str]) -> None:
+    """Have these edits in force, and no others; it can be taken back."""
+    state, now = session(), tuple(dict.fromkeys(edits))
+    if now != state.screen.edits:
+        state.before = [*state.before[-MOST_STEPS:], state.screen.edits]
+        state.undone = []
+        change(edits=now)
+
+
+def add(*edits: Edit) -> None:
+    """Put edits in force, beside the others."""
+    edit([*session().screen.edits, *map(str, edits)])
+
+
+def remove(spelled: str) -> None:
+    """Take one edit out of force."""
+    edit(each for each in session().screen.edits if each != spelled)
+
+
+def exchange(old: str, new: Edit | None) -> None:
+    """Another edit in the place of one; None: none."""
+    now = session().screen.edits
+    edit(str(new) if each == old else each for each in now if each != old or new is not None)
+
+
+def switch_off(heads: Iterable[tuple[str, int, int]]) -> None:
+    """These heads, by kind, layer and head, are off, and no others.
+
+    A busy server hears of several clicks at once: each head is a change that is taken back alone.
+    """
+    wanted = [str(Edit("head-off", kind, (layer, head))) for kind, layer, head in heads]
+    now = session().screen.edits
+    edit(each for each in now if each in wanted or not each.startswith("head-off:"))
+    for each in wanted:
+        edit([*session().screen.edits, each])
+
+
+def heads_off(edits: Iterable[str] | None = None) -> list[tuple[str, int, int]]:
+    """Kind, layer and head of those that are off, in the order in which they were switched.
+
+    edits: those of the session where they are left out.
+    """
+    return heads_off_by(session().screen.edits if edits is None else edits)
+
+
+def edited_heads(edits: Iterable[str]) -> list[tuple[str, int, int]]:
+    """Kind, layer and head of those that are changed in another way."""
+    found = (parse(each) for each in edits)
+    kinds = edit_kinds()
+    heads = (it for it in found if it.name != "head-off" and "head" in NUMBERS[kinds[it.name].of])
+    return list(dict.fromkeys((it.place, it.layer, it.head) for it in heads))
+
+
+def undo() -> None:
+    """Take the last change of the edits back."""
+    state = session()
+    if state.before:
+        state.undone.append(state.screen.edits)
+        change(edits=state.before.pop())
+
+
+def redo() -> None:
+    """Make it again."""
+    state = session()
+    if state.undone:
+        state.before.append(state.screen.edits)
+        change(edits=state.undone.pop())
+
+
+def note_edits(before: Screen) -> None:
+    """A link, Back or Forward led here from this screen: what that did to the edits is a change
+    like any other, or one that was taken back.
+    """
+    state, now = session(), session().screen.edits
+    if before.checkpoint != state.screen.checkpoint:
+        forget_changes()
+    elif now == before.edits:
+        return
+    elif state.before and state.before[-1] == now:
+        state.before.pop()
+        state.undone.append(before.edits)
+    elif state.undone and state.undone[-1] == now:
+        state.undone.pop()
+        state.before.append(before.edits)
+    else:
+        state.before, state.undone = [*state.before[-MOST_STEPS:], before.edits], []
+
+
+def forget_changes() -> None:
+    """Another checkpoint: there is nothing to take back."""
+    session().before, session().undone = [], []
+
+
+def without_edit(error: EditError, edits: tuple[str, ...]) -> None:
+    """Begin the run again without the edit that cannot be made, and say so."""
+    state = session()
+    named = [each for each in edits if str(error).startswith(each)]
+    wrong = max(named or edits[-1:], key=len)  # that of head 1 begins as that of head 10
+    state.dropped.append(str(error))
+    left = tuple(each for each in edits if each != wrong)
+    mend(replace(state.screen, edits=left))
+    st.rerun()
+
+
+def say_dropped() -> None:
+    """Why edits are not in force any more."""
+    state = session()
+    if state.dropped:
+        said = " ".join(state.dropped)
+        st.info(literal(f"{said} It was dropped."), icon=":material/info:")
+        state.dropped = []

@@ -1,0 +1,68 @@
+"""What fails is a sentence with a way back, and a traceback in the log: never Streamlit's box.
+
+Streamlit stops and repeats a run by raising what is not an `Exception`: that passes.
+"""
+
+import html
+from logging import getLogger
+
+import streamlit as st
+
+from transformer.refusal import Refusal
+from viz.components.kit.guarded import take_failure
+from viz.labels import literal
+from viz.run.cpu_instead import relieved
+from viz.run.logs import failure
+from viz.run.metrics import COUNTS
+from viz.screen import Screen, link
+from viz.state.state import current_theme, session
+
+_LOG = getLogger(__name__)
+
+
+def report(error: Exception, failed: str) -> str:
+    """Log where, without what people typed. What a screen says of it; failed: its beginning.
+
+    A refusal is an answer, and no failure: it is neither logged nor counted.
+    """
+    trouble = relieved(error)
+    if trouble is None and isinstance(error, Refusal):
+        return str(error)
+    _LOG.error("%s: %s", failed, failure(error))
+    COUNTS.add("headscope_failures_total")
+    if trouble is not None:
+        return str(trouble)
+    if isinstance(error, MemoryError):
+        why = "there is not enough memory; a shorter text or a smaller checkpoint needs less"
+    elif isinstance(error, OSError) and error.strerror:
+        why = f"a file cannot be read or written ({error.strerror})"
+    else:
+        why = f"the program has a fault there ({type(error).__name__}), which its log describes"
+    return f"{failed}: {why}."
+
+
+def say_failure(said: str) -> None:
+    """Draw the sentence, with a link to the last screen that was drawn whole."""
+    _say(f"{said} Choose another page, text or checkpoint, or go back to what worked.")
+    title, screen = _last_good()
+    style = f"color: {current_theme().accent}; text-underline-offset: 3px"
+    st.html(f'<a data-state style="{style}" href="{html.escape(link(screen))}">{title}</a>')
+
+
+def say_failed_choice() -> None:
+    """Draw a sentence where the callback before this run failed; the page stays as it was."""
+    if (error := take_failure()) is not None:
+        _say(report(error, "What you chose last did not work"))
+
+
+def _say(said: str) -> None:
+    st.error(literal(said), icon=":material/error:")
+
+
+def _last_good() -> tuple[str, Screen]:
+    """A link's words, and where it leads: to the start, where nothing was drawn whole before."""
+    state = session()
+    if state.good is not None and state.good[1] != state.screen:
+        return f"Back to {html.escape(state.good[0])}", state.good[1]
+    is_start = state.screen == Screen()
+    return "Try again" if is_start else "Back to the start", Screen()

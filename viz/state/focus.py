@@ -1,0 +1,170 @@
+"""One focus: the words that are pinned, the same in every picture and in Decode's step.
+
+The Screen names them as rows ("q5") and columns ("k3") of the attention that is shown. Where
+another kind of attention, or words instead of pieces, are shown, the same tokens stay pinned.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from transformer.analysis.reading import AttentionMap, Group, read
+from transformer.analysis.strongest import strongest_weight
+from viz.components.kit.sides import sides
+from viz.state.page import Pane
+from viz.state.state import change
+
+Pins = tuple[str, ...]
+Place = tuple[str, int]
+"""A token of the page's two lines: its side, "source" or "target", and its position there."""
+
+
+def pinned_tokens(pane: Pane) -> list[Place]:
+    """The tokens that are pinned, the last one last; all pieces of a word."""
+    known = sides(_map(pane))
+    return [
+        (side, position)
+        for pin in pane.screen.pins
+        for side, places in known["rows" if pin[0] == "q" else "columns"].items()
+        for position, place in enumerate(places)
+        if place == int(pin[1:])
+    ]
+
+
+def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
+    """Pin these rows and columns, and no others. A cell that was chosen is left."""
+    change(pins=_as_said(pane, tuple(pins)), cell=None, cell_b=None, **others)
+
+
+def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
+    """Pin a token of the two lines, or release it; one that is both, as a query unless as_key."""
+    known = sides(_map(pane))
+    found = {axis: known[axis].get(side, []) for axis in ("rows", "columns")}
+    pins = [
+        f"{letter}{places[position]}"
+        for letter, places in zip("qk", found.values(), strict=True)
+        if position < len(places) and places[position] >= 0
+    ]
+    if not pins:
+        return
+    chosen = pins[-1] if as_key else pins[0]
+    before = pane.screen.pins
+    without = [each for each in before if each != chosen]
+    pin(pane, without if chosen in before else [*without, chosen])
+
+
+def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
+    """Pin a cell, by the positions of its query and its key."""
+    map = _map(pane)
+    found = (("q", map.row_of(query)), ("k", map.column_of(key)))
+    pins = tuple(f"{letter}{place}" for letter, place in found if place is not None)
+    cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
+    change(pins=_as_said(pane, pins), **cells, **others)
+
+
+def pinned_cell(pane: Pane) -> tuple[int, int] | None:
+    """Query and key of the cell that is open: the one that was chosen, else the strongest one of
+    what is pinned; None where nothing is.
+    """
+    selection, cell = pane.selection, pane.chosen("cell")
+    attention = selection.attention(pane.recording)
+    if cell and cell[0] < len(attention.queries) and cell[1] < len(attention.keys):
+        return cell
+    map = _map(pane)
+    queries, keys = _last("q", pane, map.row_groups), _last("k", pane, map.column_groups)
+    if queries is None and keys is None:
+        return None
+    return strongest_weight(attention, selection.layer, selection.head, queries, keys)
+
+
+def turn_to_head(pane: Pane, kind: str, layer: int | None, head: int | None) -> None:
+    """Show another head; what is pinned stays so, as far as this kind has it."""
+    said = None if kind == pane.default.kind else kind
+    pins = moved(pane, replace(pane, screen=replace(pane.screen, kind=said)))
+    change(kind=said, layer=layer, head=head, pins=pins)
+
+
+def turn_by(pane: Pane, n: int, per_head: bool = True) -> None:
+    """So many heads on, layer by layer, as long as there are any.
+
+    per_head: whether the heads of a layer have pictures of their own; else it is layers.
+    """
+    selection, suffix = pane.selection, "" if pane.is_locked else pane.suffix
+    attention = selection.attention(pane.recording)
+    heads = n if per_head else n * attention.n_heads
+    place = selection.layer * attention.n_heads + selection.head + heads
+    if 0 <= place < attention.n_layers * attention.n_heads:
+        layer, head = divmod(place, attention.n_heads)
+        change(**{f"layer{suffix}": layer, f"head{suffix}": head})
+
+
+def turn_to_reading(pane: Pane, **choices: Any) -> None:
+    """Show words or pieces, special tokens or none; what is pinned stays so."""
+    change(**choices, pins=moved(pane, replace(pane, screen=replace(pane.screen, **choices))))
+
+
+def pinned_step(pane: Pane) -> int | None:
+    """The step of decoding that wrote what is pinned; None where no such row is.
+
+    Of a word of several pieces, the step that is chosen, else its first one.
+    """
+    map = _map(pane)
+    queries = _last("q", pane, map.row_groups)
+    if queries is None or map.attention.produced is None:
+        return None
+    first = max(0, pane.recording.n_prompt - 1)
+    steps = [query - first for query in queries if query >= first]
+    return pane.screen.step if pane.screen.step in steps else next(iter(steps), None)
+
+
+def pin_step(pane: Pane, step: int) -> None:
+    """Another step of decoding: a row that is pinned gives way to that of the step."""
+    if pinned_step(pane) is None:
+        change(step=step)
+        return
+    change(pins=row_pins(pane, step + max(0, pane.recording.n_prompt - 1)), step=step)
+
+
+def row_pins(pane: Pane, query: int) -> Pins:
+    """What pins the row of this query, and nothing else."""
+    row = _map(pane).row_of(query)
+    return () if row is None else (f"q{row}",)
+
+
+def _as_said(pane: Pane, pins: Pins) -> Pins:
+    """As the Screen says it: by the rows and columns of the first pane."""
+    if pane.beside is None:
+        return pins
+    return moved(replace(pane, screen=replace(pane.screen, pins=pins)), pane.beside)
+
+
+def _map(pane: Pane) -> AttentionMap:
+    """Of the plain weights: which rows and columns there are is the same through every lens."""
+    return read(pane.recording, pane.selection.kind, replace(pane.reading, lens="weight"))
+
+
+def moved(before: Pane, after: Pane) -> Pins:
+    """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
+    old, new = sides(_map(before)), sides(_map(after))
+    found = (_first(pin, old, new) for pin in before.screen.pins)
+    return tuple(dict.fromkeys(pin for pin in found if pin is not None))
+
+
+def _first(pin: str, old: dict[str, dict[str, list[int]]], new: Any) -> str | None:
+    own, other = (("rows", "q"), ("columns", "k"))[:: 1 if pin[0] == "q" else -1]
+    for side, places in old[own[0]].items():
+        if int(pin[1:]) not in places:
+            continue
+        position = places.index(int(pin[1:]))
+        for axis, letter in (own, other):
+            there = new[axis].get(side, [])
+            if position < len(there) and there[position] >= 0:
+                return f"{letter}{there[position]}"
+    return None
+
+
+def _last(letter: str, pane: Pane, groups: Sequence[Group]) -> Group | None:
+    """The positions of the last row or column that is pinned."""
+    found = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
+    known = [groups[place] for place in found if place < len(groups)]
+    return known[-1] if known else None

@@ -1,0 +1,44 @@
+"""Which language a translator of many reads, and which it writes."""
+
+from typing import Any
+
+import streamlit as st
+
+from transformer.checkpoint import Description
+from transformer.visible import visible
+from viz.labels import literal
+from viz.run.request import Languages
+from viz.screen import Screen
+from viz.state.state import bound
+
+NAMES = ("source_language", "target_language")
+
+
+def has_languages(known: Description) -> bool:
+    """Whether a checkpoint is told its languages."""
+    return bool(getattr(known.config, "languages", ()))
+
+
+def chosen_languages(known: Description, screen: Screen) -> Languages:
+    """One of the codes each; None where nothing is chosen, and the checkpoint does not say."""
+    config: Any = known.config
+    said = (screen.source_language, screen.target_language)
+    usual = (config.source_language, config.target_language)
+    pairs = zip(said, usual, strict=True)
+    source, target = (next((c for c in pair if c in config.languages), None) for pair in pairs)
+    return source, target
+
+
+def choose_languages(known: Description, chosen: Languages) -> None:
+    """Draw two lists of the codes that it knows."""
+    config: Any = known.config
+    for title, name, code in zip(("From", "To"), NAMES, chosen, strict=True):
+        usual = getattr(config, name)
+        codes = [*([] if usual else [None]), *config.languages]
+        st.selectbox(
+            literal(title),
+            codes,
+            codes.index(code),
+            format_func=lambda each: visible(each or "model default"),
+            **bound(name, code, usual),
+        )

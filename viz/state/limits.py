@@ -1,0 +1,163 @@
+"""What a visitor may ask of a public server; each limit is a setting, and none holds at home.
+
+A visitor is a session. As anybody may open many, an address has a limit too; a larger one, since
+a room of people may share it.
+"""
+
+import math
+import time
+from collections import deque
+from dataclasses import dataclass, field, fields, replace
+from threading import Lock
+
+import streamlit as st
+
+from transformer import InputError
+from transformer.decoding.method import Option
+from viz.run.metrics import COUNTS
+from viz.run.request import Request, about
+from viz.run.settings import is_public, whole_number
+from viz.state.state import session
+
+MINUTE = 60.0
+MOST_NAMES = 10_000
+"""Addresses, and sessions, that are remembered; those that asked longest ago are forgotten."""
+_previews: dict[str, deque[float]] = {}
+_of_address: dict[str, deque[float]] = {}
+_lock = Lock()
+
+
+def _limit(variable: str, usual: int) -> int | None:
+    return field(default=None, metadata={"variable": variable, "usual": usual})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Each is None at home; in public mode what its variable says, else the usual number."""
+
+    characters: int | None = _limit("HEADSCOPE_MOST_CHARACTERS", 1000)
+    """Of a text."""
+    beam_size: int | None = _limit("HEADSCOPE_MOST_BEAM", 8)
+    tokens: int | None = _limit("HEADSCOPE_MOST_TOKENS", 200)
+    """That a model writes for one text."""
+    runs: int | None = _limit("HEADSCOPE_MOST_RUNS", 30)
+    """Texts of one visitor that a model reads within a minute; those that it still knows, and
+    previews, which wait for each other, are not counted."""
+    runs_of_address: int | None = _limit("HEADSCOPE_MOST_RUNS_OF_ADDRESS", 300)
+    """The same for all visitors of one network address."""
+    previews: int | None = _limit("HEADSCOPE_MOST_PREVIEWS", 300)
+    """Texts of one visitor that are shown while they are typed, within a minute."""
+    sessions: int | None = _limit("HEADSCOPE_MOST_SESSIONS", 250)
+    """Open pages, of all visitors together."""
+
+
+def limits() -> Limits:
+    """Those that hold now. Raises Refusal for a setting that is not a whole number above 0."""
+    if not is_public():
+        return Limits()
+    return Limits(**{each.name: whole_number(**each.metadata) for each in fields(Limits)})
+
+
+def offered(option: Option) -> Option:
+    """The option of a decoding method with no more than visitors may choose."""
+    said = limits()
+    most = {"beam_size": said.beam_size, "max_len": said.tokens}.get(option.name)
+    if most is None or option.most <= most:
+        return option
+    return replace(option, most=most, default=min(option.default, most))
+
+
+def limited(request: Request) -> Request:
+    """The request with no more tokens to write than a visitor may ask for."""
+    most, known = limits().tokens, about(request.checkpoint)
+    if most is None or known is None or not known.family.decodes or known.config.max_len <= most:
+        return request
+    options = dict(request.options)
+    options["max_len"] = min(most, int(options.get("max_len", most)))
+    return replace(request, options=tuple(options.items()))
+
+
+def check_text(text: str) -> None:
+    """Raise InputError for a text that is longer than visitors may enter."""
+    most = limits().characters
+    if most is not None and len(text) > most:
+        raise InputError(
+            f"This server reads texts of up to {most:,} characters; this one has {len(text):,}."
+        )
+
+
+def charge(run: object) -> None:
+    """Count what a model is about to compute for the visitor. Raises InputError with the wait.
+
+    run: what it is; the same one twice in a row, as while it is being written, counts once.
+    """
+    state, said = session(), limits()
+    if run == state.charged:
+        return
+    now, address = time.monotonic(), _address()
+    with _lock:
+        _check_times(state.runs, said.runs, "visitor", now)
+        of_address = _of(address, _of_address)
+        _check_times(of_address, said.runs_of_address, "address", now)
+        for times in (state.runs, of_address):
+            times.append(now)
+    state.charged = run
+    COUNTS.add("headscope_runs_total")
+
+
+def charge_more(n: int) -> None:
+    """Count n further texts, that work which goes on has read. Raises InputError where so many
+    were read within a minute that it is to wait.
+    """
+    state, said, now = session(), limits(), time.monotonic()
+    with _lock:
+        of_address = _of(_address(), _of_address)
+        try:
+            _check_times(state.runs, said.runs, "visitor", now)
+            _check_times(of_address, said.runs_of_address, "address", now)
+        finally:
+            for times in (state.runs, of_address):
+                times.extend([now] * n)
+    COUNTS.add("headscope_runs_total", n)
+
+
+def may_preview(ticket: str) -> bool:
+    """Whether one more text may be shown while it is typed. ticket: names the session."""
+    most = limits().previews
+    if most is None:
+        return True
+    try:
+        with _lock:
+            times = _of(ticket, _previews)
+            _check_times(times, most, "visitor", time.monotonic())
+            times.append(time.monotonic())
+    except InputError:
+        return False
+    return True
+
+
+def _of(name: str, known: dict[str, deque[float]]) -> deque[float]:
+    """The times of this name, which becomes the last one to be forgotten."""
+    times = known.pop(name, deque())
+    known[name] = times
+    while len(known) > MOST_NAMES:
+        del known[next(iter(known))]
+    return times
+
+
+def _check_times(times: deque[float], most: int | None, whose: str, now: float) -> None:
+    """Forget what is older than a minute; raise InputError where the rest is too much."""
+    while times and now - times[0] >= MINUTE:
+        times.popleft()
+    if most is not None and len(times) >= most:
+        COUNTS.add("headscope_refused_total", reason=f"runs of {whose}")
+        wait = math.ceil(MINUTE - (now - times[-most]))
+        seconds = f"{wait} second{'s' * (wait != 1)}"
+        raise InputError(
+            f"This server reads {most} texts per minute for each {whose}: ask again in {seconds}."
+        )
+
+
+def _address() -> str:
+    """Of the visitor, as the last proxy that is trusted says it; empty on this machine."""
+    return st.context.ip_address or ""

@@ -1,0 +1,33 @@
+"""What an address names and does not exist is removed from it: the default is shown instead."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from transformer.analysis.selection import Selection
+from viz.screen import Screen, query
+from viz.state.state import session
+
+
+def mend_head(shown: Selection, suffix: str = "") -> None:
+    """Begin the run again where the Screen names another head than the one that is shown.
+
+    suffix: of the fields that name it.
+    """
+    screen = session().screen
+    said = {name: getattr(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")}
+    wrong = [name for name, value in said.items() if value not in (None, getattr(shown, name))]
+    left: dict[str, Any] = {f"{name}{suffix}": None for name in wrong}
+    if left:
+        mend(replace(screen, **left))
+        st.rerun()
+
+
+def mend(screen: Screen) -> None:
+    """Show this screen. The address of the one before is written over: Back does not lead to it."""
+    state = session()
+    if screen != state.screen:
+        state.led = screen if state.led == state.screen else state.led
+        state.screen, number = screen, state.address.number + 1
+        state.address = replace(state.address, query=query(screen), number=number)

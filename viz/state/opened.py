@@ -1,0 +1,119 @@
+"""Which checkpoints are on offer: the shipped ones, and those that were opened by path.
+
+What somebody opened belongs to the session; the address names its path too, so that a link opens
+it again on a machine that has it.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from logging import getLogger
+from pathlib import Path
+
+import streamlit as st
+
+from transformer import CheckpointError
+from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
+from transformer.formats.own_module import offered
+from viz.labels import literal
+from viz.run.cpu_instead import repeated
+from viz.run.request import Request, is_loaded, open_checkpoint, size_of
+from viz.run.settings import is_public, opened_at_start
+from viz.state.opening import find, find_at_start, is_checkpoint
+from viz.state.state import session
+
+
+def checkpoint_names() -> list[str]:
+    """All that may be chosen, whole or damaged, the first being the default.
+
+    Shipped ones by the names of their folders, others by their paths.
+    """
+    opened = [str(path) for path in at_start()[0]]
+    return [*opened, *shipped_names(), *session().opened]
+
+
+def shipped_names() -> list[str]:
+    """The checkpoints that lie beside the app, or where the operator keeps them."""
+    folder = checkpoints_folder()
+    try:
+        found = sorted(path for path in folder.iterdir())
+    except OSError:
+        return []
+    names = [path.name for path in found if _is_listed(path)]
+    return sorted(names, key=lambda name: name != "en-de")
+
+
+def _is_listed(path: Path) -> bool:
+    try:
+        return (path / CONFIG).is_file() or is_checkpoint(path)
+    except OSError:
+        return False
+
+
+def title(name: str) -> str:
+    """What a checkpoint is called on screen: its folder, with the one above where two are alike."""
+    path = Path(name)
+    if not path.is_absolute():
+        return name
+    if path.parent.name == SNAPSHOTS:
+        return f"{path.parent.parent.name} step {path.stem.lstrip('0') or '0'}"
+    names = [Path(each).name for each in checkpoint_names()]
+    return path.name if names.count(path.name) == 1 else f"{path.parent.name}/{path.name}"
+
+
+def keep_opened(paths: Sequence[Path]) -> str:
+    """Add checkpoints to those of this session. Returns the name of the first one."""
+    opened = session().opened
+    known = [*map(str, at_start()[0]), *opened]
+    opened += [str(path) for path in paths if str(path) not in known]
+    return str(paths[0])
+
+
+def open_linked(name: str | None) -> str | None:
+    """Put on offer what an address names by its path. The name of it. Raises CheckpointError.
+
+    A link fetches nothing from the hub: only a person does.
+    """
+    if name is None or name in checkpoint_names() or not Path(name).is_absolute():
+        return name
+    return keep_opened(find(name, may_fetch=False))
+
+
+def load(request: Request) -> None:
+    """Load the checkpoint, with a word about it where that takes long.
+
+    Raises as `open_checkpoint`.
+    """
+    if is_loaded(request):
+        return
+    name = request.checkpoint
+    size = f"{size_of(checkpoints_folder() / name) / 1e6:,.0f} MB"
+    with st.spinner(f"Loading {literal(title(name))}, {size}"):
+        repeated(name, request.text, lambda: open_checkpoint(request))
+
+
+def at_start() -> tuple[tuple[Path, ...], str | None]:
+    """The checkpoints that the app was started with, or why these cannot be opened.
+
+    Modules that `explore` was given come first.
+    """
+    named, problem = _named_at_start()
+    return (*offered(), *named), problem
+
+
+@lru_cache(maxsize=1)
+def _named_at_start() -> tuple[tuple[Path, ...], str | None]:
+    said = opened_at_start()
+    if not said:
+        return (), None
+    try:
+        return tuple(find_at_start(said)), None
+    except CheckpointError as error:
+        if is_public():  # the path is nobody else's affair
+            getLogger(__name__).error("What HEADSCOPE_CHECKPOINT names: %s", error)
+            return (), "The checkpoint that this server was started with cannot be opened."
+        return (), str(error)
+
+
+def caption_of(request: Request, name: str) -> str:
+    """What stands below a copied figure: the checkpoint, and what is shown of it, by name."""
+    return f"{title(request.checkpoint)} · {name}"

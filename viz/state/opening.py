@@ -1,0 +1,119 @@
+"""Which checkpoints a person may open beside the shipped ones, and where they are.
+
+On the person's own machine that is any folder. A server that others can reach opens nothing
+unless its operator names folders; links that lead out of these are not followed.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from transformer import CheckpointError
+from transformer.formats.opening import format_of
+from transformer.hugging_face.hub import from_hub, is_hub_name
+from viz.run.settings import allowed_folders, is_public
+
+MOST = 200
+"""Checkpoints that one folder of folders may list."""
+OFF = (
+    "Opening paths is off: others can reach this server. Its operator may allow folders with "
+    "HEADSCOPE_FOLDERS."
+)
+
+
+NOT_HERE = (
+    "This server opens checkpoints by path in folders of its operator's choice, and there is none "
+    "at this path."
+)
+"""Said of everything else alike: of what lies outside, leads outside, or does not exist."""
+
+
+def can_open() -> bool:
+    """Whether anything may be opened by its path."""
+    return allowed_folders() is not None or not is_public()
+
+
+def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
+    """The checkpoints that a path or a name on the hub stands for, a folder of folders being many.
+
+    may_fetch: whether a name may be looked up on the hub. Raises CheckpointError in a sentence.
+    """
+    if not can_open():
+        raise CheckpointError(OFF)
+    path = _located(text, may_fetch) if allowed_folders() is None else _among_allowed(text)
+    check_allowed([path])
+    found = _checkpoints(path)
+    for each in found:
+        check_allowed([each, *format_of(each).files(each)])
+    return found
+
+
+def find_at_start(text: str) -> Sequence[Path]:
+    """The same for what the operator named: no folder is closed to them."""
+    return _checkpoints(_located(text, may_fetch=True))
+
+
+def check_allowed(paths: Iterable[Path]) -> None:
+    """Raise CheckpointError for a path outside the allowed folders, wherever its links lead."""
+    folders = allowed_folders()
+    if folders is None:
+        return
+    for path in paths:
+        try:
+            whole = path.resolve()
+        except (OSError, RuntimeError) as error:  # a circle of links
+            raise CheckpointError(NOT_HERE) from error
+        if not any(whole.is_relative_to(folder) for folder in folders):
+            raise CheckpointError(NOT_HERE)
+
+
+def is_checkpoint(path: Path) -> bool:
+    """Whether some format fits."""
+    try:
+        format_of(path)
+    except (CheckpointError, OSError):
+        return False
+    return True
+
+
+def _located(text: str, may_fetch: bool) -> Path:
+    """The absolute path of what was typed. Raises CheckpointError where there is nothing."""
+    said = text.strip().strip("\"'")
+    try:
+        path = Path(said).expanduser().absolute()
+        if path.exists():
+            return path
+    except (OSError, ValueError, RuntimeError):  # too long, or no path at all
+        pass
+    if may_fetch and is_hub_name(said):
+        return from_hub(said)
+    raise CheckpointError(f"There is no {said[:200]} on this machine: type the path of a folder.")
+
+
+def _among_allowed(text: str) -> Path:
+    """The path of what was typed, if it lies in an allowed folder. Nothing outside is looked at.
+
+    Raises CheckpointError.
+    """
+    folders = allowed_folders() or ()
+    said = os.path.normpath(text.strip().strip("\"'"))
+    try:
+        if any(Path(said).is_relative_to(folder) for folder in folders) and Path(said).exists():
+            return Path(said)
+    except (OSError, ValueError):
+        pass
+    raise CheckpointError(NOT_HERE)
+
+
+def _checkpoints(path: Path) -> Sequence[Path]:
+    """The path itself, or what lies in it. Raises CheckpointError where that is nothing."""
+    if is_checkpoint(path):
+        return [path]
+    try:
+        inside = sorted(path.iterdir()) if path.is_dir() else []
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read: {error.strerror}.") from error
+    found = [each for each in inside[: 10 * MOST] if is_checkpoint(each)][:MOST]
+    if not found:
+        format_of(path)  # says what opens
+    return found

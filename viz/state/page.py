@@ -1,0 +1,193 @@
+"""What a page declares of itself, and what it is given to show."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from plotly.graph_objects import Figure
+
+from transformer import Checkpoint, Recording
+from transformer.analysis.reading import Reading, lenses
+from transformer.analysis.selection import Selection
+from transformer.checkpoint import About
+from transformer.models.family import Family
+from viz.components.kit.picture import Picture
+from viz.run.previews import Derive
+from viz.run.request import Answer, Request
+from viz.screen import Screen
+from viz.theme import Theme
+
+Shows = Literal["sentence", "checkpoint", "nothing"]
+"""What is chosen at the top of a page: a sentence and all that makes a model answer it; only the
+checkpoint, where its files are read; nothing, where neither changes the page."""
+
+
+@dataclass(frozen=True)
+class Pane:
+    """An answer on a page, and what is chosen of it. A page may have two, side by side."""
+
+    screen: Screen
+    asked: Request
+    """What the header says; another one than that of the answer where that cannot be answered."""
+    shown: Answer | None
+    opens_at: Selection | None = None
+    """The head where none is chosen; None: as the checkpoint says."""
+    of: Derive | None = None
+    """How the answer follows from that of the page; None: it is that one."""
+    beside: "Pane | None" = None
+    """The first of two, whose rows and columns are those that the Screen's pins name."""
+    suffix: str = ""
+    """Of the fields of the Screen that are about this pane, and of its widgets."""
+
+    @property
+    def is_of_asked_checkpoint(self) -> bool:
+        """Whether something is shown, and not only what another checkpoint answered before."""
+        return self.shown is not None and self.shown.request.checkpoint == self.asked.checkpoint
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it shows the head of the first pane; only another checkpoint has the same."""
+        return self.of is not None and self.beside is not None and self.screen.same_head
+
+    @property
+    def answer(self) -> Answer:
+        """What is shown. Only pages that need no answer have panes without one."""
+        assert self.shown is not None
+        return self.shown
+
+    @property
+    def recording(self) -> Recording:
+        return self.answer.recording
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self.answer.checkpoint
+
+    @property
+    def default(self) -> Selection:
+        """The head that is shown first."""
+        return self.opens_at or first_head(self.checkpoint.about, self.checkpoint.family)
+
+    @property
+    def selection(self) -> Selection:
+        return chosen_head(self.screen, self.recording, self.default, self.suffix)
+
+    @property
+    def usual_tokens(self) -> str:
+        """Words; but single characters are what such a model knows: they are not merged unasked."""
+        return "pieces" if self.checkpoint.about.tokenizer == "characters" else "words"
+
+    @property
+    def reading(self) -> Reading:
+        """As the Screen says; the plain weights for a lens that does not exist."""
+        screen = self.screen
+        rows: Any = screen.rows
+        special: Any = screen.special
+        lens = screen.lens if screen.lens in lenses() else "weight"
+        words = (screen.tokens or self.usual_tokens) == "words"
+        return Reading(lens=lens, rows=rows, words=words, special=special)
+
+    def chosen(self, name: str) -> Any:
+        """The field of the Screen of this name that belongs to this pane."""
+        return getattr(self.screen, f"{name}{self.suffix}")
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A picture as it stands on a page."""
+
+    title: str
+    picture: Picture | None = None
+    state: Mapping[str, Any] = field(default_factory=dict)
+    """What the picture's `data` takes."""
+    figure: Callable[[Theme], Figure] | None = None
+    """Where it is drawn by Plotly: with which colours -> the figure."""
+    small: Callable[[Theme], Figure] | None = None
+    """The same where the screen has less room for it than paper."""
+    sent: tuple[str, Callable[[Theme], bytes]] | None = None
+    """Where it is of more than an answer: its component's name, and with which colours -> what the
+    browser is sent."""
+    html_table: Callable[[Theme], str] | None = None
+    """Where it is a table: with which colours -> HTML."""
+    says: str = ""
+    """What it shows, in a sentence; a picture says it itself."""
+    is_of_text: bool = True
+    """Whether it shows what the model made of the text, and not only the checkpoint."""
+    is_of_checkpoint: bool = True
+    """Whether it shows something of the checkpoint at all."""
+    is_in_address: bool = True
+    """Whether its address is enough to make it again; a button made others, or a clock."""
+    pane: Pane | None = None
+    """Whose picture it is, where that is another one than the page's."""
+
+
+def _nothing(pane: Pane) -> None:
+    pass
+
+
+def _none(pane: Pane) -> Mapping[str, "Shown"]:
+    return {}
+
+
+def _the_same(pane: Pane) -> Pane:
+    return pane
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the app: a file, or a folder, in viz/pages with a constant PAGE."""
+
+    name: str
+    """In the address."""
+    title: str
+    group: str
+    """The menu of the navigation that it is in."""
+    order: int
+    """In the navigation, the first one being the page that opens."""
+    draw: Callable[[Pane], None]
+    choices: Callable[[Pane], None] | None = None
+    """Draws what is chosen in the header, beside the tokens."""
+    below_tokens: Callable[[Pane], None] = _nothing
+    """Draws what stands in the header, below the tokens."""
+    shown: Callable[[Pane], Pane] = _the_same
+    """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
+    shows: Shows = "sentence"
+    figures: Callable[[Pane], Mapping[str, "Shown"]] = _none
+    """By name, the pictures that can be taken along as figures, the main one first."""
+    tells: bool = False
+    """Whether it draws the story of the Screen by itself."""
+    edits: Literal["none", "own", "shown", "made"] = "none"
+    """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
+    its answer is of the model unchanged, and the page itself says what is changed."""
+
+    @property
+    def has_pictures(self) -> bool:
+        """Whether there is something to look at, which may be a scene of a story."""
+        return self.figures is not _none
+
+
+PAGES: dict[str, Page] = {}
+"""Those of the app, once it is open: so scenes of a story are recorded below any page."""
+
+
+def first_head(said: About, family: Family) -> Selection:
+    """The head that a checkpoint names, of a kind that its family has."""
+    kind, layer, head = said.opens_at
+    kinds = list(family.attentions)
+    return Selection(kind if kind in kinds else kinds[0], layer, head)
+
+
+def chosen_head(
+    screen: Screen, recording: Recording, default: Selection, suffix: str = ""
+) -> Selection:
+    """The head that these fields of the Screen name; the default where it does not exist."""
+    chosen = [getattr(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")]
+    kinds = list(recording.attentions)
+    kind = next(each for each in (chosen[0], default.kind, *kinds) if each in kinds)
+    attention = recording.attentions[kind]
+    layer = _one_of(attention.n_layers, chosen[1], default.layer)
+    return Selection(kind, layer, _one_of(attention.n_heads, chosen[2], default.head))
+
+
+def _one_of(n: int, chosen: int | None, default: int) -> int:
+    return chosen if chosen is not None and chosen < n else min(default, n - 1)

@@ -1,0 +1,97 @@
+"""A scene that asks: the question stands in place of the picture until it is answered."""
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from transformer.refusal import Refusal
+from viz.components.question.question import question
+from viz.lessons.seen import Seen
+from viz.run.request import answer, answer_at_hand
+from viz.screen import Screen
+from viz.state.asked import asked_on
+from viz.state.focus import row_pins
+from viz.state.limits import charge
+from viz.state.opened import checkpoint_names
+from viz.state.page import Page, Pane
+from viz.state.state import change, current_theme, session
+from viz.stories.asking import asked_of, payload_of
+from viz.talks.rooms import ROOMS
+from viz.talks.stage import on_stage
+from viz.talks.stories import story_of
+from viz.talks.tally import points_of, question_of, why_not_counted
+
+
+def is_asked(pane: Pane) -> bool:
+    """Draw the question of the scene that is on the stage; whether it still waits for its answer:
+    then nothing that holds a weight of its row may be sent to the browser.
+    """
+    if not on_stage() or pane.shown is None:
+        return False
+    guess = _ask(pane)
+    if guess:  # the answer takes the place of the words that led to it
+        st.html("<style>.st-key-scene p { display: none; }</style>")
+    return guess is False
+
+
+def ask_presenter(page: Page) -> None:
+    """Draw the question on the presenter's window, without its picture."""
+    screen = session().screen
+    story = story_of(screen.story)
+    asks = story is not None and story.scenes[story.nearest(screen.scene) - 1].question
+    if not asks or page.shows != "sentence" or not checkpoint_names():
+        return
+    asked = asked_on(page)
+    try:
+        if answer_at_hand(asked) is None:
+            charge(asked)
+        pane = page.shown(Pane(screen, asked, answer(asked)))
+    except Refusal:
+        return  # the wall says why
+    if pane.shown is not None:
+        _ask(pane)
+
+
+def _ask(pane: Pane) -> bool | None:
+    """Draw the question about what is shown. Whether it is revealed; None: nothing is asked."""
+    screen, shown = session().screen, pane.answer
+    story = story_of(screen.story)
+    if story is None:
+        return None
+    scene = story.scenes[story.nearest(screen.scene) - 1]
+    seen = asked_of(scene, shown.checkpoint, shown.recording, shown.request.method)
+    if seen is None:
+        return None
+    guess, of, uncounted = screen.guess, "", ""
+    if screen.room is not None:
+        said = _said()
+        of, room = question_of(said), ROOMS.known(screen.room)
+        if room is not None:
+            room.ask(said, seen.words)
+            uncounted = why_not_counted(seen.words)
+            guess = room.guess_of(of) if guess is None else guess
+    payload = payload_of(scene, seen, shown.request.text, guess is not None)
+    on_reveal = partial(_reveal, pane, seen)
+    question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
+    return guess is not None
+
+
+def _said() -> Screen:
+    """The screen as its room says it, where nobody has changed anything since."""
+    state = session()
+    return state.asked if state.asked and state.screen == state.led else state.screen
+
+
+def _reveal(pane: Pane, seen: Seen, said: object) -> None:
+    """Show the truth, and in the picture the row that it is of. said: of a browser, which may say
+    anything.
+    """
+    points, place = points_of(said), seen.place
+    is_whole = points is not None and len(points) == len(seen.words)
+    row: dict[str, Any] = {}
+    if pane.screen.page == "decode":
+        row = {"step": max(0, place.query - max(0, pane.recording.n_prompt - 1))}
+    elif not pane.screen.pins and pane.selection.kind == place.kind:
+        row = {"pins": row_pins(pane, place.query)}
+    change(guess=points if is_whole else (), **row)

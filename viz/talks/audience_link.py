@@ -1,0 +1,73 @@
+"""The link by which an audience follows a talk, as text and as a QR code; or why there is none."""
+
+import ipaddress
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+from streamlit import net_util
+
+from viz.run.hosts import is_known_host
+from viz.run.settings import is_reached_by_others
+from viz.talks.room_routes import rooms_address
+
+AT_HOME = (
+    "Phones cannot follow: this server listens to this machine only. Start it with "
+    "“make run ADDRESS=0.0.0.0”, and give the talk from there."
+)
+NO_NETWORK = "Phones cannot follow: this machine is in no network."
+NOT_LISTED = (
+    "Phones cannot follow by this machine's number: open the talk by a name that HEADSCOPE_HOSTS "
+    "lists."
+)
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """What the audience needs. Either a link and its code, or why there is none."""
+
+    link: str = ""
+    qr: str = ""
+    """A picture's address that holds the whole picture."""
+    why: str = ""
+
+
+def invitation(code: str) -> Invitation:
+    """To the room of this code, as somebody else's phone reaches it."""
+    host = _host(st.context.url or "")
+    if host is None:
+        return Invitation(why=AT_HOME if not is_reached_by_others() else NO_NETWORK)
+    if not is_known_host(host.encode("latin-1", "replace")):
+        return Invitation(why=NOT_LISTED)
+    scheme = urlsplit(st.context.url or "").scheme or "http"
+    link = f"{scheme}://{host}{rooms_address()}/{code}"
+    return Invitation(link, qr_code(link))
+
+
+@lru_cache(maxsize=64)
+def qr_code(text: str) -> str:
+    """A QR code, black on white in every theme, as cameras need it: a data: address of an SVG."""
+    code = segno.make(text, error="m", micro=False)
+    return str(code.svg_data_uri(border=3, light="#fff", omitsize=True, nl=False))
+
+
+def _host(url: str) -> str | None:
+    """Name and port of this server, as others say them; None where they cannot."""
+    parts = urlsplit(url)
+    if not is_loopback(parts.hostname or "localhost"):
+        return parts.netloc
+    number = net_util.get_internal_ip() if is_reached_by_others() else None
+    if number is None or is_loopback(number):
+        return None
+    port = parts.port or st.get_option("server.port")
+    return f"[{number}]:{port}" if ":" in number else f"{number}:{port}"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name leads to the machine that asks for it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,220 @@
+"""The addresses of rooms: one opens a room, one is a socket of those in it, one leads phones there.
+
+A window that listens is told where the talk is, at once and after each move; the presenter's, whose
+browser holds the key in a cookie, says where it goes. Any other only answers what the talk asks.
+"""
+
+import asyncio
+import html
+import json
+import time
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from viz.run.hosts import SENTENCE_PAGE, base_path
+from viz.screen import FIRST_PAGE, Screen, link, parse
+from viz.talks.rooms import LONGEST, OVER, ROOMS, Listener, Room, RoomError, holds, new_key
+from viz.talks.tally import points_of
+
+KEY = "headscope-talk"
+"""The cookie; each room has its own, at its own path."""
+MOST_BYTES = 2**16
+"""Of what is said in a room."""
+MOST_OF_ANSWER = 2**10
+PAUSE = 0.1
+"""Seconds between two news for a window without the key: many answers at once are told together."""
+NO_ROOM = 4404
+"""How a socket ends where there is no such room."""
+NO_MORE = 4429
+"""The same where nobody else may enter."""
+GONE = (
+    "This talk is not here: it is over, or the link is not whole. "
+    "Ask whoever gives it for the link again."
+)
+
+
+def room_routes() -> list[BaseRoute]:
+    """What the server answers beside Streamlit's own."""
+    place = rooms_address()
+    return [
+        Route(place, _open, methods=["POST"]),
+        Route(f"{place}/{{code}}", _lead, methods=["GET"]),
+        WebSocketRoute(f"{place}/{{code}}/news", _talk),
+    ]
+
+
+def rooms_address() -> str:
+    """The path below which rooms are."""
+    return f"{_base()}/talk"
+
+
+def windows(screen: Screen, code: str) -> dict[str, str]:
+    """Links to the windows of a talk that is at this screen."""
+    return {role: seen_by(screen, role, code) for role in ("stage", "presenter")}
+
+
+def seen_by(screen: Screen, role: str | None, code: str | None) -> str:
+    """The address of a screen for a window of this role."""
+    return link(replace(screen, role=role, room=code, draft=None))
+
+
+def screen_of(address: str) -> Screen:
+    """What an address of the app, relative to any page, says. Raises ValueError."""
+    parts = urlsplit(address)
+    page = unquote(parts.path.rpartition("/")[2]) or FIRST_PAGE
+    return parse({**dict(parse_qsl(parts.query, keep_blank_values=True)), "page": page})
+
+
+async def _open(asked: Request) -> Response:
+    """A room for the talk of the address that is posted; its key goes into a cookie."""
+    said = await _posted(asked)
+    if said is None or not _is_own_page(asked):
+        return Response(status_code=400)
+    try:
+        key, screen = new_key(), screen_of(said)
+    except ValueError:
+        return Response(status_code=400)
+    try:
+        room = ROOMS.open(_who(asked), key)
+    except RoomError as error:
+        return JSONResponse({"why": str(error)}, 503)
+    ROOMS.move(room, screen)
+    answer = JSONResponse(windows(screen, room.code))
+    answer.set_cookie(
+        KEY,
+        key,
+        max_age=int(LONGEST),
+        path=f"{rooms_address()}/{room.code}",
+        secure=asked.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return answer
+
+
+async def _lead(asked: Request) -> Response:
+    """Whoever has the short link sees what the talk is at."""
+    room = ROOMS.get(asked.path_params["code"])
+    if room is None or room.screen is None:
+        return HTMLResponse(SENTENCE_PAGE.format(said=html.escape(GONE)), 404)
+    there = seen_by(room.screen, "audience", room.code).removeprefix(".")
+    return RedirectResponse(f"{_base()}{there}", 303, {"cache-control": "no-store"})
+
+
+async def _talk(socket: WebSocket) -> None:
+    """Tell a window where the talk is, as long as it listens; hear where its presenter goes."""
+    code, key = socket.path_params["code"], socket.cookies.get(KEY, "")
+    await socket.accept()
+    if not _is_own_page(socket):
+        await socket.close(NO_ROOM)
+        return
+    is_presenters, room = holds(key, code), ROOMS.get(code)
+    try:
+        if room is None and is_presenters:  # the server has begun anew since
+            room = ROOMS.open(_who(socket), key)
+        if room is None:
+            await socket.close(NO_ROOM)
+            return
+        asks = socket.query_params
+        listener = room.enter(is_presenters, asks.get("who", ""), asks.get("role") == "audience")
+    except RoomError:
+        await socket.close(NO_MORE)
+        return
+    telling = asyncio.create_task(_tell(socket, room, listener))
+    try:
+        await _hear(socket, room, listener)
+    finally:
+        room.leave(listener)
+        telling.cancel()
+
+
+async def _tell(socket: WebSocket, room: Room, listener: Listener) -> None:
+    """Send where the talk is, whenever that has changed: the newest only."""
+    while not room.is_over:
+        await listener.woken.wait()
+        listener.woken.clear()
+        if not room.is_over:
+            await _send(socket, room, listener)
+        if not listener.holds:
+            await asyncio.sleep(PAUSE)
+    await socket.close(NO_ROOM)
+
+
+async def _send(socket: WebSocket, room: Room, listener: Listener) -> None:
+    role = socket.query_params.get("role")
+    to = room.screen and seen_by(room.screen, role, room.code)
+    news: dict[str, Any] = {"n": room.n, "to": to, "over": room.over, "holds": listener.holds}
+    news["tally"] = room.told(listener)
+    if listener.holds:
+        news |= {"done": listener.done, "following": room.n_following}
+    await socket.send_text(json.dumps(news))
+
+
+async def _hear(socket: WebSocket, room: Room, listener: Listener) -> None:
+    """Until the window leaves, or says what it may not."""
+    while True:
+        try:
+            said = await socket.receive_text()
+        except (WebSocketDisconnect, RuntimeError, KeyError):  # it left, or it sent bytes
+            return
+        if answer := _answer(said):
+            if not listener.may_answer(time.monotonic()):
+                break
+            room.answer(listener, *answer)
+        elif listener.holds and (move := _move(said)):
+            listener.done, screen, over = move
+            ROOMS.move(room, screen, over)
+        else:
+            break
+    await socket.close(1008)
+
+
+def _answer(said: str) -> tuple[str, tuple[int, ...]] | None:
+    """Which question is answered with which points; None where something else is said."""
+    try:
+        told: Any = json.loads(said) if len(said) <= MOST_OF_ANSWER else None
+        of, points = told["of"], points_of(told["points"])
+        return (of, points) if isinstance(of, str) and points is not None else None
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
+
+
+def _move(said: str) -> tuple[int, Screen, str] | None:
+    """The window's number of it, screen, and what hides that; None where something else is said."""
+    try:
+        told: Any = json.loads(said) if len(said) <= MOST_BYTES else None
+        n, to, over = told["id"], told["to"], told["over"]
+        is_move = type(n) is int and isinstance(to, str) and over in OVER
+        return (n, screen_of(to), over) if is_move else None
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
+
+
+async def _posted(asked: Request) -> str | None:
+    content = b""
+    async for part in asked.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            return None
+    return content.decode("utf-8", "replace")
+
+
+def _is_own_page(asked: HTTPConnection) -> bool:
+    """Whether a page of ours asks, and none of another server."""
+    origin = asked.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == asked.headers.get("host")
+
+
+def _who(asked: HTTPConnection) -> str:
+    return asked.client.host if asked.client else ""
+
+
+def _base() -> str:
+    base = base_path()
+    return f"/{base}" if base else ""

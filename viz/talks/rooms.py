@@ -1,0 +1,254 @@
+"""Rooms: where a talk is, for all windows and phones that follow it. In this process's memory.
+
+A room is named by a code that nobody guesses, and moved by whoever has its key: the code is made
+from the key, so that whoever has it can open the same room again after the server has ended. Each
+move has the next number, and the last one holds. All of it happens in the server's one loop, so
+nothing is locked; only `known`, `ask` and `guess_of` are for the threads in which pages are drawn.
+"""
+
+import asyncio
+import re
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+from transformer.refusal import Refusal
+from viz.screen import Screen
+from viz.talks.tally import MOST_WORDS, Tally, question_of
+
+MOST, MOST_OF_ADDRESS = 200, 20
+"""Rooms of all people, and of one network address."""
+MOST_LISTENERS = 1000
+"""Windows and phones in one room."""
+MOST_QUESTIONS = 20
+"""Whose answers a room remembers."""
+RATE, AT_ONCE = 5.0, 20
+"""Answers per second of one listener, and so many more where it rested before."""
+LONGEST = 12 * 3600.0
+"""Seconds after its last move at which a room ends."""
+OVER = ("", "blank", "qr")
+"""Nothing, black, or the audience's link as a QR code."""
+_CODE_BYTES, _KEY_BYTES = 9, 24
+_NAME = re.compile(r"[\w-]{8,40}")
+
+
+class RoomError(Refusal):
+    """A room that cannot be opened or entered; the message says why."""
+
+
+@dataclass(eq=False)
+class Listener:
+    """A window or a phone in a room."""
+
+    holds: bool
+    """Whether it has the key."""
+    who: str = ""
+    """What its browser calls itself, so that whoever comes back is known."""
+    answers: bool = False
+    """Whether it is a phone of the audience: it is asked, and told of no other answers before the
+    truth is shown."""
+    done: int = 0
+    """The last of its moves that was heard."""
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    """There is news for it."""
+    owes: float = 0.0
+    said_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.who):
+            self.who = secrets.token_hex(8)
+
+    def may_answer(self, now: float) -> bool:
+        """Whether it does not answer too often. now: seconds of a clock that only goes forward."""
+        self.owes = max(self.owes - RATE * (now - self.said_at), 0) + 1
+        self.said_at = now
+        return self.owes <= AT_ONCE
+
+
+@dataclass
+class Room:
+    """Where a talk is."""
+
+    code: str
+    address: str
+    """The network address of whoever opened it."""
+    moved: float
+    """When it was moved last, on a clock that only goes forward."""
+    screen: Screen | None = None
+    """What everybody is to see, of no role and no room; None: nothing was said yet."""
+    over: str = ""
+    """What hides the scene on the wall: one of OVER."""
+    n: int = 0
+    """How often it was moved."""
+    listeners: set[Listener] = field(default_factory=set)
+    question: str = ""
+    """What its scene would ask, as `question_of` names it."""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """Of questions, the newest last."""
+    is_over: bool = False
+
+    @property
+    def n_following(self) -> int:
+        """How many there are beside the presenter's own windows."""
+        return sum(not each.holds for each in self.listeners)
+
+    def enter(self, holds: bool, who: str = "", answers: bool = False) -> Listener:
+        """Be told of every move from now on. Raises RoomError where too many are.
+
+        who, answers: as a Listener has them.
+        """
+        if len(self.listeners) >= MOST_LISTENERS and not holds:
+            raise RoomError(f"{MOST_LISTENERS} windows follow this talk: there is no more room.")
+        listener = Listener(holds, who, answers)
+        self.listeners.add(listener)
+        listener.woken.set()
+        self._tell_walls()
+        return listener
+
+    def leave(self, listener: Listener) -> None:
+        """Be told nothing more."""
+        self.listeners.discard(listener)
+        self._tell_walls()
+
+    def tell(self) -> None:
+        """Wake all who listen."""
+        for each in self.listeners:
+            each.woken.set()
+
+    def ask(self, screen: Screen, words: tuple[str, ...]) -> None:
+        """Somebody sees the question of this screen, on these words, as the server drew it."""
+        if _of_all(screen) != self.screen or len(words) > MOST_WORDS:
+            return  # it has wandered, or is still on its way
+        known = self.tallies.setdefault(self.question, Tally(words))
+        if known.words != words and known.guess is None:
+            self.tallies[self.question] = Tally(words)
+
+    def guess_of(self, question: str) -> tuple[int, ...] | None:
+        """With which points this was revealed; None: it was not."""
+        known = self.tallies.get(question)
+        return None if known is None else known.guess
+
+    def answer(self, listener: Listener, question: str, points: tuple[int, ...]) -> None:
+        """Count what a listener says, if it is about what is asked now."""
+        if question == self.question and (tally := self.tallies.get(question)) is not None:
+            tally.put(listener.who, points)
+            self._tell_walls()
+        listener.woken.set()
+
+    def told(self, listener: Listener) -> dict[str, Any]:
+        """What is said of the answers: to the audience only its own, until the truth is shown."""
+        tally = self.tallies.get(self.question) or Tally()
+        asked = {each.who for each in self.listeners if each.answers} | tally.answers.keys()
+        is_shown = tally.guess is not None or not listener.answers
+        all_told = {**tally.told(), "asked": len(asked)} if is_shown else {}
+        mine = {"mine": tally.counted(listener.who)} if listener.answers else {}
+        return {"of": self.question, "revealed": tally.guess is not None, **mine, **all_told}
+
+    def turn(self, screen: Screen) -> None:
+        """Be at this screen, and at its question."""
+        self.screen = _of_all(screen)
+        self.question = question_of(self.screen)
+        if screen.guess is not None:
+            self.tallies.setdefault(self.question, Tally()).reveal(screen.guess)
+        for old in list(self.tallies)[:-MOST_QUESTIONS]:
+            del self.tallies[old]
+
+    def _tell_walls(self) -> None:
+        """Of the audience, how many there are, or what they say, has changed."""
+        for each in self.listeners:
+            if not each.answers:
+                each.woken.set()
+
+
+class Rooms:
+    """Code -> room. now: seconds of a clock that only goes forward."""
+
+    def __init__(
+        self,
+        most: int = MOST,
+        most_of_address: int = MOST_OF_ADDRESS,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most, self._most_of_address, self._now = most, most_of_address, now
+        self._known: dict[str, Room] = {}
+
+    def open(self, address: str, key: str) -> Room:
+        """The room of this key. Raises RoomError where there are too many.
+
+        Where all are taken, one in which nobody is ends for it: the one not moved for longest.
+        """
+        self._end_old()
+        code = code_of(key)
+        if code in self._known:
+            return self._known[code]
+        mine = [each for each in self._known.values() if each.address == address]
+        if len(mine) >= self._most_of_address:
+            self._make_place(mine, "this network", self._most_of_address)
+        if len(self._known) >= self._most:
+            self._make_place(list(self._known.values()), "this server", self._most)
+        room = self._known[code] = Room(code, address, self._now())
+        return room
+
+    def get(self, code: str) -> Room | None:
+        """The room of this code, if it is not over."""
+        self._end_old()
+        return self._known.get(code)
+
+    def known(self, code: str | None) -> Room | None:
+        """The same for a thread beside the loop: nothing ends by it."""
+        return self._known.get(code or "")
+
+    def move(self, room: Room, screen: Screen, over: str = "") -> None:
+        """Lead everybody there. over: one of OVER."""
+        room.turn(screen)
+        room.n, room.over, room.moved = room.n + 1, over, self._now()
+        room.tell()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def _end_old(self) -> None:
+        for room in list(self._known.values()):
+            if self._now() - room.moved > LONGEST:
+                self._end(room)
+
+    def _make_place(self, rooms: list[Room], whose: str, most: int) -> None:
+        left = [each for each in rooms if not each.listeners]
+        if not left:
+            raise RoomError(
+                f"All {most} rooms of {whose} are taken. Ask again when another talk is over."
+            )
+        self._end(min(left, key=lambda each: each.moved))
+
+    def _end(self, room: Room) -> None:
+        del self._known[room.code]
+        room.is_over = True
+        room.tell()
+
+
+def _of_all(screen: Screen) -> Screen:
+    """What a screen is for all windows."""
+    return replace(screen, role=None, room=None, draft=None)
+
+
+def new_key() -> str:
+    """What only the presenter's browser is told."""
+    return secrets.token_urlsafe(_KEY_BYTES)
+
+
+def code_of(key: str) -> str:
+    """The room that a key opens."""
+    digest = blake2b(key.encode("utf-8", "replace"), digest_size=_CODE_BYTES, person=b"talk")
+    return urlsafe_b64encode(digest.digest()).decode()
+
+
+def holds(key: str, code: str) -> bool:
+    """Whether the key is that of the room."""
+    return bool(key) and secrets.compare_digest(code_of(key).encode(), code.encode())
+
+
+ROOMS = Rooms()

@@ -1,0 +1,124 @@
+"""Which story an address names: a shipped one, one that is put together here, or a file's."""
+
+from collections.abc import Collection
+from functools import lru_cache
+from pathlib import Path
+
+from transformer.files.foreign_file import read_file
+from transformer.files.foreign_text import shown
+from transformer.refusal import Refusal
+from viz.state.opening import OFF, can_open, check_allowed, find
+from viz.stories.reading import LARGEST, read_story
+from viz.stories.shipped import shipped_stories
+from viz.stories.story import Story, StoryError
+from viz.talks.drafts import DRAFTS, PREFIX
+
+_offered: set[Path] = set()
+"""Files that the operator opened the app with."""
+
+
+def story_of(name: str | None) -> Story | None:
+    """The story of this name or path; None where there is none, or it cannot be read."""
+    try:
+        return open_story(name or "")
+    except Refusal:
+        return None
+
+
+def why_not(name: str | None) -> str | None:
+    """Why the story of this name is not told; None where it is, or none is named."""
+    if name is None:
+        return None
+    try:
+        open_story(name)
+    except Refusal as error:
+        return str(error)
+    return None
+
+
+def open_story(name: str) -> Story:
+    """The story of this name or path. Raises StoryError and CheckpointError, in a sentence."""
+    if (known := shipped_stories().get(name)) is not None:
+        return known
+    if name.startswith(PREFIX):
+        draft = DRAFTS.read(name.removeprefix(PREFIX))
+        if draft is None or not draft.scenes:
+            raise StoryError("That story is not here any more: open the file that it was saved as.")
+        return draft
+    return _from_path(name)
+
+
+def offer(path: Path) -> Story:
+    """The story of a file that the app is started with: everybody may open it by its path.
+
+    Raises StoryError and CheckpointError, in a sentence.
+    """
+    whole = path.expanduser().absolute()
+    _offered.add(whole)
+    return open_story(str(whole))
+
+
+def doubts(story: Story, known: Collection[str]) -> list[str]:
+    """What a story names that is not here, in sentences with the lines of its file.
+
+    known: names and paths of the checkpoints that may be chosen. Another may be opened later.
+    """
+    screens = [scene.screen for scene in story.scenes]
+    used = {story.checkpoint, *(each.checkpoint for each in screens)}
+    used |= {each.checkpoint_b for each in screens}
+    said, file = dict[str, str](), shown(Path(story.name).name)
+    for each in story.named:
+        line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"
+        name = shown(each.name, 80)
+        if each.sort == "host":
+            said.setdefault(each.name, f"{line}: scenes open here, and not at {name}.")
+        elif each.name in used and not _is_there(each.name, known):
+            why = f"there is no checkpoint {name} here. Open it before the talk"
+            said.setdefault(each.name, f"{line}: {why}, or other weights are shown.")
+    return list(said.values())
+
+
+def is_draft(story: Story) -> bool:
+    """Whether it is put together here, and no file."""
+    return story.name.startswith(PREFIX)
+
+
+def _is_there(name: str, known: Collection[str]) -> bool:
+    if name in known:
+        return True
+    try:
+        return Path(name).is_absolute() and bool(find(name, may_fetch=False))
+    except Refusal:
+        return False
+
+
+def _from_path(name: str) -> Story:
+    path = Path(name)
+    if not path.is_absolute():
+        raise StoryError("There is no story of that name here: a file is opened by its whole path.")
+    if path not in _offered:
+        if not can_open():
+            raise StoryError(OFF)
+        check_allowed([path])
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise StoryError(f"There is no story at {path.name[:80]} on this machine.") from error
+    return _read(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, written: int, size: int) -> Story:
+    """written, size: of the file, which is read again when it changes."""
+    return of_content(str(path), read_file(path, LARGEST))
+
+
+def of_content(name: str, content: bytes) -> Story:
+    """The story that a file's bytes tell. Raises StoryError."""
+    if len(content) > LARGEST:
+        raise StoryError(f"{Path(name).name}: this is longer than any story, {LARGEST:,} bytes.")
+    try:
+        return read_story(content.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise StoryError(f"{Path(name).name}: line {line}: this is not text in UTF-8.") from error
