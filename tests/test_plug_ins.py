@@ -94,6 +94,12 @@ def test_a_recipe_is_listed(found: dict[str, Any]) -> None:
     assert "short-copy" in found["recipe"]["help"]
 
 
+def test_a_command_runs_in_a_shell(found: dict[str, Any]) -> None:
+    assert re.search(r"^ +count +count the parameters", found["shell_command"]["help"], re.M)
+    thousands = found["shell_command"]["result"]["thousands"]
+    assert thousands * 1000 == found["format"]["parameters"]
+
+
 def test_a_word_is_explained_in_pictures_and_in_the_glossary(found: dict[str, Any]) -> None:
     assert "sink" in found["word"]["cards"]
     assert "| attention sink | A key that gets weight " in found["word"]["table"]

@@ -2,8 +2,6 @@
 
 python -m viz figure ADDRESS --out figure.pdf: a picture of it; python -m viz open figure.pdf: back.
 python -m viz open talk.md: a story of one's own.
-
-What needs no browser: python -m viz train, decode, evaluate and inspect.
 """
 
 import argparse
@@ -16,12 +14,11 @@ from typing import Any
 
 from transformer import Checkpoint, CheckpointError
 from transformer.__main__ import main as command
+from transformer.discover import discover
 from transformer.own_module.failure import in_a_sentence
 from transformer.refusal import Refusal
 from viz.commands import add_commands, link_of, save_figure
 
-COMMANDS = ("train", "decode", "evaluate", "inspect")
-"""Those of `transformer`."""
 MODULE = "explored_script"
 """The name under which a script is imported: its own may be that of another module."""
 
@@ -29,7 +26,7 @@ MODULE = "explored_script"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the app until it is stopped; what a person can mend ends in one sentence."""
     said = sys.argv[1:] if arguments is None else list(arguments)
-    if said and said[0] in COMMANDS:
+    if said and said[0] in discover("transformer.commands", "COMMAND"):
         return command(said)
     options = _parser().parse_args(said)
     sys.argv = [str(Path(options.script.partition(":")[0])) if options.script else "headscope"]
@@ -87,8 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     explore = commands.add_parser("explore", help="open a torch module of your own")
     explore.add_argument("script", help="script.py:build, where build() returns from_module(...)")
     opener = add_commands(commands)
-    for name in COMMANDS:
-        commands.add_parser(name, add_help=False, help="as python -m transformer has it")
+    for each in discover("transformer.commands", "COMMAND").values():
+        commands.add_parser(each.name, add_help=False, help=each.title)
     for each in (parser, explore, opener):
         each.add_argument("--port", type=int, help="the first free one from 8501 when left out")
         each.add_argument("--address", default="localhost", help="0.0.0.0 lets others in")

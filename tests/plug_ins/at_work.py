@@ -129,6 +129,11 @@ def recipe(checkpoint: Checkpoint) -> Any:
     return {"help": command("train", "--help")}
 
 
+def shell_command(checkpoint: Checkpoint) -> Any:
+    said = command("count", str(COPY), "--unit", "thousands", "--json")
+    return {"help": command("--help"), "result": json.loads(said)}
+
+
 def word(checkpoint: Checkpoint) -> Any:
     return {"cards": re.findall(r'data-word="(\w+)"', HEAD_VIEW.html), "table": table()}
 
@@ -150,6 +155,6 @@ def task(checkpoint: Checkpoint) -> Any:
 
 if __name__ == "__main__":
     copy = load_checkpoint(COPY, "cpu")
-    kinds = (metric, lens, method, edit, family, format, mapping, recipe, word, task)
+    kinds = (metric, lens, method, edit, family, format, mapping, recipe, shell_command, word, task)
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
     sys.exit(0)

@@ -1,17 +1,18 @@
 """python -m transformer sweep: every head off on the sentences of a file."""
 
-import argparse
 import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
 from transformer.analysis.sweep_table import Line, check_place, read, write
 from transformer.checkpoint import Checkpoint
+from transformer.commands.arguments import add_checkpoint
+from transformer.commands.command import Command, Result, table
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
 from transformer.training.evaluation.head_bleu import head_bleu
@@ -22,26 +23,27 @@ PAUSE = 5.0
 """Seconds between two times that the table is written."""
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    """What `sweep` takes besides the checkpoint."""
-    command.add_argument(
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `sweep` takes."""
+    add_checkpoint(parser)
+    parser.add_argument(
         "--data",
         type=Path,
         required=True,
         metavar="FILE",
         help="a sentence per line; what follows a tab is left out (--bleu reads it)",
     )
-    command.add_argument(
+    parser.add_argument(
         "--out", type=Path, help="a .csv or .parquet; one that is there is continued"
     )
-    command.add_argument(
+    parser.add_argument(
         "--pairs",
         type=_count,
         default=0,
         metavar="N",
         help="all pairs of the N heads that are worth most, too",
     )
-    command.add_argument(
+    parser.add_argument(
         "--bleu",
         type=_count,
         default=0,
@@ -51,8 +53,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def sweep_command(options: argparse.Namespace) -> dict[str, Any]:
-    """Run it. Raises Refusal."""
+def run(options: Namespace) -> Result:
+    """What each head is worth, and pairs of them. Raises Refusal."""
     if options.bleu:
         return _bleu(options)
     if options.out is not None:
@@ -63,21 +65,19 @@ def sweep_command(options: argparse.Namespace) -> dict[str, Any]:
     lines = _swept(checkpoint, sentences, before, options)
     if not lines:
         raise InputError(f"{options.data} has no sentence that {checkpoint.name} reads.")
-    found = worths(lines)
-    if options.json:
-        return {
-            "sentences": len({line.sentence for line in lines}),
-            "heads": [asdict(each) for each in found if " " not in each.edits],
-            "pairs": [asdict(each) for each in found if " " in each.edits],
-        }
-    return _said(found)
+    worth = [asdict(each) for each in worths(lines)]
+    return {
+        "sentences": len({line.sentence for line in lines}),
+        "heads": [each for each in worth if " " not in each["edits"]],
+        "pairs": [each for each in worth if " " in each["edits"]],
+    }
 
 
 def _swept(
     checkpoint: Checkpoint,
     sentences: dict[int, str],
     before: Sequence[Line],
-    options: argparse.Namespace,
+    options: Namespace,
 ) -> list[Line]:
     written = time.monotonic()
     latest: Sequence[Line] = before
@@ -99,26 +99,27 @@ def _swept(
 def _sentences(file: Path) -> dict[int, str]:
     """Line number from 1 -> its sentence; empty lines are none. Raises Refusal."""
     lines = read_lines(file.parent, file.name)
-    found = {i: line.partition("\t")[0].strip() for i, line in enumerate(lines, 1)}
-    sentences = {i: sentence for i, sentence in found.items() if sentence}
+    texts = {i: line.partition("\t")[0].strip() for i, line in enumerate(lines, 1)}
+    sentences = {i: text for i, text in texts.items() if text}
     if not sentences:
         raise InputError(f"{file} has no sentence: write one per line.")
     return sentences
 
 
-def _said(found: Sequence[Worth]) -> dict[str, str]:
-    """Edit -> its mean and interval, those that cost most first; then pairs by their synergy."""
-    said = {
+def text(result: Result) -> str:
+    """Edit, mean and interval, those that cost most first; then pairs by their synergy."""
+    if "heads" not in result:  # of BLEU
+        return table(result)
+    heads, pairs = ([Worth(**each) for each in result[kind]] for kind in ("heads", "pairs"))
+    lines = {
         "mean change of the output's log-probability, in nats": "between these lie 95 % of the "
         "means of resampled sentences"
     }
-    singles = [each for each in found if " " not in each.edits]
-    pairs = [each for each in found if " " in each.edits]
-    said |= {each.edits: _line(each) for each in strongest(singles, len(singles))}
+    lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
     if pairs:
-        said["synergy of pairs, in nats"] = "below 0: one makes up for the loss of the other"
-        said |= {each.edits: _line(each) for each in strongest(pairs, len(pairs))}
-    return said
+        lines["synergy of pairs, in nats"] = "below 0: one makes up for the loss of the other"
+        lines |= {each.edits: _line(each) for each in strongest(pairs, len(pairs))}
+    return table(lines)
 
 
 def _line(each: Worth) -> str:
@@ -127,7 +128,7 @@ def _line(each: Worth) -> str:
     return f"{each.mean:+8.4f}{ends}  {share}"
 
 
-def _bleu(options: argparse.Namespace) -> dict[str, Any]:
+def _bleu(options: Namespace) -> Result:
     if options.out is not None and options.out.suffix != ".md":
         raise InputError(f"{options.out} must end in .md: BLEU is written as Markdown.")
     checkpoint = load_checkpoint(options.checkpoint, options.device)
@@ -137,5 +138,14 @@ def _bleu(options: argparse.Namespace) -> dict[str, Any]:
 def _count(text: str) -> int:
     number = int(text)
     if not 1 <= number < 10**6:
-        raise argparse.ArgumentTypeError("must be at least 1 and below a million")
+        raise ArgumentTypeError("must be at least 1 and below a million")
     return number
+
+
+COMMAND = Command(
+    "sweep",
+    "switch every head off, one by one, on a file's sentences",
+    add_arguments,
+    run,
+    text,
+)

@@ -1,0 +1,1 @@
+"""What the shell offers, one command a file: each declares COMMAND = Command(...)."""

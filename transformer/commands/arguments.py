@@ -1,0 +1,25 @@
+"""Arguments that several commands take."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+
+from transformer.checkpoint import checkpoints_folder
+
+
+def add_checkpoint(parser: ArgumentParser) -> None:
+    """The checkpoint that a command is about."""
+    parser.add_argument("checkpoint", type=checkpoint, help="a folder, or a name in checkpoints/")
+
+
+def checkpoint(text: str) -> Path:
+    """A folder as it stands, else one of that name among the shipped ones."""
+    shipped = checkpoints_folder() / text
+    return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
+
+
+def positive(text: str) -> int:
+    """A whole number from 1. Raises ArgumentTypeError."""
+    number = int(text)
+    if not 1 <= number < 10**9:
+        raise ArgumentTypeError("must be at least 1 and below a billion")
+    return number

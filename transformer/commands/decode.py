@@ -1,0 +1,65 @@
+"""python -m transformer decode: what a checkpoint makes of one text."""
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from transformer.commands.arguments import add_checkpoint
+from transformer.commands.command import Command, Result
+from transformer.decoding import InputError, decode, decoding_methods
+from transformer.decoding.decode import written_text
+from transformer.decoding.method import Method
+from transformer.formats.opening import load_checkpoint
+from transformer.refusal import quoted
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `decode` takes."""
+    add_checkpoint(parser)
+    parser.add_argument("text")
+    methods = [name for name, method in decoding_methods().items() if not method.needs_target]
+    parser.add_argument("--method", choices=methods, default="greedy")
+    parser.add_argument(
+        "--option", action="append", default=[], help="of the method, as in beam_size=8"
+    )
+    parser.add_argument(
+        "--edit",
+        action="append",
+        default=[],
+        help="change the model, as in head-off:cross.2.3; may be repeated",
+    )
+
+
+def run(options: Namespace) -> Result:
+    """The text that the model writes, and its hypotheses. Raises Refusal."""
+    checkpoint = load_checkpoint(options.checkpoint, options.device)
+    method = decoding_methods()[options.method]
+    given = dict(_value(method, option) for option in options.option)
+    decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **given)
+    sources = [token.id for token in decoding.source]
+    texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
+    return {
+        "text": decoding.text,
+        "target": [token.piece for token in decoding.target],
+        "hypotheses": [
+            {"text": text, "log_prob": h.log_prob, "score": h.score}
+            for text, h in zip(texts, decoding.hypotheses, strict=True)
+        ],
+    }
+
+
+def _value(method: Method, option: str) -> tuple[str, Any]:
+    """ "beam_size=8" as a name and a value of the type of its default. Raises InputError."""
+    name, _, text = option.partition("=")
+    defaults: dict[str, Any] = {"max_len": 1} | {each.name: each.default for each in method.options}
+    if name not in defaults:
+        names = ", ".join(defaults) or "none"
+        raise InputError(f"no option {quoted(name)} of this method; its options: {names}.")
+    try:
+        return name, type(defaults[name])(text)
+    except ValueError as error:
+        raise InputError(f"{name} cannot be {quoted(text)}.") from error
+
+
+COMMAND = Command(
+    "decode", "decode one text", add_arguments, run, text=lambda result: str(result["text"])
+)

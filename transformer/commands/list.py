@@ -1,0 +1,41 @@
+"""python -m transformer list: the checkpoints of a folder, by name and title."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from transformer.checkpoint import CheckpointError, checkpoints_folder
+from transformer.commands.command import Command, Result
+from transformer.formats.opening import format_of
+from transformer.refusal import Refusal
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `list` takes."""
+    parser.add_argument("folder", type=Path, nargs="?", default=checkpoints_folder())
+
+
+def run(options: Namespace) -> Result:
+    """Name -> title. Raises CheckpointError where there is none."""
+    try:
+        inside = sorted(options.folder.iterdir())
+    except OSError as error:
+        raise CheckpointError(f"{options.folder} cannot be read: {error.strerror}.") from error
+    titles = {path.name: title for path in inside if (title := _title(path)) is not None}
+    if not titles:
+        raise CheckpointError(f"No checkpoint in {options.folder}.")
+    return titles
+
+
+def _title(path: Path) -> str | None:
+    """What a checkpoint is, or why it cannot be opened; None for what is no checkpoint."""
+    try:
+        format = format_of(path)
+    except Refusal:
+        return None
+    try:
+        return format.describe(path).about.title
+    except Refusal as error:
+        return f"damaged: {error}"
+
+
+COMMAND = Command("list", "name the checkpoints of a folder", add_arguments, run)
