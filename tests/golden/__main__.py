@@ -1,0 +1,33 @@
+"""python -m tests.golden: write the golden files anew. Look at what `git diff` says of them."""
+
+import logging
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from tests.golden.checkpoints import make_checkpoints
+from tests.golden.files import FILES, file_of, write
+from tests.golden.lines import lines_of
+from tests.golden.places import places
+
+
+def renew() -> None:
+    """Write each exhibit's file, and remove those of exhibits that are gone."""
+    left = set(FILES.rglob("*.txt"))
+    for place, make in places().items():
+        for name, exhibit in make().items():
+            write(file_of(place, name), lines_of(exhibit))
+            left.discard(file_of(place, name))
+    for file in left:
+        file.unlink()
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # Streamlit misses its server
+    torch.set_num_threads(1)
+    with TemporaryDirectory() as folder:
+        make_checkpoints(Path(folder))
+        os.environ["HEADSCOPE_CHECKPOINTS"] = folder
+        renew()

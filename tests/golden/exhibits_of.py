@@ -1,0 +1,127 @@
+"""The one file of the golden tests that knows by which classes pages declare what they show.
+
+Whoever changes how pages do that changes `_exhibits` and what it calls, and no golden file.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from transformer.recording import Recording
+from viz.commands import page_of
+from viz.components.kit.pack import unpack
+from viz.pages.gallery import pictures
+from viz.pages.lessons.lesson import place_in
+from viz.pages.lessons.pictures import PICTURES
+from viz.paper.figure import of_plotly
+from viz.paper.html_table import Table, read_tables
+from viz.paper.record import Record
+from viz.paper.sheet import Sheet
+from viz.run.payloads import payload_of
+from viz.screen import Screen
+from viz.state.page import Pane, Shown
+from viz.stories.story import Scene, Story
+from viz.theme import LIGHT
+from viz.ui.printing import figure_of
+from viz.views.view import View
+
+WIDTH = 6.9
+"""Inches of the sheets: two columns of a paper."""
+NOWHERE = Record("", "", "", "", "", "", "", "")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table, or a head of it."""
+
+    row: int
+    column: int
+    text: str
+    value: float | None
+    shade: str
+    """The colour of its ground in light colours; empty where it has none."""
+    is_head: bool
+    is_marked: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """What is shown, in plain values."""
+
+    title: str
+    says: str
+    address: str = ""
+    """Which opens the page where it stands; empty where it is on none."""
+    caption: str = ""
+    sheet: Sheet | None = None
+    svg: str = ""
+    """A small picture that is only an image."""
+    tables: tuple[tuple[Cell, ...], ...] = ()
+    payload: tuple[dict[str, Any], list[Any]] | None = None
+    """Header and arrays that the browser is sent, where a component of ours draws it."""
+
+
+def exhibits_at(screen: Screen) -> dict[str, Exhibit]:
+    """Name -> what an address shows, as `python -m viz figure` finds it. Raises Refusal."""
+    pane, figures = page_of(screen)
+    return {name: _exhibit(pane, shown, name) for name, shown in figures.items()}
+
+
+def view_of(view: View, recording: Recording) -> Exhibit:
+    """A view of a recording, with the first option of each control."""
+    choices = {each.name: each.options(recording)[0] for each in view.controls}
+    figure = partial(view.draw, recording, **choices)
+    shown = Shown(view.title, figure=figure, says=view.describe(recording, **choices))
+    drawn = of_plotly(figure(LIGHT), NOWHERE, WIDTH).sheet(WIDTH)
+    return Exhibit(shown.title, shown.says, sheet=drawn)
+
+
+def lesson_exhibits(scene: Scene) -> dict[str, Exhibit]:
+    """What a lesson draws in a scene, over the first checkpoint that has what it is about."""
+    pane, _ = page_of(Screen(checkpoint="copy"))
+    place = place_in(pane.answer, scene.exercise.head, scene.exercise.row)
+    assert place is not None
+    shown = PICTURES[scene.exercise.shows](pane, place)
+    return {name: _exhibit(pane, each, name) for name, each in shown.items()}
+
+
+def gallery_exhibits(story: Story) -> list[Exhibit]:
+    """The small pictures of its scenes."""
+    made = pictures(story, LIGHT.name)
+    scenes = zip(story.scenes, made, strict=True)
+    return [Exhibit(scene.heading, it.alt, svg=it.svg) for scene, it in scenes if it is not None]
+
+
+def _exhibit(pane: Pane, shown: Shown, name: str) -> Exhibit:
+    figure = figure_of(pane, shown, LIGHT, name=name)
+    sheet, says = figure.sheet(WIDTH), shown.says
+    if shown.picture is not None:
+        says = shown.picture.says(*(shown.pane or pane).answer.made, **shown.state)
+    record = figure.record
+    return Exhibit(
+        record.title, says, record.link, record.caption, sheet,
+        tables=tuple(_tables(shown)), payload=_payload(shown.pane or pane, shown),
+    )  # fmt: skip
+
+
+def _tables(shown: Shown) -> Iterator[tuple[Cell, ...]]:
+    if shown.html_table is None:
+        return
+    for block in read_tables(shown.html_table(LIGHT)):
+        if isinstance(block, Table):
+            yield tuple(_cells(block))
+
+
+def _cells(table: Table) -> Iterator[Cell]:
+    for i, row in enumerate([*table.heads, *table.rows]):
+        for j, cell in enumerate(row):
+            text, shade = " / ".join(cell.lines), cell.shade[0] if cell.shade else ""
+            yield Cell(i, j, text, cell.value, shade, cell.is_head, cell.is_marked)
+
+
+def _payload(pane: Pane, shown: Shown) -> tuple[dict[str, Any], list[Any]] | None:
+    if shown.picture is not None:
+        packed = payload_of(pane.answer, shown.picture)
+        return unpack(shown.picture.data(packed, LIGHT, **shown.state))
+    return None if shown.sent is None else unpack(shown.sent[1](LIGHT))

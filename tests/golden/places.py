@@ -1,0 +1,113 @@
+"""Where exhibits stand: every address whose golden files there are, by a name of its own."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from urllib.parse import parse_qsl
+
+from tests.golden.exhibits_of import (
+    Exhibit,
+    exhibits_at,
+    gallery_exhibits,
+    lesson_exhibits,
+    view_of,
+)
+from tests.golden.recordings import RECORDINGS, recording_of
+from tests.viz.ui.test_figures_of_pages import PLACES
+from transformer.discover import discover
+from viz.screen import Screen, parse
+from viz.stories.shipped import shipped_stories, stories_of
+from viz.stories.story import Story
+from viz.views.view import View
+
+MORE = {
+    "explore": (
+        "checkpoint=everyday&text=She+told+me+that+she&tokens=pieces",
+        "checkpoint=shakespeare&picture=map",
+        "checkpoint=sentiment-mean",
+        "picture=inside&mean=yes",
+        "lens=value&show=maps",
+    ),
+    "compare": ("checkpoint=en-de&checkpoint_b=en-de-small&text=Tom+lives+in+Boston.",),
+    "decode": (
+        "checkpoint=en-de&text=Tom+lives+in+Boston.&decoding=beam",
+        "checkpoint=everyday",
+        "checkpoint=sentiment",
+        "checkpoint=sentiment-mean",
+    ),
+    "experiment": ("checkpoint=sentiment", "checkpoint=everyday&text=She+told+me"),
+    "positions": (
+        "checkpoint=sentiment",
+        "view=encoding_similarity&controls.measure=cosine",
+        "checkpoint=en-de-small&view=lab&text=Tom+lives+in+Boston.",
+    ),
+    "inspect": (
+        "inspect=tensor&checkpoint=everyday",
+        "inspect=positions&checkpoint=sentiment",
+        "inspect=positions&checkpoint=en-de-small",
+        "inspect=circuits&checkpoint=everyday",
+    ),
+    "masks": ("checkpoint=everyday&mask_text=She+told", "checkpoint=sentiment"),
+    "training": ("topic=heads&checkpoint=en-de-small&text=Tom+lives+in+Boston.",),
+    "why_attention": ("k=3&r=5",),
+}
+"""Beside the places where everything that is drawn is tried: other families, and other choices."""
+
+Make = Callable[[], Mapping[str, Exhibit]]
+
+
+@cache
+def places() -> Mapping[str, Make]:
+    """Name of a place -> what makes its exhibits."""
+    return dict([*_pages(), *_scenes(), *_lessons(), *_gallery(), *_views()])
+
+
+def _pages() -> Iterator[tuple[str, Make]]:
+    for page, queries in PLACES.items():
+        for number, query in enumerate(queries, 1):
+            yield f"pages/{page}-{number}", _at(_screen(page, query))
+        for number, query in enumerate(MORE.get(page, ()), 1):
+            yield f"pages/{page}-more-{number}", _at(_screen(page, query))
+
+
+def _screen(page: str, query: str) -> Screen:
+    return parse({"checkpoint": "copy", **dict(parse_qsl(query)), "page": page})
+
+
+def _at(screen: Screen) -> Make:
+    return lambda: exhibits_at(screen)
+
+
+def _scenes() -> Iterator[tuple[str, Make]]:
+    for story in shipped_stories().values():
+        if story.kind == "lesson":
+            continue
+        for number in range(1, len(story.scenes) + 1):
+            yield f"stories/{story.name}-{number}", _at(story.told(number))
+
+
+def _lessons() -> Iterator[tuple[str, Make]]:
+    for story in stories_of("lesson"):
+        for number, scene in enumerate(story.scenes, 1):
+            if scene.exercise.shows:
+                yield f"lessons/{story.name}-{number}", lambda scene=scene: lesson_exhibits(scene)
+
+
+def _gallery() -> Iterator[tuple[str, Make]]:
+    for story in stories_of("gallery"):
+
+        def make(story: Story = story) -> Mapping[str, Exhibit]:
+            return {f"{i}": each for i, each in enumerate(gallery_exhibits(story), 1)}
+
+        yield f"gallery/{story.name}", make
+
+
+def _views() -> Iterator[tuple[str, Make]]:
+    for view in discover("viz.views", "VIEW").values():
+        yield f"views/{view.name}", lambda view=view: _of_view(view)
+
+
+def _of_view(view: View) -> Mapping[str, Exhibit]:
+    """Of each recording that has what it shows."""
+    every = {name: recording_of(name) for name in RECORDINGS}
+    fitting = {name: each for name, each in every.items() if view.applies_to(each)}
+    return {name: view_of(view, each) for name, each in fitting.items()}
