@@ -14,7 +14,7 @@ from playwright.sync_api import Download, Locator, Page, expect
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
-from viz.commands import read_figure
+from viz.commands.open import read_figure
 from viz.stories.reading import read_story
 from viz.talks.collecting import ADD
 from viz.ui.needed import TITLE as NEEDED

@@ -19,7 +19,7 @@ from pypdf import PdfReader
 from tests.viz.ui.test_figures_of_pages import PLACES
 from transformer.tokenizer import NumberTokenizer, Token
 from viz.__main__ import main
-from viz.commands import page_of
+from viz.figure_at import page_of
 from viz.paper.figure import COLUMN, PAGE
 from viz.paper.record import address_of
 from viz.paper.sheet import Box, Words

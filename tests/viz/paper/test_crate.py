@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ import numpy as np
 import pandas
 import pytest
 
+from transformer.extras import NotInstalled
 from transformer.recording import Recording
 from viz.paper.crate import command, crate
 from viz.paper.figure import COLUMN, PAGE
@@ -35,11 +37,10 @@ def test_a_table_has_every_number_that_is_drawn(
 def test_without_pyarrow_it_is_said_what_is_needed(
     figure_of: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(*_: object, **__: object) -> None:
-        raise ImportError("no engine")
-
-    monkeypatch.setattr(pandas.DataFrame, "to_parquet", missing)
-    with pytest.raises(FigureError, match="needs pyarrow: pip install pyarrow"):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        NotInstalled, match=r"^pyarrow is not installed here: .*\[parquet\].* \.csv"
+    ):
         table(figure_of("head_map").sheet(COLUMN), "parquet")
 
 

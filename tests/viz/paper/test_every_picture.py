@@ -14,7 +14,7 @@ from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
-from viz.commands import page_of
+from viz.figure_at import page_of
 from viz.figures.layer_costs import draw_costs
 from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.lettering import SMALL, width_of

@@ -24,10 +24,10 @@ from transformer.complexity import LAYERS
 from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.commands import page_of
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
+from viz.figure_at import page_of
 from viz.figures.masks import STATES
 from viz.labels import labels
 from viz.notebook import figure as view_figure
@@ -315,7 +315,7 @@ def test_a_width_that_no_paper_has_is_refused(figure_of: Callable, width: float)
 def test_matplotlib_is_imported_only_for_a_figure() -> None:
     code = (
         "import sys; from transformer.discover import discover; discover('viz.pages', 'PAGE'); "
-        "import viz.ui.printing, viz.commands; "
+        "import viz.ui.printing, viz.figure_at; "
         "print([name for name in ('matplotlib', 'fontTools') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,7 +1,7 @@
 """The room that a figure takes of a paper's page, and that its texts have."""
 
 from tests.viz.paper.test_every_picture import box
-from viz.commands import page_of
+from viz.figure_at import page_of
 from viz.paper.figure import COLUMN, PAGE
 from viz.paper.plotted import plotted
 from viz.paper.record import address_of

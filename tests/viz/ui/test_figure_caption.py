@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.commands import page_of
+from viz.figure_at import page_of
 from viz.paper.record import address_of
 from viz.ui.printing import figure_of
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
-from viz.commands import page_of
+from viz.figure_at import page_of
 from viz.paper.crate import command
 from viz.paper.figure import COLUMN
 from viz.paper.record import address_of, read_record

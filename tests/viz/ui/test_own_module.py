@@ -15,7 +15,7 @@ from transformer import CheckpointError, InputError, from_module
 from transformer.formats import own_module
 from transformer.formats.own_module import offer
 from viz import explore
-from viz.__main__ import built as built_by
+from viz.commands.explore import built as built_by
 from viz.state.opening import find
 
 ROOT = Path(__file__).parents[3]
