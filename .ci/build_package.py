@@ -22,6 +22,8 @@ PLACES = {
 }
 """In the repository -> in the package. Streamlit lets everybody import from the folder of its
 script: it holds nothing else."""
+RECIPES = ROOT / "transformer" / "training" / "recipes"
+"""What makes the data of one recipe has a folder here, and is not installed."""
 NEW_NAMES = (
     (r"^(\s*)from (transformer|viz)(?=[. ])", r"\1from headscope.\2"),
     (r"^(\s*)import (transformer|viz)$", r"\1import headscope.\2 as \2"),
@@ -58,6 +60,12 @@ class BuildPackage(build_py):
 
     @staticmethod
     def files_of(path: Path) -> list[Path]:
-        """The file itself, or all in a folder that are not made by running."""
+        """The file itself, or all in a folder that are installed and not made by running."""
         inside = [path] if path.is_file() else path.rglob("*")
-        return [file for file in inside if file.is_file() and "__pycache__" not in file.parts]
+        return [
+            file
+            for file in inside
+            if file.is_file()
+            and "__pycache__" not in file.parts
+            and not (file.is_relative_to(RECIPES) and file.parent != RECIPES)
+        ]

@@ -1,4 +1,7 @@
-"""`pip install .`: one package that works beside somebody's own transformer.py, and no other."""
+"""`pip install .`: one package that works beside somebody's own transformer.py, and no other.
+
+An environment that lacks the packages of an extra is this one, where they cannot be imported.
+"""
 
 import ast
 import json
@@ -8,17 +11,25 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
+from importlib.metadata import Distribution, distribution, packages_distributions
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from transformer.discover import discover
+from transformer.extras import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 USES = """
 import json, sys
 import torch
 import transformer, viz
-from headscope import decode, explore, head_view, load_checkpoint, record
+from headscope import CheckpointError, decode, explore, head_view, load_checkpoint, record
 
 checkpoint = load_checkpoint(sys.argv[1] + "/headscope/checkpoints/copy")
 recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
@@ -30,6 +41,11 @@ explore(
     run=lambda ids: layer(table(ids)), block=False, opens_browser=False,
 )
 
+try:
+    head_view(recording).save("a.pdf")
+except CheckpointError as error:
+    refused = str(error)
+
 from streamlit.testing.v1 import AppTest
 app = AppTest.from_file(sys.argv[1] + "/headscope/script/headscope_app.py", default_timeout=60)
 app.run()
@@ -38,19 +54,96 @@ print(json.dumps({
     "loaded": [name for name in sys.modules if name.startswith(("transformer.", "viz."))],
     "written": [token.piece for token in recording.target],
     "page": len(page),
+    "figure": refused,
     "errors": [each.value for each in (*app.exception, *app.error, *app.warning)],
     "drawn": len(app.get("bidi_component")),
 }))
 """
 
 
-def run(*command: str, folder: Path, target: Path | None = None) -> str:
-    variables = {**os.environ, "OMP_NUM_THREADS": "1"}
+BLOCKS = """
+import os, sys
+sys.modules.update(dict.fromkeys(os.environ["BLOCKED"].split()))
+"""
+"""As sitecustomize.py: Python reads it before anything else, and imports nothing that is None."""
+BARE = """
+import json, sys
+from contextlib import redirect_stderr
+from io import StringIO
+from headscope import *
+import headscope
+from headscope.__main__ import main
+
+def refused(call):
+    try:
+        call()
+    except headscope.CheckpointError as error:
+        return str(error)
+
+def printed(*arguments):
+    with redirect_stderr(StringIO()) as stream:
+        assert main(arguments) == 1
+    return stream.getvalue()
+
+checkpoint = load_checkpoint("copy")
+recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
+sweep = "sweep", "copy", "--data", "pairs.tsv"
+print(json.dumps({
+    "written": [token.piece for token in recording.target],
+    "app": [
+        refused(lambda: headscope.head_grid(recording)), refused(lambda: headscope.explore),
+        printed(), printed("explore", "own.py"), printed("open", "talk.md"),
+        printed("figure", "./explore", "--out", "a.pdf"),
+    ],
+    "hf": [refused(lambda: load_checkpoint("theirs")), printed("inspect", "theirs")],
+    "yaml": [printed("inspect", "marian.npz")],
+    "scores": [printed(*sweep, "--bleu", "1")],
+    "parquet": [printed(*sweep, "--out", "a.parquet")],
+    "repository": [printed("train", "en-de"), printed("train", "en-de-small")],
+}))
+"""
+
+
+def run(
+    *command: str, folder: Path, target: Path | None = None, blocked: Iterable[str] = ()
+) -> str:
+    """What a command prints. target: where the package is; blocked: what cannot be imported."""
+    variables = {**os.environ, "OMP_NUM_THREADS": "1", "BLOCKED": " ".join(blocked)}
     if target is not None:
-        variables["PYTHONPATH"] = str(target)
+        (folder / "blocks").mkdir(exist_ok=True)
+        (folder / "blocks" / "sitecustomize.py").write_text(BLOCKS)
+        variables["PYTHONPATH"] = os.pathsep.join([str(target), str(folder / "blocks")])
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def needed(package: Distribution, extras: Iterable[str] = ()) -> set[str]:
+    """All distributions that a package and these of its extras bring, as pip would decide."""
+    names, left = set(), [(package, ("", *extras))]
+    while left:
+        package, with_extras = left.pop()
+        for each in map(Requirement, package.requires or ()):
+            is_asked = each.marker is None or any(
+                each.marker.evaluate({"extra": extra}) for extra in with_extras
+            )
+            asked = each.name, *sorted(each.extras)
+            if is_asked and asked not in names:
+                names.add(asked)
+                own = package if each.name == package.name else distribution(each.name)
+                left.append((own, ("", *each.extras)))
+    return {canonicalize_name(name) for name, *_ in names}
+
+
+def blocked(target: Path, *extras: str) -> list[str]:
+    """What cannot be imported where pip installed the package with these extras, and no more."""
+    (ours,) = Distribution.discover(name="headscope", path=[str(target)])
+    there = needed(ours, extras)
+    return [
+        module
+        for module, names in packages_distributions().items()
+        if not there & set(map(canonicalize_name, names)) and module.isidentifier()
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +178,9 @@ def test_it_puts_one_package_and_one_command_there(target: Path) -> None:
         path.relative_to(ROOT) for room in ("transformer", "viz") for path in files(ROOT / room)
     }
     there = {path.relative_to(target / "headscope") for path in files(target / "headscope")}
-    assert ours <= there
+    recipes = Path("transformer", "training", "recipes")
+    makers = {path for path in ours if recipes in path.parents and path.parent != recipes}
+    assert len(makers) > 5 and ours - there == makers
 
 
 def files(folder: Path) -> list[Path]:
@@ -111,11 +206,13 @@ def test_no_file_in_it_imports_by_the_names_of_the_repository(target: Path) -> N
             assert not {name.partition(".")[0] for name in names} & {"transformer", "viz"}, file
 
 
-def test_it_works_beside_modules_of_the_same_names(target: Path, desk: Path) -> None:
+def test_with_app_it_works_beside_modules_of_the_same_names(target: Path, desk: Path) -> None:
     (desk / "uses.py").write_text(USES)
-    said = run(sys.executable, "uses.py", str(target), folder=desk, target=target)
+    script = (sys.executable, "uses.py", str(target))
+    said = run(*script, folder=desk, target=target, blocked=blocked(target, "app"))
     found: dict[str, Any] = json.loads(said.splitlines()[-1])
     assert found.pop("page") > 10_000 and found.pop("drawn") > 3
+    assert "[paper]" in found.pop("figure")
     assert found == {
         "own": ["my transformer", "my viz"],
         "loaded": [],
@@ -124,19 +221,54 @@ def test_it_works_beside_modules_of_the_same_names(target: Path, desk: Path) -> 
     }
 
 
-def test_the_command(target: Path, desk: Path) -> None:
-    module = (sys.executable, "-m", "headscope")
-    said = run(*module, "--help", folder=desk, target=target)
-    assert said.startswith("usage: headscope ") and "explore" in said and "decode" in said
+def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
+    module, without = (sys.executable, "-m", "headscope"), blocked(target)
+    said = run(*module, "--help", folder=desk, target=target, blocked=without)
+    assert said.startswith("usage: headscope ")
+    commands = {*discover("transformer.commands", "COMMAND"), *discover("viz.commands", "COMMAND")}
+    assert commands <= set(re.findall(r"^    (\w+) ", said, re.M))
     copy = str(target / "headscope" / "checkpoints" / "copy")
-    assert run(*module, "decode", copy, "5 6 7", folder=desk, target=target) == "5 6 7\n"
+    decoding = (*module, "decode", copy, "5 6 7")
+    assert run(*decoding, folder=desk, target=target, blocked=without) == "5 6 7\n"
+
+
+def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy").symlink_to(target / "headscope" / "checkpoints" / "copy")
+    (tmp_path / "pairs.tsv").write_text("3 7 2\t3 7 2\n")
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "config.json").write_text('{"model_type": "gpt2"}')
+    options = np.frombuffer(b"type: transformer", dtype=np.int8)
+    np.savez(tmp_path / "marian.npz", **{"special:model.yml": options})
+    script = (sys.executable, "-c", BARE)
+    printed = run(*script, folder=tmp_path, target=target, blocked=blocked(target))
+    found: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    assert found.pop("written") == ["3", "7", "2"]
+    for why in found.pop("repository"):
+        assert why.startswith("error: en-de") and "repository" in why and why.count("\n") == 1
+    assert set(found) == set(EXTRAS) - {"paper"}
+    for extra, sentences in found.items():
+        for sentence in sentences:
+            assert f'pip install "headscope[{extra}]"' in sentence
+            assert sentence.count("\n") == sentence.startswith("error: ") and len(sentence) < 200
 
 
 def test_what_it_depends_on_is_what_was_tested() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = dict(re.split("[>~]=", each) for each in project["dependencies"])
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    assert extras.pop("all") == [f"headscope[{','.join(extras)}]"]
+    lists = (project["dependencies"], *extras.values())
+    asked = dict(re.split("[>~]=", each) for names in lists for each in names)
     tested = dict(
         line.split("==") for line in (ROOT / "requirements.txt").read_text().splitlines() if line
     )
-    assert list(asked) == list(tested)
+    assert sorted(asked) == sorted(tested)
     assert all(tested[name].startswith(least.removesuffix(".0")) for name, least in asked.items())
+
+
+def test_extras_are_those_that_sentences_name() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    owners = packages_distributions()
+    for extra, modules in EXTRAS.items():
+        asked = project["optional-dependencies"][extra]
+        names = {canonicalize_name(Requirement(each).name) for each in asked}
+        assert names == {canonicalize_name(owners[module][0]) for module in modules}

@@ -10,6 +10,8 @@ In a notebook:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from transformer.extras import require
+
 if TYPE_CHECKING:
     from viz.notebook import (
         Picture,
@@ -36,8 +38,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What a notebook imports from here; only then, as the app's own modules need none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module 'viz' has no attribute {name!r}")
+    require("app")
     if name == "explore":
         return import_module("viz.server.exploring").explore
-    if name in __all__:
-        return getattr(import_module("viz.notebook"), name)
-    raise AttributeError(f"module 'viz' has no attribute {name!r}")
+    return getattr(import_module("viz.notebook"), name)

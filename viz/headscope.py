@@ -8,8 +8,9 @@ from typing import Any
 import transformer
 import viz
 from transformer import *  # noqa: F403
+from transformer.extras import missing
 
-__all__ = [*transformer.__all__, *viz.__all__]
+__all__ = [*transformer.__all__, *([] if missing("app") else viz.__all__)]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from transformer.recording import Recording
-from viz.commands import page_of
 from viz.components.kit.pack import unpack
+from viz.figure_at import page_of
 from viz.pages.gallery import pictures
 from viz.pages.lessons.lesson import place_in
 from viz.pages.lessons.pictures import PICTURES

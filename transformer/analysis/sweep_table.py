@@ -8,6 +8,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from transformer.extras import require
 from transformer.files.csv_file import csv_bytes, of_text
 from transformer.files.whole_file import write_whole
 from transformer.inputs import InputError
@@ -118,10 +119,6 @@ def _parquet_rows(file: Path) -> list[dict[str, Any]]:
 
 
 def _arrow() -> tuple[Any, Any]:
-    """pyarrow and its part for Parquet. Raises InputError where it is not installed."""
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InputError(
-            "Parquet is written by pyarrow, which is not installed: write a .csv instead."
-        ) from error
+    """pyarrow and its part for Parquet. Raises NotInstalled."""
+    require("parquet", "write a .csv instead")
+    return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")

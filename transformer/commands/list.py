@@ -5,6 +5,7 @@ from pathlib import Path
 
 from transformer.checkpoint import CheckpointError, checkpoints_folder
 from transformer.commands.command import Command, Result
+from transformer.extras import NotInstalled
 from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
 
@@ -34,6 +35,8 @@ def _title(path: Path) -> str | None:
         return None
     try:
         return format.describe(path).about.title
+    except NotInstalled as error:
+        return str(error)
     except Refusal as error:
         return f"damaged: {error}"
 

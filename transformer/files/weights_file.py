@@ -20,7 +20,6 @@ from transformer.files.found import Found, Misfit, Tensors
 from transformer.files.regular_file import is_zip_file, require_regular
 from transformer.files.tensors import UNMAPPED
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
-from transformer.files.yaml_file import yaml_leaves, yaml_pairs
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -75,6 +74,8 @@ def _read_npz(file: Path) -> Found:
 
 def _options(text: str) -> dict[str, Any]:
     """Of Marian's options in YAML the plain ones, whole numbers as such: no other is needed."""
+    from transformer.files.yaml_file import yaml_pairs  # only here is PyYAML needed
+
     try:
         plain = {name: value for name, value, _ in yaml_pairs(text) if value is not None}
     except ValueError as error:
@@ -90,6 +91,8 @@ def read_options(file: Path) -> dict[str, Any]:
 
     Raises Misfit, and CheckpointError for what cannot be read.
     """
+    from transformer.files.yaml_file import yaml_leaves  # only here is PyYAML needed
+
     try:
         text = read_file(file, LARGEST_OPTIONS).decode("utf-8")
         return {path: _plain(value) for path, value in yaml_leaves(text)}

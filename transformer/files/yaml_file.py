@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import yaml
-
+from transformer.extras import require
 from transformer.files.foreign_text import shown
+
+require("yaml")  # whoever imports this module is about to read YAML
+import yaml  # noqa: E402
 
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's where it is there: 18 times as fast."""

@@ -12,7 +12,6 @@ from transformer.files.foreign_text import reason, shown, whole_text
 from transformer.files.found import Found
 from transformer.files.json_file import read_json
 from transformer.files.plain_pickle import read_plain_pickle
-from transformer.files.yaml_file import yaml_pairs
 from transformer.formats.mappings.mapping import OtherCode
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
@@ -208,6 +207,8 @@ def _pieces(file: Path) -> tuple[str, ...]:
 
 def _yaml_ids(text: str) -> dict[str, int]:
     """piece -> id, as Marian writes it. Raises ValueError for an entry that is something else."""
+    from transformer.files.yaml_file import yaml_pairs  # only here is PyYAML needed
+
     ids = {}
     for piece, id, line in yaml_pairs(text):
         if id is None or not _is_id(id):

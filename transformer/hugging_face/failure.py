@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.extras import require
 from transformer.files.foreign_text import reason, shown
 
 
 @contextmanager
 def in_a_sentence(path: Path, what: str) -> Iterator[None]:
-    """Turn any error that the library raises over a file into a CheckpointError."""
+    """Turn any error that the library raises over a file into a CheckpointError.
+
+    Raises NotInstalled where the library is not here.
+    """
+    require("hf")
     try:
         from transformers.utils import logging
 

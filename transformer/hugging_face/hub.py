@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
+from transformer.extras import require
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FILES = ("*.json", "*.txt", "*.model", "*.spm", "*.safetensors")
@@ -22,6 +23,7 @@ def is_hub_name(text: str) -> bool:
 
 def from_hub(name: str) -> Path:
     """The folder of a checkpoint on the hub. Raises CheckpointError where it cannot be had."""
+    require("hf")
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.utils.tqdm import disable_progress_bars

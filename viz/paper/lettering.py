@@ -5,6 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from transformer.extras import require
+
 SMALL, NORMAL = 6.0, 7.0
 """Points: of what explains, and of words."""
 FAMILY = "DejaVu Sans"
@@ -15,7 +17,8 @@ MIDDLE = 0.36
 
 
 def file_of(is_bold: bool = False) -> Path:
-    """The file of the typeface."""
+    """The file of the typeface. Raises NotInstalled where matplotlib is not here."""
+    require("paper")
     import matplotlib  # takes half a second: only when a figure is made
 
     name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
@@ -25,9 +28,10 @@ def file_of(is_bold: bool = False) -> Path:
 @lru_cache(maxsize=2)
 def _face(is_bold: bool) -> tuple[dict[int, int], Any]:
     """character -> glyph, and the widths of glyphs in units of an em."""
-    from fontTools.ttLib import TTFont
+    file = file_of(is_bold)
+    from fontTools.ttLib import TTFont  # which comes with matplotlib
 
-    with TTFont(file_of(is_bold), lazy=True) as font:
+    with TTFont(file, lazy=True) as font:
         em = font["head"].unitsPerEm
         widths = {name: width / em for name, (width, _) in font["hmtx"].metrics.items()}
         return dict(font.getBestCmap()), widths

@@ -8,6 +8,7 @@ import warnings
 from threading import Lock
 from typing import Any
 
+from transformer.extras import require
 from viz.paper.lettering import FAMILY
 from viz.paper.sheet import INCH, Box, Cells, Line, Sheet, Words
 from viz.paper.svg import curve, runs
@@ -39,6 +40,7 @@ def png(sheet: Sheet, title: str, description: str, state: str) -> bytes:
 
 
 def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> bytes:
+    require("paper")
     import matplotlib  # takes half a second: only when a figure is made
     from matplotlib.figure import Figure
 

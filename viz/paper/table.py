@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from transformer.extras import require
 from viz.export import rows_csv
-from viz.paper.record import FigureError
 from viz.paper.sheet import Facts, Sheet
 
 KINDS = ("csv", "parquet")
@@ -19,17 +19,15 @@ def rows(sheet: Sheet) -> list[dict[str, Any]]:
 
 
 def table(sheet: Sheet, kind: str) -> bytes:
-    """kind: "csv" or "parquet". Raises FigureError where pyarrow is needed and not there."""
+    """kind: "csv" or "parquet". Raises NotInstalled where pyarrow is needed and not here."""
     found = rows(sheet)
     if kind == "csv":
         return rows_csv(found)
+    require("parquet", "save a .csv instead")
     import pandas  # not needed by any figure
 
     file = io.BytesIO()
-    try:
-        pandas.DataFrame(found).to_parquet(file)
-    except ImportError as error:
-        raise FigureError("A .parquet file needs pyarrow: pip install pyarrow.") from error
+    pandas.DataFrame(found).to_parquet(file)
     return file.getvalue()
 
 

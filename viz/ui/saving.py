@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from transformer.analysis.selection import Selection
+from transformer.extras import NotInstalled, require
 from transformer.recording import Recording
 from viz.export import attention_csv, recording_npz
 from viz.labels import literal
@@ -43,6 +44,11 @@ def download(
 
 def save_figures(pane: Pane, figures: Mapping[str, Shown], key: str = "") -> None:
     """A page's pictures as figures for a paper, in light colours, as wide as one column or two."""
+    try:
+        require("paper")
+    except NotInstalled as error:
+        st.caption(literal(str(error)))
+        return
     titles = {"one": f"One column, {COLUMN} in", "two": f"Two columns, {PAGE} in"}
     width = {"one": COLUMN, "two": PAGE}[choose_one("Width", "column", titles, pane.screen.column)]
     for name, shown in figures.items():

@@ -153,7 +153,7 @@ def test_parquet_without_pyarrow_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(Refusal, match=r"pyarrow, which is not installed: write a \.csv"):
+    with pytest.raises(Refusal, match=r"^pyarrow is not installed here: .*\[parquet\].* \.csv"):
         sweep_table.check_place(tmp_path / "a.parquet")
 
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sacrebleu.metrics.bleu import BLEU
-from sacrebleu.significance import PairedTest
 from tqdm import tqdm
 
 from transformer.analysis.sweep import heads_off
 from transformer.analysis.written import written_with
 from transformer.checkpoint import Checkpoint
 from transformer.edits.edit import Edit
+from transformer.extras import require
 from transformer.files.whole_file import write_whole
 from transformer.inputs import InputError
 from transformer.training.evaluation.say import say
@@ -34,6 +33,7 @@ def head_bleu(checkpoint: Checkpoint, file: Path, n: int, out: Path | None) -> d
     """
     if checkpoint.family.name != "encoder_decoder":
         raise InputError(f"{checkpoint.name} does not translate: BLEU needs a translator of ours.")
+    require("scores")
     rows = read_pairs(file)[:n]
     off = heads_off(checkpoint)
     groups = [(), *((edit,) for edit in off), *(_others(edit, off) for edit in off)]
@@ -82,6 +82,9 @@ def _compared(
     outputs: Sequence[Sequence[str]], references: Sequence[str]
 ) -> tuple[list[float], list[bool]]:
     """BLEU of each, and of all but the first whether it differs from that of the first."""
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.significance import PairedTest
+
     systems: list[tuple[str, Sequence[str]]] = [(str(i), texts) for i, texts in enumerate(outputs)]
     test = PairedTest(systems, {"BLEU": BLEU()}, [references], "bs", n_samples=N_SAMPLES)
     results: list[Any] = list(test()[1]["BLEU"])

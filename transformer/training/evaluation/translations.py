@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-import sacrebleu
 from tqdm import tqdm
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import InputError, decode
+from transformer.extras import require
 from transformer.training.evaluation.say import say
 from transformer.training.task import Scores
 
@@ -19,8 +19,9 @@ def translations(
 ) -> list[str]:
     """Each source's translation; empty, and said, where the model refuses to read the source.
 
-    title: of a progress bar; None draws none.
+    title: of a progress bar; None draws none. Raises NotInstalled where they could not be scored.
     """
+    require("scores")  # not after the minutes that this takes
     bar = tqdm(sources, desc=title, disable=title is None, unit="sentence", dynamic_ncols=True)
     return [_translation(checkpoint, source, method) for source in bar]
 
@@ -35,6 +36,9 @@ def _translation(checkpoint: Checkpoint, source: str, method: str) -> str:
 
 def closeness(outputs: Sequence[str], references: Sequence[str]) -> Scores:
     """BLEU and chrF of one reference each (sacrebleu's defaults: cased, 13a)."""
+    require("scores")
+    import sacrebleu
+
     return {
         "BLEU": sacrebleu.corpus_bleu(outputs, [references]).score,
         "chrF": sacrebleu.corpus_chrf(outputs, [references]).score,

@@ -6,12 +6,37 @@ OLD is a checkpoint whose weights the run begins with; without it they are rando
 weights are an average of those after the last three of twelve runs: their card tells of all.
 """
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.training.config import TrainingConfig
 from transformer.training.evaluation.parts import PARTS, SCORED, evaluate
-from transformer.training.recipes.en_de_data.mixture import Shares, preparing
-from transformer.training.task import Recipe
+from transformer.training.task import Recipe, Task, TrainingError
+
+
+def preparing(
+    shares: Mapping[str, tuple[float, float]], **choices: Any
+) -> Callable[[Recipe, Path | None, Path], Task]:
+    """Make the mixture with these `Shares`, those left out being as usual, for a recipe.
+
+    What makes it is imported only then, as it is not installed: that ends in a TrainingError.
+    """
+
+    def prepare(recipe: Recipe, data: Path | None, work: Path) -> Task:
+        try:
+            from transformer.training.recipes.en_de_data import mixture
+        except ModuleNotFoundError as error:
+            raise TrainingError(
+                f"{recipe.name} is trained in a copy of the repository: what makes its data is "
+                "not installed."
+            ) from error
+        return mixture.prepare(recipe, data, work, mixture.Shares(**shares), **choices)
+
+    return prepare
+
 
 RECIPE = Recipe(
     name="en-de",
@@ -45,7 +70,7 @@ RECIPE = Recipe(
         average_decay=0.998,
         validate_every=1500,
     ),
-    prepare=preparing(Shares()),
+    prepare=preparing({}),
     evaluate=evaluate,
     parts=PARTS,
     scored=SCORED,

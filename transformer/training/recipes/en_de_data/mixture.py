@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -110,11 +109,6 @@ def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "M
     valid = read_pairs(need(data, PAIRS, VALID))
     patterns = Patterns(PATTERNS, everyday, lambda row: key(row[0]) not in unseen)
     return Mixture(recipe, tokenizer, kinds, substitutions, patterns, valid, shares)
-
-
-def preparing(shares: Shares) -> "partial[Mixture]":
-    """`prepare` with these shares, for a recipe."""
-    return partial(prepare, shares=shares)
 
 
 def _files(data: Path | None) -> dict[str, list[Path]]:
