@@ -10,8 +10,6 @@ In a notebook:
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from transformer.extras import require
-
 if TYPE_CHECKING:
     from viz.notebook import (
         Picture,
@@ -40,6 +38,8 @@ def __getattr__(name: str) -> Any:
     """What a notebook imports from here; only then, as the app's own modules need none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'viz' has no attribute {name!r}")
+    from transformer.extras import require  # which imports torch
+
     require("app")
     if name == "explore":
         return import_module("viz.server.exploring").explore
