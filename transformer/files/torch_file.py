@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer.extras import NotInstalled
 from transformer.files.broken import broken, ends_with
 from transformer.files.found import Misfit
 from transformer.files.regular_file import is_zip_file, require_regular
@@ -95,7 +96,7 @@ def refusing(file: Path) -> Iterator[None]:
     """Turn whatever a reader raises over a file into a Misfit: a damaged one fails in any way."""
     try:
         yield
-    except Misfit:
+    except (Misfit, NotInstalled):
         raise
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error

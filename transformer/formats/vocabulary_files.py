@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
+from transformer.extras import require
 from transformer.files.foreign_file import place, read_file
 from transformer.files.foreign_text import reason, shown, whole_text
 from transformer.files.found import Found
@@ -184,6 +185,7 @@ def _bpe(folder: Path, names: Sequence[str]) -> Vocabulary:
     said = f"{folder.name}: {' and '.join(names)}"
     for name in names:
         read_file(folder / name, LARGEST)  # which refuses one that is too large
+    require("hf")
     try:
         return Vocabulary(said, bpe=read_bpe(folder))
     except Exception as error:  # the library's are of many kinds

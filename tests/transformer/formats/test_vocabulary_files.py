@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.conftest import SENTENCES
 from tests.transformer.formats import codebases
 from tests.transformer.formats.codebases import SOURCES, TARGETS
 from transformer import CheckpointError, decode, load_checkpoint, record
+from transformer.extras import NotInstalled
 from transformer.inputs import InputError
 from transformer.tokenizer import TokenizerError
 from transformer.vocabulary import (
@@ -221,6 +223,14 @@ def bytes_of_gpt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     inner.save_model(str(tmp_path))
     inner.save(str(tmp_path / "tokenizer.json"))
     return tmp_path
+
+
+def test_it_names_the_library_that_reads_it_where_that_is_missing(
+    bytes_of_gpt: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(NotInstalled, match=r"^transformers is not installed here: .*\[hf\]"):
+        load_checkpoint(bytes_of_gpt, "cpu")
 
 
 @pytest.mark.parametrize("without", [["tokenizer.json"], ["vocab.json", "merges.txt"]])
