@@ -24,6 +24,7 @@ from transformer import (
 from transformer.checkpoint import CONFIG, Description, checkpoints_folder
 from transformer.decoding.decode import Written
 from transformer.device import LostDevice, OutOfMemory
+from transformer.extras import NotInstalled
 from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
 from transformer.refusal import Refusal
@@ -80,8 +81,8 @@ def about(checkpoint: str) -> Description | None:
     return known if isinstance(known, Description) else None
 
 
-def damage_of(checkpoint: str) -> str | None:
-    """The sentence that says why it cannot be described; None where it can."""
+def fault_of(checkpoint: str) -> str | None:
+    """Why it cannot be described, as it stands after its name; None where it can."""
     known = _known(checkpoint)
     return known if isinstance(known, str) else None
 
@@ -95,8 +96,10 @@ def _known(checkpoint: str) -> Description | str:
 def _described(path: Path, version: int) -> Description | str:
     try:
         return describe_checkpoint(path)
-    except Refusal as error:
+    except NotInstalled as error:
         return str(error)
+    except Refusal as error:
+        return f"damaged: {str(error).removeprefix(f'{path.name}: ')}"
 
 
 def version_of(path: Path) -> int:

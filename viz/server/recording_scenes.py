@@ -7,6 +7,7 @@ from logging import getLogger
 
 from transformer.analysis.selection import Selection
 from transformer.checkpoint import checkpoints_folder
+from transformer.extras import missing
 from transformer.refusal import Refusal
 from viz.notebook.printed import WIDTH, Chart, sheet_of
 from viz.notebook.scenes import Made
@@ -94,6 +95,8 @@ def _charts(pane: Pane) -> tuple[Chart, ...]:
     """What the page of a scene shows that is no picture of a head, as a wall shows it."""
     page = PAGES.get(pane.screen.page)
     if page is None or page.name in ("explore", "experiment"):  # a sweep takes long
+        return ()
+    if missing("paper"):
         return ()
     pane = page.shown(pane)
     try:

@@ -22,7 +22,7 @@ from viz.run.request import (
     about,
     answer,
     answer_at_hand,
-    damage_of,
+    fault_of,
 )
 from viz.run.writing import as_stopped, streams
 from viz.state.asked import asked_on, examples, first_example, methods, text_of
@@ -117,11 +117,10 @@ def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> No
 
 
 def _listed(name: str) -> str:
-    """A checkpoint in the list of them all; of a damaged one, why it cannot be opened."""
-    known, damage = about(name), damage_of(name)
-    if damage is not None:
-        why = damage.removeprefix(f"{Path(name).name}: ")
-        return visible(f"{title(name)} · damaged: {shown(why, 120)}")
+    """A checkpoint in the list of them all; of one that cannot be opened, why."""
+    known, fault = about(name), fault_of(name)
+    if fault is not None:
+        return visible(f"{title(name)} · {shown(fault, 130)}")
     return visible(" · ".join(filter(None, (title(name), known.about.title if known else ""))))
 
 

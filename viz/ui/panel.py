@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
+from transformer.extras import missing
 from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
 from viz.state.page import Pane, Shown
@@ -94,7 +95,7 @@ def plot(shown: Shown, key: str, **config: Any) -> Figure:
     make = shown.small or shown.figure
     assert make is not None
     figure = make(current_theme())
-    if on_wall():
+    if on_wall() and not missing("paper"):
         st.html(printed_once(figure, shown.says, share_here()))
         return figure
     look: Any = {"theme": None, "config": CONFIG | config, "alt": shown.says}

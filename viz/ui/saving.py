@@ -47,7 +47,7 @@ def save_figures(pane: Pane, figures: Mapping[str, Shown], key: str = "") -> Non
     try:
         require("paper")
     except NotInstalled as error:
-        st.caption(literal(str(error)))
+        st.caption(literal(f"No figures for a paper: {error}"))
         return
     titles = {"one": f"One column, {COLUMN} in", "two": f"Two columns, {PAGE} in"}
     width = {"one": COLUMN, "two": PAGE}[choose_one("Width", "column", titles, pane.screen.column)]
