@@ -105,6 +105,23 @@ def test_only_matrix_instructions_make_bfloat16_worth_it(
     assert Update(model(), TRAINING).precision == ("bfloat16" if expected else "float32")
 
 
+@pytest.mark.parametrize(
+    ("processor", "able", "expected"),
+    [
+        ("AMD EPYC", True, "bfloat16"),
+        ("AMD EPYC", False, "float32"),
+        ("Intel(R) Xeon(R)", True, "float32"),
+    ],
+)
+def test_of_vector_instructions_only_those_of_amd_do(
+    monkeypatch: pytest.MonkeyPatch, processor: str, able: bool, expected: str
+) -> None:
+    capabilities = {"cpu_name": processor, "avx512_bf16": able, "amx_bf16": False}
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: capabilities)
+    set_half(monkeypatch, None)
+    assert Update(model(), TRAINING).precision == expected
+
+
 @pytest.mark.parametrize("amx", [True, False])
 def test_a_setting_counts_more_than_the_processor(
     monkeypatch: pytest.MonkeyPatch, amx: bool, precision: str
