@@ -8,6 +8,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.training.data_folder import MissingData, need
 from transformer.training.evaluation.anchors import evaluate_anchors
 from transformer.training.evaluation.heads import evaluate_alignment
+from transformer.training.evaluation.long import evaluate_long
 from transformer.training.evaluation.say import say
 from transformer.training.evaluation.stage import SECOND, evaluate_stage
 from transformer.training.evaluation.translations import METHODS, closeness, translations
@@ -21,6 +22,7 @@ SCORED = (
     "neither the first nor the training data. Invented words are those that neither the "
     "data's German texts nor Debian's German word list (wngerman) nor the source nor the reference "
     "holds; lost halves are shorter than half of the reference; loops repeat a run of characters. "
+    "Lengths of translations are compared in characters, those of sources are in words. "
     "AER is the alignment error rate of cross-attention in percent, 0 being best, each head and "
     "layer being chosen on the set that it is scored on. From the literature, not measured here: "
     "fast_align reaches 27.0 on the RWTH set with other preprocessing (README of "
@@ -68,6 +70,7 @@ PARTS: Mapping[str, Evaluation] = {
     "news": partial(_test, "newstest2014", *NEWS, ("greedy",)),
     "stage": evaluate_stage,
     "stage-2": partial(evaluate_stage, name="Second stage set", file=SECOND),
+    "long": evaluate_long,
     "alignment": evaluate_alignment,
     "anchors": evaluate_anchors,
 }

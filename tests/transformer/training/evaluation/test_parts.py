@@ -16,6 +16,7 @@ from transformer.training.card import rescored
 from transformer.training.data_folder import find
 from transformer.training.evaluation import stage
 from transformer.training.evaluation.gold import BICICI, RWTH
+from transformer.training.evaluation.long import LONG
 from transformer.training.evaluation.parts import NEWS, PARTS, evaluate
 from transformer.training.recipes.en_de import RECIPE
 from transformer.training.task import TrainingError
@@ -55,6 +56,7 @@ def data(tmp_path: Path) -> Path:
     files = {
         **{f"{PAIRS}/{name}": pair for name in TESTS.values()},
         "/".join(NEWS): pair,
+        "/".join(LONG): pair,
         f"{RWTH}/test.uc.en": EN,
         f"{RWTH}/test.uc.de": DE,
         f"{RWTH}/alignment.talp": "1-1 2p2\n",
@@ -141,6 +143,7 @@ def test_without_data_the_stage_sets_are_left(
     for left_out in (
         "tatoeba: left out: test.tatoeba.tsv needs --data DIR, a folder with translation_en_de/",
         "news: left out: newstest2014.tsv needs --data DIR",
+        "long: left out: test.tsv needs --data DIR, a folder with flores_long_en_de/",
         "Stage set: invented words are left out: there is no --data DIR",
         "RWTH alignment: left out: ",
         "Bicici alignment: left out: ",
