@@ -23,6 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--from", dest="start", type=checkpoint, help="begin with this checkpoint's weights"
     )
     parser.add_argument("--steps", type=positive, help="train this many steps in all")
+    parser.add_argument(
+        "--work", type=Path, help="folder of the run's state (build/training/, then OUTPUT's name)"
+    )
 
 
 def run(options: Namespace) -> Result:
@@ -32,7 +35,7 @@ def run(options: Namespace) -> Result:
     if options.steps:
         recipe = replace(recipe, training=replace(recipe.training, steps=options.steps))
     output = options.output or Path(os.environ.get(FOLDER, "checkpoints")) / recipe.name
-    work = Path("build/training") / output.name
+    work = options.work or Path("build/training") / output.name
     return {**train(recipe, options.data, output, work, options.device, options.start)}
 
 

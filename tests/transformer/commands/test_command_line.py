@@ -81,6 +81,16 @@ def test_train_and_evaluate(
     assert answer(capsys, "evaluate", "checkpoints/copy") == trained
 
 
+def test_a_run_is_kept_where_it_is_told_to_be(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("transformer.training.copying.N_TEST", 10)
+    answer(capsys, "train", "copy", "--steps", 1, "--work", "kept")
+    assert (tmp_path / "kept" / "state.safetensors").is_file()
+    assert not (tmp_path / "build").exists()
+
+
 def test_evaluate_a_trained_folder(
     copy_run: Run, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
