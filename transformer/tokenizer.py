@@ -127,11 +127,16 @@ class SentencePieceTokenizer:
 
     @classmethod
     def train(
-        cls, sentences: Iterable[str], vocab_size: int, folds_case: bool = False
+        cls,
+        sentences: Iterable[str],
+        vocab_size: int,
+        folds_case: bool = False,
+        splits_digits: bool = False,
     ) -> "SentencePieceTokenizer":
         """Learn a unigram vocabulary: 0 padding, 1 start, 2 end, 3 unknown, then 256 bytes.
 
         folds_case: whether upper and lower case are one, now and in every text read later.
+        splits_digits: whether each digit is a piece, so that no number is rarer than another.
         Raises TokenizerError if the text is too short for that many pieces.
         """
         model = io.BytesIO()
@@ -143,6 +148,7 @@ class SentencePieceTokenizer:
                 byte_fallback=True,
                 normalization_rule_name="nmt_nfkc_cf" if folds_case else "nmt_nfkc",
                 character_coverage=0.9998,
+                split_digits=splits_digits,
                 pad_id=0,
                 bos_id=1,
                 eos_id=2,
@@ -156,12 +162,17 @@ class SentencePieceTokenizer:
 
     @classmethod
     def trained_in(
-        cls, folder: Path, sentences: Iterable[str], vocab_size: int, folds_case: bool = False
+        cls,
+        folder: Path,
+        sentences: Iterable[str],
+        vocab_size: int,
+        folds_case: bool = False,
+        splits_digits: bool = False,
     ) -> "SentencePieceTokenizer":
         """The vocabulary that a run's folder already has, else a new one, kept there."""
         if (folder / cls.file_name).exists():
             return cls.load(folder, vocab_size)
-        tokenizer = cls.train(sentences, vocab_size, folds_case)
+        tokenizer = cls.train(sentences, vocab_size, folds_case, splits_digits)
         tokenizer.save(folder)
         return tokenizer
 

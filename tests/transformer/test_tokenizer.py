@@ -59,6 +59,19 @@ def test_special_tokens(text_tokenizer: SentencePieceTokenizer) -> None:
     assert text_tokenizer.decode([1, 2, 0]) == ""
 
 
+def test_numbers_are_split_into_digits_where_that_is_asked_for() -> None:
+    texts = [f"{text} In 1994 it was 1994." for text in SENTENCES * 5]
+    whole = SentencePieceTokenizer.train(texts, 308)
+    digits = SentencePieceTokenizer.train(texts, 308, splits_digits=True)
+    assert "1994" in pieces(whole, "In 1994")
+    assert pieces(digits, "In 1994")[-4:] == ["1", "9", "9", "4"]
+    assert digits.decode(digits.encode("In 1994 it was 2071.")) == "In 1994 it was 2071."
+
+
+def pieces(tokenizer: SentencePieceTokenizer, text: str) -> list[str]:
+    return [tokenizer.token(id).piece.strip("▁") for id in tokenizer.encode(text, "text")]
+
+
 def test_half_a_character_decodes_without_an_error(text_tokenizer: SentencePieceTokenizer) -> None:
     first_bytes = text_tokenizer.encode("🙂")[:3]
     assert "�" in text_tokenizer.decode(first_bytes)

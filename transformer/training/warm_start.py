@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.formats.opening import load_checkpoint
 from transformer.tokenizer import Tokenizer
+from transformer.training.growing import deepened
 from transformer.training.task import TrainingError
 
 SPACE = "▁"
@@ -16,6 +17,7 @@ SPACE = "▁"
 def start_from(model: nn.Module, tokenizer: Tokenizer, checkpoint: Path) -> None:
     """Copy the weights of a checkpoint; a new piece begins as the mean of its old pieces.
 
+    The layers that a post-norm encoder has more than the old one begin as `deepened` says.
     Raises TrainingError where the checkpoint does not open or is of another shape.
     """
     try:
@@ -27,6 +29,8 @@ def start_from(model: nn.Module, tokenizer: Tokenizer, checkpoint: Path) -> None
     if table is None or "embedding.weight" not in weights:
         raise TrainingError(f"--from: {old.name} has no embedding that could be carried over.")
     weights["embedding.weight"] = embeddings(old, tokenizer, weights["embedding.weight"])
+    if (config := getattr(model, "config", None)) and config.norm_order == "post":
+        weights = deepened(weights, config.n_encoder_layers)
     try:
         model.load_state_dict({name: value.float() for name, value in weights.items()})
     except RuntimeError as error:

@@ -11,9 +11,11 @@ import sentencepiece
 from transformer.tokenizer import SentencePieceTokenizer, TokenizerError
 from transformer.training.batches import Batch, Pair
 from transformer.training.data_folder import find, need
+from transformer.training.evaluation.long import LONG
 from transformer.training.evaluation.stage import SECOND, stage_pairs
 from transformer.training.recipes.en_de_data.deck import Deck
 from transformer.training.recipes.en_de_data.dictionary import counted, sorted_out
+from transformer.training.recipes.en_de_data.long_pairs import SOURCES, files, joined, neighbours
 from transformer.training.recipes.en_de_data.noise import Row, noisy
 from transformer.training.recipes.en_de_data.patterns import NOUNS, PATTERNS, Patterns, nouns
 from transformer.training.recipes.en_de_data.substitution import Substitutions, frames, rare, words
@@ -41,10 +43,12 @@ WORLD = Path(__file__).with_name("world.tsv")
 EPOCH_PAIRS = 30_000
 SAMPLED, SAMPLING = 0.3, 0.3
 """The share of sources whose pieces are drawn anew (Kudo 2018), with this inverse temperature."""
-MAX_PIECES = 90
+MAX_PIECES = 120
 """Longer pairs are left out: they cost much and nobody types them."""
-VOCABULARY_WORDS = 4
-"""Every so many-th dictionary entry is shown to the vocabulary, so that sentences outweigh them."""
+TEXTS = ("sentences", "examples", "news", "general", "parliament", "narrative")
+"""Kinds whose words are those that people are likely to type."""
+VOCABULARY_EVERY = {"words": 4, "bible": 3, "technical": 3}
+"""Of these kinds every so many-th pair is shown to the vocabulary, so that the others outweigh."""
 
 
 @dataclass(frozen=True)
@@ -66,33 +70,45 @@ class Shares:
     """Sentences about everything else that people type, written for this project."""
     patterns: tuple[float, float] = (0.10, 0.08)
     """Sentences with gaps that everyday nouns fill, written for this project."""
+    general: tuple[float, float] = (0.00, 0.00)
+    """Long sentences: later news, an encyclopaedia, advice. See `long_pairs` for these six."""
+    parliament: tuple[float, float] = (0.00, 0.00)
+    narrative: tuple[float, float] = (0.00, 0.00)
+    bible: tuple[float, float] = (0.00, 0.00)
+    technical: tuple[float, float] = (0.00, 0.00)
+    neighbours: tuple[float, float] = (0.00, 0.00)
+    """Two or three lines that follow each other in a text."""
 
     def at(self, progress: float) -> dict[str, int]:
-        """Pairs per epoch by kind. progress: 0 at the start, 1 at the end and after it."""
+        """Pairs per epoch by kind, if it ever has some. progress: 0 at the start, 1 at the end."""
         done = min(1.0, progress)
         return {
             kind: round(EPOCH_PAIRS * (first + (last - first) * done))
             for kind, (first, last) in vars(self).items()
+            if first or last
         }
 
 
-def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "Mixture":
+def prepare(
+    recipe: Recipe, data: Path | None, work: Path, shares: Shares, splits_digits: bool = False
+) -> "Mixture":
     """Read every kind but what is held out, learn the vocabulary where there is none."""
     test = find(data, NEWS, f"newstest{TEST_YEAR}.tsv")
     stage = [*stage_pairs(), *stage_pairs(SECOND)]
-    tests = [*stage, *(read_pairs(test) if test else ())]
+    long = find(data, *LONG)
+    tests = [*stage, *(row for file in (test, long) if file for row in read_pairs(file))]
     unseen = held_out(data) | {key(row[0]) for row in tests}
     kinds = {
-        kind: [(row[0], row[1]) for file in files for row in read_pairs(file)]
-        for kind, files in _files(data).items()
+        kind: [row for path in paths for row in _read(kind, path, unseen)]
+        for kind, paths in _files(data, shares).items()
     }
-    kinds = {
-        kind: [row for row in rows if key(row[0]) not in unseen] for kind, rows in kinds.items()
-    }
-    texts = [row for kind in ("sentences", "examples", "news") for row in kinds[kind]]
-    seen = (text for row in [*texts, *kinds["words"][::VOCABULARY_WORDS]] for text in row)
+    texts = [row for kind in TEXTS for row in kinds.get(kind, ())]
+    some = [row for kind, n in VOCABULARY_EVERY.items() for row in kinds.get(kind, ())[::n]]
+    seen = (text for row in [*texts, *some] for text in row)
     try:
-        tokenizer = SentencePieceTokenizer.trained_in(work, seen, recipe.model.vocab_size)
+        tokenizer = SentencePieceTokenizer.trained_in(
+            work, seen, recipe.model.vocab_size, splits_digits=splits_digits
+        )
     except TokenizerError as error:
         raise TrainingError(f"{TRAIN} and the dictionary: {error}") from error
     english, german = (counted(row[side] for row in texts) for side in (0, 1))
@@ -111,7 +127,13 @@ def prepare(recipe: Recipe, data: Path | None, work: Path, shares: Shares) -> "M
     return Mixture(recipe, tokenizer, kinds, substitutions, patterns, valid, shares)
 
 
-def _files(data: Path | None) -> dict[str, list[Path]]:
+def _read(kind: str, path: Path, unseen: set[str]) -> list[Row]:
+    """The pairs of a file but those whose source is held out."""
+    rows = [(row[0], row[1]) for row in read_pairs(path) if key(row[0]) not in unseen]
+    return neighbours(rows) if kind == "neighbours" else rows
+
+
+def _files(data: Path | None, shares: Shares) -> dict[str, list[Path]]:
     """The files of each kind. Raises MissingData, which names the first that is not there."""
     return {
         "sentences": [need(data, PAIRS, TRAIN)],
@@ -120,6 +142,7 @@ def _files(data: Path | None) -> dict[str, list[Path]]:
         "news": [need(data, NEWS, f"{name}.tsv") for name in NEWS_SETS],
         "talk": [TALK],
         "world": [WORLD],
+        **{kind: files(data, kind) for kind in (*SOURCES, "neighbours") if kind in shares.at(0)},
     }
 
 
@@ -179,8 +202,3 @@ class Mixture(Translation):
         if rng.random() < SAMPLED:
             source = [*self.tokenizer.sample(row[0], SAMPLING), source[-1]]
         return source, target
-
-
-def joined(rows: Sequence[Row]) -> Row:
-    """Several sentences as one text."""
-    return " ".join(row[0] for row in rows), " ".join(row[1] for row in rows)

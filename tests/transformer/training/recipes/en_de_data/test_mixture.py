@@ -15,7 +15,9 @@ from tests.conftest import SENTENCES
 from transformer.discover import discover
 from transformer.training.batches import Batch
 from transformer.training.data_folder import MissingData
+from transformer.training.evaluation.long import LONG
 from transformer.training.evaluation.stage import SECOND, stage_pairs
+from transformer.training.recipes.en_de_data.long_pairs import FILE, ROOM, SOURCES, joined
 from transformer.training.recipes.en_de_data.mixture import (
     DICTIONARY,
     EXAMPLES,
@@ -26,7 +28,6 @@ from transformer.training.recipes.en_de_data.mixture import (
     WORLD,
     Mixture,
     Shares,
-    joined,
     prepare,
 )
 from transformer.training.task import Recipe
@@ -80,6 +81,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write(
             folder / NEWS / f"{name}.tsv", [*(f"{s} {s}\tNachricht." for s in SENTENCES), *unseen]
         )
+    for kind, folders in SOURCES.items():
+        for name in folders:
+            rows = [f"{text} Yes.\t{kind}." for text in SENTENCES[3:]]
+            write(folder / ROOM / name / FILE, [*rows, *unseen])
+    write(folder / LONG[0] / LONG[1], [f"{SENTENCES[2]}\tx."])
     write(tmp_path / "talk.tsv", ["Attention!\tRede.", *unseen])
     write(tmp_path / "world.tsv", ["The sea!\tWelt.", *unseen])
     write(tmp_path / "nouns.tsv", ["owl\tEule\tfeminine\t\t\tanimal"])
@@ -107,6 +113,36 @@ def test_nothing_that_is_held_out_is_dealt(mixture: Mixture) -> None:
         *("Satz.", "Beispiel.", example, "Beispiel", "Selten", "Nachricht.", "Rede."),
         *("Welt.", "Muster.", "Ich sah eine Eule."),
     }
+
+
+def test_long_kinds_are_dealt_where_they_have_a_share(
+    recipe: Recipe, data: Path, tmp_path: Path, mixture: Mixture
+) -> None:
+    assert not mixture.decks.keys() & {*SOURCES, "neighbours"}
+    shares = Shares(general=(0.1, 0.2), bible=(0.0, 0.1), neighbours=(0.05, 0.05))
+    long = prepare(recipe, data, tmp_path / "long", shares)
+    assert long.decks.keys() - mixture.decks.keys() == {"general", "bible", "neighbours"}
+    first, last = kinds(long, 0.0), kinds(long, 1.0)
+    assert (first["general."], last["general."]) == (0.1 * EPOCH, 0.2 * EPOCH)
+    assert (first["bible."], last["bible."]) == (0, 0.1 * EPOCH)
+    groups = [row for row in long._rows(0, 0.0) if len(set(row[1].split())) == 1]
+    texts = [row for row in groups if row[1].startswith(("narrative. ", "bible. ", "parliament. "))]
+    assert len(texts) == 0.05 * EPOCH
+    assert {source.count("Yes.") for source, _ in texts} <= {2, 3}
+
+
+def test_numbers_may_be_split(recipe: Recipe, data: Path, tmp_path: Path) -> None:
+    big = replace(recipe, model=replace(recipe.model, vocab_size=310))
+
+    def numbers(folder: str, splits_digits: bool) -> list[str]:
+        made = prepare(big, data, tmp_path / folder, SHARES, splits_digits=splits_digits)
+        pieces = [made.tokenizer.token(id).piece.strip("▁") for id in range(310)]
+        return [piece for piece in pieces if piece.isdigit() and len(piece) > 1]
+
+    file = data / PAIRS / TRAIN
+    file.write_text(file.read_text() + "1994 1994 1994\t1994 1994 1994 1994\n" * 300)
+    assert numbers("whole", False)
+    assert not numbers("split", True)
 
 
 @pytest.mark.parametrize(("file", "least"), [(TALK, 290), (WORLD, 3000)])
