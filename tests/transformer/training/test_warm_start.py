@@ -87,6 +87,23 @@ def test_a_piece_within_a_word_takes_nothing_of_the_space(
     assert tried
 
 
+def test_an_encoder_may_have_more_layers(
+    old: Checkpoint, tokenizer: SentencePieceTokenizer
+) -> None:
+    deeper = replace(CONFIG, vocab_size=400, n_encoder_layers=3)
+    model = EncoderDecoder(deeper)
+    start_from(model, tokenizer, old.path)
+    before, after = old.model.state_dict(), model.state_dict()
+    part = "feed_forward.inner.weight"
+    for layer in range(3):
+        expected = before[f"encoder.layers.0.{part}"].float()
+        assert torch.equal(after[f"encoder.layers.{layer}.{part}"], expected)
+    assert not after["encoder.layers.1.feed_forward.outer.weight"].any()
+    pre = EncoderDecoder(replace(deeper, norm_order="pre"))
+    with pytest.raises(TrainingError, match=r"--from: .* layers of another shape"):
+        start_from(pre, tokenizer, old.path)
+
+
 def test_what_does_not_fit_is_told(
     old: Checkpoint, tokenizer: SentencePieceTokenizer, tmp_path: Path
 ) -> None:

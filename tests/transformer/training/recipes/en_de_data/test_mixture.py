@@ -131,6 +131,17 @@ def test_long_kinds_are_dealt_where_they_have_a_share(
     assert {source.count("Yes.") for source, _ in texts} <= {2, 3}
 
 
+def test_the_recipe_of_long_sentences_has_every_kind(data: Path, tmp_path: Path) -> None:
+    shipped: Recipe = discover("transformer.training.recipes", "RECIPE")["en-de-long"]
+    model = replace(shipped.model, vocab_size=300, d_model=16, d_ff=16, n_heads=2)
+    training = replace(shipped.training, steps=20, tokens_per_batch=500)
+    recipe = replace(shipped, model=model, training=training)
+    task = recipe.prepare(recipe, data, tmp_path / "work")
+    assert isinstance(task, Mixture)
+    assert task.decks.keys() >= {*SOURCES, "neighbours", "world", "sentences"}
+    assert next(task.batches(0)).n_tokens <= 500
+
+
 def test_numbers_may_be_split(recipe: Recipe, data: Path, tmp_path: Path) -> None:
     big = replace(recipe, model=replace(recipe.model, vocab_size=310))
 
