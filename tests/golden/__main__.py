@@ -8,18 +8,16 @@ from tempfile import TemporaryDirectory
 import torch
 
 from tests.golden.checkpoints import make_checkpoints
-from tests.golden.files import FILES, file_of, write
-from tests.golden.lines import lines_of
+from tests.golden.files import FILES, write
 from tests.golden.places import places
 
 
 def renew() -> None:
     """Write each exhibit's file, and remove those of exhibits that are gone."""
-    left = set(FILES.rglob("*.txt"))
+    left = {file for file in FILES.rglob("*") if file.is_file()}
     for place, make in places().items():
-        for name, exhibit in make().items():
-            write(file_of(place, name), lines_of(exhibit))
-            left.discard(file_of(place, name))
+        for name, golden in make().items():
+            left -= set(write(place, name, golden))
     for file in left:
         file.unlink()
 

@@ -26,6 +26,7 @@ from transformer.tokenizer import (
     CharacterTokenizer,
     NumberTokenizer,
     SentencePieceTokenizer,
+    Token,
     Tokenizer,
 )
 
@@ -159,15 +160,18 @@ def _make(folder: Path, stand_in: StandIn, tokenizer: Tokenizer) -> None:
 
 
 def _likely(tokenizer: Tokenizer, end: float) -> Tensor:
-    """What is added to logits: whole words, numbers and letters are written, but no bytes."""
+    """What is added to logits [V]: whole words and numbers are written, but no bytes or letters."""
     tokens = [tokenizer.token(i) for i in range(tokenizer.vocab_size)]
-    are_words = any(each.piece == "</s>" for each in tokens)
-    rare = [
-        each.special or (are_words and len(each.piece) < 3) or each.piece[:2] == "<0"
-        for each in tokens
-    ]
-    ends = [each.piece == "</s>" for each in tokens]
-    return torch.where(torch.tensor(ends), end, torch.where(torch.tensor(rare), -8.0, 0.0))
+    has_words = any(each.piece == "</s>" for each in tokens)
+    return torch.tensor([_bonus(each, end, has_words) for each in tokens])
+
+
+def _bonus(token: Token, end: float, has_words: bool) -> float:
+    if token.piece == "</s>":
+        return end
+    if has_words:
+        return -8.0 if token.special or len(token.piece) < 3 or token.piece[:2] == "<0" else 0.0
+    return -3.0 if token.special else 0.0  # not less: what is left of 1 would be mere rounding
 
 
 def coarse(name: str, tensor: Tensor) -> Tensor:
@@ -179,7 +183,10 @@ def coarse(name: str, tensor: Tensor) -> Tensor:
         return torch.tensor(around + draw.randint(-1, 2, tensor.shape) / 16, dtype=torch.float32)
     small = ("attention.output", "outer")  # so the token itself stays the larger part of a state
     most = 5 if "query" in name or "key" in name else 3 if any(it in name for it in small) else 8
-    return torch.tensor(draw.randint(-most, most + 1, tensor.shape) / 16, dtype=torch.float32)
+    values = draw.randint(-most, most + 1, tensor.shape) / 16
+    values.flat[values.argmax()] += 1 / 128  # so no value lies on the edge of a histogram's bin
+    values.flat[values.argmin()] -= 2 / 128
+    return torch.tensor(values, dtype=torch.float32)
 
 
 def _add_snapshots(folder: Path, weights: Mapping[str, Tensor]) -> None:

@@ -1,26 +1,44 @@
 """Where golden files lie: a folder a sort of place, a file an exhibit."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 FILES = Path(__file__).parent / "files"
 COMMAND = "python -m tests.golden"
 
 
-def file_of(place: str, exhibit: str) -> Path:
+@dataclass(frozen=True)
+class Golden:
+    """What is kept of an exhibit."""
+
+    lines: list[str]
+    svg: list[str] = field(default_factory=list)
+    """Its sheet; empty where that is not kept."""
+
+
+def file_of(place: str, exhibit: str, ending: str = "txt") -> Path:
     """place: "pages/explore-1"."""
-    return FILES / f"{place}.{exhibit}.txt"
+    return FILES / f"{place}.{exhibit}.{ending}"
 
 
-def write(file: Path, lines: Sequence[str]) -> None:
-    """One line a line."""
+def write(place: str, exhibit: str, golden: Golden) -> list[Path]:
+    """Its files, one or two, which are written."""
+    parts = {"txt": golden.lines, "svg": golden.svg}
+    files = {file_of(place, exhibit, ending): lines for ending, lines in parts.items() if lines}
+    for file, lines in files.items():
+        _write(file, lines)
+    return list(files)
+
+
+def _write(file: Path, lines: Sequence[str]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read(file: Path) -> list[str]:
-    """What was written."""
-    return file.read_text(encoding="utf-8").split("\n")[:-1]
+    """The lines that were written; none where there is no file."""
+    return file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
 
 
 def places_and_names() -> list[tuple[str, str]]:

@@ -8,13 +8,16 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
 
 from tests.golden.exhibits_of import Cell, Exhibit
+from tests.golden.screens import Drawn
 from viz.components.kit.pack import unpack
 from viz.paper.sheet import Cells, Sheet, Words
+from viz.paper.svg import svg
 from viz.paper.table import rows
 
 MOST = 150
@@ -47,13 +50,32 @@ def lines_of(exhibit: Exhibit) -> list[str]:
     return lines
 
 
+def svg_lines(sheet: Sheet) -> list[str]:
+    """The sheet as an SVG file, a mark a line, without the typeface and without what lines say."""
+    with patch("viz.paper.svg._subset", lambda *_: ""):  # a tenth of a second for each
+        text = svg(sheet, "", "", "").decode()
+    for part in (r"@font-face\{.*?\}", r"<(title|desc|metadata)></\1>\n", r' data-[\w-]+="[^"]*"'):
+        text = re.sub(part, "", text)
+    return text.splitlines()
+
+
+def drawn_lines(drawn: Drawn) -> list[str]:
+    """What a page draws, without its files."""
+    lines = [f"chart: {_plain(says)}" for says in drawn.charts]
+    lines += [f"component: {name}" for name in drawn.components]
+    for number, table in enumerate(drawn.tables, 1):
+        lines += (f"table {number}: {' | '.join(map(_plain, row))}" for row in table)
+    return lines
+
+
 def csv_lines(content: bytes) -> list[str]:
-    """The same of a file: its head, then its rows."""
+    """The head of a file, then its rows; of a long one what they come to."""
     head, *body = content.decode().splitlines()
     if len(body) <= 2 * MOST:
         return [f"head: {head}", *sorted(f"row: {_DECIMAL.sub(_short, line)}" for line in body)]
-    numbers = [float(each) for line in body for each in re.findall(r"-?\d+\.\d+", line)]
-    return [f"head: {head}", f"rows: {len(body)}", f"sum of decimals: {_number(sum(numbers))}"]
+    decimals = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+    numbers = [float(each) for line in body for each in decimals.findall(line)]
+    return [f"head: {head}", f"rows: {len(body)}", f"sum of decimals: {sum(numbers):.2f}"]
 
 
 def _short(match: re.Match[str]) -> str:

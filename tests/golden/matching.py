@@ -1,20 +1,29 @@
 """Which lines of a golden file are not there, and which are there instead.
 
-Lines are the same where their words are, and their decimals as far as rounding may move them: one
-unit of the last digit that is written. Whole numbers are exact, but for percents and shades.
+Lines are the same where their words are, and their numbers as far as rounding may move them. The
+order of lines says nothing.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-_NUMBER = re.compile(
-    r"#[0-9a-f]{6}\b|[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?=\s?%)|[-−+]?\d+\.\d+(?:e[-+]?\d+)?"
+COLOUR = r"#[0-9a-f]{6}\b"
+_ROUNDED = re.compile(
+    COLOUR + r"|[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?=\s?%)|[-−+]?\d+\.\d+(?:e[-+]?\d+)?"
     r"|[-−+]?\d+e[-+]?\d+|(?<![\w.])[-−+]?0(?![\w.])"
 )
-"""A colour, a percent, a decimal, or a 0 that a rounding may have left."""
-SHADE = 4
+"""A colour, a percent, a decimal, or a 0 that a rounding may have left; other whole numbers are
+words."""
+_PLACED = re.compile(COLOUR + r"|-?\d+(?:\.\d+)?")
+"""The same in SVG: whatever may be a place or a size."""
+_CELLS = re.compile(r'<path fill="#')
+"""Cells of a map, one path a colour: what levels round to decides which are together. Their numbers
+are in the other file."""
+SHADE = 4.0
 """Of 255, by which a colour may differ."""
+POINTS = 0.5
+"""By which a mark of a sheet may stand elsewhere."""
 LEAST = 1e-5
 """What two numbers may differ by, however small they are."""
 
@@ -23,19 +32,33 @@ Numbers = tuple[tuple[float, float], ...]
 
 
 def differences(golden: Iterable[str], now: Iterable[str]) -> list[str]:
-    """Lines as a diff has them, "-" of the golden file first; empty where all are the same."""
+    """Lines as a diff has them, "-" of the golden file first; empty where all are the same.
+
+    Decimals and percents may differ by one unit of their last digit.
+    """
+    return list(_left(golden, now, _ROUNDED, _rounded))
+
+
+def sheet_differences(golden: Iterable[str], now: Iterable[str]) -> list[str]:
+    """The same of two SVG files, whose marks may stand a little elsewhere."""
+    old, new = ([each for each in lines if not _CELLS.match(each)] for lines in (golden, now))
+    return list(_left(old, new, _PLACED, lambda text: (float(text), POINTS)))
+
+
+def _left(
+    golden: Iterable[str],
+    now: Iterable[str],
+    number: re.Pattern[str],
+    read: Callable[[str], tuple[float, float]],
+) -> Iterator[str]:
     old, new = Counter(golden), Counter(now)
-    missing, more = list((old - new).elements()), list((new - old).elements())
-    return list(_left(missing, more))
-
-
-def _left(missing: list[str], more: list[str]) -> Iterator[str]:
     by_words: dict[str, list[str]] = {}
-    for line in more:
-        by_words.setdefault(skeleton(line), []).append(line)
-    for line in missing:
-        near = by_words.get(skeleton(line), [])
-        match = next((each for each in near if is_near(line, each)), None)
+    for line in (new - old).elements():
+        by_words.setdefault(number.sub("#", line), []).append(line)
+    for line in (old - new).elements():
+        near = by_words.get(number.sub("#", line), [])
+        numbers = _numbers(line, number, read)
+        match = next((it for it in near if _are_near(numbers, _numbers(it, number, read))), None)
         if match is None:
             yield f"- {line}"
         else:
@@ -44,29 +67,24 @@ def _left(missing: list[str], more: list[str]) -> Iterator[str]:
         yield from (f"+ {line}" for line in lines)
 
 
-def skeleton(line: str) -> str:
-    """The line without its numbers."""
-    return _NUMBER.sub("#", line)
-
-
-def is_near(one: str, other: str) -> bool:
-    """Whether two lines of the same words have the same numbers."""
-    pairs = zip(_numbers(one), _numbers(other), strict=True)
+def _are_near(some: Numbers, others: Numbers) -> bool:
+    pairs = zip(some, others, strict=True)
     return all(
         abs(a - b) <= max(1.01 * unit, 1.01 * unit_b, LEAST) for (a, unit), (b, unit_b) in pairs
     )
 
 
-def _numbers(line: str) -> Numbers:
-    return tuple(pair for match in _NUMBER.findall(line) for pair in _read(match))
+def _numbers(
+    line: str, number: re.Pattern[str], read: Callable[[str], tuple[float, float]]
+) -> Numbers:
+    found = number.findall(line)
+    shades = [float(int(it[i : i + 2], 16)) for it in found if it[0] == "#" for i in (1, 3, 5)]
+    plain = [read(it) for it in found if it[0] != "#"]
+    return (*plain, *((shade, SHADE) for shade in shades))
 
 
-def _read(text: str) -> Iterator[tuple[float, float]]:
-    """Each number of a match with one unit of its last digit."""
-    if text.startswith("#"):
-        yield from ((float(int(text[i : i + 2], 16)), float(SHADE)) for i in (1, 3, 5))
-        return
+def _rounded(text: str) -> tuple[float, float]:
+    """A number, and one unit of its last digit."""
     digits, _, power = text.replace("−", "-").partition("e")
-    n_decimals = len(digits.partition(".")[2])
-    unit = 10.0 ** (int(power or 0) - n_decimals)
-    yield float(digits) * 10.0 ** int(power or 0), (0.0 if text.strip("-−+") == "0" else unit)
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+    return float(digits) * 10.0 ** int(power or 0), 0.0 if digits.strip("-+") == "0" else unit

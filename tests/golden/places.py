@@ -11,7 +11,10 @@ from tests.golden.exhibits_of import (
     lesson_exhibits,
     view_of,
 )
+from tests.golden.files import Golden
+from tests.golden.lines import csv_lines, drawn_lines, lines_of, svg_lines
 from tests.golden.recordings import RECORDINGS, recording_of
+from tests.golden.screens import drawn_at
 from tests.viz.ui.test_figures_of_pages import PLACES
 from transformer.discover import discover
 from viz.screen import Screen, parse
@@ -52,32 +55,74 @@ MORE = {
 }
 """Beside the places where everything that is drawn is tried: other families, and other choices."""
 
-Make = Callable[[], Mapping[str, Exhibit]]
+Exhibits = Callable[[], Mapping[str, Exhibit]]
+Make = Callable[[], Mapping[str, Golden]]
 
 
 @cache
 def places() -> Mapping[str, Make]:
-    """Name of a place -> what makes its exhibits."""
-    return dict([*_pages(), *_scenes(), *_lessons(), *_gallery(), *_views()])
+    """Name of a place -> what makes its golden files, by their names."""
+    others = (_scenes, _lessons, _gallery, _views)
+    exhibits = {name: _of(make) for each in others for name, make in each()}
+    return dict(_pages()) | dict(_screens()) | exhibits
 
 
 def _pages() -> Iterator[tuple[str, Make]]:
+    """With the sheets of the first ones."""
+    for name, screen in _addresses():
+        yield f"pages/{name}", _of(_at(screen), has_svg="more" not in name)
+
+
+def _screens() -> Iterator[tuple[str, Make]]:
+    for name, screen in _addresses():
+        yield f"screens/{name}", _drawn(screen)
+    for lesson in stories_of("lesson"):
+        at = _screen("lessons", f"story={lesson.name}")
+        yield f"screens/lessons-{lesson.name}", _drawn(at)
+    asked = _screen("decode", "checkpoint=en-de&text=Tom+lives+in+Boston.")
+    yield "screens/decode-needed", _drawn(asked, "Find it")
+
+
+def _addresses() -> Iterator[tuple[str, Screen]]:
     for page, queries in PLACES.items():
         for number, query in enumerate(queries, 1):
-            yield f"pages/{page}-{number}", _at(_screen(page, query))
+            yield f"{page}-{number}", _screen(page, query)
         for number, query in enumerate(MORE.get(page, ()), 1):
-            yield f"pages/{page}-more-{number}", _at(_screen(page, query))
+            yield f"{page}-more-{number}", _screen(page, query)
+
+
+def _of(make: Exhibits, has_svg: bool = False) -> Make:
+    """has_svg: whether its sheets are kept, too."""
+
+    def golden() -> Mapping[str, Golden]:
+        return {
+            name: Golden(lines_of(each), svg_lines(each.sheet) if has_svg and each.sheet else [])
+            for name, each in make().items()
+        }
+
+    return golden
+
+
+def _drawn(screen: Screen, press: str = "") -> Make:
+    """What its page draws, and a file each of the CSV that it offers."""
+
+    def golden() -> Mapping[str, Golden]:
+        drawn = drawn_at(screen, press)
+        files = {name: Golden(csv_lines(content)) for name, content in drawn.files.items()}
+        return {"screen": Golden(drawn_lines(drawn)), **files}
+
+    return golden
 
 
 def _screen(page: str, query: str) -> Screen:
     return parse({"checkpoint": "copy", **dict(parse_qsl(query)), "page": page})
 
 
-def _at(screen: Screen) -> Make:
+def _at(screen: Screen) -> Exhibits:
     return lambda: exhibits_at(screen)
 
 
-def _scenes() -> Iterator[tuple[str, Make]]:
+def _scenes() -> Iterator[tuple[str, Exhibits]]:
     for story in shipped_stories().values():
         if story.kind == "lesson":
             continue
@@ -85,14 +130,14 @@ def _scenes() -> Iterator[tuple[str, Make]]:
             yield f"stories/{story.name}-{number}", _at(story.told(number))
 
 
-def _lessons() -> Iterator[tuple[str, Make]]:
+def _lessons() -> Iterator[tuple[str, Exhibits]]:
     for story in stories_of("lesson"):
         for number, scene in enumerate(story.scenes, 1):
             if scene.exercise.shows:
                 yield f"lessons/{story.name}-{number}", lambda scene=scene: lesson_exhibits(scene)
 
 
-def _gallery() -> Iterator[tuple[str, Make]]:
+def _gallery() -> Iterator[tuple[str, Exhibits]]:
     for story in stories_of("gallery"):
 
         def make(story: Story = story) -> Mapping[str, Exhibit]:
@@ -101,7 +146,7 @@ def _gallery() -> Iterator[tuple[str, Make]]:
         yield f"gallery/{story.name}", make
 
 
-def _views() -> Iterator[tuple[str, Make]]:
+def _views() -> Iterator[tuple[str, Exhibits]]:
     for view in discover("viz.views", "VIEW").values():
         yield f"views/{view.name}", lambda view=view: _of_view(view)
 

@@ -7,12 +7,11 @@ from functools import cache
 import pytest
 
 from tests.golden.checkpoints import make_checkpoints
-from tests.golden.exhibits_of import Exhibit
-from tests.golden.files import COMMAND, file_of, places_and_names, read
-from tests.golden.lines import lines_of
-from tests.golden.matching import differences
+from tests.golden.files import COMMAND, Golden, file_of, places_and_names, read
+from tests.golden.matching import differences, sheet_differences
 from tests.golden.places import places
 
+HERE = places_and_names()
 MOST = 40
 """Lines of a difference that are said."""
 
@@ -30,24 +29,25 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @cache
-def exhibits(place: str) -> Mapping[str, Exhibit]:
+def exhibits(place: str) -> Mapping[str, Golden]:
     """Made once for all of its tests."""
     return places()[place]()
 
 
 @pytest.mark.parametrize("place", places())
 def test_every_exhibit_has_a_golden_file_and_every_file_an_exhibit(place: str) -> None:
-    files = {name for each, name in places_and_names() if each == place}
+    files = {name for each, name in HERE if each == place}
     names = set(exhibits(place))
     assert not names - files, f"{place} shows more: {COMMAND} writes files of {names - files}."
     assert not files - names, f"{place} shows no {files - names}: {COMMAND} removes their files."
 
 
-@pytest.mark.parametrize(("place", "name"), places_and_names())
-def test_an_exhibit_is_what_its_golden_file_says(place: str, name: str) -> None:
-    made = places().get(place) and exhibits(place).get(name)
+@pytest.mark.parametrize(("place", "name"), HERE)
+def test_an_exhibit_is_what_its_golden_files_say(place: str, name: str) -> None:
+    made = exhibits(place).get(name) if place in places() else None
     assert made, f"There is no {name} at {place}: {COMMAND} removes its file."
-    lines = differences(read(file_of(place, name)), lines_of(made))
+    lines = differences(read(file_of(place, name)), made.lines)
+    lines += sheet_differences(read(file_of(place, name, "svg")), made.svg)
     more = [f"and {len(lines) - MOST} lines more"] if len(lines) > MOST else []
     said = "\n".join([*lines[:MOST], *more])
-    assert not lines, f"{said}\nIf that is meant, {COMMAND} writes the file anew."
+    assert not lines, f"{said}\nIf that is meant, {COMMAND} writes its files anew."
