@@ -24,6 +24,12 @@ _PLACES = (
     "Kyoto Sydney Toronto Amsterdam Stockholm Heidelberg Cambridge Oxford Leipzig "
 )
 _NAMES = ((("Tom", "Tom"), _MEN), (("Mary", "Maria|Mary"), _WOMEN), (("Boston", "Boston"), _PLACES))
+_ONSETS = "b br ch d f g gr h j k kr l m n p r s sch sh st t th tr v w y z"
+_VOWELS = "a a e e i i o o u u ai ei ee ou ie"
+_ENDS = ("", "", "", "", "n", "r", "l", "s", "k", "m", "nd", "ng", "rt", "ck")
+_NAME = re.compile(r"(?<=[a-z,;] )(?<!the )[A-Z][a-z]{2,}\b")
+"""A capital within an English sentence begins a name, as a rule; in "the Union" it may not."""
+_MONTHS = ("April", "August", "September", "November")
 _SHORTENED = (
     "do not: don't, does not: doesn't, did not: didn't, is not: isn't, are not: aren't, "
     "was not: wasn't, were not: weren't, cannot: can't, could not: couldn't, "
@@ -89,6 +95,25 @@ def renamed(row: Row, rng: random.Random) -> Row:
     return source, target
 
 
+def named_anew(row: Row, rng: random.Random) -> Row:
+    """A name that both sides have once becomes one that nobody has, as it has to be copied."""
+    source, target = row
+    for name in _NAME.findall(source):
+        if source.count(name) == 1 and name not in _MONTHS:
+            new = invented_name(rng)
+            changed, n = re.subn(rf"\b{name}(s?)\b", rf"{new}\1", target)
+            if n == 1:
+                source, target = source.replace(name, new), changed
+    return source, target
+
+
+def invented_name(rng: random.Random) -> str:
+    """Two or three syllables: Brivonk, Tashieler."""
+    parts = _ONSETS.split(), _VOWELS.split(), _ENDS
+    syllables = ("".join(map(rng.choice, parts)) for _ in range(rng.choice((2, 2, 3))))
+    return "".join(syllables).capitalize()
+
+
 def renumbered(row: Row, rng: random.Random) -> Row:
     """A number of two to four digits that both sides have once becomes another as long."""
     for number in re.findall(r"(?<![\d.,:])[1-9]\d{1,3}(?![\d.,:]*\d)", row[0]):
@@ -100,6 +125,7 @@ def renumbered(row: Row, rng: random.Random) -> Row:
 
 CHANGES: tuple[tuple[Change, float], ...] = (
     (renamed, 0.5),
+    (named_anew, 0.2),
     (renumbered, 0.5),
     (contracted, 0.15),
     (spelt, 0.3),

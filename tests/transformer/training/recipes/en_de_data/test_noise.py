@@ -11,6 +11,7 @@ from transformer.training.recipes.en_de_data.noise import (
     Row,
     contracted,
     lower,
+    named_anew,
     no_apostrophe,
     no_stop,
     noisy,
@@ -57,6 +58,31 @@ def test_what_a_change_makes_of_a_pair(change: Change, row: Row, expected: set[R
     assert results(change, row) == expected
 
 
+def test_a_name_that_both_sides_have_once_becomes_an_invented_one() -> None:
+    made = results(named_anew, ("Did Hershey visit Oslo?", "Hat Hersheys Mann Oslo besucht?"))
+    assert len(made) > 35
+    for source, target in made:
+        names = re.fullmatch(r"Did ([A-Z][a-z]+) visit ([A-Z][a-z]+)\?", source)
+        assert names
+        assert target == f"Hat {names[1]}s Mann {names[2]} besucht?"
+        assert not {"Hershey", "Oslo"} & set(names.groups())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("Oslo is far.", "Oslo ist weit."),
+        ("We left in April.", "Wir gingen im April."),
+        ("He saw the Union.", "Er sah die Union."),
+        ("He saw Union and Unions.", "Er sah Union."),
+        ("We know Munich.", "Wir kennen München."),
+        ("Did Tom ask Tom?", "Hat Tom gefragt?"),
+    ],
+)
+def test_what_may_be_no_name_stays(row: Row) -> None:
+    assert results(named_anew, row) == {row}
+
+
 def test_names_change_on_both_sides_alike() -> None:
     changed = results(renamed, ("Tom saw Mary's car in Boston.", "Tom sah Marias Auto in Boston."))
     assert len(changed) > 20
@@ -79,6 +105,7 @@ def test_every_change_comes_up_and_most_pairs_have_none_of_their_words_changed()
     assert 0.5 < sum(each == row for each in made) / len(made) < 0.95
     assert {change for change, _ in CHANGES} == {
         renamed,
+        named_anew,
         renumbered,
         contracted,
         spelt,
