@@ -275,6 +275,27 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
     assert shown(page).text == first.screen.text
 
 
+def test_the_keys_of_a_talk_that_its_link_has_started_are_heard(page: Page, address: str) -> None:
+    first, second, *_, last = (scene.heading for scene in TALK.scenes)
+    open_app(page, f"{address}/stories")
+    page.get_by_role("link", name="Give it as a talk").first.click()
+    expect(heading(page)).to_have_text(first)
+    painted(page)
+    steps = (("ArrowRight", second), ("ArrowLeft", first), ("Space", second), ("Home", first))
+    for key, expected in (*steps, ("End", last)):
+        page.keyboard.press(key)
+        expect(heading(page)).to_have_text(expected)
+    page.keyboard.press("Home")
+    expect(heading(page)).to_have_text(first)
+    painted(page)
+    box = heading(page).bounding_box()
+    assert box is not None
+    page.mouse.click(page.evaluate("innerWidth") - 8, box["y"])  # where nothing is
+    for key, expected in steps:
+        page.keyboard.press(key)
+        expect(heading(page)).to_have_text(expected)
+
+
 def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     page: Page, address: str
 ) -> None:

@@ -1,5 +1,6 @@
 // A whole story in a page of its own: one scene at a time, by the keys of a talk.
 
+import { isInUse } from "../components/kit/keyed.js";
 import { mounted } from "./mounting.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
@@ -86,8 +87,8 @@ export default function story(draws, { themes, components, scenes }) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const act = key in STEPS ? () => go(at + STEPS[key]) : ACTS[key];
     if (key !== "g" && typed(key)) return;
-    if (!act || (key.length > 1 && !CLICKER.includes(key) && inUse())) return;
-    if (key === " " && inUse()) return;
+    if (!act || (key.length > 1 && !CLICKER.includes(key) && isInUse())) return;
+    if (key === " " && isInUse()) return;
     event.preventDefault();
     act();
   });
@@ -102,11 +103,4 @@ export default function story(draws, { themes, components, scenes }) {
   });
   addEventListener("hashchange", () => go(Number(location.hash.slice(1)) - 1));
   go(Number(location.hash.slice(1) || 1) - 1);
-}
-
-// Whether the keyboard has led to something where arrow keys and the space bar do something else.
-function inUse() {
-  let node = document.activeElement;
-  while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-  return Boolean(node && node !== document.body && node.matches(":focus-visible"));
 }

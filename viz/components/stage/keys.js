@@ -1,5 +1,6 @@
 // What each key of a talk does.
 
+import { isInUse } from "../kit/keyed.js";
 import { hasModifier } from "../kit/roving.js";
 
 const KEYS = {
@@ -38,11 +39,4 @@ export function actionOf(event, isTyped, at = document.activeElement) {
   if (!CLICKER.includes(key) && key.length !== 1 && isInUse(at)) return null;
   if (key === " " && isInUse(at)) return null;
   return KEYS[key.length === 1 ? key.toLowerCase() : key] ?? null;
-}
-
-// Whether somebody came to it by keys: who only clicked it goes on by them.
-function isInUse(node) {
-  let at = node;
-  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
-  return Boolean(at && at !== at.ownerDocument?.body && at.matches(":focus-visible"));
 }

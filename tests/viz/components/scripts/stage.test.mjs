@@ -7,6 +7,7 @@ import { createTogether, giveUp, goThere, hear, lead, see } from "../../../../vi
 
 const nowhere = { matches: () => false };
 const byKeys = { matches: () => true };
+const page = { matches: (selector) => selector === ":focus-visible" }; // a link has led to it
 const press = (key, more = {}) => ({ key, ...more });
 // opened: each link is opened once, unless said otherwise.
 const at = (link, here = link, opened = link) => ({ here, asked: link, led: link, opened });
@@ -32,7 +33,7 @@ test("a clicker leads on wherever the keyboard is, but not while a text is typed
 
 test("arrow keys and the space bar belong to what the keyboard has led to", () => {
   for (const key of ["ArrowRight", " "]) {
-    assert.equal(actionOf(press(key), false, nowhere), "next");
+    for (const each of [nowhere, page, null]) assert.equal(actionOf(press(key), false, each), "next");
     assert.equal(actionOf(press(key), false, byKeys), null);
   }
   assert.equal(actionOf(press("D"), false, nowhere), "dark");
