@@ -5,9 +5,10 @@ Whoever changes how pages do that changes `_exhibits` and what it calls, and no 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
+from unittest.mock import patch
 
+from transformer.discover import discover
 from transformer.recording import Recording
 from viz.components.kit.pack import unpack
 from viz.figure_at import page_of
@@ -20,11 +21,12 @@ from viz.paper.record import Record
 from viz.paper.sheet import Sheet
 from viz.run.payloads import payload_of
 from viz.screen import Screen
-from viz.state.page import Pane, Shown
+from viz.server.recording_scenes import story_file
+from viz.state.page import PAGES, Page, Pane, Shown
 from viz.stories.story import Scene, Story
 from viz.theme import LIGHT
 from viz.ui.printing import figure_of
-from viz.views.view import View
+from viz.views.view import Choice, View
 
 WIDTH = 6.9
 """Inches of the sheets: two columns of a paper."""
@@ -68,13 +70,32 @@ def exhibits_at(screen: Screen) -> dict[str, Exhibit]:
     return {name: _exhibit(pane, shown, name) for name, shown in figures.items()}
 
 
-def view_of(view: View, recording: Recording) -> Exhibit:
-    """A view of a recording, with the first option of each control."""
-    choices = {each.name: each.options(recording)[0] for each in view.controls}
-    figure = partial(view.draw, recording, **choices)
-    shown = Shown(view.title, figure=figure, says=view.describe(recording, **choices))
-    drawn = of_plotly(figure(LIGHT), NOWHERE, WIDTH).sheet(WIDTH)
-    return Exhibit(shown.title, shown.says, sheet=drawn)
+def views_of(view: View, recording: Recording) -> dict[str, Exhibit]:
+    """A view of a recording: with the first option of each control, then one other at a time.
+
+    Of two heads the second is the last one, so that they differ.
+    """
+    options = {each.name: list(each.options(recording)) for each in view.controls}
+    first = {name: each[-1 if name == "second" else 0] for name, each in options.items()}
+    few = {each.name: each.values for each in view.controls if isinstance(each, Choice)}
+    others = {
+        f"-{name}-{i}": first | {name: other}
+        for name in few
+        for i, other in enumerate(few[name][1:], 2)
+    }
+    return {name: _view(view, recording, each) for name, each in ({"": first} | others).items()}
+
+
+def _view(view: View, recording: Recording, choices: dict[str, Any]) -> Exhibit:
+    drawn = of_plotly(view.draw(recording, LIGHT, **choices), NOWHERE, WIDTH).sheet(WIDTH)
+    return Exhibit(view.title, view.describe(recording, **choices), sheet=drawn)
+
+
+def saved(story: Story) -> str:
+    """The HTML file that a story is saved as."""
+    pages: dict[str, Page] = discover("viz.pages", "PAGE")
+    with patch.dict(PAGES, pages):  # as in an app that has been opened
+        return story_file(story).decode()
 
 
 def lesson_exhibits(scene: Scene) -> dict[str, Exhibit]:

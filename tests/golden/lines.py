@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from tests.golden.exhibits_of import Cell, Exhibit
-from tests.golden.screens import Drawn
+from tests.golden.screens import AltReader, Drawn
 from viz.components.kit.pack import unpack
 from viz.paper.sheet import Cells, Sheet, Words
 from viz.paper.svg import svg
@@ -25,7 +25,7 @@ MOST = 150
 LEVELS = {"|u1": (255, 1), "<u2": (65535, 2)}
 """Of arrays in which levels stand for shares: the highest one, and decimals that are written: a
 rounding may move some levels by one."""
-_SHA = re.compile(r"\b[0-9a-f]{16,64}\b")
+_SHA = re.compile(r"(?<![.\w])[0-9a-f]{16,64}\b")
 _DECIMAL = re.compile(r"-?\d+\.\d{4,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e[-+]?\d+")
 ZERO = 5e-6
 """What is smaller is rounding: 0."""
@@ -64,8 +64,15 @@ def drawn_lines(drawn: Drawn) -> list[str]:
     lines = [f"chart: {_plain(says)}" for says in drawn.charts]
     lines += [f"component: {name}" for name in drawn.components]
     for number, table in enumerate(drawn.tables, 1):
-        lines += (f"table {number}: {' | '.join(map(_plain, row))}" for row in table)
+        lines += (f"table {number}: {' | '.join(map(_cell, row))}" for row in table)
     return lines
+
+
+def page_lines(page: str) -> list[str]:
+    """What an HTML file says of its pictures."""
+    reader = AltReader()
+    reader.feed(page)
+    return [_plain(each) for each in reader.texts]
 
 
 def csv_lines(content: bytes) -> list[str]:
@@ -80,6 +87,10 @@ def csv_lines(content: bytes) -> list[str]:
 
 def _short(match: re.Match[str]) -> str:
     return _number(float(match[0]))
+
+
+def _cell(text: str) -> str:
+    return _plain(_DECIMAL.sub(_short, text))
 
 
 def _plain(text: str) -> str:

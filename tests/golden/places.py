@@ -9,10 +9,11 @@ from tests.golden.exhibits_of import (
     exhibits_at,
     gallery_exhibits,
     lesson_exhibits,
-    view_of,
+    saved,
+    views_of,
 )
 from tests.golden.files import Golden
-from tests.golden.lines import csv_lines, drawn_lines, lines_of, svg_lines
+from tests.golden.lines import csv_lines, drawn_lines, lines_of, page_lines, svg_lines
 from tests.golden.recordings import RECORDINGS, recording_of
 from tests.golden.screens import drawn_at
 from tests.viz.ui.test_figures_of_pages import PLACES
@@ -48,6 +49,8 @@ MORE = {
         "inspect=positions&checkpoint=sentiment",
         "inspect=positions&checkpoint=en-de-small",
         "inspect=circuits&checkpoint=everyday",
+        "inspect=modules",
+        "inspect=vocabulary&checkpoint=en-de&split=The+animal+didn%27t&piece=an",
     ),
     "masks": ("checkpoint=everyday&mask_text=She+told", "checkpoint=sentiment"),
     "training": ("topic=heads&checkpoint=en-de-small&text=Tom+lives+in+Boston.",),
@@ -64,7 +67,7 @@ def places() -> Mapping[str, Make]:
     """Name of a place -> what makes its golden files, by their names."""
     others = (_scenes, _lessons, _gallery, _views)
     exhibits = {name: _of(make) for each in others for name, make in each()}
-    return dict(_pages()) | dict(_screens()) | exhibits
+    return dict(_pages()) | dict(_screens()) | exhibits | dict(_saved())
 
 
 def _pages() -> Iterator[tuple[str, Make]]:
@@ -130,6 +133,16 @@ def _scenes() -> Iterator[tuple[str, Exhibits]]:
             yield f"stories/{story.name}-{number}", _at(story.told(number))
 
 
+def _saved() -> Iterator[tuple[str, Make]]:
+    """Stories as files; of a lesson, which is told on a page, none."""
+    for story in shipped_stories().values():
+        if story.kind != "lesson":
+            yield (
+                f"saved/{story.name}",
+                lambda story=story: {"html": Golden(page_lines(saved(story)))},
+            )
+
+
 def _lessons() -> Iterator[tuple[str, Exhibits]]:
     for story in stories_of("lesson"):
         for number, scene in enumerate(story.scenes, 1):
@@ -155,4 +168,8 @@ def _of_view(view: View) -> Mapping[str, Exhibit]:
     """Of each recording that has what it shows."""
     every = {name: recording_of(name) for name in RECORDINGS}
     fitting = {name: each for name, each in every.items() if view.applies_to(each)}
-    return {name: view_of(view, each) for name, each in fitting.items()}
+    return {
+        f"{name}{choice}": exhibit
+        for name, each in fitting.items()
+        for choice, exhibit in views_of(view, each).items()
+    }

@@ -68,10 +68,24 @@ def _components(app: AppTest) -> tuple[str, ...]:
 
 
 def _tables(app: AppTest) -> Iterator[tuple[tuple[str, ...], ...]]:
+    for each in (*app.dataframe, *app.table):
+        rows = each.value.reset_index().astype(str).itertuples(index=False)
+        yield (tuple(map(str, each.value.columns)), *(tuple(row) for row in rows))
     for each in app.get("html"):
         reader = _Reader()
         reader.feed(each.proto.body)
         yield from (tuple(map(tuple, table)) for table in reader.tables)
+
+
+class AltReader(HTMLParser):
+    """What an HTML page says of its pictures to those who do not see them."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.texts += (f"{name}: {value}" for name, value in attrs if name in ("alt", "aria-label"))
 
 
 class _Reader(HTMLParser):
