@@ -16,7 +16,7 @@ RANKS = (
         "viz.edit_words",
         "viz.lessons",
     ),
-    ("viz.stories", "viz.figures", "viz.views", "viz.components", "viz.export"),
+    ("viz.stories", "viz.exhibits", "viz.figures", "viz.views", "viz.components", "viz.export"),
     ("viz.notebook", "viz.paper"),
     ("viz.run",),
     ("viz.state",),

@@ -37,7 +37,7 @@ KNOWN = {
     "cards(story, [None] * len(story.scenes), look)": "viz/figures escapes all texts",
     "cards(story, pictures(story, look.name), look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
-    "shown.html_table(theme)": "viz/figures escapes all texts",
+    "shown.content.make(theme)": "viz/figures escapes all texts",
     "_table(known, rows, words, theme)": "as above",
     "_legend(rows, theme)": "numbers",
     "token_lines(marked, current_theme())": "as above",

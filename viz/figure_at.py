@@ -10,6 +10,7 @@ from transformer.discover import discover
 from transformer.files.foreign_text import listed
 from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
+from viz.exhibits.exhibit import Exhibit
 from viz.export import recording_npz
 from viz.paper.crate import crate
 from viz.paper.figure import KINDS, Figure
@@ -21,7 +22,7 @@ from viz.screen import Screen, parse, unread
 from viz.state.asked import first_example, request_of
 from viz.state.opened import shipped_names
 from viz.state.opening import find
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.theme import theme as theme_of
 from viz.ui.printing import figure_of, numbers_of
 
@@ -78,7 +79,7 @@ def _endings(*kinds: str) -> str:
     return f"{', '.join(some)} or {last}"
 
 
-def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Shown]]:
+def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
     """What an address shows, and its figures. Raises Refusal in a sentence."""
     pages: dict[str, Page] = discover("viz.pages", "PAGE")
     if screen.page not in pages:
@@ -94,7 +95,7 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Shown]]:
             raise
         shown = None
     pane = page.shown(Pane(screen, asked, shown))
-    return pane, page.figures(pane)
+    return pane, page.exhibits(pane)
 
 
 def _checkpoint(said: str | None) -> str:

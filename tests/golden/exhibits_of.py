@@ -11,6 +11,8 @@ from unittest.mock import patch
 from transformer.discover import discover
 from transformer.recording import Recording
 from viz.components.kit.pack import unpack
+from viz.exhibits.exhibit import Exhibit as Declared
+from viz.exhibits.exhibit import HtmlTable, PictureAt
 from viz.figure_at import page_of
 from viz.pages.gallery import pictures
 from viz.pages.lessons.lesson import place_in
@@ -19,13 +21,12 @@ from viz.paper.figure import of_plotly
 from viz.paper.html_table import Table, read_tables
 from viz.paper.record import Record
 from viz.paper.sheet import Sheet
-from viz.run.payloads import payload_of
 from viz.screen import Screen
 from viz.server.recording_scenes import story_file
-from viz.state.page import PAGES, Page, Pane, Shown
+from viz.state.page import PAGES, Page, Pane
 from viz.stories.story import Scene, Story
 from viz.theme import LIGHT
-from viz.ui.printing import figure_of
+from viz.ui.printing import data_of, figure_of, says_of
 from viz.views.view import Choice, View
 
 WIDTH = 6.9
@@ -114,11 +115,9 @@ def gallery_exhibits(story: Story) -> list[Exhibit]:
     return [Exhibit(scene.heading, it.alt, svg=it.svg) for scene, it in scenes if it is not None]
 
 
-def _exhibit(pane: Pane, shown: Shown, name: str) -> Exhibit:
+def _exhibit(pane: Pane, shown: Declared, name: str) -> Exhibit:
     figure = figure_of(pane, shown, LIGHT, name=name)
-    sheet, says = figure.sheet(WIDTH), shown.says
-    if shown.picture is not None:
-        says = shown.picture.says(*(shown.pane or pane).answer.made, **shown.state)
+    sheet, says = figure.sheet(WIDTH), says_of(pane, shown)
     record = figure.record
     return Exhibit(
         record.title, says, record.link, record.caption, sheet,
@@ -126,10 +125,10 @@ def _exhibit(pane: Pane, shown: Shown, name: str) -> Exhibit:
     )  # fmt: skip
 
 
-def _tables(shown: Shown) -> Iterator[tuple[Cell, ...]]:
-    if shown.html_table is None:
+def _tables(shown: Declared) -> Iterator[tuple[Cell, ...]]:
+    if not isinstance(shown.content, HtmlTable):
         return
-    for block in read_tables(shown.html_table(LIGHT)):
+    for block in read_tables(shown.content.make(LIGHT)):
         if isinstance(block, Table):
             yield tuple(_cells(block))
 
@@ -141,8 +140,6 @@ def _cells(table: Table) -> Iterator[Cell]:
             yield Cell(i, j, text, cell.value, shade, cell.is_head, cell.is_marked)
 
 
-def _payload(pane: Pane, shown: Shown) -> tuple[dict[str, Any], list[Any]] | None:
-    if shown.picture is not None:
-        packed = payload_of(pane.answer, shown.picture)
-        return unpack(shown.picture.data(packed, LIGHT, **shown.state))
-    return None if shown.sent is None else unpack(shown.sent[1](LIGHT))
+def _payload(pane: Pane, shown: Declared) -> tuple[dict[str, Any], list[Any]] | None:
+    content = shown.content
+    return unpack(data_of(pane, content, LIGHT)) if isinstance(content, PictureAt) else None

@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer import Decoding
 from viz.components.decode_player.decode_player import DecodePlayer, decode_player
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import decoding_csv
 from viz.labels import literal
 from viz.run.payloads import payload_of
@@ -13,7 +14,7 @@ from viz.run.request import Answer
 from viz.state.focus import pin_step, pinned_step
 from viz.state.live_preview import preview
 from viz.state.opened import caption_of
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.state.state import current_theme
 from viz.talks.collecting import add_button
 from viz.talks.stage import on_stage
@@ -70,12 +71,12 @@ def _player(pane: Pane, decoding: Decoding) -> tuple[DecodePlayer, int]:
     return player, min(screen.step if pinned is None else pinned, len(decoding.steps) - 1)
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     views = view_figures("decode", pane)
     if pane.answer.decoding is None or not pane.answer.decoding.steps:
         return views
     player, step = _player(pane, pane.answer.decoding)
-    return {"steps": Shown("This step", player, {"step": step})} | views
+    return {"steps": Exhibit("This step", PictureAt(player, {"step": step}))} | views
 
 
 def _read_only(pane: Pane) -> None:
@@ -111,4 +112,4 @@ def _choices(pane: Pane) -> None:
         choose_heads(_decoder(pane))
 
 
-PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices, figures=_figures, edits="shown")
+PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices, exhibits=_figures, edits="shown")

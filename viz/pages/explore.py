@@ -6,12 +6,13 @@ import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.run.payloads import payload_of
 from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_tokens, turn_to_head
 from viz.state.live_preview import preview
 from viz.state.opened import caption_of
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.state.state import change, current_theme
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_head
@@ -78,15 +79,15 @@ def _grid(pane: Pane, reading: Reading) -> None:
     preview("grid", grid, **view)
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     """The large picture and the grid."""
     reading = readable(pane)
     name = pane.screen.picture
     large, state = composed(name, pane, reading)
     grid, view = _grid_of(pane, reading)
     return {
-        "picture": Shown(TITLES[name], large, state),
-        "grid": Shown("All heads", grid, view),
+        "picture": Exhibit(TITLES[name], PictureAt(large, state)),
+        "grid": Exhibit("All heads", PictureAt(grid, view)),
     }
 
 
@@ -112,4 +113,4 @@ def _large(pane: Pane, reading: Reading) -> None:
     picture(shown, pane, reading)
 
 
-PAGE = Page("explore", "Explore", "Look", 1, draw, figures=_figures, edits="made")
+PAGE = Page("explore", "Explore", "Look", 1, draw, exhibits=_figures, edits="made")

@@ -9,13 +9,14 @@ from plotly.graph_objects import Figure
 
 from transformer import Checkpoint, InputError, Recording
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import masks_csv
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_name, kind_title, literal
 from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.state.state import bound, current_theme
 from viz.talks.stage import on_wall
 from viz.theme import Theme
@@ -69,7 +70,7 @@ def draw(pane: Pane) -> None:
             show_sentence(number + 1, batch[number], each)
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     shown, default, said = pane.answer, offered_example(pane.answer), pane.screen.mask_text
     read, second = record_second(shown, default if said is None else said, default)
     recordings = (recording_of_text(shown.request), second)
@@ -168,7 +169,7 @@ def record_second(shown: Answer, text: str, default: str) -> tuple[str, Recordin
                 charge(request)
             return text, recording_of_text(limited(request))
         except InputError as error:
-            said = literal(f"{error} Shown: “{other}”.")
+            said = literal(f"{error} Exhibit: “{other}”.")
             st.warning(f"Second sentence: {said}", icon=":material/info:")
             text = other
     return shown.request.text, recording_of_text(shown.request)
@@ -245,7 +246,7 @@ def pictures(
 
 def _shown(
     batch: Sequence[SentenceMasks], texts: Sequence[str], kind: str, side: str, is_single: bool
-) -> dict[str, Shown]:
+) -> dict[str, Exhibit]:
     return {
         f"mask-{number}-{each.which}": _shown_mask(each, number)
         for number, masks in enumerate(batch, 1)
@@ -253,10 +254,10 @@ def _shown(
     }
 
 
-def _shown_mask(picture: Picture, number: int) -> Shown:
+def _shown_mask(picture: Picture, number: int) -> Exhibit:
     named = f"Sentence {number}: {picture.title}"
     draw = partial(figures.draw, picture)
-    return Shown(named, figure=draw, says=picture.describe(), is_of_text=False)
+    return Exhibit(named, PlotlyFigure(draw), picture.describe(), about="checkpoint")
 
 
 def _show(
@@ -264,8 +265,8 @@ def _show(
 ) -> None:
     # The buttons of a small figure would lie on its cells.
     bar = draw_masks is not figures.draw_small and "hover"
-    shown = replace(_shown_mask(picture, number), small=partial(draw_masks, picture))
+    shown = replace(_shown_mask(picture, number), small=PlotlyFigure(partial(draw_masks, picture)))
     plot(shown, picture.id, displayModeBar=bar)
 
 
-PAGE = Page("masks", "Masks", "Learn", 10, draw, figures=_figures)
+PAGE = Page("masks", "Masks", "Learn", 10, draw, exhibits=_figures)

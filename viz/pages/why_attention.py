@@ -10,6 +10,7 @@ from plotly.graph_objects import Figure
 from transformer import InputError
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
 from transformer.device import choose_device
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import costs_csv
 from viz.figures.cost_table import cost_table
 from viz.figures.layer_costs import (
@@ -25,7 +26,7 @@ from viz.figures.layer_costs import (
 from viz.labels import literal
 from viz.screen import Screen
 from viz.state.limits import charge
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.state.state import bound, current_theme, session
 from viz.talks.stage import on_wall
 from viz.theme import Theme
@@ -82,29 +83,27 @@ def draw(pane: Pane) -> None:
     st.caption(remarks(measured, sizes, n))
 
 
-def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Shown]:
+def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit]:
     """Each quantity, and the times where they were measured."""
     shown = {
-        quantity: Shown(
+        quantity: Exhibit(
             title,
-            figure=partial(_costs_with_legend, quantity, sizes, n),
-            small=partial(_costs, quantity, sizes, n),
-            says=describe_costs(quantity, sizes, n),
-            is_of_text=False,
-            is_of_checkpoint=False,
+            PlotlyFigure(partial(_costs_with_legend, quantity, sizes, n)),
+            describe_costs(quantity, sizes, n),
+            about="app",
+            small=PlotlyFigure(partial(_costs, quantity, sizes, n)),
         )
         for quantity, title in QUANTITIES.items()
     }
     if measured is None:
         return shown
-    times = Shown(
+    times = Exhibit(
         "Time on this machine",
-        figure=lambda theme: _with_legend(draw_times(measured, n, theme)),
-        small=lambda theme: draw_times(measured, n, theme),
-        says=describe_times(measured),
-        is_of_text=False,
-        is_of_checkpoint=False,
-        is_in_address=False,
+        PlotlyFigure(lambda theme: _with_legend(draw_times(measured, n, theme))),
+        describe_times(measured),
+        about="app",
+        can_be_made_again=False,
+        small=PlotlyFigure(lambda theme: draw_times(measured, n, theme)),
     )
     return shown | {TIMES: times}
 
@@ -148,7 +147,7 @@ def _size(letter: str, screen: Screen) -> int:
     return said if said in options else usual
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     d, k, r = (_size(letter, pane.screen) for letter in SIZES)
     said = pane.screen.n
     n = said if said is not None and SHORTEST <= said <= LONGEST else LENGTH
@@ -208,4 +207,4 @@ def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 
 
-PAGE = Page("why_attention", "Why attention", "Learn", 11, draw, shows="nothing", figures=_figures)
+PAGE = Page("why_attention", "Why attention", "Learn", 11, draw, shows="nothing", exhibits=_figures)

@@ -9,6 +9,7 @@ from transformer.analysis.selection import Selection
 from transformer.checkpoint import checkpoints_folder
 from transformer.extras import missing
 from transformer.refusal import Refusal
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.notebook.printed import WIDTH, Chart, sheet_of
 from viz.notebook.scenes import Made
 from viz.notebook.story_page import story_page
@@ -22,14 +23,14 @@ from viz.server.typeface import typeface
 from viz.state.asked import first_example, request_of
 from viz.state.focus import pinned_cell
 from viz.state.opened import shipped_names
-from viz.state.page import PAGES, Pane, Shown, chosen_head
+from viz.state.page import PAGES, Pane, chosen_head
 from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.talks.stories import story_of
 from viz.theme import Theme
 from viz.ui.experiment import compared
-from viz.ui.printing import figure_of
+from viz.ui.printing import figure_of, says_of
 
 _LOG = getLogger(__name__)
 
@@ -85,7 +86,7 @@ def _second(pane: Pane) -> Selection:
     """The head of B, on Compare."""
     if pane.screen.page == "compare" and "compare" in PAGES:
         with suppress(Refusal):
-            b = PAGES["compare"].figures(pane)["b"].pane
+            b = PAGES["compare"].exhibits(pane)["b"].pane
             if b is not None:
                 return b.selection
     return chosen_head(pane.screen, pane.recording, pane.selection, "_b")
@@ -100,11 +101,11 @@ def _charts(pane: Pane) -> tuple[Chart, ...]:
         return ()
     pane = page.shown(pane)
     try:
-        found = [each for each in page.figures(pane).values() if each.is_in_address]
+        found = [each for each in page.exhibits(pane).values() if each.can_be_made_again]
     except Refusal:
         return ()
     return tuple(
-        Chart(partial(_sheet, pane, each), _says(pane, each)) for each in found[: _most(pane)]
+        Chart(partial(_sheet, pane, each), says_of(pane, each)) for each in found[: _most(pane)]
     )
 
 
@@ -115,16 +116,10 @@ def _most(pane: Pane) -> int:
     return 2 if pane.screen.page == "compare" else 3
 
 
-def _says(pane: Pane, shown: Shown) -> str:
-    if shown.picture is None:
-        return shown.says
-    return shown.picture.says(*(shown.pane or pane).answer.made, **shown.state)
-
-
-def _sheet(pane: Pane, shown: Shown, theme: Theme, share: float) -> Sheet:
-    make = shown.small or shown.figure
-    if make is not None:
-        return sheet_of(make(theme), share)
+def _sheet(pane: Pane, shown: Exhibit, theme: Theme, share: float) -> Sheet:
+    content = shown.small or shown.content
+    if isinstance(content, PlotlyFigure):
+        return sheet_of(content.make(theme), share)
     inches = min(WIDEST, max(NARROWEST, WIDTH * share))
     return figure_of(pane, shown, theme, inches).sheet(inches)
 

@@ -1,21 +1,18 @@
 """What a page declares of itself, and what it is given to show."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
-
-from plotly.graph_objects import Figure
 
 from transformer import Checkpoint, Recording
 from transformer.analysis.reading import Reading, lenses
 from transformer.analysis.selection import Selection
 from transformer.checkpoint import About
 from transformer.models.family import Family
-from viz.components.kit.picture import Picture
+from viz.exhibits.exhibit import Exhibit
 from viz.run.previews import Derive
 from viz.run.request import Answer, Request
 from viz.screen import Screen
-from viz.theme import Theme
 
 Shows = Literal["sentence", "checkpoint", "nothing"]
 """What is chosen at the top of a page: a sentence and all that makes a model answer it; only the
@@ -92,40 +89,11 @@ class Pane:
         return getattr(self.screen, f"{name}{self.suffix}")
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """A picture as it stands on a page."""
-
-    title: str
-    picture: Picture | None = None
-    state: Mapping[str, Any] = field(default_factory=dict)
-    """What the picture's `data` takes."""
-    figure: Callable[[Theme], Figure] | None = None
-    """Where it is drawn by Plotly: with which colours -> the figure."""
-    small: Callable[[Theme], Figure] | None = None
-    """The same where the screen has less room for it than paper."""
-    sent: tuple[str, Callable[[Theme], bytes]] | None = None
-    """Where it is of more than an answer: its component's name, and with which colours -> what the
-    browser is sent."""
-    html_table: Callable[[Theme], str] | None = None
-    """Where it is a table: with which colours -> HTML."""
-    says: str = ""
-    """What it shows, in a sentence; a picture says it itself."""
-    is_of_text: bool = True
-    """Whether it shows what the model made of the text, and not only the checkpoint."""
-    is_of_checkpoint: bool = True
-    """Whether it shows something of the checkpoint at all."""
-    is_in_address: bool = True
-    """Whether its address is enough to make it again; a button made others, or a clock."""
-    pane: Pane | None = None
-    """Whose picture it is, where that is another one than the page's."""
-
-
 def _nothing(pane: Pane) -> None:
     pass
 
 
-def _none(pane: Pane) -> Mapping[str, "Shown"]:
+def _none(pane: Pane) -> Mapping[str, Exhibit]:
     return {}
 
 
@@ -152,8 +120,8 @@ class Page:
     shown: Callable[[Pane], Pane] = _the_same
     """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
     shows: Shows = "sentence"
-    figures: Callable[[Pane], Mapping[str, "Shown"]] = _none
-    """By name, the pictures that can be taken along as figures, the main one first."""
+    exhibits: Callable[[Pane], Mapping[str, Exhibit]] = _none
+    """By name, what it shows, the main one first."""
     tells: bool = False
     """Whether it draws the story of the Screen by itself."""
     edits: Literal["none", "own", "shown", "made"] = "none"
@@ -163,7 +131,7 @@ class Page:
     @property
     def has_pictures(self) -> bool:
         """Whether there is something to look at, which may be a scene of a story."""
-        return self.figures is not _none
+        return self.exhibits is not _none
 
 
 PAGES: dict[str, Page] = {}

@@ -13,12 +13,13 @@ from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token
 from transformer.visible import visible
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures.needed_rows import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
 from viz.run.long_work import go_on
 from viz.state.changing import add
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import session
 from viz.ui.following import following, grown
 from viz.ui.panel import plot
@@ -131,13 +132,13 @@ def _show(found: Needed, pane: Pane, top: Candidate) -> None:
     plot(_shown(found, pane), TITLE)
 
 
-def _shown(found: Needed, pane: Pane) -> Shown:
+def _shown(found: Needed, pane: Pane) -> Exhibit:
     names, keys = _names(found, pane), _keys(found, pane)
-    return Shown(
+    return Exhibit(
         "Rows that another word would need",
-        figure=lambda theme: needed_rows(found, names, keys, theme),
-        says=_seen(found, names, keys),
-        is_in_address=False,
+        PlotlyFigure(lambda theme: needed_rows(found, names, keys, theme)),
+        _seen(found, names, keys),
+        can_be_made_again=False,
     )
 
 

@@ -11,9 +11,10 @@ from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from transformer.extras import missing
+from viz.exhibits.exhibit import Exhibit, HtmlTable, PlotlyFigure
 from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.stage import on_wall
 from viz.theme import Theme
@@ -49,7 +50,7 @@ def draw_figure(name: str, pane: Pane, recording: Recording | None = None, **cho
     show_figure(pane, view_shown(name, pane, recording, **choices), name, f"{name} {choices}")
 
 
-def view_figures(place: Place, pane: Pane) -> dict[str, Shown]:
+def view_figures(place: Place, pane: Pane) -> dict[str, Exhibit]:
     """The views that a page lists, with the choices of the Screen; the chosen one first."""
     views = listed(place, pane.recording)
     order = sorted(views, key=lambda name: name != pane.screen.view)
@@ -59,15 +60,17 @@ def view_figures(place: Place, pane: Pane) -> dict[str, Shown]:
     }
 
 
-def view_shown(name: str, pane: Pane, recording: Recording | None = None, **choices: Any) -> Shown:
+def view_shown(
+    name: str, pane: Pane, recording: Recording | None = None, **choices: Any
+) -> Exhibit:
     """A view of the pane's recording, or of another one, with these choices."""
     view: View = discover("viz.views", "VIEW")[name]
     of = pane.recording if recording is None else recording
     draw, says = partial(view.draw, of), view.describe(of, **choices)
-    return Shown(view.title, figure=lambda theme: draw(theme, **choices), says=says)
+    return Exhibit(view.title, PlotlyFigure(lambda theme: draw(theme, **choices)), says)
 
 
-def show_figure(pane: Pane, shown: Shown, name: str, key: str | None = None) -> DeltaGenerator:
+def show_figure(pane: Pane, shown: Exhibit, name: str, key: str | None = None) -> DeltaGenerator:
     """A figure of Plotly's, and the row below with its files: the place for further ones.
 
     name: of its files; key: unique on the page; the name when left out.
@@ -87,14 +90,14 @@ def show_figure(pane: Pane, shown: Shown, name: str, key: str | None = None) -> 
     return files
 
 
-def plot(shown: Shown, key: str, **config: Any) -> Figure:
+def plot(shown: Exhibit, key: str, **config: Any) -> Figure:
     """A figure by itself, on a wall as for a paper; the page that draws it offers it for one.
 
     key: unique on the page; config: beside Plotly's usual options.
     """
-    make = shown.small or shown.figure
-    assert make is not None
-    figure = make(current_theme())
+    content = shown.small or shown.content
+    assert isinstance(content, PlotlyFigure)
+    figure = content.make(current_theme())
     if on_wall() and not missing("paper"):
         st.html(printed_once(figure, shown.says, share_here()))
         return figure
@@ -103,10 +106,10 @@ def plot(shown: Shown, key: str, **config: Any) -> Figure:
     return figure
 
 
-def show_table(shown: Shown, theme: Theme) -> None:
+def show_table(shown: Exhibit, theme: Theme) -> None:
     """A picture that is a table; the page that draws it offers it for a paper."""
-    assert shown.html_table is not None
-    st.html(shown.html_table(theme))
+    assert isinstance(shown.content, HtmlTable)
+    st.html(shown.content.make(theme))
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

@@ -4,14 +4,15 @@ from dataclasses import replace
 from typing import Any
 
 from transformer.visible import visible
+from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
 from viz.export import recording_npz
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly, of_table
-from viz.paper.record import FigureError, Record, versions
+from viz.paper.record import Record, versions
 from viz.run.payloads import payload_of
 from viz.run.request import Request
 from viz.screen import Screen, query
 from viz.state.opened import title
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.theme import LIGHT, Theme
 from viz.ui.figure_caption import caption
 from viz.ui.made_with import DIGITS, known_fingerprint
@@ -19,7 +20,7 @@ from viz.ui.made_with import DIGITS, known_fingerprint
 
 def figure_of(
     pane: Pane,
-    shown: Shown,
+    shown: Exhibit,
     theme: Theme = LIGHT,
     width: float | None = None,
     name: str = "",
@@ -29,36 +30,53 @@ def figure_of(
     Raises FigureError and what the picture raises.
     """
     figure = _figure_of(_pane_of(pane, shown), shown, theme, width)
-    picture = name if shown.is_in_address else None
+    picture = name if shown.can_be_made_again else None
     return replace(figure, picture=picture, theme=theme.name)
 
 
-def _figure_of(pane: Pane, shown: Shown, theme: Theme, width: float | None) -> Figure:
-    picture = shown.picture
-    if picture is not None:
-        answer = pane.answer
-        says = picture.says(*answer.made, **shown.state)
-        record = _record(pane, shown, picture.title(pane.recording), says)
-        data = picture.data(payload_of(answer, picture), theme, **shown.state)
-        return of_component(picture.component.name, data, record, width)
-    record = _record(pane, shown, shown.title, shown.says)
-    if shown.figure is not None:
-        return of_plotly(shown.figure(theme), record, width or COLUMN)
-    if shown.html_table is not None:
-        return of_table(shown.html_table(theme), theme, record, width or PAGE)
-    if shown.sent is not None:
-        component, data_of = shown.sent
-        return of_component(component, data_of(theme), record, width)
-    raise FigureError(f"There is no figure of {shown.title}.")
+def _figure_of(pane: Pane, shown: Exhibit, theme: Theme, width: float | None) -> Figure:
+    content = shown.content
+    record = _record(pane, shown, title_of(pane, shown), says_of(pane, shown))
+    if isinstance(content, PictureAt):
+        component = content.picture.component.name
+        return of_component(component, data_of(pane, content, theme), record, width)
+    if isinstance(content, PlotlyFigure):
+        return of_plotly(content.make(theme), record, width or COLUMN)
+    return of_table(content.make(theme), theme, record, width or PAGE)
 
 
-def _pane_of(pane: Pane, shown: Shown) -> Pane:
+def data_of(pane: Pane, content: PictureAt, theme: Theme) -> bytes:
+    """The bytes that a picture's component is sent. Raises what the picture raises."""
+    packed = content.payload() if content.payload else payload_of(pane.answer, content.picture)
+    data: bytes = content.picture.data(packed, theme, **content.state)
+    return data
+
+
+def title_of(pane: Pane, shown: Exhibit) -> str:
+    """What a figure of it is called: a picture of an answer names its head as the model counts."""
+    content = shown.content
+    if isinstance(content, PictureAt) and content.payload is None:
+        title: str = content.picture.title((shown.pane or pane).recording)
+        return title
+    return shown.title
+
+
+def says_of(pane: Pane, shown: Exhibit) -> str:
+    """The sentence for those who do not see it."""
+    content = shown.content
+    if isinstance(content, PictureAt) and content.payload is None:
+        says: str = content.picture.says(*(shown.pane or pane).answer.made, **content.state)
+        return says
+    return shown.says
+
+
+def _pane_of(pane: Pane, shown: Exhibit) -> Pane:
     """Of what a figure tells: of a checkpoint's files, no sentence is a part."""
     pane = shown.pane or pane
-    return pane if shown.is_of_text else replace(pane, shown=None)
+    return pane if shown.about == "text" else replace(pane, shown=None)
 
 
-def numbers_of(pane: Pane, shown: Shown) -> dict[str, bytes]:
+def numbers_of(pane: Pane, shown: Exhibit) -> dict[str, bytes]:
     """By the names of files, what was recorded: more than a figure shows."""
     pane = _pane_of(pane, shown)
     if pane.shown is None or not pane.recording.attentions:
@@ -66,12 +84,14 @@ def numbers_of(pane: Pane, shown: Shown) -> dict[str, bytes]:
     return {"recording.npz": recording_npz(pane.recording)}
 
 
-def _record(pane: Pane, shown: Shown, name: str, says: str) -> Record:
+def _record(pane: Pane, shown: Exhibit, name: str, says: str) -> Record:
     request = pane.asked if pane.shown is None else pane.answer.request
     sha256 = known_fingerprint(request.checkpoint)
     screen = _whole_screen(pane, request, sha256)
     decoding = None if pane.shown is None else pane.answer.decoding
     called = title(request.checkpoint)
+    content = shown.content
+    picture = content.picture if isinstance(content, PictureAt) else None
     return Record(
         page=screen.page,
         query=query(screen),
@@ -79,8 +99,8 @@ def _record(pane: Pane, shown: Shown, name: str, says: str) -> Record:
         sha256=sha256,
         text=request.text,
         written=decoding.text if decoding else "",
-        title=visible(f"{called} · {name}" if shown.is_of_checkpoint else name),
-        caption=visible(caption(pane, name, says, sha256, shown.picture, shown.is_of_checkpoint)),
+        title=visible(name if shown.about == "app" else f"{called} · {name}"),
+        caption=visible(caption(pane, name, says, sha256, picture, shown.about != "app")),
         versions=versions(),
     )
 

@@ -7,12 +7,13 @@ import streamlit as st
 from transformer.analysis.selection import Selection
 from transformer.extras import NotInstalled, require
 from transformer.recording import Recording
+from viz.exhibits.exhibit import Exhibit
 from viz.export import attention_csv, recording_npz
 from viz.labels import literal
 from viz.notebook import head_map
 from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.collecting import add_button
 from viz.theme import Theme
@@ -42,7 +43,7 @@ def download(
     )
 
 
-def save_figures(pane: Pane, figures: Mapping[str, Shown], key: str = "") -> None:
+def save_figures(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> None:
     """A page's pictures as figures for a paper, in light colours, as wide as one column or two."""
     try:
         require("paper")
@@ -57,7 +58,7 @@ def save_figures(pane: Pane, figures: Mapping[str, Shown], key: str = "") -> Non
             _save_figure(pane, shown, name, width, key)
 
 
-def for_a_paper(pane: Pane, figures: Mapping[str, Shown], key: str) -> None:
+def for_a_paper(pane: Pane, figures: Mapping[str, Exhibit], key: str) -> None:
     """The same behind a button of its own."""
     box = st.popover("For a paper", icon=":material/article:", key=key, on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them
@@ -65,7 +66,7 @@ def for_a_paper(pane: Pane, figures: Mapping[str, Shown], key: str) -> None:
             save_figures(pane, figures, key)
 
 
-def _save_figure(pane: Pane, shown: Shown, name: str, width: float, key: str) -> None:
+def _save_figure(pane: Pane, shown: Exhibit, name: str, width: float, key: str) -> None:
     def make(kind: str) -> bytes:
         return figure_of(pane, shown, name=name).file(kind, width)
 
@@ -83,7 +84,7 @@ def _save_figure(pane: Pane, shown: Shown, name: str, width: float, key: str) ->
     )
 
 
-def save_head(pane: Pane, figures: Mapping[str, Shown]) -> None:
+def save_head(pane: Pane, figures: Mapping[str, Exhibit]) -> None:
     """Figures, one head's weights, or everything that was recorded, behind one button."""
     recording, selection, theme = pane.recording, pane.selection, current_theme()
     attention = selection.attention(recording)

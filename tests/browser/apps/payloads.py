@@ -5,9 +5,9 @@ import streamlit as st
 
 from tests.browser.payloads import IN_MARKDOWN, PAYLOADS
 from transformer.visible import visible
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.figures.curve import Curve, curve_layout, line
 from viz.labels import literal
-from viz.state.page import Shown
 from viz.theme import LIGHT
 from viz.ui.panel import plot
 
@@ -33,5 +33,5 @@ else:
     figure = go.Figure(layout=curve_layout(LIGHT, "payloads", "Payloads", 300))
     for payload in PAYLOADS[::4]:
         figure.add_trace(line(Curve(payload, (1, 2), (1.0, 2.0)), "#bd3f0c", "%{y}"))
-    plot(Shown("Curves", figure=lambda _: figure, says="Curves"), "payloads")
+    plot(Exhibit("Curves", PlotlyFigure(lambda _: figure), "Curves"), "payloads")
 st.text("All is drawn")

@@ -19,12 +19,12 @@ from pypdf import PdfReader
 from tests.viz.ui.test_figures_of_pages import PLACES
 from transformer.tokenizer import NumberTokenizer, Token
 from viz.__main__ import main
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.figure_at import page_of
 from viz.paper.figure import COLUMN, PAGE
 from viz.paper.record import address_of
 from viz.paper.sheet import Box, Words
 from viz.paper.table import rows
-from viz.state.page import Shown
 from viz.ui.printing import figure_of
 
 ROOT = Path(__file__).parents[3]
@@ -60,15 +60,15 @@ def nasty_token(self: NumberTokenizer, id: int) -> Token:
     return Token(id, NASTY[id % len(NASTY)], special=id < 2)
 
 
-def kind_of(shown: Shown, name: str) -> str:
-    if shown.picture is not None:
-        return shown.picture.component.name
-    return shown.sent[0] if shown.sent else re.sub(r"\d", "#", name)
+def kind_of(shown: Exhibit, name: str) -> str:
+    if isinstance(shown.content, PictureAt):
+        return shown.content.picture.component.name
+    return re.sub(r"\d", "#", name)
 
 
-def every_kind() -> dict[str, tuple[str, str, Shown, Any]]:
+def every_kind() -> dict[str, tuple[str, str, Exhibit, Any]]:
     """By its kind, the first picture of it: address, name, what is shown, and of which pane."""
-    found: dict[str, tuple[str, str, Shown, Any]] = {}
+    found: dict[str, tuple[str, str, Exhibit, Any]] = {}
     for page, queries in PLACES.items():
         for query in queries:
             address = f"./{page}?checkpoint=copy&{query}"

@@ -13,6 +13,7 @@ import streamlit as st
 
 from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
+from viz.exhibits.exhibit import HtmlTable
 from viz.figure_at import page_of
 from viz.paper.crate import command
 from viz.paper.figure import COLUMN
@@ -20,7 +21,7 @@ from viz.paper.record import address_of, read_record
 from viz.screen import link, spell
 from viz.state.page import Page
 from viz.theme import DARK, LIGHT
-from viz.ui.printing import figure_of
+from viz.ui.printing import figure_of, says_of
 
 ROOT = Path(__file__).parents[3]
 TEXT = "text=3+7+2+9"
@@ -111,7 +112,7 @@ def calls() -> list[tuple[str, str, ast.Call]]:
 
 
 def test_a_chart_is_drawn_by_what_offers_its_figure() -> None:
-    """So nobody draws one beside: `plot`, `show_figure` and `show_table` take a Shown."""
+    """So nobody draws one beside: `plot`, `show_figure` and `show_table` take an Exhibit."""
     files = {file for file, name, _ in calls() if name.endswith("plotly_chart")}
     assert files == {"viz/ui/panel.py"}
     others = r"(line|bar|area|scatter|pyplot|altair|vega_lite|bokeh|graphviz|pydeck).*chart|pyplot"
@@ -135,10 +136,9 @@ def test_a_chart_is_drawn_by_what_offers_its_figure() -> None:
     of_tables = {
         ast.unparse(part.func)
         for _, name, call in calls()
-        if name == "Shown"
-        for given in call.keywords
-        if given.arg == "html_table"
-        for part in ast.walk(given.value)
+        if name == "HtmlTable"
+        for given in call.args
+        for part in ast.walk(given)
         if isinstance(part, ast.Call)
     }
     assert of_tables - {"_legend", "_table"} <= of_figures  # viz/figures escapes all texts
@@ -191,9 +191,10 @@ def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
     address = link(app.session_state["session"].screen)
     pane, figures = page_of(address_of(address))
     assert figures
-    says = {each.says for each in figures.values()}
+    says = {says_of(pane, each) for each in figures.values()}
     assert set(drawn.charts) <= says
-    shown_tables = [each.html_table for each in figures.values() if each.html_table]
+    contents = [each.content for each in figures.values()]
+    shown_tables = [each.make for each in contents if isinstance(each, HtmlTable)]
     tables = unlinked("".join(each(LIGHT) + each(DARK) for each in shown_tables))
     for body in drawn.tables:
         if "<table" in body and 'class="costs"' not in body:

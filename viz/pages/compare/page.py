@@ -8,6 +8,7 @@ import streamlit as st
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
@@ -16,7 +17,7 @@ from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, mis
 from viz.paper.record import FigureError
 from viz.state.mending import mend_head
 from viz.state.opened import open_linked, title
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.talks.stage import on_wall
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head
@@ -105,17 +106,17 @@ def _pictures(panes: dict[str, Pane]) -> None:
             picture(shown, pane, usable_reading(pane))
 
 
-def _large(panes: dict[str, Pane], name: str) -> dict[str, Shown]:
+def _large(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
     """Both heads as they stand beside each other."""
     found = {}
     for letter, pane in panes.items():
         drawn, state = composed(name, pane, readable(pane))
         heading = f"{TITLES[name]}, {_heading(letter, panes)}"
-        found[letter.lower()] = Shown(heading, drawn, state, pane=pane)
+        found[letter.lower()] = Exhibit(heading, PictureAt(drawn, state), pane=pane)
     return found
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     """Both heads, and their difference. Raises Refusal where B is not there."""
     open_linked(pane.screen.checkpoint_b)
     if problem := missing(pane):
@@ -130,7 +131,7 @@ def _figures(pane: Pane) -> dict[str, Shown]:
     }
 
 
-def _told(shown: Shown, panes: dict[str, Pane]) -> Shown:
+def _told(shown: Exhibit, panes: dict[str, Pane]) -> Exhibit:
     """The same with both heads in its title, and what B is: the page says it above."""
     a, b = (_heading(letter, panes) for letter in "AB")
     request = panes["B"].answer.request
@@ -186,6 +187,6 @@ PAGE = Page(
     draw,
     choices=_choices,
     below_tokens=choose_second,
-    figures=_figures,
+    exhibits=_figures,
     edits="own",
 )

@@ -1,8 +1,9 @@
 """Experiment: the model is changed in many ways, one after the other, and the effects compared."""
 
+from viz.exhibits.exhibit import Exhibit
 from viz.pages.experiment.patch import patch_figures, patch_page
 from viz.pages.experiment.sweep import sweep_figures, sweep_page
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 
 DRAW = {"sweep": sweep_page, "patch": patch_page}
@@ -17,8 +18,8 @@ def draw(pane: Pane) -> None:
     DRAW[choose_one("Experiment", "experiment", titles, chosen, label_visibility="collapsed")](pane)
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     return FIGURES.get(pane.screen.experiment or "", sweep_figures)(pane)
 
 
-PAGE = Page("experiment", "Experiment", "Look", 4, draw, figures=_figures, edits="own")
+PAGE = Page("experiment", "Experiment", "Look", 4, draw, exhibits=_figures, edits="own")

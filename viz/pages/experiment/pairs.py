@@ -6,10 +6,11 @@ import streamlit as st
 
 from transformer.analysis.sweep import Sweep
 from transformer.analysis.synergy import Synergy, n_pairs, pairs_of, strongest
+from viz.exhibits.exhibit import Exhibit, HtmlTable
 from viz.figures.sweep_tables import PairRow, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.screen import link
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.theme import Theme
 from viz.ui.controls import choose_one
@@ -55,7 +56,7 @@ def pairs(pane: Pane, found: Sweep, n: int) -> None:
         for_a_paper(pane, {"pairs": _shown(work.work.latest, pane)}, "paper pairs")
 
 
-def pairs_figures(pane: Pane, found: Sweep, n: int) -> dict[str, Shown]:
+def pairs_figures(pane: Pane, found: Sweep, n: int) -> dict[str, Exhibit]:
     """What can be taken along of the pairs of n heads, each of which is tried first."""
     if n not in NUMBERS:
         return {}
@@ -63,9 +64,9 @@ def pairs_figures(pane: Pane, found: Sweep, n: int) -> dict[str, Shown]:
     return {"pairs": _shown(known, pane)}
 
 
-def _shown(known: Synergy, pane: Pane) -> Shown:
+def _shown(known: Synergy, pane: Pane) -> Exhibit:
     rows = _rows(known, pane)
-    return Shown("Pairs of heads", html_table=lambda theme: pairs_table(rows, theme), says=SAYS)
+    return Exhibit("Pairs of heads", HtmlTable(lambda theme: pairs_table(rows, theme)), SAYS)
 
 
 def _rows(known: Synergy, pane: Pane) -> list[PairRow]:

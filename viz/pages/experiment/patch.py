@@ -14,6 +14,7 @@ from transformer.edits import Edit
 from transformer.inputs import source_ids
 from transformer.refusal import Refusal
 from transformer.vocabulary import source_side
+from viz.exhibits.exhibit import Exhibit, HtmlTable
 from viz.export import rows_csv
 from viz.figures.patch_maps import Cell, Map, patch_maps, token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
@@ -21,7 +22,7 @@ from viz.run.request import answer
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import bound, change, current_theme
 from viz.ui.experiment import outputs
 from viz.ui.following import following, grown
@@ -94,7 +95,7 @@ def _effects(known: Patching, pane: Pane) -> None:
     show_table(_shown(known, pane), current_theme())
 
 
-def patch_figures(pane: Pane) -> dict[str, Shown]:
+def patch_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of all patches, each of which is tried first. Raises Refusal."""
     other = (pane.screen.patch_from or "").strip()
     if not other:
@@ -103,12 +104,12 @@ def patch_figures(pane: Pane) -> dict[str, Shown]:
     return {"patches": _shown(known, pane)}
 
 
-def _shown(known: Patching, pane: Pane) -> Shown:
+def _shown(known: Patching, pane: Pane) -> Exhibit:
     a, b = map(_word, known.pair.names)
     said = f"Effects of states and heads of “{pane.screen.patch_from}”, each put into this sentence"
     said += f", in log p({a}) − log p({b})"
     maps = _maps(known, pane)
-    return Shown("Patches", html_table=lambda theme: patch_maps(maps, theme), says=said)
+    return Exhibit("Patches", HtmlTable(lambda theme: patch_maps(maps, theme)), said)
 
 
 def _said(known: Patching, pane: Pane) -> str:

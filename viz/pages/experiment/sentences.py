@@ -9,6 +9,7 @@ from transformer.analysis.sweep_table import Line, as_csv
 from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
 from transformer.inputs import InputError
+from viz.exhibits.exhibit import Exhibit, HtmlTable
 from viz.figures.sweep_tables import MeanRow, means_table
 from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
@@ -16,7 +17,7 @@ from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.run.settings import is_public
 from viz.screen import link
 from viz.state.limits import check_text
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import bound, current_theme
 from viz.theme import Theme
 from viz.ui.following import following, grown
@@ -63,7 +64,7 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
         st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
 
 
-def sentences_figures(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Shown]:
+def sentences_figures(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Exhibit]:
     """What can be taken along of the means, once each sentence is swept. Raises Refusal."""
     *_, lines = _lines(pane.checkpoint, sentences_of(_text_of(pane)[1]), None)
     return {"means": _shown(lines, pane, kinds, sort)}
@@ -76,13 +77,13 @@ def _text_of(pane: Pane) -> tuple[str, str]:
     return examples, examples if said is None else said
 
 
-def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Shown:
+def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
     rows = _rows(lines, pane, kinds, sort)
-    return Shown(
+    return Exhibit(
         "Heads over sentences",
-        html_table=lambda theme: means_table(rows, theme),
-        says=f"Over {counted(_n_done(lines), 'sentence', 'sentences')}. {SAYS}",
-        is_of_text=False,
+        HtmlTable(lambda theme: means_table(rows, theme)),
+        f"Over {counted(_n_done(lines), 'sentence', 'sentences')}. {SAYS}",
+        about="checkpoint",
     )
 
 

@@ -10,6 +10,7 @@ from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
 from transformer.refusal import Refusal
 from transformer.words import word_groups
+from viz.exhibits.exhibit import Exhibit, HtmlTable
 from viz.export import sweep_csv
 from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
 from viz.labels import decimals_of, kind_title, literal, signed
@@ -18,7 +19,7 @@ from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
 from viz.pages.experiment.sentences import over_sentences, sentences_figures
 from viz.run.swept import Swept, plain_words, sweep_of
 from viz.screen import link
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.stage import on_wall
 from viz.theme import Theme
@@ -87,7 +88,7 @@ def _columns(pane: Pane) -> list[str]:
     return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
 
 
-def sweep_figures(pane: Pane) -> dict[str, Shown]:
+def sweep_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of all heads, each of which is tried first. Raises Refusal."""
     kinds, said = list(pane.recording.attentions), pane.screen.sweep_kind
     kinds = [said] if said in kinds else kinds
@@ -167,17 +168,17 @@ def _largest(rows: Sequence[Row]) -> float:
 
 def _shown(
     known: Swept, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
-) -> Shown:
+) -> Exhibit:
     rows = _rows(known, pane, kinds, sort)
     said = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))
         said += f", in nats. {most.title} changes the whole output most, by {change}"
-    return Shown(
+    return Exhibit(
         "Sweep of heads",
-        html_table=lambda theme: _legend(rows, theme) + _table(known, rows, words, theme),
-        says=said,
+        HtmlTable(lambda theme: _legend(rows, theme) + _table(known, rows, words, theme)),
+        said,
     )
 
 

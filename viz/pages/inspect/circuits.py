@@ -11,11 +11,12 @@ from transformer.analysis.selection import Selection
 from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.state.mending import mend_head
-from viz.state.page import Pane, Shown, chosen_head
+from viz.state.page import Pane, chosen_head
 from viz.state.state import bound
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head
@@ -73,7 +74,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         st.info(literal(str(error)))
 
 
-def circuit_figures(pane: Pane, key: Key) -> dict[str, Shown]:
+def circuit_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
     if pane.shown is None or pane.shown.request.checkpoint != key[0]:
         return {}
@@ -87,7 +88,7 @@ def circuit_figures(pane: Pane, key: Key) -> dict[str, Shown]:
     return _shown(pane, key, chosen, distinct(tokenizer, words))
 
 
-def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> dict[str, Shown]:
+def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> dict[str, Exhibit]:
     """QK, OV and the copying scores. Raises CircuitError."""
     ids = [token.id for token in tokens]
     head, ends = head_of(key, chosen.kind, chosen.layer, chosen.head), ends_of(key, chosen.kind)
@@ -97,20 +98,20 @@ def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> 
         found = {"qk": qk(head, ends, ids)} | found
     name = f"{kind_title(chosen.kind)} L{chosen.layer:d} H{chosen.head:d}"
     shown = {
-        circuit: Shown(
+        circuit: Exhibit(
             f"{circuit.upper()} circuit of {name}",
-            figure=partial(circuit_heatmap.draw, circuit, values, tokens),
-            small=partial(circuit_heatmap.draw_small, circuit, values, tokens),
-            says=circuit_heatmap.describe(circuit, values, tokens),
-            is_of_text=False,
+            PlotlyFigure(partial(circuit_heatmap.draw, circuit, values, tokens)),
+            circuit_heatmap.describe(circuit, values, tokens),
+            about="checkpoint",
+            small=PlotlyFigure(partial(circuit_heatmap.draw_small, circuit, values, tokens)),
         )
         for circuit, values in found.items()
     }
-    copying = Shown(
+    copying = Exhibit(
         f"Copying scores, {kind_title(chosen.kind)}",
-        figure=partial(copying_scores.draw, scores),
-        says=copying_scores.describe(scores),
-        is_of_text=False,
+        PlotlyFigure(partial(copying_scores.draw, scores)),
+        copying_scores.describe(scores),
+        about="checkpoint",
     )
     return shown | {"copying": copying}
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from transformer import CheckpointError
+from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
 from viz.pages.inspect.circuits import circuit_figures, circuits
 from viz.pages.inspect.files import inspected
@@ -10,7 +11,7 @@ from viz.pages.inspect.modules import modules
 from viz.pages.inspect.positions import learned_positions, position_figures
 from viz.pages.inspect.tensor import tensor, tensor_figures
 from viz.pages.inspect.vocabulary import vocabulary
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 
 DRAW = {
@@ -46,9 +47,9 @@ def draw(pane: Pane) -> None:
         st.error(literal(str(error)), icon=":material/error:")
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     found = FIGURES.get(pane.screen.inspect or "")
     return {} if found is None else found(pane, (pane.asked.checkpoint, pane.asked.version))
 
 
-PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", figures=_figures)
+PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", exhibits=_figures)

@@ -9,10 +9,11 @@ from torch import Tensor
 from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.positions.encodings import find_pairs, similarity
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
 from viz.ui.panel import show_figure
@@ -58,7 +59,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         st.caption(literal(_note(name, table)) + EXPLAIN)
 
 
-def position_figures(pane: Pane, key: Key) -> dict[str, Shown]:
+def position_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises CheckpointError."""
     tables, said = position_tables(inspected(key)), pane.screen.table
     if not tables:
@@ -67,15 +68,15 @@ def position_figures(pane: Pane, key: Key) -> dict[str, Shown]:
     return {} if shown is None else {"position-similarity": shown}
 
 
-def _shown(table: Tensor) -> Shown | None:
+def _shown(table: Tensor) -> Exhibit | None:
     if table.dim() != 2 or not table.numel():
         return None
     cosines = similarity(table[:MOST], normalised=True)
-    return Shown(
+    return Exhibit(
         "Learned positions",
-        figure=lambda theme: position_similarity.draw(cosines, theme),
-        says=position_similarity.describe(cosines),
-        is_of_text=False,
+        PlotlyFigure(lambda theme: position_similarity.draw(cosines, theme)),
+        position_similarity.describe(cosines),
+        about="checkpoint",
     )
 
 

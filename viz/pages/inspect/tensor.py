@@ -16,10 +16,11 @@ from transformer.inspection.tensor_statistics import (
     as_matrix,
     histogram,
 )
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import bound
 from viz.talks.stage import on_wall
 from viz.ui.columns import columns
@@ -96,7 +97,7 @@ def _first(found: Inspection, names: list[str]) -> str:
     return matrices[0] if matrices else names[0]
 
 
-def tensor_figures(pane: Pane, key: Key) -> dict[str, Shown]:
+def tensor_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
     found, screen = inspected(key), pane.screen
     names = [each.name for each in found.tensors if each.n_values]
@@ -113,21 +114,21 @@ def tensor_figures(pane: Pane, key: Key) -> dict[str, Shown]:
     return {"tensor": _shown(name, shown)} | _statistics(name, values, statistics_of(key, name))
 
 
-def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Shown]:
+def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Exhibit]:
     edges, counts = histogram(values)
-    bars = Shown(
+    bars = Exhibit(
         f"Histogram of {name}",
-        figure=lambda theme: tensor_histogram.draw(edges, counts, theme),
-        says=tensor_histogram.describe(edges, counts),
-        is_of_text=False,
+        PlotlyFigure(lambda theme: tensor_histogram.draw(edges, counts, theme)),
+        tensor_histogram.describe(edges, counts),
+        about="checkpoint",
     )
     if numbers.singular_values is None:
         return {"histogram": bars}
-    curve = Shown(
+    curve = Exhibit(
         f"Singular values of {name}",
-        figure=partial(singular_values.draw, numbers.singular_values),
-        says=singular_values.describe(numbers.singular_values),
-        is_of_text=False,
+        PlotlyFigure(partial(singular_values.draw, numbers.singular_values)),
+        singular_values.describe(numbers.singular_values),
+        about="checkpoint",
     )
     return {"histogram": bars, "singular-values": curve}
 
@@ -150,12 +151,12 @@ def _picture(pane: Pane, name: str, matrix: Tensor) -> None:
     st.caption(literal(shown.says))
 
 
-def _shown(name: str, picture: tensor_picture.Picture) -> Shown:
-    return Shown(
+def _shown(name: str, picture: tensor_picture.Picture) -> Exhibit:
+    return Exhibit(
         name,
-        figure=partial(tensor_picture.draw, picture),
-        says=f"The tensor {name}. {tensor_picture.describe(picture)}",
-        is_of_text=False,
+        PlotlyFigure(partial(tensor_picture.draw, picture)),
+        f"The tensor {name}. {tensor_picture.describe(picture)}",
+        about="checkpoint",
     )
 
 

@@ -14,6 +14,7 @@ from transformer.training.smoothing import smoothed_target
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
 from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
+from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
 from viz.figures import label_smoothing, learning_rate
 from viz.figures.cost_table import cost_legend
 from viz.figures.curve import Curve
@@ -22,15 +23,15 @@ from viz.labels import literal
 from viz.lessons.place import Place
 from viz.lessons.sureness import EPSILON, second_least_sure
 from viz.lessons.width import sizes_of
-from viz.run.payloads import payload_of
 from viz.screen import Screen
 from viz.state.opened import caption_of
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.ui.panel import plot, view_shown
+from viz.ui.printing import data_of, title_of
 from viz.ui.saving import for_a_paper
 
-Make = Callable[[Pane, Place], Mapping[str, Shown]]
+Make = Callable[[Pane, Place], Mapping[str, Exhibit]]
 """(of the answer that the scene is shown on, the row that it means) -> what stands side by side, by
 its name among the figures of the page that the scene opens."""
 MOUNTS: Mapping[str, Any] = {
@@ -69,33 +70,33 @@ def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) 
     for_a_paper(replace(pane, screen=opened), shown, f"paper {key}")
 
 
-def _draw(shown: Shown, pane: Pane, key: str) -> None:
-    view, answer = shown.picture, pane.answer
-    if view is None:
+def _draw(shown: Exhibit, pane: Pane, key: str) -> None:
+    content = shown.content
+    if not isinstance(content, PictureAt):
         plot(shown, key)
         return
-    data = view.data(payload_of(answer, view), current_theme(), **shown.state)
-    MOUNTS[view.component.name](data, key, caption_of(answer.request, view.title(pane.recording)))
+    data, name = data_of(pane, content, current_theme()), content.picture.component.name
+    MOUNTS[name](data, key, caption_of(pane.answer.request, title_of(pane, shown)))
 
 
 def _selection(place: Place) -> Selection:
     return Selection(place.kind, place.layer, place.head)
 
 
-def _arrows(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _arrows(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     state = {"head": place.head, "pins": (f"q{place.query}",)}
-    return {"picture": Shown("Arrows", HeadView(place.kind, place.layer), state)}
+    return {"picture": Exhibit("Arrows", PictureAt(HeadView(place.kind, place.layer), state))}
 
 
-def _map(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _map(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     state = {"pins": (f"q{place.query}",)}
-    return {"picture": Shown("Heat map", HeadMap(_selection(place)), state)}
+    return {"picture": Exhibit("Heat map", PictureAt(HeadMap(_selection(place)), state))}
 
 
-def _inside(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _inside(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     weights = pane.recording.attentions[place.kind].weights(place.layer, place.head)
     cell = (place.query, int(weights[place.query].argmax()))
-    return {"picture": Shown("Inside", CellSteps(_selection(place), cell))}
+    return {"picture": Exhibit("Inside", PictureAt(CellSteps(_selection(place), cell)))}
 
 
 def _side(pane: Pane) -> str:
@@ -104,53 +105,53 @@ def _side(pane: Pane) -> str:
     return next(name for name, side in sides.items() if find_pairs(side.table) is not None)
 
 
-def _similarity(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _similarity(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     side = _side(pane)
     n = min(64, len(pane.recording.positions[side].table))
     choices: dict[str, Any] = {"side": side, "measure": "dot product", "n_positions": n}
     return {"encoding_similarity": view_shown("encoding_similarity", pane, **choices)}
 
 
-def _rotation(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _rotation(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     return {"encoding_shift": view_shown("encoding_shift", pane, side=_side(pane), offset=3)}
 
 
-def _smoothing(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _smoothing(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     recording, position = pane.recording, second_least_sure(pane.recording)
     asked, log_probs = recording.target[position], label_smoothing.log_probs_at(recording, position)
     smoothed = smoothed_target(asked.id, len(log_probs), EPSILON)
     token = pane.checkpoint.tokenizer.token
     rows = label_smoothing.rows(asked.id, smoothed, log_probs, token)
     return {
-        "label-smoothing": Shown(
+        "label-smoothing": Exhibit(
             "Label smoothing",
-            figure=partial(label_smoothing.draw, rows, position, asked),
-            says=label_smoothing.describe(rows, position, asked),
+            PlotlyFigure(partial(label_smoothing.draw, rows, position, asked)),
+            label_smoothing.describe(rows, position, asked),
         )
     }
 
 
-def _rate(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _rate(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     paper = learning_rate.paper_curve(512, 4000, 20_000)
     return {
-        "learning-rate": Shown(
+        "learning-rate": Exhibit(
             "Learning rate",
-            figure=partial(learning_rate.draw, paper, None, Curve("", (), ()), False),
-            says=learning_rate.describe(paper, None),
-            is_of_text=False,
+            PlotlyFigure(partial(learning_rate.draw, paper, None, Curve("", (), ()), False)),
+            learning_rate.describe(paper, None),
+            about="checkpoint",
         )
     }
 
 
-def _costs(pane: Pane, place: Place) -> Mapping[str, Shown]:
+def _costs(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     n, d = sizes_of(pane.recording, place)
     n = max(n, SHORTEST)
     return {
-        name: Shown(
+        name: Exhibit(
             QUANTITIES[name],
-            figure=partial(draw_costs, name, Sizes(d), n),
-            says=describe_costs(name, Sizes(d), n),
-            is_of_text=False,
+            PlotlyFigure(partial(draw_costs, name, Sizes(d), n)),
+            describe_costs(name, Sizes(d), n),
+            about="checkpoint",
         )
         for name in ("operations", "longest_path")
     }

@@ -14,6 +14,7 @@ from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
 from transformer.analysis.selection import Selection
 from transformer.refusal import Refusal
+from viz.exhibits.exhibit import Exhibit, HtmlTable, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures.dependence_grid import Cell, Table, dependence_grid, dependence_legend
 from viz.figures.offset_curves import describe, offset_curves
@@ -23,7 +24,7 @@ from viz.pages.positions.terms import terms, terms_figures
 from viz.run.kept import KEPT, bytes_of
 from viz.run.request import Answer, answer
 from viz.screen import FIRST_PAGE, link
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.stage import on_wall
 from viz.ui.columns import columns
@@ -80,7 +81,7 @@ def lab(pane: Pane) -> None:
             terms(pane)
 
 
-def lab_figures(pane: Pane) -> dict[str, Shown]:
+def lab_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
     plain = answer(replace(pane.answer.request, edits=()))
     pair = _pair(pane, plain, st.empty())
@@ -123,16 +124,16 @@ def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
     return Selection(kind, 0, head)
 
 
-def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Shown:
+def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
     tables = _tables(pane, found)
     said = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
     says = f"How far {said} each head's rows, mean over its queries; both runs read the same output"
-    return Shown(
+    return Exhibit(
         "Position dependence",
-        html_table=lambda theme: (
-            dependence_legend(f"{says}.", theme) + dependence_grid(tables, theme)
+        HtmlTable(
+            lambda theme: dependence_legend(f"{says}.", theme) + dependence_grid(tables, theme)
         ),
-        says=says,
+        says,
         pane=pane,
     )
 
@@ -213,15 +214,15 @@ def _most(recording: Recording, found: Mapping[str, Tensor]) -> str:
     )
 
 
-def _shown_offsets(pane: Pane, pair: Pair) -> Shown:
+def _shown_offsets(pane: Pane, pair: Pair) -> Exhibit:
     """Raises InputError where there is nothing to average."""
     kind, layer, head = _place(pane.selection)
     title = _name(pane.recording, kind, layer, head)
     before, after = (by_offset(each.attentions[kind], layer, head) for each in pair.recordings())
-    return Shown(
+    return Exhibit(
         "Mean weight by offset",
-        figure=lambda theme: offset_curves(before, after, pair.names, title, theme),
-        says=describe(before, after, pair.names, title),
+        PlotlyFigure(lambda theme: offset_curves(before, after, pair.names, title, theme)),
+        describe(before, after, pair.names, title),
         pane=pane,
     )
 

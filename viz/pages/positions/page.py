@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
 from viz.pages.positions.lab import lab, lab_figures
 from viz.position_words import schemes
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 from viz.ui.panel import panel, view_figures
 from viz.views.listed import listed
@@ -33,10 +34,10 @@ def draw(pane: Pane) -> None:
         panel(chosen, pane)
 
 
-def _figures(pane: Pane) -> dict[str, Shown]:
+def _figures(pane: Pane) -> dict[str, Exhibit]:
     if pane.screen.view == LAB:
         return lab_figures(pane)
     return view_figures("positions", pane)
 
 
-PAGE = Page("positions", "Positions", "Look", 5, draw, figures=_figures, edits="shown")
+PAGE = Page("positions", "Positions", "Look", 5, draw, exhibits=_figures, edits="shown")

@@ -17,11 +17,12 @@ from transformer.analysis.score_terms import (
 from transformer.analysis.strongest import strongest_weight
 from transformer.tokenizer import Token
 from transformer.visible import visible
+from viz.exhibits.exhibit import Exhibit, HtmlTable
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal
 from viz.run.kept import KEPT, bytes_of
 from viz.state.focus import pin_cell, pinned_cell
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import change, current_theme, widget
 from viz.ui.in_line import turn_in_line
 from viz.ui.panel import show_table
@@ -62,7 +63,7 @@ def terms(pane: Pane) -> None:
     for_a_paper(pane, {"score": shown}, "paper score")
 
 
-def terms_figures(pane: Pane) -> dict[str, Shown]:
+def terms_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along; nothing where a score is not taken apart."""
     if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
         return {}
@@ -72,7 +73,7 @@ def terms_figures(pane: Pane) -> dict[str, Shown]:
         return {}
 
 
-def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Shown:
+def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
     query, key = cell
     attention = pane.selection.attention(pane.recording)
     named = {
@@ -85,10 +86,10 @@ def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Shown:
     score = float(found.score[query, key])
     place = f"{kind_title(pane.selection.kind)} {pane.selection.name(pane.recording)}"
     tokens = " and key ".join(f"“{each}”" for each in named[CONTENT])
-    return Shown(
+    return Exhibit(
         f"Content and position in one score of {place}, query {tokens}",
-        html_table=lambda theme: score_split(parts, named, more, score, theme),
-        says=_said(found, bool(allowed[query, key])),
+        HtmlTable(lambda theme: score_split(parts, named, more, score, theme)),
+        _said(found, bool(allowed[query, key])),
         pane=pane,
     )
 

@@ -18,15 +18,15 @@ from viz.components.snapshot_player.snapshot_player import (
     SnapshotPlayer,
     snapshot_player,
 )
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.kept import KEPT, bytes_of
 from viz.run.request import Answer, version_of
 from viz.state.opened import caption_of, title
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import change, current_theme
-from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.in_line import turn_in_line
 from viz.ui.saving import download, for_a_paper
@@ -80,7 +80,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         for_a_paper(pane, {"heads": _shown(pane, course, version, metric)}, "paper heads")
 
 
-def heads_figures(pane: Pane) -> dict[str, Shown]:
+def heads_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of the chosen head at all snapshots."""
     snapshots = snapshots_of(pane.answer)
     if len(snapshots) < 2:
@@ -93,17 +93,11 @@ def heads_figures(pane: Pane) -> dict[str, Shown]:
     return {"heads": _shown(pane, course, version, metric)} if len(course.steps) > 1 else {}
 
 
-def _shown(pane: Pane, course: Course, version: int, metric: Metric) -> Shown:
+def _shown(pane: Pane, course: Course, version: int, metric: Metric) -> Exhibit:
     player, place = SnapshotPlayer(pane.selection, metric.name), _place(pane, course.steps)
-
-    def sent(theme: Theme) -> bytes:
-        return player.data(_payload(pane, course, version, player), theme, place=place)
-
-    return Shown(
-        player.title,
-        sent=(player.component.name, sent),
-        says=player.says(course, place),
-    )
+    packed = partial(_payload, pane, course, version, player)
+    content = PictureAt(player, {"place": place}, packed)
+    return Exhibit(player.title, content, player.says(course, place))
 
 
 def _version(snapshots: Sequence[Snapshot]) -> int:

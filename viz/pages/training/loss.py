@@ -4,11 +4,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training.smoothing import entropy, smoothed_target
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures import loss_curve, score_curves
 from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.ui.columns import columns
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
@@ -41,32 +42,32 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
     st.caption(EXPLAIN)
 
 
-def loss_figures(pane: Pane) -> dict[str, Shown]:
+def loss_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     history = history_of(pane.checkpoint)
     return {} if history is None else _figures(pane, history)
 
 
-def _figures(pane: Pane, history: History) -> dict[str, Shown]:
+def _figures(pane: Pane, history: History) -> dict[str, Exhibit]:
     log, least = pane.screen.log, _floor(pane)
-    loss = Shown(
+    loss = Exhibit(
         "Loss",
-        figure=lambda theme: loss_curve.draw(history, least, log, theme),
-        says=loss_curve.describe(history),
-        is_of_text=False,
+        PlotlyFigure(lambda theme: loss_curve.draw(history, least, log, theme)),
+        loss_curve.describe(history),
+        about="checkpoint",
     )
     if not score_curves.scores(history):
         return {"loss-curve": loss}
-    scores = Shown(
+    scores = Exhibit(
         "Validation scores",
-        figure=lambda theme: score_curves.draw(history, log, theme),
-        says=score_curves.describe(history),
-        is_of_text=False,
+        PlotlyFigure(lambda theme: score_curves.draw(history, log, theme)),
+        score_curves.describe(history),
+        about="checkpoint",
     )
     return {"loss-curve": loss, "validation-scores": scores}
 
 
-def _loss(pane: Pane, history: History, name: str, shown: Shown) -> None:
+def _loss(pane: Pane, history: History, name: str, shown: Exhibit) -> None:
     with show_figure(pane, shown, name):
         download(
             "History as CSV",

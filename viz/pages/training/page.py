@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
+from viz.exhibits.exhibit import Exhibit
 from viz.pages.training.heads import heads_figures, heads_over_steps
 from viz.pages.training.loss import loss_figures, losses
 from viz.pages.training.rate import rate_figures, rates
 from viz.pages.training.smoothing import smoothing, smoothing_figures
 from viz.pages.training.stand_in import with_snapshots
-from viz.state.page import Page, Pane, Shown
+from viz.state.page import Page, Pane
 from viz.ui.controls import choose_head, choose_one
 
 HEADS = "heads"
@@ -49,10 +50,10 @@ def _choices(pane: Pane) -> None:
         choose_head(pane)
 
 
-def _figures(pane: Pane) -> Mapping[str, Shown]:
+def _figures(pane: Pane) -> Mapping[str, Exhibit]:
     return FIGURES.get(pane.screen.topic or "", heads_figures)(pane)
 
 
 PAGE = Page(
-    "training", "Training", "Model", 7, draw, choices=_choices, shown=_shown, figures=_figures
+    "training", "Training", "Model", 7, draw, choices=_choices, shown=_shown, exhibits=_figures
 )

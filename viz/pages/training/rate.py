@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures import learning_rate
 from viz.figures.curve import Curve, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.screen import Screen
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.ui.controls import whole_number
 from viz.ui.panel import show_figure
 from viz.ui.saving import download
@@ -46,18 +47,18 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
     st.caption(EXPLAIN)
 
 
-def rate_figures(pane: Pane) -> dict[str, Shown]:
+def rate_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     return {"learning-rate": _shown(_curves(pane), pane.screen)}
 
 
-def _shown(curves: Curves, screen: Screen) -> Shown:
+def _shown(curves: Curves, screen: Screen) -> Exhibit:
     paper, own, recorded = curves
-    return Shown(
+    return Exhibit(
         "Learning rate",
-        figure=lambda theme: learning_rate.draw(paper, own, recorded, screen.log, theme),
-        says=learning_rate.describe(paper, own),
-        is_of_text=False,
+        PlotlyFigure(lambda theme: learning_rate.draw(paper, own, recorded, screen.log, theme)),
+        learning_rate.describe(paper, own),
+        about="checkpoint",
     )
 
 

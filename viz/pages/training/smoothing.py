@@ -11,11 +11,12 @@ from torch import Tensor
 
 from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label, literal
-from viz.state.page import Pane, Shown
+from viz.state.page import Pane
 from viz.state.state import bound
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
@@ -48,7 +49,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
     st.caption(EXPLAIN)
 
 
-def smoothing_figures(pane: Pane) -> dict[str, Shown]:
+def smoothing_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     if label_smoothing.why_not(pane.recording):
         return {}
@@ -86,23 +87,25 @@ class At:
         return smoothing_parts.all_parts(self.target.id, self.log_probs)
 
     @property
-    def distributions(self) -> Shown:
+    def distributions(self) -> Exhibit:
         token = self.pane.checkpoint.tokenizer.token
         rows = label_smoothing.rows(self.target.id, self.smoothed, self.log_probs, token)
-        return Shown(
+        return Exhibit(
             "Label smoothing",
-            figure=lambda theme: label_smoothing.draw(rows, self.position, self.target, theme),
-            says=label_smoothing.describe(rows, self.position, self.target),
+            PlotlyFigure(
+                lambda theme: label_smoothing.draw(rows, self.position, self.target, theme)
+            ),
+            label_smoothing.describe(rows, self.position, self.target),
         )
 
     @property
-    def parts(self) -> Shown:
-        return Shown(
+    def parts(self) -> Exhibit:
+        return Exhibit(
             "The loss and its two parts",
-            figure=lambda theme: smoothing_parts.draw(
-                self.curve, self.chosen, self.position, theme
+            PlotlyFigure(
+                lambda theme: smoothing_parts.draw(self.curve, self.chosen, self.position, theme)
             ),
-            says=smoothing_parts.describe(self.chosen),
+            smoothing_parts.describe(self.chosen),
         )
 
 
