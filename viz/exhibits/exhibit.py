@@ -51,6 +51,8 @@ class Exhibit:
     about: About = "text"
     """"text": what the model made of the text; "checkpoint": only the checkpoint's own files or
     training; "app": neither."""
+    is_main: bool = True
+    """Whether it stands where everybody looks; others are below, and no scene of a story."""
     can_be_made_again: bool = True
     """Whether its address is enough to make it again; a button or a clock made others."""
     small: Content | None = None

@@ -13,7 +13,7 @@ from viz.components.question.question import QUESTION
 from viz.export import page_html
 from viz.notebook.picture import given, inline
 from viz.notebook.printed import printed
-from viz.notebook.scenes import Drawn, Made, drawn
+from viz.notebook.saved_scene import SavedPicture, SavedScene
 from viz.screen import link
 from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story
@@ -29,29 +29,31 @@ _HERE = re.compile(r'<a data-state href="[^"]*">(.*?)</a>')
 """A link to a screen of the app, which is not there."""
 
 
-def story_page(story: Story, made: Sequence[Made | None], typeface: str = "") -> str:
+def story_page(story: Story, saved: Sequence[SavedScene | None], typeface: str = "") -> str:
     """The page: keys as on stage; the speaker's notes are left out.
 
-    made: of each scene what the model made of it, None where it could not be made. typeface: CSS
-    rules for the one that the app has.
+    saved: one a scene, None where the model could not answer it. typeface: CSS rules for the one
+    that the app has.
     """
-    shown = [drawn(each) if each is not None else [] for each in made]
-    components = {each.component.name: each.component for scene in shown for each in scene}
+    pictures = [() if each is None else each.pictures for each in saved]
+    components = {each.component.name: each.component for scene in pictures for each in scene}
     content = {
         "themes": {theme.name: palette(theme) for theme in THEMES},
         "components": {
             name: {"html": each.html, "css": each.css} for name, each in components.items()
         },
-        "scenes": [[_content(each) for each in scene] for scene in shown],
+        "scenes": [[_content(each) for each in scene] for scene in pictures],
     }
-    sections = zip(story.scenes, made, shown, strict=True)
+    sections = zip(story.scenes, saved, strict=True)
     # A picture is as high as what scrolls it leaves: viz/components/kit/room.js looks for this one.
-    told = "".join(_section(*each) for each in sections)
-    body = f'<main data-testid="stMain">{told}</main>{_around(story)}'
+    scenes = "".join(
+        _section(scene, each or SavedScene(scene.screen.text)) for scene, each in sections
+    )
+    body = f'<main data-testid="stMain">{scenes}</main>{_around(story)}'
     return page_html(story.title, body + _code(components, content, typeface), "transparent")
 
 
-def _content(picture: Drawn) -> dict[str, Any]:
+def _content(picture: SavedPicture) -> dict[str, Any]:
     return {
         "component": picture.component.name,
         "first": given(picture.data, picture.payload, THEMES),
@@ -62,33 +64,35 @@ def _content(picture: Drawn) -> dict[str, Any]:
     }
 
 
-def _section(scene: Scene, made: Made | None, shown: Sequence[Drawn]) -> str:
+def _section(scene: Scene, saved: SavedScene) -> str:
     words = _HERE.sub(r"\1", as_html(scene.text))
-    is_asked = bool(shown) and shown[0].component == QUESTION
+    is_asked = bool(saved.pictures) and saved.pictures[0].component == QUESTION
     asks = " data-asks" * is_asked  # its pictures wait for the answer
-    pictures = "".join(
-        f'<div class="picture" role="group" aria-label="{html.escape(each.says)}"></div>'
-        for each in shown
-    )
-    if made is not None and made.charts and not shown:
-        pictures = printed(made.charts, THEMES)
-    elif not shown:
-        pictures = f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
     return (
         f"<section hidden{asks}><header><h1>{html.escape(scene.heading)}</h1>"
-        f'<div class="words">{words}</div></header>{_sentence(scene, made)}'
-        f'{made.outputs if made else ""}<div class="pictures">{pictures}</div></section>\n'
+        f'<div class="words">{words}</div></header>{_sentence(saved)}{saved.outputs}'
+        f'<div class="pictures">{_pictures(scene, saved)}</div></section>\n'
     )
 
 
-def _sentence(scene: Scene, made: Made | None) -> str:
-    """What was read, and what was written; nothing of a page that is about no sentence."""
-    text = scene.screen.text if made is None else made.screen.text
-    if text is None:
+def _pictures(scene: Scene, saved: SavedScene) -> str:
+    if saved.pictures:
+        return "".join(
+            f'<div class="picture" role="group" aria-label="{html.escape(each.says)}"></div>'
+            for each in saved.pictures
+        )
+    if saved.charts:
+        return printed(saved.charts, THEMES)
+    return f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
+
+
+def _sentence(saved: SavedScene) -> str:
+    """The text that was read, and the one that was written."""
+    if saved.text is None:
         return ""
-    written = made.decoding.text if made is not None and made.decoding is not None else ""
-    arrow = f'<span class="written"> → {html.escape(written)}</span>' if written else ""
-    return f'<p class="sentence">{html.escape(text)}{arrow}</p>'
+    written = html.escape(saved.written)
+    arrow = f'<span class="written"> → {written}</span>' if written else ""
+    return f'<p class="sentence">{html.escape(saved.text)}{arrow}</p>'
 
 
 def _around(story: Story) -> str:

@@ -76,7 +76,8 @@ def _figures(pane: Pane) -> dict[str, Exhibit]:
     if pane.answer.decoding is None or not pane.answer.decoding.steps:
         return views
     player, step = _player(pane, pane.answer.decoding)
-    return {"steps": Exhibit("This step", PictureAt(player, {"step": step}))} | views
+    below = {name: replace(view, is_main=False) for name, view in views.items()}
+    return {"steps": Exhibit("This step", PictureAt(player, {"step": step}))} | below
 
 
 def _read_only(pane: Pane) -> None:

@@ -87,7 +87,7 @@ def _figures(pane: Pane) -> dict[str, Exhibit]:
     grid, view = _grid_of(pane, reading)
     return {
         "picture": Exhibit(TITLES[name], PictureAt(large, state)),
-        "grid": Exhibit("All heads", PictureAt(grid, view)),
+        "grid": Exhibit("All heads", PictureAt(grid, view), is_main=False),
     }
 
 

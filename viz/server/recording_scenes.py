@@ -1,17 +1,19 @@
 """What the model makes of each scene of a story: in the line with everything else that is asked."""
 
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from logging import getLogger
 
-from transformer.analysis.selection import Selection
 from transformer.checkpoint import checkpoints_folder
 from transformer.extras import missing
 from transformer.refusal import Refusal
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.head_map.head_map import HeadMap
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
 from viz.notebook.printed import WIDTH, Chart, sheet_of
-from viz.notebook.scenes import Made
+from viz.notebook.saved_scene import SavedPicture, SavedScene, question
 from viz.notebook.story_page import story_page
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
@@ -21,9 +23,8 @@ from viz.run.request import Answer, answer, version_of
 from viz.run.settings import is_public
 from viz.server.typeface import typeface
 from viz.state.asked import first_example, request_of
-from viz.state.focus import pinned_cell
 from viz.state.opened import shipped_names
-from viz.state.page import PAGES, Pane, chosen_head
+from viz.state.page import PAGES, Page, Pane
 from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
@@ -33,11 +34,17 @@ from viz.ui.experiment import compared
 from viz.ui.printing import figure_of, says_of
 
 _LOG = getLogger(__name__)
+MOST = 3
+"""Charts beside each other, so that they can be read."""
+EXACT = 256
+"""A saved heat map of up to 256 x 256 cells holds every value."""
+OF_A_SERVER = frozenset({"asks", "cuts", "edits", "changes"})
+"""State of pictures by which a server is asked for something: a file has none."""
 
 
 def story_file(story: Story) -> bytes:
     """The story as one HTML file: scenes that cannot be made are words only."""
-    return story_page(story, [made(scene) for scene in story.scenes], typeface()).encode()
+    return story_page(story, [saved_scene(scene) for scene in story.scenes], typeface()).encode()
 
 
 def recorded(name: str) -> bytes | None:
@@ -55,73 +62,72 @@ def versions_of(story: Story) -> tuple[int, ...]:
     return tuple(version_of(checkpoints_folder() / name) for name in names)
 
 
-def made(scene: Scene) -> Made | None:
-    """What the model makes of a scene; None where it cannot, which takes no other scene along."""
+def saved_scene(scene: Scene) -> SavedScene | None:
+    """A scene as its page shows it; None where it cannot, which takes no other scene along."""
     screen = scene.screen
-    if screen.page == "decode":  # its head is the decoder's, whatever kind is chosen
-        screen = replace(screen, kind="decoder_self")
     try:
         name = screen.checkpoint or shipped_names()[0]
         text = first_example(name) if screen.text is None else screen.text
-        request = request_of(name, text, screen)
-        found = answer(request)
-        pane = Pane(replace(screen, text=text), request, found)
-        first, reading = pane.selection, pane.reading
-        second = _second(pane)
-        if screen.picture == "inside":
-            pane = replace(pane, screen=replace(pane.screen, cell=pinned_cell(pane)))
+        found = answer(request_of(name, text, screen))
+        # A click that switches a head off or cuts an arrow has no server that hears it.
+        pane = Pane(replace(screen, text=text, tool="look"), found.request, found)
         page = PAGES.get(screen.page)
-        if page is not None and page.shows != "sentence":
-            pane = replace(pane, screen=replace(pane.screen, text=None))
-        of = (pane.screen, found.checkpoint, *found.made, reading, first, second)
-        return Made(*of, charts=_charts(pane), outputs=_outputs(found), asked=_asked(scene, found))
-    except Refusal:
+        exhibits = () if page is None else _exhibits(page, pane)
+        pictures = [_picture(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
+        is_of_text = page is None or page.shows == "sentence"
+        return SavedScene(
+            text if is_of_text else None,
+            found.decoding.text if found.decoding is not None else "",
+            (*_question(scene, found), *pictures) if pictures else (),
+            () if pictures else tuple(_chart(pane, each) for each in exhibits),
+            _outputs(found),
+        )
+    except (Refusal, NothingLeft):
         return None
     except Exception as error:
         _LOG.error("A scene could not be recorded: %s", failure(error))
         return None
 
 
-def _second(pane: Pane) -> Selection:
-    """The head of B, on Compare."""
-    if pane.screen.page == "compare" and "compare" in PAGES:
-        with suppress(Refusal):
-            b = PAGES["compare"].exhibits(pane)["b"].pane
-            if b is not None:
-                return b.selection
-    return chosen_head(pane.screen, pane.recording, pane.selection, "_b")
-
-
-def _charts(pane: Pane) -> tuple[Chart, ...]:
-    """What the page of a scene shows that is no picture of a head, as a wall shows it."""
-    page = PAGES.get(pane.screen.page)
-    if page is None or page.name in ("explore", "experiment"):  # a sweep takes long
+def _exhibits(page: Page, pane: Pane) -> Sequence[Exhibit]:
+    """Those that stand where everybody looks, as far as they fit beside each other."""
+    if page.takes_long:
         return ()
-    if missing("paper"):
-        return ()
-    pane = page.shown(pane)
     try:
-        found = [each for each in page.exhibits(pane).values() if each.can_be_made_again]
-    except Refusal:
+        exhibits = page.exhibits(page.shown(pane)).values()
+    except (Refusal, NothingLeft):
         return ()
-    return tuple(
-        Chart(partial(_sheet, pane, each), says_of(pane, each)) for each in found[: _most(pane)]
-    )
+    main = [each for each in exhibits if each.is_main and each.can_be_made_again]
+    is_chart = [not isinstance(each.content, PictureAt) for each in main]
+    return () if all(is_chart) and missing("paper") else main[:MOST]
 
 
-def _most(pane: Pane) -> int:
-    """Beside each other, so that they can be read."""
-    if pane.screen.page == "positions":
-        return 2 if pane.screen.view == "lab" else 1
-    return 2 if pane.screen.page == "compare" else 3
+def _picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
+    """Raises NothingLeft."""
+    pane, content = exhibit.pane or pane, exhibit.content
+    assert isinstance(content, PictureAt)
+    picture, answers = content.picture, {}
+    state = {name: it for name, it in content.state.items() if name not in OF_A_SERVER}
+    if isinstance(picture, HeadMap):
+        picture = replace(picture, max_cells=EXACT)
+    if isinstance(picture, CellSteps):
+        cells = picture.in_row(pane.recording)
+        answers = {("cell", each.cell): each.payload(pane.recording) for each in cells}
+    payload = content.payload() if content.payload else picture.payload(*pane.answer.made)
+    data = partial(picture.data, **state)
+    return SavedPicture(picture.component, data, payload, says_of(pane, exhibit), answers)
 
 
-def _sheet(pane: Pane, shown: Exhibit, theme: Theme, share: float) -> Sheet:
-    content = shown.small or shown.content
+def _chart(pane: Pane, exhibit: Exhibit) -> Chart:
+    return Chart(partial(_sheet, pane, exhibit), says_of(pane, exhibit))
+
+
+def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
+    content = exhibit.small or exhibit.content
     if isinstance(content, PlotlyFigure):
         return sheet_of(content.make(theme), share)
     inches = min(WIDEST, max(NARROWEST, WIDTH * share))
-    return figure_of(pane, shown, theme, inches).sheet(inches)
+    return figure_of(pane, exhibit, theme, inches).sheet(inches)
 
 
 def _outputs(found: Answer) -> str:
@@ -132,10 +138,10 @@ def _outputs(found: Answer) -> str:
     return compared(before, found, "var(--accent)", "var(--dim)")
 
 
-def _asked(scene: Scene, found: Answer) -> tuple[bytes, bytes] | None:
-    """Its question before and after the answer; None where nothing is asked."""
+def _question(scene: Scene, found: Answer) -> list[SavedPicture]:
+    """Its question before and after the answer; none where nothing is asked."""
     text = found.request.text
     seen = asked_of(scene, found.checkpoint, found.recording, found.request.method)
     if seen is None:
-        return None
-    return payload_of(scene, seen, text, False), payload_of(scene, seen, text, True)
+        return []
+    return [question(payload_of(scene, seen, text, False), payload_of(scene, seen, text, True))]

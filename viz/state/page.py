@@ -122,6 +122,8 @@ class Page:
     shows: Shows = "sentence"
     exhibits: Callable[[Pane], Mapping[str, Exhibit]] = _none
     """By name, what it shows, the main one first."""
+    takes_long: bool = False
+    """Whether its exhibits are made by many runs of the model: nobody waits for them unasked."""
     tells: bool = False
     """Whether it draws the story of the Screen by itself."""
     edits: Literal["none", "own", "shown", "made"] = "none"

@@ -1,22 +1,24 @@
 """What a scene shows is recorded, whatever page it is of."""
 
 import re
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from transformer.discover import discover
-from viz.notebook.scenes import drawn
+from viz.components.kit.pack import unpack
 from viz.screen import parse
-from viz.server.recording_scenes import made, story_file
+from viz.server.recording_scenes import saved_scene, story_file
 from viz.state.page import PAGES
 from viz.stories.story import Scene, Story
+from viz.theme import LIGHT
 
 SHOWN = {  # pictures, and images
     "/explore?checkpoint=copy&text=3+8+4&picture=inside": (1, 0),
     "/decode?checkpoint=sentiment&text=A+good+film.": (0, 2),
     "/compare?checkpoint=copy&text=3+8+4": (2, 0),
-    "/compare?checkpoint=copy&text=3+8+4&edits=head-off:cross.0.1&edited_b=yes": (0, 2),
+    "/compare?checkpoint=copy&text=3+8+4&edits=head-off:cross.0.1&edited_b=yes": (2, 0),
     "/positions?checkpoint=copy&text=3+8+4&view=encoding_curves": (0, 1),
     "/positions?checkpoint=copy&text=3+8+4&view=lab": (0, 2),
     "/masks?checkpoint=copy&text=3+8+4": (0, 2),
@@ -44,16 +46,59 @@ def pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("said", SHOWN)
 def test_each_page_is_recorded_as_it_is_shown(said: str) -> None:
-    found = made(scene_of(said))
-    assert found is not None
-    pictures, images = SHOWN[said]
-    assert len(drawn(found)) == pictures
-    assert pictures or len(found.charts) == images
+    saved = saved_scene(scene_of(said))
+    assert saved is not None
+    assert (len(saved.pictures), len(saved.charts)) == SHOWN[said]
+
+
+def components(query: str) -> list[str]:
+    saved = saved_scene(scene_of(f"/{query}"))
+    assert saved is not None
+    return [each.component.name for each in saved.pictures]
+
+
+def header_of(query: str, n: int = 0) -> dict[str, Any]:
+    """What the component of the n-th picture is told beside its numbers."""
+    saved = saved_scene(scene_of(f"/explore?checkpoint=copy&text=3+8+4&{query}"))
+    assert saved is not None
+    picture = saved.pictures[n]
+    header: dict[str, Any] = unpack(picture.data(picture.payload, LIGHT))[0]
+    return header
+
+
+def test_each_page_gives_its_pictures() -> None:
+    of = "checkpoint=copy&text=3+8+4"
+    assert components(f"explore?{of}") == ["head_view"]
+    assert components(f"explore?{of}&picture=map") == ["head_map"]
+    assert components(f"explore?{of}&picture=inside&cell=2,1") == ["cell_steps"]
+    assert components(f"compare?{of}") == ["head_view", "head_view"]
+    assert components(f"compare?{of}&checkpoint_b=en-de-small") == ["head_view", "head_view"]
+    assert components(f"inspect?{of}") == []
 
 
 def test_the_head_beside_it_is_that_of_the_page() -> None:
-    found = made(scene_of("/compare?checkpoint=copy&text=3+8+4&layer=1&head=2"))
-    assert found is not None and found.second != found.selection
+    saved = saved_scene(scene_of("/compare?checkpoint=copy&text=3+8+4&layer=1&head=2"))
+    assert saved is not None
+    first, second = (each.says for each in saved.pictures)
+    assert first.startswith("L1 H2") and not second.startswith("L1 H2")
+
+
+def test_a_head_that_is_off_is_marked() -> None:
+    place = "kind=cross&layer=1&head=0"
+    edits = "edits=head-off:cross.0.1/head-off:cross.1.0/head-scale:cross.1.1%3D0.5"
+    assert header_of(place)["off"] == []
+    assert header_of(f"{place}&{edits}")["off"] == [0]
+    map = f"{place}&picture=map"
+    assert not header_of(map)["is_off"]
+    assert header_of(f"{map}&{edits}")["is_off"]
+    assert not header_of(f"{map}&edits=head-off:cross.0.1")["is_off"]
+
+
+def test_a_saved_picture_asks_no_server_and_keeps_the_chosen_cell() -> None:
+    map = header_of("picture=map&kind=cross&layer=1&head=0&cell=1,2&tool=heads")
+    assert not map["asks"] and map["cell"] == [1, 2]
+    arrows = header_of("tool=arrows")
+    assert (arrows["tool"], arrows["cuts"]) == ("look", "")
 
 
 def test_no_sentence_stands_above_what_is_about_none() -> None:

@@ -139,7 +139,7 @@ def _told(shown: Exhibit, panes: dict[str, Pane]) -> Exhibit:
         b += f" ({all_edits(panes['B'])})"
     elif _are_two(panes):
         b += known_as(request, known_fingerprint(request.checkpoint))
-    return replace(shown, title=f"{shown.title} of {a} and {b}")
+    return replace(shown, is_main=False, title=f"{shown.title} of {a} and {b}")
 
 
 def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:

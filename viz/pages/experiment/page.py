@@ -22,4 +22,6 @@ def _figures(pane: Pane) -> dict[str, Exhibit]:
     return FIGURES.get(pane.screen.experiment or "", sweep_figures)(pane)
 
 
-PAGE = Page("experiment", "Experiment", "Look", 4, draw, exhibits=_figures, edits="own")
+PAGE = Page(
+    "experiment", "Experiment", "Look", 4, draw, exhibits=_figures, edits="own", takes_long=True
+)

@@ -90,7 +90,8 @@ def lab_figures(pane: Pane) -> dict[str, Exhibit]:
     shown = {"position-dependence": _shown_heads(pane, found)}
     with suppress(InputError):  # of some heads there is nothing to average
         shown["offsets"] = _shown_offsets(pane, pair)
-    return shown | terms_figures(pane)
+    below = {name: replace(it, is_main=False) for name, it in terms_figures(pane).items()}
+    return shown | below
 
 
 def _pair(pane: Pane, plain: Answer, place: DeltaGenerator) -> Pair:

@@ -1,5 +1,7 @@
 """Positions: how the model tells its tokens apart by place, and what happens without."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from viz.exhibits.exhibit import Exhibit
@@ -37,7 +39,8 @@ def draw(pane: Pane) -> None:
 def _figures(pane: Pane) -> dict[str, Exhibit]:
     if pane.screen.view == LAB:
         return lab_figures(pane)
-    return view_figures("positions", pane)
+    first, *others = view_figures("positions", pane).items()
+    return dict([first]) | {name: replace(it, is_main=False) for name, it in others}
 
 
 PAGE = Page("positions", "Positions", "Look", 5, draw, exhibits=_figures, edits="shown")

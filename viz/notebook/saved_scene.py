@@ -1,0 +1,42 @@
+"""What a scene of a story shows without a server: its pictures and charts, as they are saved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from viz.components.kit.browser import Component
+from viz.components.question.question import QUESTION, question_data
+from viz.notebook.picture import Data
+from viz.notebook.printed import Chart
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPicture:
+    """A component with what it draws."""
+
+    component: Component
+    data: Data
+    payload: bytes
+    says: str
+    """The alternative text."""
+    answers: Mapping[tuple[Any, ...], bytes] = field(default_factory=dict)
+    """As `viz.notebook.picture.picture` takes them; (name,): whatever the component asks by it."""
+
+
+@dataclass(frozen=True, eq=False)
+class SavedScene:
+    """A scene as the model answered it."""
+
+    text: str | None = None
+    """What was read; None where the page is about no sentence."""
+    written: str = ""
+    pictures: tuple[SavedPicture, ...] = ()
+    charts: tuple[Chart, ...] = ()
+    """Drawn as images, where no component draws anything."""
+    outputs: str = ""
+    """What became of the output where the model is changed, as HTML."""
+
+
+def question(before: bytes, after: bytes) -> SavedPicture:
+    """The question of a scene. before, after: its payload without and with the answer."""
+    return SavedPicture(QUESTION, question_data, before, "A question", {("reveal",): after})
