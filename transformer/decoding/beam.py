@@ -1,5 +1,6 @@
 """Beam search with a length penalty (Wu et al. 2016, section 7, as AIAYN section 6.1 uses it)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -7,6 +8,9 @@ from torch import Tensor
 
 from transformer.decoding.method import Ask, Hypothesis, Method, Model, Option, Search, length_limit
 from transformer.finite import log_probabilities
+
+LONGEST_RUN = 6
+"""Tokens of a run that is looked at for repetition."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,17 +28,22 @@ def beam(
     max_len: int | None = None,
     beam_size: int = 4,
     length_penalty: float = 0.6,
+    repeats: int = 0,
 ) -> Search:
     """source: [1, S] -> at most beam_size hypotheses, best first.
 
     A hypothesis scores log p / ((5 + length) / 6) ** length_penalty. The search stops when
-    beam_size have ended and no open branch scores better; so beam_size 1 is greedy. Raises
+    beam_size have ended and no open branch scores better; so beam_size 1 is greedy. repeats: see
+    `barred`; nothing is barred where the source itself repeats something more often. Raises
     ValueError for a beam_size or max_len below 1.
     """
     if beam_size < 1:
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     config = model.config
     limit = length_limit(model, source, max_len)
+    read = source[0].tolist()
+    if any(id in barred(read[:at], repeats) for at, id in enumerate(read)):
+        repeats = 0
     ask = Ask(model.first(source))
     open_branches = [_Branch((), (), 0.0)]
     finished: list[Hypothesis] = []
@@ -42,6 +51,8 @@ def beam(
         logits = yield ask
         rows = log_probabilities(logits[:, -1])  # [branches, V]
         totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
+        for i, branch in enumerate(open_branches if repeats else ()):
+            totals[i, list(barred(branch.ids, repeats))] = -torch.inf
         # Twice the beam: at most half of these can end.
         best = totals.flatten().topk(min(2 * beam_size, totals.numel()))
         grown: list[_Branch] = []
@@ -64,6 +75,16 @@ def beam(
         last = source.new_tensor([[branch.ids[-1]] for branch in grown])
         ask = Ask(last, torch.tensor(parents, device=source.device))
     return finished
+
+
+def barred(ids: Sequence[int], repeats: int) -> set[int]:
+    """The tokens that would begin again a run that the end of ids has `repeats` times already.
+
+    A run is one to six tokens. repeats: 0 bars nothing.
+    """
+    lengths = range(1, LONGEST_RUN + 1) if repeats else ()
+    ends = [tuple(ids[-n * repeats :]) for n in lengths if n * repeats <= len(ids)]
+    return {end[0] for end in ends if end == end[: len(end) // repeats] * repeats}
 
 
 def _finish(branch: _Branch, length_penalty: float) -> Hypothesis:
@@ -103,6 +124,10 @@ METHOD = Method(
             *("length_penalty", "Length penalty", 0.6, 0.0, 2.0),
             explain="Higher favours longer ones.",
             widest=(-100.0, 100.0),
+        ),
+        Option(
+            *("repeats", "Repetitions", 0, 0, 9),
+            explain="How often the same may stand in succession; 0: as often as it likes.",
         ),
     ),
     first_for=("source",),

@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, InputError, decode, record
 from transformer.decoding.alone import alone
+from transformer.decoding.beam import barred
 from transformer.decoding.decode import Written, written_text
 from transformer.decoding.forced import forced
 from transformer.discover import discover
@@ -125,6 +126,55 @@ def test_beam_is_never_worse_than_greedy_by_its_own_score(copy_checkpoint: Check
     greedy = decode(copy_checkpoint, "3 7 2 9")
     beam = decode(copy_checkpoint, "3 7 2 9", method="beam")
     assert beam.hypotheses[0].log_prob >= greedy.hypotheses[0].log_prob - 1e-5
+
+
+@pytest.mark.parametrize(
+    ("ids", "repeats", "expected"),
+    [
+        ([], 2, set()),
+        ([5], 1, {5}),
+        ([5, 5], 2, {5}),
+        ([5, 5], 3, set()),
+        ([5, 5], 0, set()),
+        ([1, 5, 6, 5, 6], 2, {5}),
+        ([1, 5, 6, 5, 6, 6], 2, {6}),
+        ([5, 6, 5], 2, set()),
+        ([6, 5, 5, 6, 5, 5], 2, {5, 6}),
+        ([*range(7), *range(7)], 2, set()),
+    ],
+)
+def test_what_would_be_a_repetition(ids: list[int], repeats: int, expected: set[int]) -> None:
+    assert barred(ids, repeats) == expected
+
+
+def repeated(ids: list[int], repeats: int) -> bool:
+    """Whether a run of up to six stands there more often in succession."""
+    return any(ids[at] in barred(ids[:at], repeats) for at in range(len(ids)))
+
+
+@pytest.mark.parametrize("repeats", [2, 3])
+def test_a_beam_repeats_nothing_more_often_than_it_may(
+    text_checkpoint: Checkpoint, repeats: int
+) -> None:
+    written = []
+    for sentence in SENTENCES[::9]:
+        assert not repeated(source_ids(text_checkpoint, sentence), repeats)
+        free = decode(text_checkpoint, sentence, method="beam", max_len=30)
+        kept = decode(text_checkpoint, sentence, method="beam", max_len=30, repeats=repeats)
+        for hypothesis in kept.hypotheses:
+            assert not repeated(list(hypothesis.ids), repeats)
+            assert math.isfinite(hypothesis.log_prob)
+        written.append(repeated([token.id for token in free.target], repeats))
+    assert any(written)
+
+
+def test_what_the_source_repeats_may_be_repeated(text_checkpoint: Checkpoint) -> None:
+    source = " ".join(["the cat"] * 4)
+    assert repeated(source_ids(text_checkpoint, source), 2)
+    free, kept = (
+        decode(text_checkpoint, source, method="beam", max_len=30, repeats=n) for n in (0, 2)
+    )
+    assert free.target == kept.target
 
 
 def test_steps_say_what_was_considered(text_checkpoint: Checkpoint) -> None:
