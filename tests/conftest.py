@@ -1,5 +1,6 @@
 """Small real checkpoints: one with random weights that reads text, one that has learnt to copy."""
 
+import gc
 import math
 import sys
 from collections import deque
@@ -86,6 +87,12 @@ def random_checkpoint(config: ModelConfig, seed: int = 0) -> Checkpoint:
         tokenizer=NumberTokenizer(config.vocab_size),
         device=torch.device("cpu"),
     )
+
+
+def pytest_collection_finish() -> None:
+    """Looking for garbage walks all tests and all modules otherwise: half of what pages take."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -225,6 +225,7 @@ def test_a_ticket_is_a_session_s_own_and_ends_with_it(router: Router) -> None:
     del app, OPEN[0]
     gc.unfreeze()  # as a checkpoint does that is loaded
     gc.collect()
+    gc.freeze()
     assert post(router, addresses[0], text("3 4")) == (AS_ENTERED, b"")
     assert post(router, addresses[1], text("3 4"))[0] == 200
 
