@@ -253,7 +253,7 @@ def _is_call_of(call: ast.Call, name: str) -> bool:
 
 
 def _gives(name: str, scope: Scope, depth: int) -> bool:
-    """Whether a function of ours gives only what is safe; `help_of` reads texts of `viz/words/`."""
+    """Whether a function of ours gives only what is safe; `help_of` reads `viz/words.py`."""
     if name in ("help_of", "visible"):
         return True
     where, found = scope.values(name)

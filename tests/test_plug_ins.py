@@ -100,11 +100,6 @@ def test_a_command_runs_in_a_shell(found: dict[str, Any]) -> None:
     assert thousands * 1000 == found["format"]["parameters"]
 
 
-def test_a_word_is_explained_in_pictures_and_in_the_glossary(found: dict[str, Any]) -> None:
-    assert "sink" in found["word"]["cards"]
-    assert "| attention sink | A key that gets weight " in found["word"]["table"]
-
-
 def test_a_task_is_asked_in_a_lesson(found: dict[str, Any]) -> None:
     assert found["task"]["asked"].startswith("Which word does the row ‘")
     assert found["task"]["weights"] == sorted(found["task"]["weights"], reverse=True)

@@ -1,4 +1,4 @@
-"""All words that are explained: those of viz/words, and every metric, measure and decoding method.
+"""All words that are explained: those of viz/words.py, every metric, measure and decoding method.
 
 The last three are defined where they are computed; their cards are made of what stands there.
 `python -m viz.glossary` writes them into docs/glossary.md.
@@ -17,7 +17,7 @@ from transformer.decoding import decoding_methods
 from transformer.decoding.method import Method
 from transformer.discover import discover
 from viz.formula import mathml
-from viz.words.word import HEADS, Illustration, Word
+from viz.words import HEADS, WORDS, Illustration, Word
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "glossary.md"
 _BEGIN, _END = "<!-- made by `python -m viz.glossary` -->\n", "<!-- end -->\n"
@@ -27,11 +27,7 @@ _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 @cache
 def words() -> Mapping[str, Word]:
     """name -> word, each defined once."""
-    return {**_own(), **metric_words(), **lens_words(), **method_words()}
-
-
-def _own() -> dict[str, Word]:
-    return discover("viz.words", "WORD")
+    return {**WORDS, **metric_words(), **lens_words(), **method_words()}
 
 
 def metric_words() -> dict[str, Word]:

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,6 @@ from transformer.discover import discover
 from transformer.formats.headscope import read_config, save_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.tokenizer import NumberTokenizer
-from viz.components.head_view.head_view import HEAD_VIEW
-from viz.glossary import table
 from viz.lessons.kinds import read_task
 from viz.lessons.place import find_place
 from viz.lessons.seen import Seen
@@ -134,10 +131,6 @@ def shell_command(checkpoint: Checkpoint) -> Any:
     return {"help": command("--help"), "result": json.loads(said)}
 
 
-def word(checkpoint: Checkpoint) -> Any:
-    return {"cards": re.findall(r'data-word="(\w+)"', HEAD_VIEW.html), "table": table()}
-
-
 def task(checkpoint: Checkpoint) -> Any:
     lesson = shipped_stories()["a-second-look"]
     exercise = lesson.scenes[0].exercise
@@ -155,6 +148,6 @@ def task(checkpoint: Checkpoint) -> Any:
 
 if __name__ == "__main__":
     copy = load_checkpoint(COPY, "cpu")
-    kinds = (metric, lens, method, edit, family, format, mapping, recipe, shell_command, word, task)
+    kinds = (metric, lens, method, edit, family, format, mapping, recipe, shell_command, task)
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
     sys.exit(0)

@@ -12,7 +12,7 @@ from transformer.decoding import decoding_methods
 from transformer.discover import discover
 from viz.formula import FormulaError, mathml
 from viz.glossary import DOCUMENT, cards, first_sentence, spellings_of, with_table, words
-from viz.words.word import Word
+from viz.words import WORDS, Word
 
 COMPONENTS = Path(__file__).parents[2] / "viz" / "components"
 ASKED = {
@@ -30,7 +30,7 @@ def test_every_metric_measure_and_method_has_a_card_and_so_has_each_word_that_wa
     None
 ):
     metrics = discover("transformer.analysis.metrics", "METRIC")
-    own = discover("viz.words", "WORD")
+    own = WORDS
     assert {*metrics, *lenses(), *decoding_methods(), *own, *ASKED} == set(words())
     assert len(words()) == len(metrics) + len(lenses()) + len(decoding_methods()) + len(own)
 

@@ -1,1 +1,0 @@
-"""Words that screens explain, one a file, found by their constant WORD."""
