@@ -33,12 +33,12 @@ from viz.labels import labels
 from viz.notebook import figure as view_figure
 from viz.paper.axes import decoded
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly
-from viz.paper.plotted import plotted
 from viz.paper.record import FigureError, Record, address_of, read_record
 from viz.paper.scale import FAINT, hatched
 from viz.paper.shades import luminance
 from viz.paper.sheet import Box, Line, Words
 from viz.theme import DARK, LIGHT
+from viz.ui.printing import figure_of as figure_of_page
 
 SVG = "{http://www.w3.org/2000/svg}"
 pictures = pytest.mark.parametrize("name", PICTURES)
@@ -255,9 +255,8 @@ def test_every_view_is_drawn_with_its_numbers(
 
 
 def test_costs_are_told_apart_and_a_note_stands_at_its_line() -> None:
-    _, figures = page_of(address_of("./why_attention?checkpoint=copy&n=50&d=128"))
-    assert figures["operations"].figure
-    marks = plotted(figures["operations"].figure(LIGHT), 225).marks
+    pane, figures = page_of(address_of("./why_attention?checkpoint=copy&n=50&d=128"))
+    marks = figure_of_page(pane, figures["operations"]).draw(225).marks
     said = {mark.text: mark for mark in marks if isinstance(mark, Words)}
     assert {layer.title for layer in LAYERS} <= set(said)
     parts = [mark.parts[0] for mark in marks if isinstance(mark, Line) and len(mark.parts[0]) == 2]
@@ -269,10 +268,8 @@ def test_costs_are_told_apart_and_a_note_stands_at_its_line() -> None:
 
 
 def test_a_mask_says_what_its_colours_are() -> None:
-    _, figures = page_of(address_of("./masks?checkpoint=copy&mask_text=3+7%0A4+9+5"))
-    made = figures["mask-1-combined"].figure
-    assert made
-    marks = plotted(made(LIGHT), 225).marks
+    pane, figures = page_of(address_of("./masks?checkpoint=copy&mask_text=3+7%0A4+9+5"))
+    marks = figure_of_page(pane, figures["mask-1-combined"]).draw(225).marks
     names = {mark.text for mark in marks if isinstance(mark, Words)} & set(STATES)
     fills = {mark.fill for mark in marks if isinstance(mark, Box)}
     assert len(names) > 1 and {LIGHT.mask_colours[STATES.index(it)] for it in names} <= fills

@@ -3,10 +3,8 @@
 from tests.viz.paper.test_every_picture import box
 from viz.figure_at import page_of
 from viz.paper.figure import COLUMN, PAGE
-from viz.paper.plotted import plotted
 from viz.paper.record import address_of
 from viz.paper.sheet import INCH, Line, Mark, Words
-from viz.theme import LIGHT
 from viz.ui.printing import figure_of
 
 
@@ -48,10 +46,8 @@ def test_all_steps_of_a_long_text_and_its_candidates_fit_a_page() -> None:
 
 def test_a_note_of_the_loss_lies_on_no_curve() -> None:
     """Validation losses, of plain labels, may be below the entropy of smoothed ones."""
-    _, figures = page_of(address_of("./training?checkpoint=en-de&topic=loss"))
-    make = figures["loss-curve"].figure
-    assert make
-    marks = plotted(make(LIGHT), COLUMN * INCH).marks
+    pane, figures = page_of(address_of("./training?checkpoint=en-de&topic=loss"))
+    marks = figure_of(pane, figures["loss-curve"]).draw(COLUMN * INCH).marks
     (note,) = (it for it in marks if isinstance(it, Words) and it.text.startswith("entropy"))
     left, top, right, bottom = box(note)
     curves = [it for it in marks if isinstance(it, Line) and it.facts]
