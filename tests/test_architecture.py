@@ -16,6 +16,7 @@ RANKS = (
     ),
     ("viz.stories", "viz.exhibits", "viz.figures", "viz.views", "viz.components", "viz.export"),
     ("viz.notebook", "viz.paper"),
+    ("viz.painters",),
     ("viz.run",),
     ("viz.state",),
     ("viz.talks",),

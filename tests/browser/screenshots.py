@@ -42,13 +42,13 @@ PICTURES = {
         "light",
         ".outputs",
     ),
-    "sweep": ("/experiment", DESKTOP, "light", "body:not(:has(.st-key-far)) .sweep"),
+    "sweep": ("/experiment", DESKTOP, "light", "body:not(:has(.st-key-far)) .data.rows"),
     "patch": (
         "/experiment?experiment=patch&text=I+see+the+dog+in+the+garden."
         "&patch_from=I+see+the+cat+in+the+garden.",
         DESKTOP,
         "dark",
-        ".patches",
+        ".data.map",
     ),
     "metrics": (
         "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=1&head=1",

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.browser
 TEXT = "3 7 2 9 4"
 
 
-def number(place: Locator) -> float:
-    return float(place.inner_text().replace("−", "-"))
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
 
 
 def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -> None:
@@ -62,14 +62,16 @@ def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -
 
 def test_four_terms_sum_to_the_score_of_the_chosen_cell(page: Page, address: str) -> None:
     open_app(page, f"{address}/positions?view=lab&kind=encoder_self&layer=0&head=2&cell=3,1")
-    split = page.locator(".split")
-    terms = split.locator("[data-term]:not([data-term=score])")
-    expect(terms).to_have_count(5)
+    split = page.locator(".tables", has=page.get_by_role("table", name="Terms of the score"))
+    cells, foot = split.locator("td[data-value]"), split.locator("p")
+    expect(cells).to_have_count(4)
     for cell in ("3,1", "3,5"):
         becomes(lambda: parameter(page, "cell"), cell)
         painted(page)
-        total = number(split.locator("[data-term=score]"))
-        assert sum(map(number, terms.all())) == pytest.approx(total, abs=0.004)
+        terms = [cell.inner_text().split()[0] for cell in cells.all()]
+        match = re.search(r"biases (\S+) = score (\S+)", foot.inner_text())
+        assert match is not None
+        assert sum(map(number, [*terms, match[1]])) == pytest.approx(number(match[2]), abs=0.004)
         if cell == "3,1":
             page.get_by_role("combobox", name="Key").click()
             page.get_by_role("option", name=re.compile("^5 ")).click()

@@ -29,7 +29,7 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     cell.click()
     edit = f"state-from:encoder_self.0.3={other}"
     becomes(lambda: parameter(page, "edits"), edit)
-    expect(page.locator(".patches td.kept a")).to_have_text(kept)
+    expect(page.locator(".data td.marked a")).to_have_text(kept)
     output = page.locator(".outputs dd").nth(1)
     written = decode(checkpoint, text, "beam", edits=[edit]).text
     becomes(lambda: "".join(output.inner_text().split()), written.replace(" ", "") + "</s>")
@@ -38,7 +38,7 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     expect(page.get_by_role("button", name=name)).to_be_visible()
     expect(page.get_by_role("button", name="Undo")).to_be_enabled()
     page.go_back()
-    page.locator(".patches td.kept a").click()
+    page.locator(".data td.marked a").click()
     becomes(lambda: parameter(page, "edits"), None)
     expect(page.locator(".outputs")).to_have_count(0)
 

@@ -20,13 +20,13 @@ TEXT = "The old man looked at the sea, and it was as quiet as his house was."
 
 def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str) -> None:
     page.goto(f"{address}/experiment?text={TEXT}")
-    far, rows = page.locator(".st-key-far"), page.locator(".sweep tbody tr")
+    far, rows = page.locator(".st-key-far"), page.locator(".data tbody tr")
     far.get_by_role("button", name="Stop").click()
     expect(far).to_contain_text(re.compile(r"Stopped: \d+ of 72 are done"))
     n_done = int(re.findall(r"(\d+) of 72", far.inner_text())[0])
     assert n_done < 72
     expect(rows).to_have_count(72)
-    known = rows.locator("td.words:not(:empty)")
+    known = rows.locator("td.text:not(:empty)")
     expect(known).to_have_count(n_done)
 
     checkpoint = load_checkpoint("checkpoints/en-de")
@@ -36,8 +36,8 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
     name = f"{kind_title(found.edits[worst].place)} L{{}} H{{}}".format(*found.edits[worst].numbers)
     expect(rows.first.locator("th")).to_have_text(name)
     total = f"{float(found.totals[worst]):+.2f}".replace("-", "−")
-    expect(rows.first.locator("td.total")).to_have_text(total)
-    words = [head.inner_text() for head in page.locator(".sweep th.word").all()]
+    expect(rows.first.locator("td").first).to_have_text(total)
+    words = [head.inner_text() for head in page.locator(".data th.word").all()]
     assert words == words_of(found.target)
 
     far.get_by_role("button", name="Go on").click()
@@ -55,15 +55,15 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:
     open_app(page, f"{address}/experiment?checkpoint=sentiment&sweep_sort=layer")
-    expect(page.locator(".sweep th.word")).to_have_count(2)
-    expect(page.locator(".sweep tbody tr")).to_have_count(4)
+    expect(page.locator(".data th.word")).to_have_count(2)
+    expect(page.locator(".data tbody tr")).to_have_count(4)
     expect(page.locator(".st-key-far")).to_have_count(0)
     checkpoint = load_checkpoint("checkpoints/sentiment")
     found = sweep(checkpoint, checkpoint.about.examples[0])
     best = found.best_edited[:, 0].tolist()
     said = ["the same class" if it == found.best else found.known.classes[it] for it in best]
-    expect(page.locator(".sweep td.words")).to_contain_text(said)
-    expect(page.locator(".sweep td.words:not(:empty)")).to_have_count(4)
+    expect(page.locator(".data td.text")).to_contain_text(said)
+    expect(page.locator(".data td.text:not(:empty)")).to_have_count(4)
 
 
 def test_sentences_come_from_a_file(page: Page, address: str) -> None:
@@ -78,7 +78,7 @@ def test_sentences_come_from_a_file(page: Page, address: str) -> None:
     becomes(lambda: parameter(page, "sweep_sentences"), "3 7 2\n4 9 5")
     field = page.get_by_label("Sentences, one per line")
     expect(field.first).to_have_value("3 7 2\n4 9 5")  # the one before gives way
-    expect(page.locator(".st-key-sweep-means tbody tr").first).to_be_visible()
+    expect(page.locator("[aria-label=Means] tbody tr").first).to_be_visible()
     give("theirs.txt", b"\xff\xfe3\x00")
     expect(page.get_by_text("theirs.txt is not a text in UTF-8")).to_be_visible()
     assert parameter(page, "sweep_sentences") == "3 7 2\n4 9 5"
@@ -90,7 +90,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     open_app(
         page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}"
     )
-    rows = page.locator(".st-key-sweep-means tbody tr")
+    rows = page.locator("[aria-label=Means] tbody tr")
     expect(rows).to_have_count(72)
     expect(page.locator(".st-key-far")).to_have_count(0)
     checkpoint = load_checkpoint("checkpoints/en-de")
@@ -100,10 +100,10 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     expect(rows.first.locator("td").first).to_have_text(said[0])
     expect(rows.first.locator("td").nth(1)).to_contain_text(said[1])
     page.get_by_test_id("stButtonGroup").get_by_text("This sentence", exact=True).click()
-    expect(page.locator(".st-key-sweep-grid tbody tr")).to_have_count(72)
+    expect(page.locator("[aria-label=Sweep] tbody tr")).to_have_count(72)
     page.get_by_role("combobox", name="Pairs").click()
     page.get_by_role("option", name="Pairs of 4 strongest: 6 more runs").click()
-    pairs = page.locator(".st-key-sweep-pairs tbody tr")
+    pairs = page.locator("[aria-label=Pairs] tbody tr")
     expect(pairs).to_have_count(6)
     becomes(lambda: parameter(page, "sweep_pairs"), "4")
     together, apart, synergy = (

@@ -21,7 +21,7 @@ def wait_for_figures(page: Page, n: int, d: int) -> None:
 
 def test_sizes_change_every_number_and_layers_are_timed_on_demand(page: Page, address: str) -> None:
     page.goto(f"{address}/why_attention")
-    table = page.locator(".costs")
+    table = page.locator(".data.list")
     wait_for_figures(page, 3, d=512)
     expect(table).to_contain_text("460,800")
     page.get_by_role("slider").first.press("ArrowLeft")
@@ -43,6 +43,6 @@ def test_a_link_restores_the_sizes(page: Page, address: str) -> None:
     page.goto(f"{address}/why_attention?d=64&k=5&r=16&n=100")
     painted(page)
     wait_for_figures(page, 3, d=64)
-    expect(page.locator(".costs")).to_contain_text("640,000")  # n² · d
-    expect(page.locator(".costs")).to_contain_text("102,400")  # r · n · d
-    expect(page.locator(".costs")).to_contain_text("2,048,000")  # k · n · d²
+    expect(page.locator(".data.list")).to_contain_text("640,000")  # n² · d
+    expect(page.locator(".data.list")).to_contain_text("102,400")  # r · n · d
+    expect(page.locator(".data.list")).to_contain_text("2,048,000")  # k · n · d²

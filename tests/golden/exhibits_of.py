@@ -12,13 +12,14 @@ from transformer.discover import discover
 from transformer.recording import Recording
 from viz.components.kit.pack import unpack
 from viz.exhibits.exhibit import Exhibit as Declared
-from viz.exhibits.exhibit import HtmlTable, PictureAt
+from viz.exhibits.exhibit import PictureAt
+from viz.exhibits.table import Table, Tables, as_tables
 from viz.figure_at import page_of
 from viz.pages.gallery import pictures
 from viz.pages.lessons.lesson import place_in
 from viz.pages.lessons.pictures import PICTURES
+from viz.painters.table_entries import Entries, entries_of
 from viz.paper.figure import of_plotly
-from viz.paper.html_table import Table, read_tables
 from viz.paper.record import Record
 from viz.paper.sheet import Sheet
 from viz.screen import Screen
@@ -126,17 +127,15 @@ def _exhibit(pane: Pane, shown: Declared, name: str) -> Exhibit:
 
 
 def _tables(shown: Declared) -> Iterator[tuple[Cell, ...]]:
-    if not isinstance(shown.content, HtmlTable):
-        return
-    for block in read_tables(shown.content.make(LIGHT)):
-        if isinstance(block, Table):
-            yield tuple(_cells(block))
+    if isinstance(shown.content, Table | Tables):
+        for table in as_tables(shown.content):
+            yield tuple(_cells(entries_of(table, LIGHT)))
 
 
-def _cells(table: Table) -> Iterator[Cell]:
+def _cells(table: Entries) -> Iterator[Cell]:
     for i, row in enumerate([*table.heads, *table.rows]):
         for j, cell in enumerate(row):
-            text, shade = " / ".join(cell.lines), cell.shade[0] if cell.shade else ""
+            text, shade = " / ".join(cell.lines), cell.ground[0] if cell.ground else ""
             yield Cell(i, j, text, cell.value, shade, cell.is_head, cell.is_marked)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from plotly.graph_objects import Figure
 
+from viz.exhibits.table import Table, Tables
 from viz.theme import Theme
 
 About = Literal["text", "checkpoint", "app"]
@@ -30,14 +31,7 @@ class PlotlyFigure:
     make: Callable[[Theme], Figure]
 
 
-@dataclass(frozen=True, eq=False)
-class HtmlTable:
-    """A table as HTML, in the colours of a theme."""
-
-    make: Callable[[Theme], str]
-
-
-Content = PictureAt | PlotlyFigure | HtmlTable
+Content = PictureAt | PlotlyFigure | Table | Tables
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,12 +27,12 @@ from viz.labels import literal
 from viz.screen import Screen
 from viz.state.limits import charge
 from viz.state.page import Page, Pane
-from viz.state.state import bound, current_theme, session
+from viz.state.state import bound, session
 from viz.talks.stage import on_wall
 from viz.theme import Theme
 from viz.ui.columns import columns
 from viz.ui.controls import whole_number
-from viz.ui.panel import plot
+from viz.ui.panel import plot, show_table
 from viz.ui.saving import download, for_a_paper
 
 TIMES = "times"
@@ -71,7 +71,7 @@ def draw(pane: Pane) -> None:
     with table:
         if not on_wall():  # a scene has words of its own
             st.markdown(EXPLAIN)
-        st.html(cost_table(sizes, n, measured, current_theme()))
+        show_table(cost_table(sizes, n, measured))
     asks = TIMES not in shown and not on_wall()
     places = columns(len(shown) + asks)
     for column, (quantity, each) in zip(places, shown.items(), strict=False):

@@ -13,8 +13,6 @@ from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
 from viz.paper.sheet import INCH, Line, Mark, Sheet, Words, moved
 from viz.paper.svg import svg
-from viz.paper.tabled import tabled
-from viz.theme import Theme
 
 COLUMN, PAGE = 3.3, 6.9
 """Inches: of one column of a paper, and of two."""
@@ -96,11 +94,6 @@ def _foot(sheet: Sheet) -> list[Words]:
 def of_plotly(figure: go.Figure, record: Record, width: float = COLUMN) -> Figure:
     """The same of a figure of Plotly's."""
     return Figure(lambda points: plotted(figure, points), record, width)
-
-
-def of_table(html: str, theme: Theme, record: Record, width: float = PAGE) -> Figure:
-    """The same of a table of HTML, in the colours of this theme."""
-    return Figure(lambda points: tabled(html, theme, points), record, width)
 
 
 def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:

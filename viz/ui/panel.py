@@ -11,9 +11,11 @@ from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from transformer.extras import missing
-from viz.exhibits.exhibit import Exhibit, HtmlTable, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.table import Table, Tables
 from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
+from viz.painters.table_html import table_html
 from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.stage import on_wall
@@ -106,10 +108,11 @@ def plot(shown: Exhibit, key: str, **config: Any) -> Figure:
     return figure
 
 
-def show_table(shown: Exhibit, theme: Theme) -> None:
-    """A picture that is a table; the page that draws it offers it for a paper."""
-    assert isinstance(shown.content, HtmlTable)
-    st.html(shown.content.make(theme))
+def show_table(shown: Exhibit | Table | Tables, theme: Theme | None = None) -> None:
+    """A table; where it is an exhibit, the page that draws it offers it for a paper."""
+    content = shown.content if isinstance(shown, Exhibit) else shown
+    assert isinstance(content, Table | Tables)
+    st.html(table_html(content, theme or current_theme()))
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

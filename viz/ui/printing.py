@@ -6,7 +6,8 @@ from typing import Any
 from transformer.visible import visible
 from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
 from viz.export import recording_npz
-from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly, of_table
+from viz.painters.table_sheet import table_sheet
+from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly
 from viz.paper.record import Record, versions
 from viz.run.payloads import payload_of
 from viz.run.request import Request
@@ -42,7 +43,7 @@ def _figure_of(pane: Pane, shown: Exhibit, theme: Theme, width: float | None) ->
         return of_component(component, data_of(pane, content, theme), record, width)
     if isinstance(content, PlotlyFigure):
         return of_plotly(content.make(theme), record, width or COLUMN)
-    return of_table(content.make(theme), theme, record, width or PAGE)
+    return Figure(lambda points: table_sheet(content, theme, points), record, width or PAGE)
 
 
 def data_of(pane: Pane, content: PictureAt, theme: Theme) -> bytes:

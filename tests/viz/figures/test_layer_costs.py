@@ -8,7 +8,7 @@ import pytest
 
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes, Timing
 from viz.export import costs_csv
-from viz.figures.cost_table import cost_legend, cost_table
+from viz.figures.cost_table import cost_samples, cost_table
 from viz.figures.layer_costs import (
     LONGEST,
     QUANTITIES,
@@ -19,6 +19,7 @@ from viz.figures.layer_costs import (
     draw_times,
     lengths,
 )
+from viz.painters.table_html import samples_html, table_html
 from viz.theme import DARK, LIGHT
 
 SIZES = Sizes(d=64, k=3, r=8)
@@ -84,13 +85,13 @@ def test_the_texts_name_every_layer_and_value(measured: Measured) -> None:
 
 
 def test_the_table_holds_formulas_values_and_times(measured: Measured) -> None:
-    table = cost_table(SIZES, 30, measured, LIGHT)
+    table = table_html(cost_table(SIZES, 30, measured), LIGHT)
     assert all(title in table for title in TITLES)
     for shown in ("57,600", "15,360", "122,880", "368,640", "0.500 ms", "left out"):
         assert f"<td>{shown}</td>" in table
     assert "O(<i>n</i>² · <i>d</i>)" in table
     assert "O(log<sub><i>k</i></sub>(<i>n</i>))" in table
-    assert cost_table(SIZES, 30, None, LIGHT).count("<td>–</td>") == 4
+    assert table_html(cost_table(SIZES, 30, None), DARK).count("<td>–</td>") == 4
 
 
 def test_the_file_has_a_line_a_layer_and_length(measured: Measured) -> None:
@@ -106,5 +107,5 @@ def test_the_file_has_a_line_a_layer_and_length(measured: Measured) -> None:
 def test_every_line_of_the_curves_is_in_the_legend() -> None:
     """The path of convolutions without dilation had a line and no name."""
     lines = {each.name.strip("… ") for each in draw_costs("longest_path", SIZES, 30, LIGHT).data}
-    legend = re.sub("<[^>]*>", "|", cost_legend())
+    legend = re.sub("<[^>]*>", "|", samples_html(cost_samples(), LIGHT))
     assert all(name in legend for name in lines) and "not dilated" in lines

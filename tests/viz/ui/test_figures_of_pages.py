@@ -13,8 +13,9 @@ import streamlit as st
 
 from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
-from viz.exhibits.exhibit import HtmlTable
+from viz.exhibits.table import Table, Tables
 from viz.figure_at import page_of
+from viz.painters.table_html import table_html
 from viz.paper.crate import command
 from viz.paper.figure import COLUMN
 from viz.paper.record import address_of, read_record
@@ -77,12 +78,12 @@ TEXTS = {
     "cards": "links",
     "split_text": "the tokens of a text as a list of words",
     "token_lines": "two sentences that do not fit each other, as words",
-    "cost_legend": "which line of the curves is which, in words",
+    "cost_samples": "which line of the curves is which, in words",
     "cost_table": "formulas; what they come to is drawn as curves",
     "numbers_table": "the numbers of a task",
     "guess_table": "what somebody guessed, which is nowhere kept",
 }
-"""HTML of viz/figures that is text, and so copied as text: function -> what it is."""
+"""What viz/figures makes that is text, and so copied as text: function -> what it is."""
 
 
 def test_every_page_and_component_has_figures_or_a_reason() -> None:
@@ -127,21 +128,12 @@ def test_a_chart_is_drawn_by_what_offers_its_figure() -> None:
     written = {
         ast.unparse(part.func)
         for _, name, call in calls()
-        if name.endswith(".html")
+        if name.endswith(".html") or name == "show_table"
         for argument in call.args
         for part in ast.walk(argument)
         if isinstance(part, ast.Call)
     }
     assert written & of_figures == set(TEXTS)
-    of_tables = {
-        ast.unparse(part.func)
-        for _, name, call in calls()
-        if name == "HtmlTable"
-        for given in call.args
-        for part in ast.walk(given)
-        if isinstance(part, ast.Call)
-    }
-    assert of_tables - {"_legend", "_table"} <= of_figures  # viz/figures escapes all texts
 
 
 class Drawn:
@@ -194,10 +186,14 @@ def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
     says = {says_of(pane, each) for each in figures.values()}
     assert set(drawn.charts) <= says
     contents = [each.content for each in figures.values()]
-    shown_tables = [each.make for each in contents if isinstance(each, HtmlTable)]
-    tables = unlinked("".join(each(LIGHT) + each(DARK) for each in shown_tables))
+    tables = {
+        unlinked(table_html(each, theme))
+        for each in contents
+        if isinstance(each, Table | Tables)
+        for theme in (LIGHT, DARK)
+    }
     for body in drawn.tables:
-        if "<table" in body and 'class="costs"' not in body:
+        if "<table" in body and 'class="data list' not in body:
             assert unlinked(body) in tables
     for name, shown in figures.items():
         made = figure_of(pane, shown, name=name)

@@ -16,6 +16,7 @@ from transformer.analysis.score_terms import score_terms
 __all__ = ["families", "folder"]
 
 TEXT = "3 9 4 7"
+SPLIT = 'aria-label="Terms of the score"'
 
 
 def opened(**query: str) -> AppTest:
@@ -25,15 +26,15 @@ def opened(**query: str) -> AppTest:
 
 
 def drawn(app: AppTest, name: str) -> str:
-    return " ".join(
-        each.proto.body for each in app.get("html") if f'class="{name}"' in each.proto.body
-    )
+    return " ".join(each.proto.body for each in app.get("html") if name in each.proto.body)
 
 
 def bits(app: AppTest) -> list[float]:
     return [
         float(each)
-        for each in re.findall(r'title="[^"]*: ([\d.]+) bits"', drawn(app, "dependence"))
+        for each in re.findall(
+            r'title="[^"]*: ([\d.]+) bits"', drawn(app, "1 bit (square-root scale)")
+        )
     ]
 
 
@@ -63,25 +64,26 @@ def test_sliders_and_buttons_make_the_edits_of_the_address(folder: Path) -> None
     press(app, "Undo")
     assert screen(app).edits[-1] == "positions-shift:source=3"
     press(app, "All off")
-    assert screen(app).edits == () and not drawn(app, "outputs")
+    assert screen(app).edits == () and not drawn(app, 'class="outputs"')
     assert bits(app) == pytest.approx(expected(folder), abs=1e-4)
 
 
 def test_four_terms_and_biases_sum_to_the_score(folder: Path) -> None:
     app = opened(text=TEXT, kind="encoder_self", layer="0", head="1", cell="2,1")
-    split = drawn(app, "split")
-    shown = re.findall(r'data-term="([^"]*)">([+−]?[\d.]+)<', split)
-    terms = {name: float(value.replace("−", "-")) for name, value in shown}
-    total = terms.pop("score")
-    assert len(terms) == 5 and sum(terms.values()) == pytest.approx(total, abs=0.004)
+    split = drawn(app, SPLIT)
+    texts = re.findall(r'data-value="[^"]*">([^<]*)<', split)
+    texts += re.findall(r" biases ([^ ]*) ", split)
+    terms = [float(text.replace("−", "-")) for text in texts]
+    total = float(re.findall(r"= score <b>([^<]*)<", split)[0].replace("−", "-"))
+    assert len(terms) == 5 and sum(terms) == pytest.approx(total, abs=0.004)
     checkpoint = load_checkpoint(folder / "copy")
     recording = record(checkpoint, TEXT, decode(checkpoint, TEXT).target)
     found = score_terms(checkpoint, recording, "encoder_self", 1)
     assert total == pytest.approx(float(found.score[2, 1]), abs=6e-4)
     app = opened(text=TEXT, kind="cross", layer="1", head="0")
-    assert not drawn(app, "split") and "stand at no offset" in said_anywhere(app)
+    assert not drawn(app, SPLIT) and "stand at no offset" in said_anywhere(app)
     press(app, "Show Encoder L0 H0")
-    assert drawn(app, "split")
+    assert drawn(app, SPLIT)
 
 
 def said_anywhere(app: AppTest) -> str:
@@ -98,7 +100,7 @@ def test_a_shift_beyond_the_table_is_a_sentence(folder: Path) -> None:
 def test_models_of_every_family(families: Path, name: str) -> None:
     app = opened(checkpoint=name, text="the cat", edits="positions-scale:text=2", decoding="")
     assert screen(app).edits == ("positions-scale:text=2",)
-    assert max(bits(app)) > 0 and drawn(app, "split")
+    assert max(bits(app)) > 0 and drawn(app, SPLIT)
 
 
 @pytest.mark.parametrize(

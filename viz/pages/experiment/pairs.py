@@ -6,8 +6,8 @@ import streamlit as st
 
 from transformer.analysis.sweep import Sweep
 from transformer.analysis.synergy import Synergy, n_pairs, pairs_of, strongest
-from viz.exhibits.exhibit import Exhibit, HtmlTable
-from viz.figures.sweep_tables import PairRow, pairs_table
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.pairs_table import PairOff, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.screen import link
 from viz.state.page import Pane
@@ -65,13 +65,12 @@ def pairs_figures(pane: Pane, found: Sweep, n: int) -> dict[str, Exhibit]:
 
 
 def _shown(known: Synergy, pane: Pane) -> Exhibit:
-    rows = _rows(known, pane)
-    return Exhibit("Pairs of heads", HtmlTable(lambda theme: pairs_table(rows, theme)), SAYS)
+    return Exhibit("Pairs of heads", pairs_table(_rows(known, pane)), SAYS)
 
 
-def _rows(known: Synergy, pane: Pane) -> list[PairRow]:
+def _rows(known: Synergy, pane: Pane) -> list[PairOff]:
     rows = [
-        PairRow(
+        PairOff(
             " + ".join(head_name(edit, pane.recording) for edit in two),
             link(on_explore(pane.screen, *two)),
             together,
@@ -86,5 +85,4 @@ def _rows(known: Synergy, pane: Pane) -> list[PairRow]:
 
 def _table(known: Synergy, pane: Pane, theme: Theme) -> None:
     st.caption(SAYS)
-    with st.container(height=420 if len(known.pairs) > 16 else "content", key="sweep pairs"):
-        show_table(_shown(known, pane), theme)
+    show_table(_shown(known, pane), theme)

@@ -14,16 +14,18 @@ from transformer.edits import Edit
 from transformer.inputs import source_ids
 from transformer.refusal import Refusal
 from transformer.vocabulary import source_side
-from viz.exhibits.exhibit import Exhibit, HtmlTable
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv
-from viz.figures.patch_maps import Cell, Map, patch_maps, token_lines
+from viz.figures.patch_maps import patch_cell, patch_map, patch_maps
+from viz.figures.token_lines import token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
 from viz.run.request import answer
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
 from viz.state.page import Pane
-from viz.state.state import bound, change, current_theme
+from viz.state.state import bound, change
 from viz.ui.experiment import outputs
 from viz.ui.following import following, grown
 from viz.ui.panel import show_table
@@ -92,7 +94,7 @@ def _example(checkpoint: Checkpoint) -> None:
 
 def _effects(known: Patching, pane: Pane) -> None:
     st.markdown(_said(known, pane))
-    show_table(_shown(known, pane), current_theme())
+    show_table(_shown(known, pane))
 
 
 def patch_figures(pane: Pane) -> dict[str, Exhibit]:
@@ -108,8 +110,7 @@ def _shown(known: Patching, pane: Pane) -> Exhibit:
     a, b = map(_word, known.pair.names)
     said = f"Effects of states and heads of “{pane.screen.patch_from}”, each put into this sentence"
     said += f", in log p({a}) − log p({b})"
-    maps = _maps(known, pane)
-    return Exhibit("Patches", HtmlTable(lambda theme: patch_maps(maps, theme)), said)
+    return Exhibit("Patches", patch_maps(_maps(known, pane)), said)
 
 
 def _said(known: Patching, pane: Pane) -> str:
@@ -164,7 +165,7 @@ def _columns(known: Patching, kind: str) -> list[tuple[str, str]]:
     return [(bare_label(a), bare_label(b)) for a, b in zip(others, words, strict=True)]
 
 
-def _maps(known: Patching, pane: Pane) -> list[list[Map]]:
+def _maps(known: Patching, pane: Pane) -> list[list[Table]]:
     """Those of states, and below them those of heads."""
     states, heads = known.of("state-from"), known.of("head-from")
     draw = partial(_map, known, pane)
@@ -186,21 +187,21 @@ def _map(
     title: str,
     columns: Sequence[tuple[str, str]],
     layers: Sequence[dict[int, Edit]],
-) -> Map:
+) -> Table:
     attentions, kind = pane.recording.attentions, next(iter(layers[0].values())).place
     number = attentions[kind].number if kind in attentions else int
     rows = [
         (f"L{number(i)}", [_cell(known, pane, patch) for patch in layer.values()])
         for i, layer in enumerate(layers)
     ]
-    return Map(title, columns, rows)
+    return patch_map(title, columns, rows)
 
 
-def _cell(known: Patching, pane: Pane, patch: Edit) -> Cell:
+def _cell(known: Patching, pane: Pane, patch: Edit) -> Cell | None:
     now, spelled = pane.screen.edits, str(patch)
     is_kept = spelled in now
     edits = tuple(each for each in now if each != spelled) if is_kept else (*now, spelled)
-    return Cell(
+    return patch_cell(
         link(replace(pane.screen, edits=edits)),
         _where(patch, known, pane.recording),
         known.effects.get(patch),
@@ -262,4 +263,4 @@ def _tokens(pane: Pane, other: str) -> None:
         (f"{title}, {len(tokens)}", [(bare_label(it), it.id not in others) for it in tokens])
         for (title, tokens), others in zip(lines, reversed(ids), strict=True)
     ]
-    st.html(token_lines(marked, current_theme()))
+    show_table(token_lines(marked))

@@ -9,8 +9,8 @@ from transformer.analysis.sweep_table import Line, as_csv
 from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
 from transformer.inputs import InputError
-from viz.exhibits.exhibit import Exhibit, HtmlTable
-from viz.figures.sweep_tables import MeanRow, means_table
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.means_table import MeanOff, means_table
 from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
@@ -78,10 +78,9 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 
 
 def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
-    rows = _rows(lines, pane, kinds, sort)
     return Exhibit(
         "Heads over sentences",
-        HtmlTable(lambda theme: means_table(rows, theme)),
+        means_table(_rows(lines, pane, kinds, sort)),
         f"Over {counted(_n_done(lines), 'sentence', 'sentences')}. {SAYS}",
         about="checkpoint",
     )
@@ -118,13 +117,13 @@ def _lines(
         raise InputError(f"None of the sentences can be swept: {said[0]}")
 
 
-def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> list[MeanRow]:
+def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> list[MeanOff]:
     found = [(parse(each.edits), each) for each in worths(lines)]
     found = [(edit, each) for edit, each in found if edit.place in kinds]
     if sort == "change":
         found.sort(key=lambda row: row[1].mean)
     return [
-        MeanRow(
+        MeanOff(
             head_name(edit, pane.recording),
             link(on_explore(pane.screen, edit)),
             each.mean,
@@ -139,10 +138,8 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
 def _means(
     lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str, theme: Theme
 ) -> None:
-    n_rows = len(_rows(lines, pane, kinds, sort))
     st.caption(SAYS)
-    with st.container(height=620 if n_rows > 24 else "content", key="sweep means"):
-        show_table(_shown(lines, pane, kinds, sort), theme)
+    show_table(_shown(lines, pane, kinds, sort), theme)
     download(
         "Sentences as CSV",
         lambda: as_csv(lines),

@@ -10,9 +10,10 @@ from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
 from transformer.refusal import Refusal
 from transformer.words import word_groups
-from viz.exhibits.exhibit import Exhibit, HtmlTable
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Change, Table
 from viz.export import sweep_csv
-from viz.figures.sweep_grid import Row, rewritten, sweep_grid, sweep_legend
+from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
@@ -26,6 +27,7 @@ from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.following import following, grown
+from viz.ui.panel import show_table
 from viz.ui.saving import download, for_a_paper
 
 ON_WALL = 13
@@ -136,11 +138,9 @@ def _grid(
     n = len(rows)
     if on_wall():  # where nobody scrolls
         rows = rows[:ON_WALL]
-    st.html(_legend(rows, theme))
     if len(rows) < n:
         st.caption(f"The first {len(rows)} of {n} heads.")
-    with st.container(height=620 if len(rows) > 24 else "content", key="sweep grid"):
-        st.html(_table(known, rows, words, theme))
+    show_table(_table(known, rows, words), theme)
     if known.found.refused:
         n = len(known.found.refused)
         st.caption(literal(f"{n} heads cannot be switched off: {known.found.refused[0]}"))
@@ -153,17 +153,8 @@ def _grid(
     )
 
 
-def _legend(rows: Sequence[Row], theme: Theme) -> str:
-    return sweep_legend(_largest(rows), theme)
-
-
-def _table(known: Swept, rows: Sequence[Row], words: Sequence[str], theme: Theme) -> str:
-    last = "class" if known.found.known.classes else "words that change"
-    return sweep_grid(rows, words, _largest(rows), theme, last)
-
-
-def _largest(rows: Sequence[Row]) -> float:
-    return max((abs(change) for row in rows for change in row.changes), default=0.0)
+def _table(known: Swept, rows: Sequence[HeadOff], words: Sequence[str]) -> Table:
+    return sweep_table(rows, words, bool(known.found.known.classes))
 
 
 def _shown(
@@ -177,12 +168,12 @@ def _shown(
         said += f", in nats. {most.title} changes the whole output most, by {change}"
     return Exhibit(
         "Sweep of heads",
-        HtmlTable(lambda theme: _legend(rows, theme) + _table(known, rows, words, theme)),
+        _table(known, rows, words),
         said,
     )
 
 
-def _rows(known: Swept, pane: Pane, kinds: Sequence[str], sort: str) -> list[Row]:
+def _rows(known: Swept, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
     found, plain = known.found, plain_words(pane.answer, known.found)
     rows = [
         (edit, changes, total)
@@ -198,7 +189,7 @@ def _rows(known: Swept, pane: Pane, kinds: Sequence[str], sort: str) -> list[Row
         rows.sort(key=lambda row: row[1][word])
     before = [None, *((edit.place, edit.layer) for edit, _, _ in rows)]
     return [
-        Row(
+        HeadOff(
             head_name(edit, pane.recording),
             link(on_explore(pane.screen, edit)),
             changes,
@@ -219,7 +210,8 @@ def _by_word(found: Sweep) -> list[list[float]]:
     return [[sum(row[i] for i in group) for group in groups] for row in changes]
 
 
-def _written(known: Swept, edit: Edit, plain: Sequence[str]) -> str:
+def _written(known: Swept, edit: Edit, plain: Sequence[str]) -> tuple[Change, ...] | None:
     words = known.written.get(edit)
-    same = "the same class" if known.found.known.classes else "the same words"
-    return "" if words is None else rewritten(exchanged(plain, words), same)
+    if words is None:
+        return None
+    return tuple(Change(" ".join(old), " ".join(new)) for old, new in exchanged(plain, words))

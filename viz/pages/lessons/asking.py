@@ -9,15 +9,17 @@ import streamlit as st
 from transformer.visible import visible
 from viz.components.kit.guarded import guarded
 from viz.components.lesson.lesson import keep_answers
-from viz.figures.lesson_tables import guess_table, numbers_table
+from viz.figures.guess_table import guess_table
+from viz.figures.numbers_table import numbers_table
 from viz.labels import literal
 from viz.lessons.kept import MOST, code_of, kept, read_kept, regained
 from viz.lessons.number import LONGEST, read_number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
-from viz.state.state import current_theme, session
+from viz.state.state import session
 from viz.ui.in_line import turn_in_line
+from viz.ui.panel import show_table
 
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""
@@ -117,7 +119,7 @@ def _keep(code: str, tried: Tried) -> None:
 
 def _material(task: Task, seen: Seen) -> None:
     if rows := task.material(seen):
-        st.html(numbers_table(rows, current_theme()))
+        show_table(numbers_table(rows))
 
 
 def _fields(task: Task, seen: Seen, key: str) -> None:
@@ -176,10 +178,10 @@ def _given(task: Task, key: str) -> Given | None:
 
 def _over(task: Task, seen: Seen, tried: Tried) -> None:
     st.markdown(f"**{literal(task.ask(seen))}**")
-    theme, truth = current_theme(), task.truth(seen)
+    truth = task.truth(seen)
     if isinstance(truth, tuple):
         points = tried.given if isinstance(tried.given, tuple) else None
-        st.html(guess_table(task.options(seen), points, truth, theme))
+        show_table(guess_table(task.options(seen), points, truth))
     else:
         _material(task, seen)
     said = literal(task.explain(seen))

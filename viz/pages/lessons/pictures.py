@@ -16,13 +16,14 @@ from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
 from viz.figures import label_smoothing, learning_rate
-from viz.figures.cost_table import cost_legend
+from viz.figures.cost_table import cost_samples
 from viz.figures.curve import Curve
 from viz.figures.layer_costs import QUANTITIES, SHORTEST, describe_costs, draw_costs
 from viz.labels import literal
 from viz.lessons.place import Place
 from viz.lessons.sureness import EPSILON, second_least_sure
 from viz.lessons.width import sizes_of
+from viz.painters.table_html import samples_html
 from viz.screen import Screen
 from viz.state.opened import caption_of
 from viz.state.page import Pane
@@ -63,7 +64,7 @@ def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) 
         return
     shown = make(pane, place)
     if said == "costs":
-        st.html(cost_legend())
+        st.html(samples_html(cost_samples(), current_theme()))
     for column, each in zip(st.columns(len(shown)), shown.values(), strict=True):
         with column:
             _draw(each, pane, f"{said} {key} {each.title}")

@@ -14,9 +14,14 @@ from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
 from transformer.analysis.selection import Selection
 from transformer.refusal import Refusal
-from viz.exhibits.exhibit import Exhibit, HtmlTable, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv
-from viz.figures.dependence_grid import Cell, Table, dependence_grid, dependence_legend
+from viz.figures.dependence_tables import (
+    dependence_cell,
+    dependence_table,
+    dependence_tables,
+)
 from viz.figures.offset_curves import describe, offset_curves
 from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
@@ -25,7 +30,6 @@ from viz.run.kept import KEPT, bytes_of
 from viz.run.request import Answer, answer
 from viz.screen import FIRST_PAGE, link
 from viz.state.page import Pane
-from viz.state.state import current_theme
 from viz.talks.stage import on_wall
 from viz.ui.columns import columns
 from viz.ui.in_line import in_line
@@ -126,14 +130,11 @@ def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
 
 
 def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
-    tables = _tables(pane, found)
     said = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
     says = f"How far {said} each head's rows, mean over its queries; both runs read the same output"
     return Exhibit(
         "Position dependence",
-        HtmlTable(
-            lambda theme: dependence_legend(f"{says}.", theme) + dependence_grid(tables, theme)
-        ),
+        dependence_tables(_tables(pane, found), f"{says}."),
         says,
         pane=pane,
     )
@@ -142,7 +143,7 @@ def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
 def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
     st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
     shown = _shown_heads(pane, found)
-    show_table(shown, current_theme())
+    show_table(shown)
     st.markdown(_most(pane.recording, found))
     rows = _rows(found)
     with st.container(horizontal=True):
@@ -158,7 +159,7 @@ def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
 def _tables(pane: Pane, found: Mapping[str, Tensor]) -> list[Table]:
     numbers = {kind: each.number for kind, each in pane.recording.attentions.items()}
     return [
-        Table(
+        dependence_table(
             kind_title(kind),
             [
                 (f"L{numbers[kind](layer)}", _cells(pane, kind, layer, values))
@@ -172,7 +173,7 @@ def _tables(pane: Pane, found: Mapping[str, Tensor]) -> list[Table]:
 def _cells(pane: Pane, kind: str, layer: int, values: Sequence[float]) -> list[Cell]:
     chosen = _place(pane.selection)
     return [
-        Cell(
+        dependence_cell(
             link(replace(pane.screen, kind=kind, layer=layer, head=head)),
             _name(pane.recording, kind, layer, head),
             value,

@@ -17,13 +17,13 @@ from transformer.analysis.score_terms import (
 from transformer.analysis.strongest import strongest_weight
 from transformer.tokenizer import Token
 from transformer.visible import visible
-from viz.exhibits.exhibit import Exhibit, HtmlTable
+from viz.exhibits.exhibit import Exhibit
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal
 from viz.run.kept import KEPT, bytes_of
 from viz.state.focus import pin_cell, pinned_cell
 from viz.state.page import Pane
-from viz.state.state import change, current_theme, widget
+from viz.state.state import change, widget
 from viz.ui.in_line import turn_in_line
 from viz.ui.panel import show_table
 from viz.ui.saving import for_a_paper
@@ -58,7 +58,7 @@ def terms(pane: Pane) -> None:
         st.caption(literal(str(error)))
         return
     shown = _shown(pane, found, _choose_cell(pane))
-    show_table(shown, current_theme())
+    show_table(shown)
     st.caption(literal(shown.says))
     for_a_paper(pane, {"score": shown}, "paper score")
 
@@ -88,7 +88,7 @@ def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
     tokens = " and key ".join(f"“{each}”" for each in named[CONTENT])
     return Exhibit(
         f"Content and position in one score of {place}, query {tokens}",
-        HtmlTable(lambda theme: score_split(parts, named, more, score, theme)),
+        score_split(parts, named, more, score),
         _said(found, bool(allowed[query, key])),
         pane=pane,
     )

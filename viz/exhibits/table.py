@@ -1,0 +1,168 @@
+"""A table as data: what its cells say and stand for. HTML, sheets and files are made of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Scale = Literal["share", "signed"]
+"""From 0 to 1, or from -1 to 1."""
+WIDE = 24
+"""Columns of words beyond which words are written upwards, and cells have no room for numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Words that went and words that came in their place; either may be empty."""
+
+    old: str
+    new: str
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """As they are read; new words that replace nothing have a plus."""
+        return self.old, self.new if self.old or not self.new else f"+ {self.new}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A piece of a line, as a chart draws it."""
+
+    colour: str
+    thick: float
+    """In pixels."""
+    dashes: tuple[int, int] = (1, 0)
+    """Lengths of a stroke and of the gap after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell. Its text is plain; painters escape it."""
+
+    text: str = ""
+    value: float | None = None
+    """The number that it stands for."""
+    shade: float | None = None
+    """A place on the table's colour scale; None: it has no ground."""
+    small: str = ""
+    """A second line."""
+    link: str = ""
+    tip: str = ""
+    """Said to a pointer, and of a link to those who do not see it."""
+    interval: tuple[float | None, float, float | None] | None = None
+    """Low, value and high on the axis of its column; low and high may be unknown."""
+    changes: tuple[Change, ...] = ()
+    bars: tuple[float, ...] = ()
+    """Shares of 1, one bar below the other, the first one dim."""
+    sample: Sample | None = None
+    """Stands before the text."""
+    is_marked: bool = False
+    is_formula: bool = False
+    is_reached: bool = True
+    """Whether the Tab key leads to its link."""
+
+    @property
+    def plain(self) -> str:
+        """What it says without its second line."""
+        said = " · ".join(" → ".join(filter(None, each.parts)) for each in self.changes)
+        return said or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column."""
+
+    title: str = ""
+    small: str = ""
+    """A second line."""
+    n_columns: int = 1
+    """Columns that it stands above."""
+    is_word: bool = False
+    """Whether it is a token: written upwards where there are many."""
+    is_text: bool = False
+    """Whether its cells are words beside the numbers."""
+    is_marked: bool = False
+    is_formula: bool = False
+    axis: tuple[float, float] | None = None
+    """The ends of a scale that is as wide as the column, for intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A head and its cells; None: there is nothing."""
+
+    head: Cell
+    cells: Sequence[Cell | None]
+    is_first: bool = False
+    """Whether it begins a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Legend:
+    """A scale with its two ends, and what it is of."""
+
+    scale: Scale
+    low: str
+    high: str
+    says: str
+    hint: str = ""
+    """What a click does: on the screen only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows below the heads of their columns, the first of which is that of the rows' heads."""
+
+    name: str
+    """For those who do not see it."""
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    kind: Literal["rows", "map", "list"] = "rows"
+    """Rows that are compared; a map of cells; or a plain list of facts."""
+    heads: Sequence[Sequence[Column]] = ()
+    """Further lines of heads above."""
+    scale: Scale = "signed"
+    """Of its shades."""
+    title: str = ""
+    legend: Legend | None = None
+    foot: str = ""
+    """A line below."""
+    result: str = ""
+    """What the foot comes to, behind it."""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are more words above than cells with numbers have room for."""
+        return sum(each.is_word for each in self.columns) > WIDE
+
+    @property
+    def lines_above(self) -> list[Sequence[Column]]:
+        """All lines of heads that say something."""
+        lines = [*self.heads, self.columns]
+        return [line for line in lines if any(each.title or each.small for each in line)]
+
+    @property
+    def above(self) -> list[Column]:
+        """The head above each cell of a row, its own head being the first cell."""
+        return [column for column in self.columns for _ in range(column.n_columns)]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Several that stand beside each other, in lines."""
+
+    lines: Sequence[Sequence[Table]]
+    legend: Legend | None = None
+
+    def __iter__(self) -> Iterator[Table]:
+        return (table for line in self.lines for table in line)
+
+
+def as_tables(content: Table | Tables) -> Tables:
+    """One table as the only one of its line."""
+    return content if isinstance(content, Tables) else Tables([[content]], content.legend)
+
+
+def place_on(axis: tuple[float, float], value: float) -> float:
+    """Percent of the way from the low end of a column's axis to its high one."""
+    least, most = axis
+    return 100 * (value - least) / ((most - least) or 1.0)

@@ -1,0 +1,49 @@
+"""A head off, over many sentences: the mean change, how sure it is, and how often words change."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.labels import decimals_of, signed
+
+
+@dataclass(frozen=True)
+class MeanOff:
+    """A head off, over many sentences, in nats of the whole output."""
+
+    title: str
+    address: str
+    mean: float
+    low: float | None
+    high: float | None
+    share_other: float
+    """Of the sentences, those in which the model would write other words."""
+
+
+def means_table(means: Sequence[MeanOff]) -> Table:
+    """A row per head: the mean as a dot, its interval as a line, over one scale with 0."""
+    ends = [
+        0.0,
+        *(it for each in means for it in (each.mean, each.low, each.high) if it is not None),
+    ]
+    least, most = min(ends), max(ends)
+    n = decimals_of(max(-least, most))
+
+    def row_of(each: MeanOff) -> Row:
+        cells = [
+            Cell(signed(each.mean, n), each.mean),
+            Cell(_ends(each, n)),
+            Cell(f"{100 * each.share_other:.0f} %"),
+            Cell(interval=(each.low, each.mean, each.high)),
+        ]
+        return Row(Cell(each.title, link=each.address), cells)
+
+    scale = Column(f"{signed(least, n)} to {signed(most, n)} nats", axis=(least, most))
+    columns = [*map(Column, ("off", "mean", "95 % interval", "other words")), scale]
+    return Table("Means", columns, list(map(row_of, means)))
+
+
+def _ends(each: MeanOff, decimals: int) -> str:
+    if each.low is None or each.high is None:
+        return "of one sentence"
+    return f"{signed(each.low, decimals)} to {signed(each.high, decimals)}"

@@ -1,0 +1,86 @@
+"""What each head is worth to each word: a row a head that is off, a column a word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from viz.exhibits.shading import rooted
+from viz.exhibits.table import WIDE, Cell, Change, Column, Legend, Row, Table
+from viz.labels import decimals_of, signed
+
+LEAST = 0.05
+"""Nats below which a cell has a shade, and no number."""
+TITLED = 5000
+"""Cells up to which each says its number to a pointer."""
+
+
+@dataclass(frozen=True)
+class HeadOff:
+    """One change of the model, and what came of it."""
+
+    title: str
+    """Such as "Cross L2 H3"."""
+    address: str
+    """A link to it on another page."""
+    changes: Sequence[float]
+    """Of each word's log-probability, in nats."""
+    total: float
+    """Of the whole output's."""
+    is_first: bool = False
+    """Whether it begins a new layer, where rows stand layer by layer."""
+    written: tuple[Change, ...] | None = None
+    """What became of the words when the text was written again; None: not known."""
+
+
+def sweep_table(
+    rows: Sequence[HeadOff], words: Sequence[str], is_of_classes: bool = False
+) -> Table:
+    """words: of the output, or the classes."""
+    largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
+    decimals = decimals_of(max((row.total for row in rows), key=abs, default=0.0))
+    is_titled = len(rows) * len(words) <= TITLED
+    same = "the same class" if is_of_classes else "the same words"
+
+    def row_of(row: HeadOff) -> Row:
+        pairs = zip(row.changes, words, strict=True)
+        changes = [
+            _cell(change, word if is_titled else "", largest, len(words) > WIDE)
+            for change, word in pairs
+        ]
+        text = same if row.written == () else ""
+        cells = [
+            Cell(signed(row.total, decimals), row.total),
+            *changes,
+            Cell(text, changes=row.written or ()),
+        ]
+        return Row(Cell(row.title, link=row.address), cells, row.is_first)
+
+    return Table(
+        "Sweep",
+        [
+            Column("off"),
+            Column("total"),
+            *(Column(word, is_word=True) for word in words),
+            Column("class" if is_of_classes else "words that change", is_text=True),
+        ],
+        list(map(row_of, rows)),
+        legend=_legend(largest),
+    )
+
+
+def _cell(change: float, word: str, largest: float, is_wide: bool) -> Cell:
+    has_number = not is_wide and abs(change) >= LEAST
+    text = signed(change, 1 if abs(change) >= 9.95 else 2) if has_number else ""
+    tip = f"{word} {signed(change, max(3, decimals_of(largest)))}" if word else ""
+    return Cell(text, change, rooted(change, largest), tip=tip)
+
+
+def _legend(largest: float) -> Legend:
+    n = decimals_of(largest)
+    return Legend(
+        "signed",
+        f"less likely {signed(-largest, n)}",
+        f"{signed(largest, n)} nats, more likely.",
+        "In each row one head is off: what that adds to the log-probability of each word of the "
+        "output.",
+        "A click on a head opens Explore with it off.",
+    )

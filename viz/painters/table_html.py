@@ -1,0 +1,192 @@
+"""Tables as HTML: links that the address component goes to without loading the page anew."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from viz.exhibits.shading import stop_of
+from viz.exhibits.table import (
+    Cell,
+    Change,
+    Column,
+    Legend,
+    Row,
+    Sample,
+    Scale,
+    Table,
+    Tables,
+    as_tables,
+    place_on,
+)
+from viz.painters.shades import stops_of
+from viz.painters.table_style import class_of, style_of
+from viz.theme import Theme
+
+TALL = 24
+"""Rows beyond which a table scrolls by itself, below its heads."""
+
+
+def table_html(content: Table | Tables, theme: Theme) -> str:
+    """All of it, with the style that it needs. All texts are escaped."""
+    tables = as_tables(content)
+    lines = "".join(
+        f'<div class="line">{"".join(map(_table, line))}</div>' for line in tables.lines
+    )
+    legend = "" if tables.legend is None else _legend(tables.legend, theme)
+    scales = [table.scale for table in tables if _has_shades(table)]
+    return f'{style_of(scales, theme)}<div class="tables">{legend}{lines}</div>'
+
+
+def samples_html(samples: Sequence[Cell], theme: Theme) -> str:
+    """Names with the lines that they have in charts, in a line."""
+    names = "".join(f"<span>{_said(each)}</span>" for each in samples)
+    return f'{style_of((), theme)}<div class="tables samples">{names}</div>'
+
+
+def _has_shades(table: Table) -> bool:
+    return any(cell and cell.shade is not None for row in table.rows for cell in row.cells)
+
+
+def _table(table: Table) -> str:
+    caption = f"<figcaption>{html.escape(table.title)}</figcaption>" if table.title else ""
+    head = "".join(f"<tr>{''.join(map(_head, line))}</tr>" for line in table.lines_above)
+    columns = table.above[1:]
+    body = "".join(_row(row, columns, table.scale) for row in table.rows)
+    result = f" <b>{html.escape(table.result)}</b>" if table.result else ""
+    foot = f"<p>{html.escape(table.foot)}{result}</p>" if table.foot else ""
+    name = html.escape(table.name)
+    region = f' tabindex="0" role="region" aria-label="{name}"' if table.kind == "rows" else ""
+    named = "" if region or table.title else f' aria-label="{name}"'
+    return (
+        f'<div><figure class="{" ".join(_classes(table))}"{region}>{caption}<table{named}>'
+        f"<thead>{head}</thead><tbody>{body}</tbody></table></figure>{foot}</div>"
+    )
+
+
+def _classes(table: Table) -> Iterator[str]:
+    yield from ("data", table.kind)
+    if len(table.rows) > TALL:
+        yield "tall"
+    if table.is_wide:
+        yield "wide"
+    if not any(each.is_word or each.is_text or each.axis for each in table.columns):
+        yield "few"
+
+
+def _head(column: Column) -> str:
+    said, small = _formula(column.title, column.is_formula), _small(column.small)
+    if not said + small:
+        return "<td></td>"
+    names = [name for name in ("word", "text", "marked") if getattr(column, f"is_{name}")]
+    look = f' class="{" ".join(names)}"' if names else ""
+    span = f' colspan="{column.n_columns}"' if column.n_columns > 1 else ""
+    return f'<th scope="col"{look}{span}>{said}{small}</th>'
+
+
+def _row(row: Row, columns: Sequence[Column], scale: Scale) -> str:
+    head = f'<th scope="row">{_linked(row.head, _said(row.head))}</th>'
+    pairs = zip(row.cells, columns, strict=True)
+    cells = (_cell(cell, column, scale) for cell, column in pairs)
+    return f"<tr{' class=first' * row.is_first}>{head}{''.join(cells)}</tr>"
+
+
+def _cell(cell: Cell | None, column: Column, scale: Scale) -> str:
+    if cell is None:
+        return "<td></td>"
+    names = " ".join(_looks(cell, column, scale))
+    look = f' class="{names}"' if names else ""
+    value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
+    tip = f' title="{html.escape(cell.tip)}"' if cell.tip and not cell.link else ""
+    return f"<td{look}{value}{tip}>{_linked(cell, _said(cell, column))}</td>"
+
+
+def _looks(cell: Cell, column: Column, scale: Scale) -> Iterator[str]:
+    """Its classes, that of its shade first."""
+    if cell.shade is not None:
+        yield class_of(scale, stop_of(cell.shade, scale == "signed"))
+    if cell.is_marked:
+        yield "marked"
+    if cell.is_formula:
+        yield "formula"
+    if column.is_text:
+        yield "text"
+    if cell.interval is not None:
+        yield "interval"
+    if cell.bars:
+        yield "bars"
+
+
+def _said(cell: Cell, column: Column | None = None) -> str:
+    """What stands in a cell."""
+    column = column or Column()
+    if cell.interval is not None and column.axis is not None:
+        return _interval(cell.interval, column.axis)
+    if cell.changes:
+        return " · ".join(map(_change, cell.changes))
+    text = _formula(cell.text, cell.is_formula)
+    text = f"<span>{text}</span>" if column.is_text and text else text
+    bars = "".join(f'<span style="width: {100 * share:.1f}%"></span>' for share in cell.bars)
+    return f"{_sample(cell.sample)}{text}{_small(cell.small)}{bars}"
+
+
+def _linked(cell: Cell, said: str) -> str:
+    if not cell.link:
+        return said
+    tip = html.escape(cell.tip)
+    named = f' title="{tip}" aria-label="{tip}"' if tip else ""
+    tab = "" if cell.is_reached else ' tabindex="-1"'
+    return f'<a data-state{tab} href="{html.escape(cell.link)}"{named}>{said or "&nbsp;"}</a>'
+
+
+def _small(text: str) -> str:
+    return f"<small>{html.escape(text)}</small>" if text else ""
+
+
+def _change(change: Change) -> str:
+    old, new = map(html.escape, change.parts)
+    return " → ".join([f"<del>{old}</del>"] * bool(old) + [f"<ins>{new}</ins>"] * bool(new))
+
+
+def _formula(text: str, is_formula: bool) -> str:
+    return formula_html(html.escape(text)) if is_formula else html.escape(text)
+
+
+def formula_html(formula: str) -> str:
+    """Letters in italics, what follows an underscore below the line.
+
+    >>> formula_html("O(log_k(n))")
+    'O(log<sub><i>k</i></sub>(<i>n</i>))'
+    """
+    lowered = re.sub(r"_(\w)", r"<sub>\1</sub>", formula)
+    return re.sub(r"(?<![a-z<])([dknr])(?![a-z])", r"<i>\1</i>", lowered)
+
+
+def _sample(sample: Sample | None) -> str:
+    if sample is None:
+        return ""
+    stroke, gap = sample.dashes
+    line = f"{sample.colour} 0 {stroke}px, transparent {stroke}px {stroke + gap}px"
+    ground = f"repeating-linear-gradient(to right, {line})" if gap else sample.colour
+    return f'<span class="sample" style="background: {ground}; height: {sample.thick}px"></span>'
+
+
+def _interval(ends: tuple[float | None, float, float | None], axis: tuple[float, float]) -> str:
+    """A value with its interval on a scale that all rows share, and where 0 is."""
+    low, value, high = ends
+    zero, place = place_on(axis, 0.0), place_on(axis, value)
+    line = ""
+    if low is not None and high is not None:
+        left, right = place_on(axis, low), place_on(axis, high)
+        line = f'<i style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'
+    lost = " class=lost" * (value < 0)
+    return (
+        f'<div><u style="left:{zero:.2f}%"></u>{line}<b{lost} style="left:{place:.2f}%"></b></div>'
+    )
+
+
+def _legend(legend: Legend, theme: Theme) -> str:
+    stops = ", ".join(stops_of(legend.scale, theme))
+    ramp = f'<span class="ramp" style="background:linear-gradient(90deg,{stops})"></span>'
+    hint = f" <span data-control>{html.escape(legend.hint)}</span>" if legend.hint else ""
+    low, high, says = map(html.escape, (legend.low, legend.high, legend.says))
+    return f'<div class="legend">{low} {ramp} {high} {says}{hint}</div>'
