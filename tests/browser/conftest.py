@@ -10,6 +10,9 @@ from transformer import Recording, decode, load_checkpoint, record
 
 expect.set_options(timeout=20_000)  # what is expected comes, however busy the machine is
 
+CHEAPER = ("--process-per-site", "--js-flags=--no-maglev --no-opt")
+"""All pages share a process, and what is optimised in a page would not pay within its test: a page
+costs 1.1 s of the processor instead of 1.8."""
 HARMLESS = "404 (Not Found)"
 """Streamlit looks for its own files below a sub-page's address first."""
 FORGET = "try { localStorage.clear() } catch {}"
@@ -20,7 +23,7 @@ FORGET = "try { localStorage.clear() } catch {}"
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         try:
-            opened = launch(playwright)
+            opened = launch(playwright, *CHEAPER)
         except Error as error:
             pytest.skip(f"no browser: {str(error).splitlines()[0]}")
         yield opened
@@ -43,9 +46,15 @@ def recording() -> Recording:
 
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> BrowserContext:
-    """Of all tests, so that Streamlit's code is fetched once; the app keeps nothing in it."""
+    """Of all tests, so that Streamlit's code is fetched once; the app keeps nothing in it.
+
+    Its first page stays open, and with it the process that all pages share.
+    """
     context = browser.new_context(viewport=DESKTOP)
     context.set_default_timeout(60_000)
+    first = context.new_page()
+    first.route("**", lambda route: route.fulfill(body=""))
+    first.goto("http://127.0.0.1/")
     return context
 
 
@@ -60,7 +69,7 @@ def page(context: BrowserContext) -> Iterator[Page]:
     if not page.is_closed():
         page.evaluate(FORGET)
     context.set_offline(False)
-    for opened in context.pages:
+    for opened in context.pages[1:]:
         opened.close()
     assert [text for text in errors if HARMLESS not in text] == []
 

@@ -97,9 +97,9 @@ def browser_path() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def launch(playwright: Playwright) -> Browser:
-    """Headless Chromium. Raises playwright's Error where there is none."""
-    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+def launch(playwright: Playwright, *more: str) -> Browser:
+    """Headless Chromium; more: arguments of it. Raises playwright's Error where there is none."""
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage", *more]
     return playwright.chromium.launch(executable_path=browser_path(), args=arguments)
 
 
