@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
@@ -19,7 +18,7 @@ from viz.paper.table import KINDS as TABLES
 from viz.paper.table import table
 from viz.run.request import answer
 from viz.screen import Screen, parse, unread
-from viz.state.asked import first_example, request_of
+from viz.state.asked import first_example, request_on
 from viz.state.opened import shipped_names
 from viz.state.opening import find
 from viz.state.page import Page, Pane
@@ -86,8 +85,7 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
         raise FigureError(f"There is no page {screen.page}: there is {', '.join(pages)}.")
     page, name = pages[screen.page], _checkpoint(screen.checkpoint)
     text = first_example(name) if screen.text is None else screen.text
-    edits = screen.edits if page.edits in ("shown", "made") else ()
-    asked = request_of(name, text, replace(screen, edits=edits))
+    asked = request_on(page, name, text, screen)
     try:
         shown = answer(asked)
     except Refusal:

@@ -22,7 +22,7 @@ from viz.run.logs import failure
 from viz.run.request import Answer, answer, version_of
 from viz.run.settings import is_public
 from viz.server.typeface import typeface
-from viz.state.asked import first_example, request_of
+from viz.state.asked import first_example, request_of, request_on
 from viz.state.opened import shipped_names
 from viz.state.page import PAGES, Page, Pane
 from viz.stories.asking import asked_of, payload_of
@@ -68,10 +68,10 @@ def saved_scene(scene: Scene) -> SavedScene | None:
     try:
         name = screen.checkpoint or shipped_names()[0]
         text = first_example(name) if screen.text is None else screen.text
-        found = answer(request_of(name, text, screen))
+        page, edited = PAGES.get(screen.page), answer(request_of(name, text, screen))
+        found = edited if page is None else answer(request_on(page, name, text, screen))
         # A click that switches a head off or cuts an arrow has no server that hears it.
         pane = Pane(replace(screen, text=text, tool="look"), found.request, found)
-        page = PAGES.get(screen.page)
         exhibits = () if page is None else _exhibits(page, pane)
         pictures = [_picture(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
         is_of_text = page is None or page.shows == "sentence"
@@ -80,7 +80,7 @@ def saved_scene(scene: Scene) -> SavedScene | None:
             found.decoding.text if found.decoding is not None else "",
             (*_question(scene, found), *pictures) if pictures else (),
             () if pictures else tuple(_chart(pane, each) for each in exhibits),
-            _outputs(found),
+            _outputs(edited),
         )
     except (Refusal, NothingLeft):
         return None

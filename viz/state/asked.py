@@ -18,8 +18,13 @@ def asked_on(page: Page) -> Request:
     """What the Screen asks for on a page, where there is any checkpoint."""
     names, screen = checkpoint_names(), session().screen
     checkpoint = screen.checkpoint if screen.checkpoint in names else names[0]
+    return request_on(page, checkpoint, text_of(checkpoint), screen)
+
+
+def request_on(page: Page, checkpoint: str, text: str, screen: Screen) -> Request:
+    """What a page answers: of the model unchanged, unless it shows the model as it is changed."""
     edits = screen.edits if page.edits in ("shown", "made") else ()
-    return request_of(checkpoint, text_of(checkpoint), replace(screen, edits=edits))
+    return request_of(checkpoint, text, replace(screen, edits=edits))
 
 
 def text_of(checkpoint: str) -> str:

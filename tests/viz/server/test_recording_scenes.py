@@ -94,6 +94,21 @@ def test_a_head_that_is_off_is_marked() -> None:
     assert not header_of(f"{map}&edits=head-off:cross.0.1")["is_off"]
 
 
+def test_pages_whose_answer_is_of_the_model_unchanged_are_saved_so() -> None:
+    """Compare's A, and what Training, Masks and Inspect show, know nothing of edits."""
+    edits = "edits=head-off:cross.1.0/head-off:encoder_self.0.0"
+    place = f"checkpoint=copy&text=3+8+4&kind=cross&layer=1&head=0&{edits}"
+    saved = saved_scene(scene_of(f"/compare?{place}&edited_b=yes&same_head=yes"))
+    assert saved is not None and saved.outputs  # what B writes instead is still said
+    first, second = (unpack(it.data(it.payload, LIGHT))[0] for it in saved.pictures)
+    assert first["off"] == [] and second["off"] == [0]
+    plain = "checkpoint=copy&text=3+8+4"
+    for page in ("training", "masks"):
+        changed, unchanged = (saved_scene(scene_of(f"/{page}?{it}")) for it in (place, plain))
+        assert changed is not None and unchanged is not None
+        assert changed.written == unchanged.written
+
+
 def test_a_saved_picture_asks_no_server_and_keeps_the_chosen_cell() -> None:
     map = header_of("picture=map&kind=cross&layer=1&head=0&cell=1,2&tool=heads")
     assert not map["asks"] and map["cell"] == [1, 2]
