@@ -75,3 +75,17 @@ def test_four_terms_sum_to_the_score_of_the_chosen_cell(page: Page, address: str
         if cell == "3,1":
             page.get_by_role("combobox", name="Key").click()
             page.get_by_role("option", name=re.compile("^5 ")).click()
+
+
+def test_maps_of_eight_heads_stand_beside_each_other(page: Page, address: str) -> None:
+    open_app(page, f"{address}/positions?view=lab&text=It+rains.")
+    maps = page.locator(".data.map:has(figcaption)")
+    expect(maps).to_have_count(3, timeout=60_000)
+
+    def tops() -> list[float]:
+        found: list[float] = maps.evaluate_all(
+            "all => all.map(each => each.getBoundingClientRect().top)"
+        )
+        return found
+
+    becomes(lambda: tops()[0] == tops()[1] < tops()[2], True)

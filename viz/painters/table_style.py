@@ -34,6 +34,7 @@ _CSS = """
 
   .data.map tbody th { position: sticky; left: 0; z-index: 1; background: var(--background); }
   .data.map tbody td { padding: 0; min-width: 2.4rem; box-shadow: 0 0 0 1px var(--grid); }
+  .data.map tbody td[class^="d"]:not(:has(small)) { min-width: 2rem; } /* no sign stands there */
   .data.map td a { padding: 0 0.2rem; }
   .data.map td a:is(:hover, :focus-visible) { outline: 2px solid var(--text);
                                               outline-offset: -2px; }
