@@ -26,6 +26,7 @@ from viz.figures.layer_costs import (
 from viz.labels import literal
 from viz.screen import Screen
 from viz.state.limits import charge
+from viz.state.note import warn
 from viz.state.page import Page, Pane
 from viz.state.state import bound, session
 from viz.talks.stage import on_wall
@@ -193,7 +194,7 @@ def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -
         try:
             charge(("times", sizes))
         except InputError as refusal:
-            st.warning(literal(str(refusal)), icon=":material/info:")
+            warn(refusal)
             return
         if sizes in known:
             _times.clear(sizes, device)

@@ -8,9 +8,9 @@ import streamlit as st
 from transformer.edits import Edit, EditError, edit_kinds, parse
 from transformer.edits.edit import NUMBERS
 from viz.edit_words import heads_off as heads_off_by
-from viz.labels import literal
 from viz.screen import Screen
 from viz.state.mending import mend
+from viz.state.note import note
 from viz.state.state import change, session
 
 MOST_STEPS = 100
@@ -126,5 +126,5 @@ def say_dropped() -> None:
     state = session()
     if state.dropped:
         said = " ".join(state.dropped)
-        st.info(literal(f"{said} It was dropped."), icon=":material/info:")
+        note(f"{said} It was dropped.")
         state.dropped = []

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.labels import literal
 from viz.screen import link
+from viz.state.note import warn
 from viz.state.opened import checkpoint_names
 from viz.state.state import change, current_theme, session
 from viz.stories.markdown import as_html
@@ -37,7 +37,7 @@ def tell_story() -> None:
             st.warning(GONE, icon=":material/info:")
             st.button("Forget it", key="forget draft", type="tertiary", on_click=close)
     if why := why_not(screen.story):
-        st.warning(literal(why), icon=":material/info:")
+        warn(why)
     story = story_of(screen.story)
     if story is None:
         return
@@ -61,7 +61,7 @@ def tell_story() -> None:
 def say_doubts(story: Story) -> None:
     """Draw what the story names and is not here."""
     for said in doubts(story, checkpoint_names()):
-        st.warning(literal(said), icon=":material/info:")
+        warn(said)
 
 
 def _text(story: Story, number: int) -> str:

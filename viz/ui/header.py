@@ -30,6 +30,7 @@ from viz.state.changing import forget_changes, say_dropped, without_edit
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
+from viz.state.note import note, warn
 from viz.state.opened import checkpoint_names, load, title
 from viz.state.page import Page
 from viz.state.state import bound, change, session, widget
@@ -85,7 +86,7 @@ def header(page: Page) -> Request:
 def _say_gone(gone: str, checkpoint: str) -> None:
     """That a checkpoint was there and is not, and which one takes its place."""
     said = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
-    st.warning(literal(said), icon=":material/info:")
+    warn(said)
 
 
 def turn_to(checkpoint: str) -> None:
@@ -169,10 +170,10 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     try:
         session().shown = _answer(request, place)
         if why := why_on_cpu(request.checkpoint, request.text):
-            st.info(literal(why), icon=":material/info:")
+            note(why)
         if before is not None and is_same and before.request.version != request.version:
             said = f"{title(request.checkpoint)} was saved anew since it was shown: this is the "
-            st.info(literal(f"{said}new one."), icon=":material/info:")
+            note(f"{said}new one.")
     except CheckpointError as error:
         still = " What it showed before stays on the page." if is_same else ""
         if before is not None and not is_same:
@@ -184,7 +185,7 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     except (InputError, DeviceError) as error:
         session().shown = shown = _fall_back(request)
         still = f" Still shown: “{shown.request.text}”." if shown else ""
-        st.warning(literal(f"{error}{still}"), icon=":material/info:")
+        warn(f"{error}{still}")
 
 
 def _answer(request: Request, place: DeltaGenerator | None) -> Answer:

@@ -17,6 +17,7 @@ from viz.state.address import open_page, write_address
 from viz.state.failures import report, say_failed_choice, say_failure
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
+from viz.state.note import warn
 from viz.state.opened import at_start, checkpoint_names, open_linked, title
 from viz.state.page import PAGES, Page, Pane
 from viz.state.state import current_theme, session
@@ -71,7 +72,7 @@ def _open_checkpoint(page: Page) -> None:
         figure = f" {of_figure(screen)}" if screen.made_with else ""
         st.error(literal(f"{problem}{figure}"), icon=":material/error:")
     elif why := other_weights(session().screen, names):
-        st.warning(literal(why), icon=":material/info:")
+        warn(why)
 
 
 @st.fragment

@@ -19,6 +19,7 @@ from viz.figures.needed_rows import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
 from viz.run.long_work import go_on
 from viz.state.changing import add
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import session
 from viz.ui.following import following, grown
@@ -96,7 +97,7 @@ def _answer(
         work = following("needed", ("needed", asked), search)
         grown(work, lambda found: _show(found, pane, top), lambda _: (1, 1))
     except Refusal as error:
-        st.info(literal(str(error)), icon=":material/info:")
+        note(error)
         return
     found = work.work.latest
     if found is not None and found.rows:

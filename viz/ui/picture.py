@@ -15,11 +15,11 @@ from viz.components.head_map.head_map import HeadMap, head_map
 from viz.components.head_view.head_view import HeadView, head_view
 from viz.components.kit.picture import NothingLeft
 from viz.edit_words import heads_off, off_in
-from viz.labels import literal
 from viz.run.payloads import payload_of
 from viz.state.changing import add
 from viz.state.focus import pin, pin_cell, pinned_cell, turn_by
 from viz.state.live_preview import preview
+from viz.state.note import note
 from viz.state.opened import caption_of
 from viz.state.page import Pane
 from viz.state.state import current_theme, session
@@ -47,7 +47,7 @@ def picture(name: str, pane: Pane, reading: Reading) -> None:
     try:
         draw(pane, reading)
     except NothingLeft as reason:
-        st.info(literal(str(reason)), icon=":material/info:")
+        note(reason)
 
 
 def composed(name: str, pane: Pane, reading: Reading) -> Composed:

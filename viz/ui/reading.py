@@ -8,9 +8,9 @@ import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
-from viz.labels import literal
 from viz.screen import Screen, default
 from viz.state.focus import turn_to_reading
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound, widget
 from viz.ui.controls import choose_one
@@ -97,5 +97,5 @@ def usable_reading(pane: Pane) -> Reading:
     """The same, with a sentence why where the lens refuses."""
     refusal = lenses()[pane.reading.lens].why_not(pane.recording, pane.selection.kind)
     if refusal is not None:
-        st.info(literal(f"{refusal} Shown: the weights."), icon=":material/info:")
+        note(f"{refusal} Shown: the weights.")
     return readable(pane)

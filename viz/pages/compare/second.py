@@ -12,13 +12,13 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import shown as cut
 from transformer.refusal import Refusal
 from transformer.visible import visible
-from viz.labels import literal
 from viz.pages.compare.derived import Changed, Second
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import Answer, Request, answer, answer_at_hand, make_request
 from viz.state.changing import without_edit
 from viz.state.focus import moved
 from viz.state.limits import charge, check_text
+from viz.state.note import note, warn
 from viz.state.opened import checkpoint_names, load, open_linked, title
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
@@ -67,18 +67,18 @@ def choose_second(first: Pane) -> None:
     except Refusal as error:
         problem = str(error)
     if problem:
-        st.warning(literal(f"B cannot be shown: {problem}"), icon=":material/info:")
+        warn(f"B cannot be shown: {problem}")
 
 
 def _say_how(request: Request) -> None:
     """That B's files were written since it was shown before, or that the CPU computed it."""
     if why := why_on_cpu(request.checkpoint, request.text):
-        st.info(literal(f"B: {why}"), icon=":material/info:")
+        note(f"B: {why}")
     before, session().second = session().second, request
     is_same = before is not None and before.checkpoint == request.checkpoint
     if before is not None and is_same and before.version != request.version:
         said = f"B: {title(request.checkpoint)} was saved anew since it was shown: this is the "
-        st.info(literal(f"{said}new one."), icon=":material/info:")
+        note(f"{said}new one.")
 
 
 def missing(first: Pane) -> str | None:

@@ -24,6 +24,7 @@ from viz.run.request import answer
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound, change
 from viz.ui.experiment import outputs
@@ -65,7 +66,7 @@ def patch_page(pane: Pane) -> None:
         _kept(pane)
         _below(work.work.latest, pane)
     except Refusal as error:
-        st.info(literal(str(error)), icon=":material/info:")
+        note(error)
         _tokens(pane, other)
 
 

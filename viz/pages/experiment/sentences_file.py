@@ -7,7 +7,7 @@ import streamlit as st
 from transformer.files.foreign_text import shown
 from transformer.inputs import InputError
 from viz.components.kit.guarded import guarded
-from viz.labels import literal
+from viz.state.note import warn
 from viz.state.state import change, session
 
 MOST_CHARACTERS = 3000
@@ -30,7 +30,7 @@ def choose_file() -> None:
             max_upload_size=1,
         )
     if why := session().refused_file:
-        st.warning(literal(why), icon=":material/info:")
+        warn(why)
 
 
 def _take() -> None:

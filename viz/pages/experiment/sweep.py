@@ -20,6 +20,7 @@ from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
 from viz.pages.experiment.sentences import over_sentences, sentences_figures
 from viz.run.swept import Swept, plain_words, sweep_of
 from viz.screen import link
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.stage import on_wall
@@ -48,7 +49,7 @@ def sweep_page(pane: Pane) -> None:
         else:
             _over_the_sentence(pane, kinds, sort, n_paired)
     except Refusal as error:
-        st.info(literal(str(error)), icon=":material/info:")
+        note(error)
 
 
 def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: int) -> None:

@@ -16,6 +16,7 @@ from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.state.mending import mend_head
+from viz.state.note import warn
 from viz.state.page import Pane, chosen_head
 from viz.state.state import bound
 from viz.ui.columns import columns
@@ -66,7 +67,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     try:
         tokens = distinct(tokenizer, words)
     except TokenizerError as error:
-        st.warning(literal(str(error)), icon=":material/info:")
+        warn(error)
         return
     try:
         _draw(pane, key, chosen, tokens)

@@ -11,6 +11,7 @@ from transformer.tokenizer import TokenizerError
 from viz.figures.split_text import split_text
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
+from viz.state.note import warn
 from viz.state.page import Pane
 from viz.state.state import bound, current_theme
 
@@ -38,7 +39,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         try:
             ids = tokenizer.encode(text, found.family.reads)
         except TokenizerError as error:
-            st.warning(literal(str(error)), icon=":material/info:")
+            warn(error)
         else:
             st.caption(f"{len(ids):,} token{'s' * (len(ids) != 1)}, as the model reads them")
             st.html(split_text([tokenizer.token(id) for id in ids], current_theme()))

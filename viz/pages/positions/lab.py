@@ -29,6 +29,7 @@ from viz.pages.positions.terms import terms, terms_figures
 from viz.run.kept import KEPT, bytes_of
 from viz.run.request import Answer, answer
 from viz.screen import FIRST_PAGE, link
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.talks.stage import on_wall
 from viz.ui.columns import columns
@@ -73,7 +74,7 @@ def lab(pane: Pane) -> None:
         pair = _pair(pane, plain, place)
         found = pair.divergences()
     except Refusal as error:
-        st.info(literal(str(error)), icon=":material/info:")
+        note(error)
         return
     pane = replace(pane, opens_at=_first(pane, found))
     heads, one = columns([8, 4.5] if on_wall() else [6, 5.6], gap="large")

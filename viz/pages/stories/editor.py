@@ -13,6 +13,7 @@ from viz.components.scene_fit.scene_fit import scene_fit
 from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, file_name, save_page
 from viz.screen import link
+from viz.state.note import warn
 from viz.state.opened import checkpoint_names
 from viz.state.state import change, current_theme, session, widget
 from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
@@ -47,7 +48,7 @@ def edit_story(story: Story) -> None:
             save_page(story)
     st.caption("Kept in the server's memory only: save it, or it is gone once the server ends.")
     for said in doubts(story, checkpoint_names()):
-        st.warning(literal(said), icon=":material/info:")
+        warn(said)
     _offer_back(story)
     if not story.scenes:
         return

@@ -24,6 +24,7 @@ from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.kept import KEPT, bytes_of
 from viz.run.request import Answer, version_of
+from viz.state.note import warn
 from viz.state.opened import caption_of, title
 from viz.state.page import Pane
 from viz.state.state import change, current_theme
@@ -64,7 +65,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
         course = _course(shown, version, snapshots)
     for problem in course.problems:
-        st.warning(literal(problem), icon=":material/info:")
+        warn(problem)
     if len(course.steps) < 2:
         st.info("Fewer than two snapshots can be shown.")
         return
@@ -186,7 +187,7 @@ def _history(pane: Pane) -> list[dict[str, float]]:
     try:
         return training_rows(path, list_snapshots(path))
     except CheckpointError as error:
-        st.warning(literal(str(error)), icon=":material/info:")
+        warn(error)
         return []
 
 

@@ -8,6 +8,7 @@ from transformer.training.history import read_history
 from transformer.training.task import Recipe
 from viz.labels import literal
 from viz.screen import Screen
+from viz.state.note import warn
 from viz.state.state import bound
 
 
@@ -22,7 +23,7 @@ def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
     try:
         history = read_history(checkpoint.path)
     except CheckpointError as error:
-        st.warning(literal(str(error)), icon=":material/info:")
+        warn(error)
         return None
     if not history:
         said = f"{checkpoint.name} came without a history.json: what its training saw is unknown."
