@@ -44,7 +44,7 @@ KNOWN = {
     "_most(pane.recording, found)": "kinds by literal, the rest are numbers",
     "samples_html(cost_samples(), current_theme())": "as above",
     "compared(before, shown, theme.accent, theme.dim)": "words are escaped, the rest are numbers",
-    "printed_once(figure, shown.says, share_here())": "an image, and its words escaped",
+    "printed_once(content, theme, shown.says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/words_told.py",
     "anchor(scene.screen, 'Open')": "a link, escaped",

@@ -146,5 +146,9 @@ def unmade(text: str) -> str:
 
 def figure_text(text: str) -> str:
     """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
-    shown = (character if character == " " else visible_character(character) for character in text)
-    return html.escape("".join(shown), quote=False)
+    return html.escape(visible_words(text), quote=False)
+
+
+def visible_words(text: str) -> str:
+    """The same words for a sheet, where nothing is escaped."""
+    return "".join(each if each == " " else visible_character(each) for each in text)

@@ -10,6 +10,7 @@ from tests.fuzz.kind import Attempt, Kind
 from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.training.history import TRAINER_STATE, list_snapshots, training_rows
 from viz.figures import loss_curve, score_curves
+from viz.painters.chart_plotly import figure
 from viz.theme import theme
 
 OURS = [
@@ -40,10 +41,10 @@ def start(folder: Path) -> Attempt:
         rows = training_rows(place, snapshots)
         if rows:
             is_log = random.random() < 0.5
-            loss_curve.draw(rows, None, is_log, theme("light")).to_json()
+            figure(loss_curve.chart(rows, None, is_log), theme("light")).to_json()
             loss_curve.describe(rows)
             if score_curves.scores(rows):
-                score_curves.draw(rows, is_log, theme("dark")).to_json()
+                figure(score_curves.chart(rows, is_log), theme("dark")).to_json()
                 score_curves.describe(rows)
 
     return attempt

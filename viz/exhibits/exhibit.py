@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from plotly.graph_objects import Figure
 
+from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
 from viz.theme import Theme
 
@@ -31,7 +32,7 @@ class PlotlyFigure:
     make: Callable[[Theme], Figure]
 
 
-Content = PictureAt | PlotlyFigure | Table | Tables
+Content = PictureAt | Chart | PlotlyFigure | Table | Tables
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,14 +1,13 @@
 """Numbers over the steps of a training run, and how a figure of them looks."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
+from viz.exhibits.chart import Axis
 from viz.figures.layout import SMALL, axis, layout
-from viz.labels import figure_text
 from viz.theme import Theme
 
 LEGEND = 66
@@ -30,17 +29,6 @@ def saved(history: Sequence[Mapping[str, float]], field: str, name: str) -> Curv
     return Curve(name, tuple(int(row["step"]) for row in rows), tuple(row[field] for row in rows))
 
 
-def line(curve: Curve, colour: str, hover: str, **more: Any) -> go.Scatter:
-    """A curve as Plotly draws it. hover: the number's format and its unit."""
-    return go.Scatter(
-        x=curve.steps,
-        y=curve.values,
-        name=figure_text(curve.name),
-        hovertemplate=hover,
-        **{"mode": "lines", "line": {"color": colour, "width": 2}} | more,
-    )
-
-
 def curve_layout(theme: Theme, id: str, title: str, height: int, **more: Any) -> go.Layout:
     """A title above, one hover for all curves of a step, and a legend under the axis."""
     legend = {
@@ -57,12 +45,15 @@ def curve_layout(theme: Theme, id: str, title: str, height: int, **more: Any) ->
     return layout(theme, id, title, **looks | {"hovermode": "x unified"} | more)
 
 
-def step_axis(theme: Theme, last: int, log: bool) -> dict[str, Any]:
+def steps_to(last: int, log: bool) -> Axis:
     """The horizontal axis from the first step to the last; hovering says the step in full."""
-    kind: dict[str, Any] = {"range": [0, 1.02 * last]}
-    if log:
-        kind = {"type": "log", "dtick": 1, "range": [0, math.log10(1.2 * max(1, last))]}
-    return axis(theme, "step", tickformat=",d", hoverformat=",d", hover="step %{x:,d}") | kind
+    ends = (1, 1.2 * max(1, last)) if log else (0, 1.02 * last)
+    return Axis("step", log, ends, format=",d", hover="step {x:,d}")
+
+
+def values_of(title: str) -> Axis:
+    """The vertical axis: from zero, with quiet lines."""
+    return Axis(title, from_zero=True, has_grid=True)
 
 
 def value_axis(theme: Theme, title: str, **more: Any) -> dict[str, Any]:

@@ -1,15 +1,14 @@
 """The learning rate over the steps: AIAYN's schedule, a recipe's own, and the rates of a run."""
 
-import math
 from collections.abc import Iterable
-
-import plotly.graph_objects as go
+from dataclasses import replace
+from typing import Literal
 
 from transformer.training.config import TrainingConfig
 from transformer.training.schedule import inverse_square_root, rate
-from viz.figures.curve import Curve, curve_layout, line, step_axis, value_axis
-from viz.figures.layout import SMALL
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Chart, Mark, Point
+from viz.exhibits.chart import Curve as Line
+from viz.figures.curve import Curve, steps_to, values_of
 
 HEIGHT = 440
 N_POINTS = 400
@@ -55,42 +54,23 @@ def peak(curve: Curve) -> tuple[int, float]:
     return curve.steps[curve.values.index(highest)], highest
 
 
-def draw(paper: Curve, recipe: Curve | None, recorded: Curve, log: bool, theme: Theme) -> go.Figure:
+def chart(paper: Curve, recipe: Curve | None, recorded: Curve, log: bool) -> Chart:
     """The paper's curve with its peak; the recipe's; the rates that were saved as points."""
-    title = "<b>Learning rate</b> over the steps"
-    figure = go.Figure(layout=curve_layout(theme, "learning_rate", title, HEIGHT))
-    figure.add_trace(line(paper, SERIES[0], "%{y:.4g}"))
+    marks: list[Mark] = [_line(paper, 0)]
     if recipe is not None:
-        figure.add_trace(line(recipe, SERIES[1], "%{y:.4g}"))
+        marks.append(_line(recipe, 1))
     if recorded.steps:
-        marker = {"color": SERIES[2], "size": 4}
-        figure.add_trace(line(recorded, SERIES[2], "%{y:.4g}", mode="markers", marker=marker))
-    _mark_peak(figure, paper, log, theme)
-    figure.update_xaxes(step_axis(theme, last_step(paper, recipe, recorded), log))
-    figure.update_yaxes(value_axis(theme, "learning rate"))
-    return figure
-
-
-def _mark_peak(figure: go.Figure, paper: Curve, log: bool, theme: Theme) -> None:
-    """A point, and its numbers on a ground of their own, as other curves may pass there."""
+        marks.append(replace(_line(recorded, 2), width=0, point=4))
     step, highest = peak(paper)
-    marker = {"color": theme.accent, "size": 9}
-    figure.add_scatter(
-        x=[step], y=[highest], mode="markers", marker=marker, hoverinfo="skip", showlegend=False
-    )
-    figure.add_annotation(
-        x=math.log10(step) if log else step,
-        y=highest,
-        text=f"peak {highest:.4g} at step {step:,}",
-        showarrow=False,
-        # To the side where the figure is wide: the peak stands left, on a log axis right.
-        xanchor="right" if log else "left",
-        xshift=-8 if log else 8,
-        yanchor="bottom",
-        yshift=4,
-        bgcolor=theme.background,
-        font={"size": SMALL, "color": theme.text},
-    )
+    # To the side where the chart is wide: the peak stands left, on a log axis right.
+    side: Literal["left", "right"] = "left" if log else "right"
+    marks.append(Point(step, highest, f"peak {highest:.4g} at step {step:,}", side))
+    x, y = steps_to(last_step(paper, recipe, recorded), log), values_of("learning rate")
+    return Chart("learning_rate", "Learning rate", " over the steps", x, y, marks, HEIGHT)
+
+
+def _line(curve: Curve, series: int) -> Line:
+    return Line(curve.name, curve.steps, curve.values, series, "{y:.4g}")
 
 
 def describe(paper: Curve, recipe: Curve | None) -> str:

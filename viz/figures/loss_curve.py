@@ -2,38 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
-from viz.figures.curve import curve_layout, line, saved, step_axis, value_axis
-from viz.figures.layout import SMALL
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Chart, Curve, Mark, Rule
+from viz.figures.curve import saved, steps_to, values_of
 
 HEIGHT = 440
 History = Sequence[Mapping[str, float]]
 
 
-def draw(history: History, floor: float | None, log: bool, theme: Theme) -> go.Figure:
+def chart(history: History, floor: float | None, log: bool) -> Chart:
     """Training and validation loss. floor: the entropy of the smoothed target, where known."""
-    title = "<b>Loss</b> over the steps"
-    figure = go.Figure(layout=curve_layout(theme, "loss_curve", title, HEIGHT))
     training = saved(history, "loss", "training, smoothed labels")
     validation = saved(history, "validation_loss", "validation, plain labels")
-    thin = {"color": SERIES[0], "width": 1.2}
-    figure.add_trace(line(training, SERIES[0], "%{y:.4f} nats", line=thin))
-    figure.add_trace(
-        line(validation, SERIES[1], "%{y:.4f} nats", mode="lines+markers", marker={"size": 7})
-    )
+    hover = "{y:.4f} nats"
+    marks: list[Mark] = [
+        Curve(training.name, training.steps, training.values, 0, hover, 1.2),
+        Curve(validation.name, validation.steps, validation.values, 1, hover, point=7),
+    ]
     if floor is not None:
-        figure.add_hline(
-            floor,
-            line={"color": theme.dim, "width": 1, "dash": "dot"},
-            annotation_text=f"entropy of the smoothed target, {floor:.4f} nats",
-            annotation_position="top left",  # training losses are above, and at first far
-            annotation_font={"size": SMALL, "color": theme.dim},
-        )
-    figure.update_xaxes(step_axis(theme, int(history[-1]["step"]), log))
-    figure.update_yaxes(value_axis(theme, "nats per token"))
-    return figure
+        # Its words are above: training losses are there too, but at first far.
+        marks.append(Rule(floor, f"entropy of the smoothed target, {floor:.4f} nats"))
+    x, y = steps_to(int(history[-1]["step"]), log), values_of("nats per token")
+    return Chart("loss_curve", "Loss", " over the steps", x, y, marks, HEIGHT)
 
 
 def describe(history: History) -> str:

@@ -1,45 +1,35 @@
 """A head's mean weight by offset, in two runs: how far back and ahead it looks."""
 
-import plotly.graph_objects as go
-
 from transformer.positions.relative_bias import ByDistance
-from viz.figures.curve import Curve, curve_layout, line, value_axis
-from viz.figures.layout import axis
-from viz.labels import figure_text
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart, Curve, Dash, Ink
+from viz.figures.curve import values_of
 
 HEIGHT = 240
 MARKED = 80
 """Offsets beyond which points have no marks."""
+LOOKS: tuple[tuple[Ink, Dash], ...] = (("dim", "dot"), ("accent", "solid"))
+"""Of the run before and of the one after."""
 
 
-def offset_curves(
-    before: ByDistance, after: ByDistance, names: tuple[str, str], head: str, theme: Theme
-) -> go.Figure:
+def chart(before: ByDistance, after: ByDistance, names: tuple[str, str], head: str) -> Chart:
     """names: of both runs; head: "Encoder L0 H3"."""
-    title = f"<b>{figure_text(head)}</b>: mean weight by offset"
-    figure = go.Figure(layout=curve_layout(theme, f"offset_curves {head}", title, HEIGHT))
-    mode = "lines+markers" if len(before.distances) <= MARKED else "lines"
-    for found, name, colour in zip((before, after), names, (theme.dim, theme.accent), strict=True):
-        distances, means = found.distances.tolist(), found.mean[0].tolist()
-        curve = Curve(name, tuple(distances), tuple(means))
-        dash = "dot" if colour == theme.dim else "solid"
-        stroke = {"color": colour, "width": 2, "dash": dash}
-        look = {"mode": mode, "marker": {"size": 5}, "line": stroke}
-        counts = found.count[0].tolist()
-        figure.add_trace(
-            line(curve, colour, "%{y:.4f} (mean of %{customdata})", customdata=counts, **look)
+    point = 5 if len(before.distances) <= MARKED else 0
+    marks = [
+        Curve(
+            name,
+            run.distances.tolist(),
+            run.mean[0].tolist(),
+            ink,
+            "{y:.4f} (mean of {count})",
+            dash=dash,
+            point=point,
+            counts=run.count[0].tolist(),
         )
-    figure.update_xaxes(
-        axis(
-            theme,
-            "position of the key − position of the query",
-            hover="offset %{x:+d}",
-            tickformat="+d",
-        ),
-    )
-    figure.update_yaxes(value_axis(theme, "mean of open cells"))
-    return figure
+        for run, name, (ink, dash) in zip((before, after), names, LOOKS, strict=True)
+    ]
+    title = "position of the key − position of the query"
+    x, y = Axis(title, format="+d", hover="offset {x:+d}"), values_of("mean of open cells")
+    return Chart(f"offset_curves {head}", head, ": mean weight by offset", x, y, marks, HEIGHT)
 
 
 def describe(before: ByDistance, after: ByDistance, names: tuple[str, str], head: str) -> str:

@@ -1,10 +1,10 @@
 """The other validation scores of a training run over its steps."""
 
-import plotly.graph_objects as go
-
-from viz.figures.curve import Curve, curve_layout, line, saved, step_axis, value_axis
+from viz.exhibits.chart import Chart
+from viz.exhibits.chart import Curve as Line
+from viz.figures.curve import Curve, saved, steps_to, values_of
 from viz.figures.loss_curve import History
-from viz.theme import SERIES, Theme
+from viz.theme import SERIES
 
 HEIGHT = 440
 LOGGED = ("step", "tokens", "loss", "learning_rate", "validation_loss")
@@ -17,17 +17,15 @@ def scores(history: History) -> list[Curve]:
     return [saved(history, field, field) for field in fields]
 
 
-def draw(history: History, log: bool, theme: Theme) -> go.Figure:
+def chart(history: History, log: bool) -> Chart:
     """Lines between few points: a run is scored much more rarely than its loss is logged."""
-    title = "<b>Validation scores</b> over the steps"
-    figure = go.Figure(layout=curve_layout(theme, "score_curves", title, HEIGHT))
-    for i, curve in enumerate(scores(history)):
-        colour = SERIES[2 + i % (len(SERIES) - 2)]  # not those of the losses beside it
-        marker = {"size": 7}
-        figure.add_trace(line(curve, colour, "%{y:.2f}", mode="lines+markers", marker=marker))
-    figure.update_xaxes(step_axis(theme, int(history[-1]["step"]), log))
-    figure.update_yaxes(value_axis(theme, "score (0 to 100)"))
-    return figure
+    marks = [
+        # Not in the colours of the losses beside it.
+        Line(it.name, it.steps, it.values, 2 + i % (len(SERIES) - 2), "{y:.2f}", point=7)
+        for i, it in enumerate(scores(history))
+    ]
+    x, y = steps_to(int(history[-1]["step"]), log), values_of("score (0 to 100)")
+    return Chart("score_curves", "Validation scores", " over the steps", x, y, marks, HEIGHT)
 
 
 def describe(history: History) -> str:

@@ -6,9 +6,8 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from plotly.graph_objects import Figure
-
-from viz.paper.plotted import SHAPE, plotted
+from viz.painters.chart_sheet import SHAPE
+from viz.painters.charts import AnyChart, sheet
 from viz.paper.printed import png
 from viz.paper.sheet import INCH, Sheet
 from viz.theme import Theme
@@ -44,19 +43,19 @@ def printed(charts: Sequence[Chart], themes: Sequence[Theme]) -> str:
     )
 
 
-def printed_once(figure: Figure, says: str, share: float = 1.0) -> str:
-    """The image of a figure that has been drawn in the colours of the page.
+def printed_once(chart: AnyChart, theme: Theme, says: str, share: float = 1.0) -> str:
+    """The image of a chart in the colours of the page.
 
     share: of the page's width, for it.
     """
-    return _boxed([_image(sheet_of(figure, share), says, "")])
+    return _boxed([_image(sheet_of(chart, theme, share), says, "")])
 
 
-def sheet_of(figure: Figure, share: float) -> Sheet:
-    """A chart of Plotly's for so much of the page's width."""
+def sheet_of(chart: AnyChart, theme: Theme, share: float) -> Sheet:
+    """A chart for so much of the page's width."""
     width = WIDTH * INCH
     shape, tallest = (SHAPE, TALLEST) if share == 1 else (BESIDE / share, BESIDE)
-    return plotted(figure, share * width, shape, tallest * width)
+    return sheet(chart, theme, share * width, shape, tallest * width)
 
 
 def _boxed(images: Iterable[str]) -> str:

@@ -11,10 +11,11 @@ from transformer.refusal import Refusal
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
-from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.notebook.printed import WIDTH, Chart, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene, question
 from viz.notebook.story_page import story_page
+from viz.painters.charts import AnyChart
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
 from viz.run.kept import KEPT
@@ -124,8 +125,8 @@ def _chart(pane: Pane, exhibit: Exhibit) -> Chart:
 
 def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
     content = exhibit.small or exhibit.content
-    if isinstance(content, PlotlyFigure):
-        return sheet_of(content.make(theme), share)
+    if isinstance(content, AnyChart):
+        return sheet_of(content, theme, share)
     inches = min(WIDEST, max(NARROWEST, WIDTH * share))
     return figure_of(pane, exhibit, theme, inches).sheet(inches)
 

@@ -15,6 +15,7 @@ from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.exhibits.table import Table, Tables
 from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
+from viz.painters.charts import AnyChart, figure
 from viz.painters.table_html import table_html
 from viz.state.page import Pane
 from viz.state.state import current_theme
@@ -78,12 +79,12 @@ def show_figure(pane: Pane, shown: Exhibit, name: str, key: str | None = None) -
     name: of its files; key: unique on the page; the name when left out.
     """
     key = key or name
-    figure = plot(shown, key)
+    drawn = plot(shown, key)
     files = st.container(horizontal=True)
     with files:
         download(
             "Figure as HTML",
-            lambda: figure_html(figure, shown.title),
+            lambda: figure_html(drawn, shown.title),
             f"headscope-{name}.html",
             "This figure as a page of its own",
             key=f"html {key}",
@@ -98,14 +99,15 @@ def plot(shown: Exhibit, key: str, **config: Any) -> Figure:
     key: unique on the page; config: beside Plotly's usual options.
     """
     content = shown.small or shown.content
-    assert isinstance(content, PlotlyFigure)
-    figure = content.make(current_theme())
+    assert isinstance(content, AnyChart)
+    theme = current_theme()
+    drawn = figure(content, theme)
     if on_wall() and not missing("paper"):
-        st.html(printed_once(figure, shown.says, share_here()))
-        return figure
+        st.html(printed_once(content, theme, shown.says, share_here()))
+        return drawn
     look: Any = {"theme": None, "config": CONFIG | config, "alt": shown.says}
-    st.plotly_chart(figure, key=f"figure {key}", **look)
-    return figure
+    st.plotly_chart(drawn, key=f"figure {key}", **look)
+    return drawn
 
 
 def show_table(shown: Exhibit | Table | Tables, theme: Theme | None = None) -> None:

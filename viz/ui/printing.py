@@ -1,13 +1,15 @@
 """What is on the screen as a figure for a paper: drawn from the same data, carrying its state."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from transformer.visible import visible
-from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import recording_npz
+from viz.painters.charts import AnyChart, sheet
 from viz.painters.table_sheet import table_sheet
-from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly
+from viz.paper.figure import COLUMN, PAGE, Figure, of_component
 from viz.paper.record import Record, versions
 from viz.run.payloads import payload_of
 from viz.run.request import Request
@@ -41,9 +43,9 @@ def _figure_of(pane: Pane, shown: Exhibit, theme: Theme, width: float | None) ->
     if isinstance(content, PictureAt):
         component = content.picture.component.name
         return of_component(component, data_of(pane, content, theme), record, width)
-    if isinstance(content, PlotlyFigure):
-        return of_plotly(content.make(theme), record, width or COLUMN)
-    return Figure(lambda points: table_sheet(content, theme, points), record, width or PAGE)
+    if isinstance(content, AnyChart):
+        return Figure(partial(sheet, content, theme), record, width or COLUMN)
+    return Figure(partial(table_sheet, content, theme), record, width or PAGE)
 
 
 def data_of(pane: Pane, content: PictureAt, theme: Theme) -> bytes:

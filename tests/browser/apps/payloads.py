@@ -5,10 +5,9 @@ import streamlit as st
 
 from tests.browser.payloads import IN_MARKDOWN, PAYLOADS
 from transformer.visible import visible
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
-from viz.figures.curve import Curve, curve_layout, line
+from viz.exhibits.chart import Axis, Chart, Curve
+from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
-from viz.theme import LIGHT
 from viz.ui.panel import plot
 
 if "raw" in st.query_params:
@@ -28,10 +27,7 @@ else:
     st.table(pd.DataFrame({text: [text] for text in shown[::5]}))
     st.metric(shown[0], 1)
     st.selectbox("List", PAYLOADS, format_func=visible)
-    import plotly.graph_objects as go
-
-    figure = go.Figure(layout=curve_layout(LIGHT, "payloads", "Payloads", 300))
-    for payload in PAYLOADS[::4]:
-        figure.add_trace(line(Curve(payload, (1, 2), (1.0, 2.0)), "#bd3f0c", "%{y}"))
-    plot(Exhibit("Curves", PlotlyFigure(lambda _: figure), "Curves"), "payloads")
+    curves = [Curve(payload, (1, 2), (1.0, 2.0), "accent", "{y}") for payload in PAYLOADS[::4]]
+    chart = Chart("payloads", "Payloads", "", Axis(""), Axis(""), curves, 300)
+    plot(Exhibit("Curves", chart, "Curves"), "payloads")
 st.text("All is drawn")

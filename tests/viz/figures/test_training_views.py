@@ -22,6 +22,7 @@ from viz.figures import (
 )
 from viz.figures.curve import Curve, saved
 from viz.labels import percent
+from viz.painters.chart_plotly import figure
 from viz.theme import DARK, LIGHT
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
@@ -101,11 +102,11 @@ def test_the_stacked_parts_are_the_loss(log_probs: torch.Tensor) -> None:
 def test_the_papers_peak_is_marked_with_its_value_and_step(log: bool) -> None:
     paper = learning_rate.paper_curve(512, 4000, 1)
     nothing = saved([], "learning_rate", "")
-    figure = learning_rate.draw(paper, None, nothing, log, LIGHT)
-    curve, point = figure.data
+    drawn = figure(learning_rate.chart(paper, None, nothing, log), LIGHT)
+    curve, point = drawn.data
     assert (point.x[0], point.y[0]) == (4000, pytest.approx((512 * 4000) ** -0.5))
     assert max(curve.y) == point.y[0]
-    (note,) = figure.layout.annotations
+    (note,) = drawn.layout.annotations
     assert note.text == "peak 0.0006988 at step 4,000"
     assert note.x == pytest.approx(3.60206 if log else 4000)
 
@@ -121,7 +122,7 @@ def test_the_recipes_curve_goes_through_the_rates_of_its_run() -> None:
     assert learning_rate.peak(curve) == (100, 0.002)
     assert (curve.steps[0], curve.steps[-1]) == (1, 2000)
     paper = learning_rate.paper_curve(64, 10, 2000)
-    assert len(learning_rate.draw(paper, curve, run, False, DARK).data) == 4
+    assert len(figure(learning_rate.chart(paper, curve, run, False), DARK).data) == 4
     assert "0.002 at step 100" in learning_rate.describe(paper, curve)
 
 
@@ -132,33 +133,33 @@ def test_rates_of_a_run_longer_than_its_recipe_are_all_in_sight(log: bool) -> No
     assert learning_rate.last_step(recipe, None, run) == 16_000
     assert learning_rate.last_step(None, Curve("empty", (), ())) == 1
     paper = learning_rate.paper_curve(512, 1000, 1)
-    figure = learning_rate.draw(paper, recipe, run, log, LIGHT)
-    end = figure.layout.xaxis.range[1]
+    drawn = figure(learning_rate.chart(paper, recipe, run, log), LIGHT)
+    end = drawn.layout.xaxis.range[1]
     assert (10**end if log else end) > 16_000
 
 
 def test_the_losses_are_those_that_were_saved() -> None:
     history = read_history(SHIPPED / "copy")
     floor = float(entropy(smoothed_target(0, 12, 0.1)))
-    figure = loss_curve.draw(history, floor, False, LIGHT)
-    training, validation = figure.data
+    drawn = figure(loss_curve.chart(history, floor, False), LIGHT)
+    training, validation = drawn.data
     assert list(training.y) == [row["loss"] for row in history if "loss" in row]
     assert list(validation.x) == [500, 1000, 1500, 2000]
     # The task is learnt whole: what is left of the loss is the smoothing.
     assert training.y[-1] == pytest.approx(floor, abs=1e-3)
     assert min(training.y) > floor - 1e-6
-    assert f"{floor:.4f} nats" in figure.layout.annotations[0].text
+    assert f"{floor:.4f} nats" in drawn.layout.annotations[0].text
     said = loss_curve.describe(history)
     assert said.startswith("The training loss goes from 2.7575 nats at step 1")
-    assert not loss_curve.draw(history, None, True, LIGHT).layout.annotations
+    assert not figure(loss_curve.chart(history, None, True), LIGHT).layout.annotations
 
 
 def test_every_other_validation_score_has_a_curve() -> None:
     history = read_history(SHIPPED / "en-de")
-    figure = score_curves.draw(history, False, LIGHT)
-    assert [curve.name for curve in figure.data] == ["BLEU", "chrF"]
+    drawn = figure(score_curves.chart(history, False), LIGHT)
+    assert [curve.name for curve in drawn.data] == ["BLEU", "chrF"]
     last = [row for row in history if "BLEU" in row][-1]
-    assert figure.data[0].y[-1] == last["BLEU"]
+    assert drawn.data[0].y[-1] == last["BLEU"]
     assert f"BLEU {last['BLEU']:.2f}" in score_curves.describe(history)
     assert not score_curves.scores([{"step": 1, "loss": 2.0}])
 
@@ -166,11 +167,11 @@ def test_every_other_validation_score_has_a_curve() -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_both_losses_share_the_steps_of_the_scores(theme) -> None:
     history = read_history(SHIPPED / "en-de")
-    figures = loss_curve.draw(history, 1.2, True, theme), score_curves.draw(history, True, theme)
-    assert len({figure.layout.xaxis.range for figure in figures}) == 1
-    for figure in figures:
-        json.loads(figure.to_json())
-        assert figure.layout.paper_bgcolor == theme.background
+    charts = loss_curve.chart(history, 1.2, True), score_curves.chart(history, True)
+    assert charts[0].x == charts[1].x
+    for drawn in (figure(chart, theme) for chart in charts):
+        json.loads(drawn.to_json())
+        assert drawn.layout.paper_bgcolor == theme.background
 
 
 def test_a_history_without_losses_is_said() -> None:

@@ -9,12 +9,14 @@ from plotly.graph_objects import Bar, Figure
 
 from transformer import Recording
 from viz.components.head_view.head_view import HeadView
+from viz.exhibits.exhibit import PlotlyFigure
 from viz.notebook.printed import Chart, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
 from viz.stories.story import Scene, Story
 
+TWO_BARS = PlotlyFigure(lambda theme: Figure(Bar(y=[1, 2])))
 HOSTILE = "<script>alert(1)</script> </main> [a](./decode?x) [b](javascript:alert(1))"
 ARROWS = Screen(checkpoint="copy", text="<b>3</b>", kind="cross", layer=1, head=0)
 
@@ -50,7 +52,7 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
 
 
 def test_a_chart_is_an_image_in_each_theme() -> None:
-    chart = Chart(lambda theme, share: sheet_of(Figure(Bar(y=[1, 2])), share), 'It "rises" <b>')
+    chart = Chart(lambda theme, share: sheet_of(TWO_BARS, theme, share), 'It "rises" <b>')
     scene = Scene("Heading", "Text", replace(ARROWS, page="positions"))
     story = Story("x", "A story", "talk", None, "", (scene,))
     page = story_page(story, [SavedScene(charts=(chart,))])

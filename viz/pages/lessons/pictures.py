@@ -137,7 +137,7 @@ def _rate(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     return {
         "learning-rate": Exhibit(
             "Learning rate",
-            PlotlyFigure(partial(learning_rate.draw, paper, None, Curve("", (), ()), False)),
+            learning_rate.chart(paper, None, Curve("", (), ()), False),
             learning_rate.describe(paper, None),
             about="checkpoint",
         )

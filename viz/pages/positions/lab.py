@@ -14,15 +14,15 @@ from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
 from transformer.analysis.selection import Selection
 from transformer.refusal import Refusal
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv
+from viz.figures import offset_curves
 from viz.figures.dependence_tables import (
     dependence_cell,
     dependence_table,
     dependence_tables,
 )
-from viz.figures.offset_curves import describe, offset_curves
 from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
 from viz.pages.positions.terms import terms, terms_figures
@@ -224,8 +224,8 @@ def _shown_offsets(pane: Pane, pair: Pair) -> Exhibit:
     before, after = (by_offset(each.attentions[kind], layer, head) for each in pair.recordings())
     return Exhibit(
         "Mean weight by offset",
-        PlotlyFigure(lambda theme: offset_curves(before, after, pair.names, title, theme)),
-        describe(before, after, pair.names, title),
+        offset_curves.chart(before, after, pair.names, title),
+        offset_curves.describe(before, after, pair.names, title),
         pane=pane,
     )
 

@@ -4,7 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer.training.smoothing import entropy, smoothed_target
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures import loss_curve, score_curves
 from viz.figures.loss_curve import History
@@ -52,7 +52,7 @@ def _figures(pane: Pane, history: History) -> dict[str, Exhibit]:
     log, least = pane.screen.log, _floor(pane)
     loss = Exhibit(
         "Loss",
-        PlotlyFigure(lambda theme: loss_curve.draw(history, least, log, theme)),
+        loss_curve.chart(history, least, log),
         loss_curve.describe(history),
         about="checkpoint",
     )
@@ -60,7 +60,7 @@ def _figures(pane: Pane, history: History) -> dict[str, Exhibit]:
         return {"loss-curve": loss}
     scores = Exhibit(
         "Validation scores",
-        PlotlyFigure(lambda theme: score_curves.draw(history, log, theme)),
+        score_curves.chart(history, log),
         score_curves.describe(history),
         about="checkpoint",
     )

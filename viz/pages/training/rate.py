@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures import learning_rate
 from viz.figures.curve import Curve, saved
@@ -56,7 +56,7 @@ def _shown(curves: Curves, screen: Screen) -> Exhibit:
     paper, own, recorded = curves
     return Exhibit(
         "Learning rate",
-        PlotlyFigure(lambda theme: learning_rate.draw(paper, own, recorded, screen.log, theme)),
+        learning_rate.chart(paper, own, recorded, screen.log),
         learning_rate.describe(paper, own),
         about="checkpoint",
     )
