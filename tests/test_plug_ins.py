@@ -118,6 +118,12 @@ def test_a_page_is_in_the_navigation(screen: dict[str, Any]) -> None:
     assert "3 kinds of attention in copy" in screen["numbers"]
 
 
+def test_a_study_grows_on_its_page(screen: dict[str, Any]) -> None:
+    """Of "3 7 2 9", whose words are a token each."""
+    assert "Tokens: (1, 2, 3, 4)" in screen["study"]
+    assert "All beginnings were read: True" in screen["study"]
+
+
 def test_a_view_of_attention_is_drawn_on_explore(screen: dict[str, Any]) -> None:
     figures, texts = screen["explore"]
     assert any(re.fullmatch(r"In L0 H1 key \d receives most\.", alt) for alt in figures)

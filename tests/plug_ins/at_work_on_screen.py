@@ -46,6 +46,16 @@ def page(name: str, **query: str) -> AppTest:
     return app
 
 
+def grown(name: str, **query: str) -> AppTest:
+    """The same once the study of the page is whole."""
+    from viz.run.work import Work
+
+    app = page(name, **query)
+    (work,) = (each.work for each in app.session_state["session"].studies.values())
+    assert isinstance(work, Work) and work.ended.wait(60)
+    return app.run()
+
+
 def alts(app: AppTest) -> list[str]:
     """What is said of each figure to those who do not see it."""
     return [figure.proto.alt for figure in app.get("plotly_chart")]
@@ -82,6 +92,7 @@ if __name__ == "__main__":
         "family": decoding.value,
         "titles": titles,
         "numbers": said(numbers),
+        "study": said(grown("beginnings", text="3 7 2 9")),
         "lens": [lenses.options, lenses.value, grid["lens"]["title"], view["lens"]["title"]],
         "metrics": [metric["title"] for metric in grid["metrics"]],
         "explore": [alts(explore), said(explore)],

@@ -12,9 +12,10 @@ from viz.components.head_map.head_map import Region
 from viz.components.kit.guarded import guarded
 from viz.lessons.kept import Kept
 from viz.lessons.tried import Tried
-from viz.run.long_work import Follower
 from viz.run.previews import LivePreview
 from viz.run.request import Answer, Request
+from viz.run.study import Study
+from viz.run.work import Follower
 from viz.run.writing import Reader
 from viz.screen import Screen, choose, default, with_entry
 from viz.stories.story import Scene
@@ -72,8 +73,8 @@ class Session:
     """When a model read something for this person, where that is limited: viz/state/limits.py."""
     charged: object = None
     """What it read last."""
-    following: dict[str, Follower[Any]] = field(default_factory=dict)
-    """Long work that is waited for, by its place on the pages."""
+    studies: dict[type[Study[Any]], Follower[Any]] = field(default_factory=dict)
+    """Those that are waited for: one of each sort."""
     preview: LivePreview = field(default_factory=LivePreview)
     undone: list[tuple[str, ...]] = field(default_factory=list)
     """The edits that were in force before each of the last was taken back, the newest last."""

@@ -4,6 +4,7 @@ The search begins when its button is pressed; what it found stays until somethin
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -17,18 +18,42 @@ from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures.needed_rows import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
-from viz.run.long_work import go_on
+from viz.run.request import Request, answer
+from viz.run.study import Study
+from viz.run.work import go_on
 from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import session
-from viz.ui.following import following, grown
 from viz.ui.panel import plot
+from viz.ui.progress import grow
 from viz.ui.saving import download, for_a_paper
 
 TITLE = "What would it have to look at to write another word?"
 MOST_SAID = 8
 """Heads whose rows are said in words."""
+
+
+@dataclass(frozen=True)
+class AnotherWord(Study[Needed]):
+    """The least change of rows that makes a step write another token."""
+
+    request: Request
+    step: int
+    token_id: int
+    heads: tuple[Head, ...]
+
+    def run(self, known: Needed | None) -> Iterator[Needed]:
+        request, shown = self.request, answer(self.request)
+        at = (request.text, shown.recording.target, self.step, self.token_id, self.heads)
+
+        def search() -> Iterator[Needed]:
+            yield needed(shown.checkpoint, *at, on_step=go_on, edits=request.edits)
+
+        return search() if known is None else iter(())
+
+    def progress(self, value: Needed) -> tuple[int, int]:
+        return 1, 1
 
 
 def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
@@ -48,10 +73,10 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
             wanted = st.selectbox("Word", others, format_func=_named, key="needed word", width=240)
             chosen = st.selectbox("Heads that may look elsewhere", choices, width=300)
             heads = choices[chosen]
-            asked = (pane.answer.request, step, wanted.token.id, heads)
+            asked = AnotherWord(pane.answer.request, step, wanted.token.id, heads)
             st.button("Find it", on_click=_ask, args=(asked,))
         if session().needed == asked:
-            _answer(pane, top, asked, step, wanted, heads)
+            _answer(pane, top, asked)
 
 
 def _named(candidate: Candidate) -> str:
@@ -73,33 +98,16 @@ def _choices(pane: Pane, layer: int, head: int) -> dict[str, tuple[Head, ...]]:
     return found
 
 
-def _ask(asked: object) -> None:
+def _ask(asked: AnotherWord) -> None:
     session().needed = asked
 
 
-def _answer(
-    pane: Pane,
-    top: Candidate,
-    asked: object,
-    step: int,
-    wanted: Candidate,
-    heads: Sequence[Head],
-) -> None:
-    shown, target = pane.answer, pane.recording.target
-
-    def search(known: Needed | None) -> Iterator[Needed]:
-        if known is None:
-            request, id = shown.request, wanted.token.id
-            at = (request.text, target, step, id, heads)
-            yield needed(shown.checkpoint, *at, on_step=go_on, edits=request.edits)
-
+def _answer(pane: Pane, top: Candidate, asked: AnotherWord) -> None:
     try:
-        work = following("needed", ("needed", asked), search)
-        grown(work, lambda found: _show(found, pane, top), lambda _: (1, 1))
+        found = grow(asked, lambda found: _show(found, pane, top)).latest
     except Refusal as error:
         note(error)
         return
-    found = work.work.latest
     if found is not None and found.rows:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Keep it as an experiment", on_click=add, args=found.edits)

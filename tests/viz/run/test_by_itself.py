@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from tests.transformer.decoding.test_shared_batch import until
+from tests.viz.run.made import Made
 from transformer import decode
 from transformer.decoding.method import Ask, Hypothesis, Search
 from viz.run import line as line_module
@@ -19,8 +20,8 @@ from viz.run.by_itself import LONGEST, by_itself
 from viz.run.device_line import ENTERED, PREVIEW, DeviceLine, device_line
 from viz.run.kept import KEPT
 from viz.run.line import Line
-from viz.run.long_work import follow, go_on
 from viz.run.request import make_request, open_checkpoint
+from viz.run.work import follow, go_on
 
 SOURCE = torch.tensor([[3]])
 
@@ -182,7 +183,7 @@ def test_long_work_takes_no_step_while_an_entered_text_has_some_to_take(
         order.append("work")
         yield 1
 
-    work = follow("gives way", works).work
+    work = follow(Made("gives way", works)).work
     assert begun.wait(60)
     with ThreadPoolExecutor(1) as pool:
         text = Steps("entered", order)

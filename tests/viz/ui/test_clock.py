@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.viz.run.made import Made
 from tests.viz.ui.test_app import components, said, screen, start, widget
 from viz.run.kept import KEPT
-from viz.run.long_work import follow
 from viz.run.metrics import COUNTS
 from viz.run.request import answer_at_hand, make_request
 from viz.run.turns import Turns
+from viz.run.work import follow
 from viz.state import limits as limits_module
 
 ROOT = Path(__file__).parents[3]
@@ -65,6 +66,6 @@ def test_who_waits_has_a_turn_and_long_work_ends() -> None:
     def counts(known: int | None) -> Iterator[int]:
         yield from range((known or 0) + 1, 4)
 
-    follower = follow("clock", counts)
+    follower = follow(Made("clock", counts))
     assert follower.work.ended.wait(60)
     assert follower.work.latest == 3 and follower.work.is_whole and follower.work.error is None

@@ -176,7 +176,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
     folder: Path, monkeypatch: pytest.MonkeyPatch, page: str, query: str
 ) -> None:
-    monkeypatch.setattr("viz.ui.following.PATIENCE", 60.0)
+    monkeypatch.setattr("viz.ui.progress.PATIENCE", 60.0)
     drawn = Drawn(monkeypatch)
     said = dict(parse_qsl(query)) | {"checkpoint": "copy"}
     app = start(page=page, **said)

@@ -25,13 +25,13 @@ def test_a_search_is_stopped_and_begun_again(folder: Path, monkeypatch: pytest.M
     monkeypatch.setattr("viz.ui.needed.needed", endless)
     app = start(page="decode", checkpoint="copy", decoding="greedy")
     press(app, "Find it")
-    (work,) = (each.work for each in app.session_state["session"].following.values())
+    (work,) = (each.work for each in app.session_state["session"].studies.values())
     assert not work.ended.is_set()
     press(app, "Stop")
     assert work.ended.wait(10) and work.error is None
     assert any("it was stopped" in each.value for each in app.caption)
     press(app, "Go on")
-    (again,) = app.session_state["session"].following.values()
+    (again,) = app.session_state["session"].studies.values()
     assert again.work is not work and not again.is_stopped
     again.stop()
     assert again.work.ended.wait(10) and len(begun) == 2

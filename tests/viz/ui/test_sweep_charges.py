@@ -3,15 +3,17 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.viz.ui.test_app import folder, start
-from viz.pages.experiment import sweep as page
+from transformer import Checkpoint
+from transformer.analysis.ablation import Ablation, ablating
+from viz.pages.experiment import studies
+from viz.pages.experiment.studies import HeadAblation
 from viz.run.kept import KEPT
-from viz.run.request import Answer
-from viz.run.swept import Swept, sweep_of
-from viz.ui import following
+from viz.ui import progress
 
 __all__ = ["folder"]
 
@@ -21,20 +23,27 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
 ) -> None:
     may, n_written = threading.Semaphore(0), 0
 
-    def gated(shown: Answer, before: Swept | None) -> Iterator[Swept]:
-        for known in sweep_of(shown, before):
+    def gated(
+        checkpoint: Checkpoint,
+        text: str,
+        target: Any,
+        before: Ablation | None,
+        *more: Any,
+        **options: Any,
+    ) -> Iterator[Ablation]:
+        for known in ablating(checkpoint, text, target, before, *more, **options):
             if len(known.written) > len(before.written if before else ()):
                 assert may.acquire(timeout=20)
             yield known
 
-    monkeypatch.setattr(page, "sweep_of", gated)
-    monkeypatch.setattr(following, "AT_ONCE", 1)
+    monkeypatch.setattr(studies, "ablating", gated)
+    monkeypatch.setattr(progress, "AT_ONCE", 1)
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "6")
     KEPT.clear()
     app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
     state = app.session_state["session"]
-    sweep = state.following["sweep"]
+    sweep = state.studies[HeadAblation]
     n_before = len(state.runs)  # the text and the sweep
     while not sweep.is_stopped:
         n_written += 1
@@ -61,10 +70,10 @@ def test_the_usual_limit_lets_a_sweep_of_many_heads_come_to_its_end(
     KEPT.clear()
     app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
     state = app.session_state["session"]
-    sweep = state.following["sweep"]
+    sweep = state.studies[HeadAblation]
     assert sweep.work.ended.wait(60)
     app.run()
     n_written = len(sweep.work.latest.written)
     assert not sweep.is_stopped and sweep.work.is_whole
-    assert len(state.runs) == 2 + n_written // following.AT_ONCE and n_written >= 2
+    assert len(state.runs) == 2 + n_written // progress.AT_ONCE and n_written >= 2
     assert not app.exception

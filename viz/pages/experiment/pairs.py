@@ -4,18 +4,19 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.analysis.sweep import Sweep
-from transformer.analysis.synergy import Synergy, n_pairs, pairs_of, strongest
+from transformer.analysis.synergy import Synergy, n_pairs
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.pairs_table import PairOff, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
+from viz.pages.experiment.studies import HeadPairs
+from viz.run.work import finish
 from viz.screen import link
 from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.theme import Theme
 from viz.ui.controls import choose_one
-from viz.ui.following import following, grown
 from viz.ui.panel import show_table
+from viz.ui.progress import grow
 from viz.ui.saving import for_a_paper
 
 NUMBERS = (4, 8, 12, 16, 24)
@@ -38,30 +39,19 @@ def choose_pairs(pane: Pane) -> int:
     return choose_one("Pairs", "sweep_pairs", titles, said, as_list=True, **look)
 
 
-def pairs(pane: Pane, found: Sweep, n: int) -> None:
+def pairs(pane: Pane, n: int) -> None:
     """The pairs of the n heads that are worth most."""
-    checkpoint, request = pane.checkpoint, pane.answer.request
-    work = following(
-        "pairs",
-        ("pairs", request, n),
-        lambda known: pairs_of(checkpoint, found, strongest(found, n)),
-    )
     theme = current_theme()
-    grown(
-        work,
-        lambda known: _table(known, pane, theme),
-        lambda known: (len(known.pairs), known.n_asked),
-    )
-    if work.work.is_whole and work.work.latest is not None:
-        for_a_paper(pane, {"pairs": _shown(work.work.latest, pane)}, "paper pairs")
+    work = grow(HeadPairs(pane.answer.request, n), lambda known: _table(known, pane, theme))
+    if work.is_whole and work.latest is not None:
+        for_a_paper(pane, {"pairs": _shown(work.latest, pane)}, "paper pairs")
 
 
-def pairs_figures(pane: Pane, found: Sweep, n: int) -> dict[str, Exhibit]:
+def pairs_figures(pane: Pane, n: int) -> dict[str, Exhibit]:
     """What can be taken along of the pairs of n heads, each of which is tried first."""
     if n not in NUMBERS:
         return {}
-    *_, known = pairs_of(pane.checkpoint, found, strongest(found, n))
-    return {"pairs": _shown(known, pane)}
+    return {"pairs": _shown(finish(HeadPairs(pane.answer.request, n)), pane)}
 
 
 def _shown(known: Synergy, pane: Pane) -> Exhibit:

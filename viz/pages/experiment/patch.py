@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from transformer import InputError, Recording
-from transformer.analysis.patching import Pair, Patching, patching
+from transformer.analysis.patching import Pair, Patching
 from transformer.checkpoint import Checkpoint
 from transformer.edits import Edit
 from transformer.inputs import source_ids
@@ -20,7 +20,9 @@ from viz.export import rows_csv
 from viz.figures.patch_maps import patch_cell, patch_map, patch_maps
 from viz.figures.token_lines import token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
+from viz.pages.experiment.studies import Patches
 from viz.run.request import answer
+from viz.run.work import finish
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
@@ -28,8 +30,8 @@ from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound, change
 from viz.ui.experiment import outputs
-from viz.ui.following import following, grown
 from viz.ui.panel import show_table
+from viz.ui.progress import grow, is_written
 from viz.ui.saving import download, for_a_paper
 
 EXAMPLES = {
@@ -44,27 +46,14 @@ EXAMPLES = {
 
 def patch_page(pane: Pane) -> None:
     """Sentence A, all effects, and what the patches that are kept make of the output."""
-    other, shown = _choose(pane), pane.answer
-    if pane.asked != shown.request:
-        st.caption("The patches follow once the text is written.")
-        return
-    if not other:
+    other = _choose(pane)
+    if not is_written(pane, "The patches follow") or not other:
         return
     try:
         check_text(other)
-        name = ("patch", shown.request, other)
-        work = following(
-            "patch",
-            name,
-            lambda known: patching(shown.checkpoint, other, shown.request.text, known),
-        )
-        grown(
-            work,
-            lambda known: _effects(known, pane),
-            lambda known: (len(known.effects), len(known.edits)),
-        )
+        work = grow(Patches(pane.asked, other), lambda known: _effects(known, pane))
         _kept(pane)
-        _below(work.work.latest, pane)
+        _below(work.latest, pane)
     except Refusal as error:
         note(error)
         _tokens(pane, other)
@@ -103,7 +92,7 @@ def patch_figures(pane: Pane) -> dict[str, Exhibit]:
     other = (pane.screen.patch_from or "").strip()
     if not other:
         return {}
-    *_, known = patching(pane.checkpoint, other, pane.answer.request.text)
+    known = finish(Patches(pane.answer.request, other))
     return {"patches": _shown(known, pane)}
 
 

@@ -1,12 +1,11 @@
 """A sweep over several sentences: what each head is worth on average, and how sure that is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
-from transformer.analysis.corpus_sweep import sweep_sentences, worths
+from transformer.analysis.corpus_sweep import worths
 from transformer.analysis.sweep_table import Line, as_csv
-from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
 from transformer.inputs import InputError
 from viz.exhibits.exhibit import Exhibit
@@ -14,14 +13,16 @@ from viz.figures.means_table import MeanOff, means_table
 from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
+from viz.pages.experiment.studies import HeadsOverSentences, n_done
 from viz.run.settings import is_public
+from viz.run.work import finish
 from viz.screen import link
 from viz.state.limits import check_text
 from viz.state.page import Pane
 from viz.state.state import bound, current_theme
 from viz.theme import Theme
-from viz.ui.following import following, grown
 from viz.ui.panel import show_table
+from viz.ui.progress import grow
 from viz.ui.saving import download, for_a_paper
 
 MOST, MOST_OF_VISITORS = 30, 10
@@ -46,27 +47,21 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     if not is_public():  # it takes no files
         choose_file()
     sentences = sentences_of(text)
-    checkpoint, request = pane.checkpoint, pane.answer.request
-    name = ("sentences", request.checkpoint, request.version, request.languages, sentences)
-    work = following("sentences", name, lambda known: _lines(checkpoint, sentences, known))
     theme = current_theme()
-    grown(
-        work,
-        lambda lines: _means(lines, pane, kinds, sort, theme),
-        lambda lines: (_n_done(lines), len(sentences)),
-        _n_done,
-    )
-    if work.work.is_whole and work.work.latest:
-        shown = _shown(work.work.latest, pane, kinds, sort)
+    study = HeadsOverSentences.of(pane.answer.request, sentences)
+    work = grow(study, lambda lines: _means(lines, pane, kinds, sort, theme))
+    if work.is_whole and work.latest:
+        shown = _shown(work.latest, pane, kinds, sort)
         for_a_paper(pane, {"means": shown}, "paper means")
-    n_left = len(sentences) - _n_done(work.work.latest or ())
-    if work.work.is_whole and n_left:
+    n_left = len(sentences) - n_done(work.latest or [])
+    if work.is_whole and n_left:
         st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
 
 
 def sentences_figures(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Exhibit]:
     """What can be taken along of the means, once each sentence is swept. Raises Refusal."""
-    *_, lines = _lines(pane.checkpoint, sentences_of(_text_of(pane)[1]), None)
+    sentences = sentences_of(_text_of(pane)[1])
+    lines = finish(HeadsOverSentences.of(pane.answer.request, sentences))
     return {"means": _shown(lines, pane, kinds, sort)}
 
 
@@ -81,13 +76,9 @@ def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -
     return Exhibit(
         "Heads over sentences",
         means_table(_rows(lines, pane, kinds, sort)),
-        f"Over {counted(_n_done(lines), 'sentence', 'sentences')}. {SAYS}",
+        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {SAYS}",
         about="checkpoint",
     )
-
-
-def _n_done(lines: Sequence[Line]) -> int:
-    return len({line.sentence for line in lines})
 
 
 def _most() -> int:
@@ -103,18 +94,6 @@ def sentences_of(text: str) -> tuple[str, ...]:
     if len(found) > _most():
         raise InputError(f"{len(found)} sentences are too many: {_most()} are swept at most.")
     return found
-
-
-def _lines(
-    checkpoint: Checkpoint, sentences: Sequence[str], known: list[Line] | None
-) -> Iterator[list[Line]]:
-    said: list[str] = []
-    numbered = dict(enumerate(sentences, 1))
-    for lines in sweep_sentences(checkpoint, numbered, known or (), say=said.append):
-        if lines:
-            yield lines
-    if said and len(said) == len(sentences):
-        raise InputError(f"None of the sentences can be swept: {said[0]}")
 
 
 def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> list[MeanOff]:

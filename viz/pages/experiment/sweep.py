@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from transformer.analysis.ablation import Ablation
 from transformer.analysis.output_change import exchanged, words_of
 from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
@@ -18,7 +19,8 @@ from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
 from viz.pages.experiment.sentences import over_sentences, sentences_figures
-from viz.run.swept import Swept, plain_words, sweep_of
+from viz.pages.experiment.studies import HeadAblation
+from viz.run.work import finish
 from viz.screen import link
 from viz.state.note import note
 from viz.state.page import Pane
@@ -27,8 +29,8 @@ from viz.talks.stage import on_wall
 from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
-from viz.ui.following import following, grown
 from viz.ui.panel import show_table
+from viz.ui.progress import begin, grow, is_written
 from viz.ui.saving import download, for_a_paper
 
 ON_WALL = 13
@@ -53,28 +55,24 @@ def sweep_page(pane: Pane) -> None:
 
 
 def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: int) -> None:
-    shown = pane.answer
-    if pane.asked != shown.request:
-        st.caption("The sweep follows once this text is written.")
+    if not is_written(pane, "The sweep follows"):
         return
-    words = _columns(pane)
-    work = following("sweep", ("sweep", shown.request), lambda known: sweep_of(shown, known))
-    latest = work.work.latest
+    words, study = _columns(pane), HeadAblation(pane.asked)
+    latest = begin(study).latest
     is_measured = latest is not None and latest.is_measured
 
     theme = current_theme()  # all of the page has one, also where a part of it is drawn again
 
-    def draw(known: Swept) -> None:
+    def draw(known: Ablation) -> None:
         if known.is_measured and not is_measured:
             st.rerun()  # what follows below needs all of it
         _grid(known, pane, words, kinds, sort, theme)
 
-    # Of a classifier the class is known by then: nothing is written again.
-    grown(work, draw, lambda it: it.far, lambda it: len(it.written) if shown.decoding else 0)
+    grow(study, draw)
     if latest is not None and is_measured:
         for_a_paper(pane, {"sweep": _shown(latest, pane, words, kinds, sort)}, "paper sweep")
     if latest is not None and is_measured and n_paired:
-        pairs(pane, latest.found, n_paired)
+        pairs(pane, n_paired)
 
 
 def _choose_over(pane: Pane) -> str:
@@ -100,9 +98,9 @@ def sweep_figures(pane: Pane) -> dict[str, Exhibit]:
     sort = pane.screen.sweep_sort if pane.screen.sweep_sort in sorts else next(iter(sorts))
     if pane.screen.sweep_over == "sentences":
         return sentences_figures(pane, kinds, sort)
-    *_, known = sweep_of(pane.answer, None)
+    known = finish(HeadAblation(pane.answer.request))
     found = {"sweep": _shown(known, pane, words, kinds, sort)}
-    return found | pairs_figures(pane, known.found, pane.screen.sweep_pairs)
+    return found | pairs_figures(pane, pane.screen.sweep_pairs)
 
 
 def _choose_kinds(pane: Pane) -> Sequence[str]:
@@ -128,7 +126,7 @@ def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
 
 
 def _grid(
-    known: Swept,
+    known: Ablation,
     pane: Pane,
     words: Sequence[str],
     kinds: Sequence[str],
@@ -142,24 +140,24 @@ def _grid(
     if len(rows) < n:
         st.caption(f"The first {len(rows)} of {n} heads.")
     show_table(_table(known, rows, words), theme)
-    if known.found.refused:
-        n = len(known.found.refused)
-        st.caption(literal(f"{n} heads cannot be switched off: {known.found.refused[0]}"))
+    if known.sweep.refused:
+        n = len(known.sweep.refused)
+        st.caption(literal(f"{n} heads cannot be switched off: {known.sweep.refused[0]}"))
     written = {edit: " ".join(each) for edit, each in known.written.items()}
     download(
         "Sweep as CSV",
-        lambda: sweep_csv(known.found, written),
+        lambda: sweep_csv(known.sweep, written),
         "headscope-sweep.csv",
         "One row per head and word",
     )
 
 
-def _table(known: Swept, rows: Sequence[HeadOff], words: Sequence[str]) -> Table:
-    return sweep_table(rows, words, bool(known.found.known.classes))
+def _table(known: Ablation, rows: Sequence[HeadOff], words: Sequence[str]) -> Table:
+    return sweep_table(rows, words, bool(known.sweep.known.classes))
 
 
 def _shown(
-    known: Swept, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
+    known: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> Exhibit:
     rows = _rows(known, pane, kinds, sort)
     said = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
@@ -174,8 +172,8 @@ def _shown(
     )
 
 
-def _rows(known: Swept, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
-    found, plain = known.found, plain_words(pane.answer, known.found)
+def _rows(known: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
+    found, plain = known.sweep, known.plain
     rows = [
         (edit, changes, total)
         for edit, changes, total in zip(
@@ -211,7 +209,7 @@ def _by_word(found: Sweep) -> list[list[float]]:
     return [[sum(row[i] for i in group) for group in groups] for row in changes]
 
 
-def _written(known: Swept, edit: Edit, plain: Sequence[str]) -> tuple[Change, ...] | None:
+def _written(known: Ablation, edit: Edit, plain: Sequence[str]) -> tuple[Change, ...] | None:
     words = known.written.get(edit)
     if words is None:
         return None

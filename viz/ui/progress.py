@@ -1,6 +1,6 @@
-"""Long work on a page: how far it is, what stops it, and what lets it go on."""
+"""A study on a page: how far it is, what stops it, and what lets it go on."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -10,30 +10,41 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from viz.labels import literal
-from viz.run.long_work import Follower, Make, T, follow
+from viz.run.study import Study, Value
+from viz.run.work import Follower, Work, follow
 from viz.state.limits import charge, charge_more
+from viz.state.page import Pane
 from viz.state.state import session
 
 TICK = 0.7
 """Seconds between two looks at work that goes on."""
 AT_ONCE = 10
-"""Texts that long work reads for one run of a visitor: its steps give way to everybody's."""
+"""Texts that a study reads for one run of a visitor: its steps give way to everybody's."""
 PATIENCE = 0.4
-"""Seconds in which most work is done that is short."""
+"""Seconds in which most studies are done that are short."""
 
 
-def following(slot: str, name: Hashable, make: Make[T]) -> Follower[T]:
-    """The session's work in this slot, begun where another one or none was there. Raises Refusal.
+def is_written(pane: Pane, title: str) -> bool:
+    """Whether the text is; else the page says that it is waited for. title: of what follows."""
+    if pane.asked == pane.answer.request:
+        return True
+    st.caption(f"{title} once the text is written.")
+    return False
 
-    name: of the work, for all sessions.
-    """
-    known = session().following
-    now: Follower[T] | None = known.get(slot)
-    if now is None or now.work.name != name:
+
+def begin(study: Study[Value]) -> Work[Value]:
+    """The session's work on a study, in place of another study of its sort. Raises Refusal."""
+    return _followed(study).work
+
+
+def _followed(study: Study[Value]) -> Follower[Value]:
+    followers = session().studies
+    now: Follower[Value] | None = followers.get(type(study))
+    if now is None or now.work.study != study:
         if now is not None:
             now.stop()
-        charge(("work", name))
-        now = known[slot] = follow(name, make, browser_of_session())
+        charge(study)
+        now = followers[type(study)] = follow(study, browser_of_session())
         now.work.ended.wait(PATIENCE)
     now.look()
     return now
@@ -47,17 +58,12 @@ def browser_of_session() -> Callable[[], bool]:
     return partial(runtime.get_instance().is_active_session, run.session_id)
 
 
-def grown(
-    now: Follower[T],
-    draw: Callable[[T], None],
-    far: Callable[[T], tuple[int, int]],
-    n_read: Callable[[T], int] = lambda known: 0,
-) -> None:
-    """Draw what is known, again and again while it grows. Raises what the work raised.
+def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
+    """Draw a study's value, again and again while it grows. Raises what the study raises.
 
-    far: how many are done of how many, which the page says while some are missing. n_read: how
-    many texts a model has read for it, beside the first: a visitor is charged for every tenth.
+    Above it stands how far it is, while it is not whole, with Stop or Go on.
     """
+    now = _followed(study)
     is_going = not (now.is_stopped or now.work.ended.is_set())
     if now.work.error is not None:  # not within the fragment: Streamlit would show it by itself
         raise now.work.error
@@ -65,9 +71,9 @@ def grown(
     @st.fragment(run_every=TICK if is_going else None)
     def part() -> None:
         now.look()
-        _charge(now, n_read)
+        _charge(now)
         is_ended = now.is_stopped or now.work.ended.is_set()
-        is_other = now not in session().following.values()  # another one goes on in its place
+        is_other = now not in session().studies.values()  # another one goes on in its place
         if is_other or (is_going and is_ended):
             st.rerun()
         latest = now.work.latest
@@ -75,17 +81,18 @@ def grown(
             _begun(now, is_ended)
         else:
             if not now.work.is_whole:
-                _far(now, *far(latest))
+                _progress(now, *study.progress(latest))
             draw(latest)
 
     part()
+    return now.work
 
 
-def _charge(now: Follower[T], n_read: Callable[[T], int]) -> None:
-    latest = now.work.latest
+def _charge(now: Follower[Any]) -> None:
+    latest, n_read = now.work.latest, now.work.study.n_read
     if latest is None or now.is_stopped:
         return
-    n = (n_read(latest) - (0 if now.known is None else n_read(now.known))) // AT_ONCE
+    n = (n_read(latest) - (0 if now.before is None else n_read(now.before))) // AT_ONCE
     more, now.n_charged = n - now.n_charged, n
     if more > 0:
         try:
@@ -95,7 +102,7 @@ def _charge(now: Follower[T], n_read: Callable[[T], int]) -> None:
             now.stop()
 
 
-def _begun(now: Follower[T], is_ended: bool) -> None:
+def _begun(now: Follower[Any], is_ended: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="begun"):
         if is_ended:
             st.caption("Nothing is known yet: it was stopped.", width="content")
@@ -105,28 +112,28 @@ def _begun(now: Follower[T], is_ended: bool) -> None:
             _offer_to_stop(now)
 
 
-def _far(now: Follower[T], n_done: int, n_all: int) -> None:
+def _progress(now: Follower[Any], n_done: int, n_all: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="far"):
         if now.is_stopped or now.work.ended.is_set():
-            said = f"Stopped: {n_done:d} of {n_all:d} are done. {literal(now.why)}"
-            st.caption(said, width="content")
+            text = f"Stopped: {n_done:d} of {n_all:d} are done. {literal(now.why)}"
+            st.caption(text, width="content")
             _offer_to_go_on(now)
         else:
             st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
             _offer_to_stop(now)
 
 
-def _offer_to_stop(now: Follower[T]) -> None:
+def _offer_to_stop(now: Follower[Any]) -> None:
     st.button("Stop", icon=":material/stop:", key=f"stop {id(now):d}", on_click=now.stop)
 
 
-def _offer_to_go_on(now: Follower[T]) -> None:
+def _offer_to_go_on(now: Follower[Any]) -> None:
     look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
     st.button("Go on", on_click=_go_on, args=(now,), **look)
 
 
-def _go_on(now: Follower[T]) -> None:
-    known = session().following
-    for slot, each in known.items():
+def _go_on(now: Follower[Any]) -> None:
+    followers = session().studies
+    for sort, each in followers.items():
         if each is now:
-            known[slot] = follow(now.work.name, now.work.make, now.is_open)
+            followers[sort] = follow(now.work.study, now.is_open)

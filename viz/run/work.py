@@ -1,34 +1,30 @@
-"""Work whose result grows: in a thread of its own, for all sessions that wait; it can be stopped.
+"""Work on a study: in a thread of its own, for all sessions that wait; it can be stopped.
 
-A piece of work is a generator; each value that it yields says all that is known so far. Steps of
-all of them take turns: however many are asked for, one runs at a time, while no text that somebody
-entered has steps to take. A long step says `go_on` now and then, and asks for no answer that others
-may be making: it would wait for them, and they for it.
+Steps of all of them take turns: however many are asked for, one runs at a time, while no text that
+somebody entered has steps to take.
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, cast
 
 from transformer.refusal import Refusal
 from viz.run.device_line import WORK, device_line
 from viz.run.kept import KEPT, bytes_of
 from viz.run.line import Place
+from viz.run.study import Study, Value
 
-T = TypeVar("T")
 GONE, CLOSED = 90.0, 10.0
 """Seconds after which nobody looks any more: a page in the background may ask once a minute, one
 that was closed, or lost its connection, asks no more."""
 SLICE = 0.25
 """Seconds for which a piece of work takes its steps before others of its kind take theirs."""
-Make = Callable[[T | None], Iterator[T]]
-"""From what is known already, None at first, to values that know more."""
 
 _lock = Lock()
-_going_on: dict[Hashable, "Work[Any]"] = {}
+_going_on: dict[Study[Any], "Work[Any]"] = {}
 _running: ContextVar["tuple[Work[Any], Place] | None"] = ContextVar("running", default=None)
 """The work of this thread, and its place at the device."""
 
@@ -52,19 +48,29 @@ def go_on() -> None:
             work.since = time.perf_counter()
 
 
-class Work(Generic[T]):
-    """What is known, and whether it is all there is to know."""
+@dataclass(frozen=True, eq=False)
+class Result(Generic[Value]):
+    """What is kept of a study."""
 
-    def __init__(self, name: Hashable, make: Make[T]) -> None:
-        self.name, self.make = name, make
-        kept: tuple[T | None, bool] = KEPT.at_hand(("work", name)) or (None, False)
-        self.latest, self.is_whole = kept
+    value: Value
+    is_whole: bool
+    """Whether it is all there is to know."""
+
+
+class Work(Generic[Value]):
+    """A study that goes on, from what is kept of it."""
+
+    def __init__(self, study: Study[Value]) -> None:
+        self.study = study
+        kept: Result[Value] | None = KEPT.at_hand(study)
+        self.latest: Value | None = kept.value if kept else None
+        self.is_whole = kept is not None and kept.is_whole
         self.since = 0.0
         """When it last came before others; by `time.perf_counter`, in s."""
         self.error: Exception | None = None
         self.ended = Event()
         """It does not go on: it is whole, it failed, or nobody waits for it."""
-        self.followers: list[Follower[T]] = []
+        self.followers: list[Follower[Value]] = []
 
     def is_wanted(self) -> bool:
         """Whether somebody waits for it; else who asks from now on begins it anew."""
@@ -76,15 +82,15 @@ class Work(Generic[T]):
             return is_wanted
 
     def _leave(self) -> None:
-        if _going_on.get(self.name) is self:
-            del _going_on[self.name]
+        if _going_on.get(self.study) is self:
+            del _going_on[self.study]
 
     def run(self) -> None:
         """Go on until it is whole or nobody wants it; what is known then is kept."""
         place = Place(device_line().steps, WORK)
         _running.set((self, place))
         try:
-            values = self.make(self.latest)
+            values = self.study.run(self.latest)
             while not self.is_whole and self.is_wanted():
                 with place.held():
                     self.since = time.perf_counter()
@@ -99,22 +105,21 @@ class Work(Generic[T]):
             self.error = error
         finally:
             if self.latest is not None:
-                kept = (self.latest, self.is_whole)
-                KEPT.put(("work", self.name), kept, bytes_of(kept))
+                KEPT.put(self.study, Result(self.latest, self.is_whole), bytes_of(self.latest))
             with _lock:
                 self._leave()
             self.ended.set()
 
 
 @dataclass(eq=False)
-class Follower(Generic[T]):
-    """A session that waits for a piece of work."""
+class Follower(Generic[Value]):
+    """A session that waits for a study."""
 
-    work: Work[T]
+    work: Work[Value]
     seen: float = field(default_factory=time.perf_counter)
     """When the page asked for it last."""
-    known: T | None = None
-    """What was known when it began to wait."""
+    before: Value | None = None
+    """The value from which it began to wait."""
     n_charged: int = 0
     """Runs, for texts that were read since then."""
     is_stopped: bool = False
@@ -141,21 +146,45 @@ class Follower(Generic[T]):
                 self.work.followers.remove(self)
 
 
-def follow(
-    name: Hashable, make: Make[T], is_open: Callable[[], bool] = lambda: True
-) -> Follower[T]:
-    """Wait for the work of this name, together with whoever does; it begins where nobody does.
+def follow(study: Study[Value], is_open: Callable[[], bool] = lambda: True) -> Follower[Value]:
+    """Wait for a study, together with whoever does; it begins where nobody does.
 
     is_open: whether the session that waits has a browser.
     """
     with _lock:
-        going_on = cast("Work[T] | None", _going_on.get(name))
-        work = Work(name, make) if going_on is None else going_on
-        follower = Follower(work, known=work.latest, is_open=is_open)
+        going_on = cast("Work[Value] | None", _going_on.get(study))
+        work = Work(study) if going_on is None else going_on
+        follower = Follower(work, before=work.latest, is_open=is_open)
         work.followers.append(follower)
         if work.is_whole:
             work.ended.set()
         elif going_on is None:
-            _going_on[name] = work
-            Thread(target=work.run, name="long work", daemon=True).start()
+            _going_on[study] = work
+            Thread(target=work.run, name="study", daemon=True).start()
     return follower
+
+
+def latest(study: Study[Value]) -> Value | None:
+    """Its value as far as it goes now; None where nothing is kept of it."""
+    with _lock:
+        going_on = cast("Work[Value] | None", _going_on.get(study))
+    if going_on is not None:
+        return going_on.latest
+    kept: Result[Value] | None = KEPT.at_hand(study)
+    return kept.value if kept else None
+
+
+def finish(study: Study[Value]) -> Value:
+    """Its value once it is whole: for a figure, a shell, a notebook. Raises what it raises.
+
+    Who has the device's place asks for none: it would wait for itself.
+    """
+    follower = follow(study)
+    try:
+        while not follower.work.ended.wait(CLOSED):
+            follower.look()
+    finally:
+        follower.stop()
+    if follower.work.error is not None:
+        raise follower.work.error
+    return cast(Value, follower.work.latest)

@@ -11,10 +11,11 @@ from threading import Event
 import pytest
 
 from tests.transformer.decoding.test_shared_batch import until
-from viz.run import long_work
+from tests.viz.run.made import Made
+from viz.run import work as works
 from viz.run.device_line import device_line
 from viz.run.kept import KEPT
-from viz.run.long_work import follow
+from viz.run.work import finish, follow, latest
 
 
 @pytest.fixture(autouse=True)
@@ -37,26 +38,26 @@ class Counting:
             yield number
 
 
-def reached(work: long_work.Work[int], number: int) -> None:
+def reached(work: works.Work[int], number: int) -> None:
     while work.latest != number:
         assert not work.ended.wait(0.005)
 
 
 def test_it_stops_and_goes_on_from_there() -> None:
     counting = Counting()
-    first = follow("a", counting)
+    first = follow(Made("a", counting))
     counting.may.release(2)
     reached(first.work, 2)
     first.stop()
     counting.may.release()
     assert first.work.ended.wait(10)
     assert (first.work.latest, first.work.is_whole) == (3, False)
-    again = follow("a", counting)
+    again = follow(Made("a", counting))
     assert again.work is not first.work and again.work.latest == 3
     counting.may.release(2)
     assert again.work.ended.wait(10)
     assert (again.work.latest, again.work.is_whole, counting.begun) == (5, True, 2)
-    assert follow("a", counting).work.ended.is_set() and counting.begun == 2
+    assert follow(Made("a", counting)).work.ended.is_set() and counting.begun == 2
 
 
 def test_it_stops_within_a_step_that_asks_whether_to_go_on() -> None:
@@ -65,20 +66,20 @@ def test_it_stops_within_a_step_that_asks_whether_to_go_on() -> None:
     def searching(known: int | None) -> Iterator[int]:
         while True:
             begun.set()
-            long_work.go_on()
+            works.go_on()
         yield 1
 
-    stopped = follow("search", searching)
+    stopped = follow(Made("search", searching))
     assert begun.wait(10) and not stopped.work.ended.is_set()
     stopped.stop()
     assert stopped.work.ended.wait(10)
     assert (stopped.work.error, stopped.work.latest, stopped.work.is_whole) == (None, None, False)
-    long_work.go_on()  # outside of all work
+    works.go_on()  # outside of all work
 
 
 def test_two_wait_for_one_work_and_one_of_them_stops() -> None:
     counting = Counting()
-    one, other = follow("b", counting), follow("b", counting)
+    one, other = follow(Made("b", counting)), follow(Made("b", counting))
     assert one.work is other.work
     one.stop()
     counting.may.release(5)
@@ -87,20 +88,20 @@ def test_two_wait_for_one_work_and_one_of_them_stops() -> None:
 
 
 def test_nobody_looks_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "GONE", 0.0)
+    monkeypatch.setattr(works, "GONE", 0.0)
     counting = Counting()
-    gone = follow("c", counting)
+    gone = follow(Made("c", counting))
     assert gone.work.ended.wait(10) and not gone.work.is_whole
     assert gone.work.latest is None
 
 
 def test_a_page_that_was_closed_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_work, "CLOSED", 0.0)
+    monkeypatch.setattr(works, "CLOSED", 0.0)
     counting = Counting()
-    opened = follow("open", counting)
+    opened = follow(Made("open", counting))
     counting.may.release(2)
     reached(opened.work, 2)
-    closed = follow("closed", Counting(), lambda: False)
+    closed = follow(Made("closed", Counting()), lambda: False)
     assert closed.work.ended.wait(10) and closed.work.latest is None
     counting.may.release(3)
     assert opened.work.ended.wait(10) and opened.work.is_whole
@@ -111,7 +112,7 @@ def test_short_steps_are_taken_for_a_while_before_those_of_others(
     slice: float, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long a step of other work takes, it does not come after each of them."""
-    monkeypatch.setattr(long_work, "SLICE", slice)
+    monkeypatch.setattr(works, "SLICE", slice)
     steps, found, begun, goes = device_line().steps, list[str](), Event(), Event()
     monkeypatch.setattr(steps, "_patience", inf)
 
@@ -120,16 +121,16 @@ def test_short_steps_are_taken_for_a_while_before_those_of_others(
         assert goes.wait(10)
         for _ in range(4):
             found.append("a")
-            long_work.go_on()
+            works.go_on()
         yield 1
 
     def long(known: None) -> Iterator[int]:
         found.append("b")
         yield 1
 
-    one = follow("short", short).work
+    one = follow(Made("short", short)).work
     assert begun.wait(10)
-    other = follow("long", long).work
+    other = follow(Made("long", long)).work
     until(lambda: steps.n_waiting == 1)
     goes.set()
     assert one.ended.wait(10) and other.ended.wait(10)
@@ -141,7 +142,7 @@ def test_what_it_raises_is_kept_for_those_who_wait() -> None:
         yield 1
         raise ValueError("no")
 
-    failed = follow("d", fails)
+    failed = follow(Made("d", fails))
     assert failed.work.ended.wait(10)
     assert failed.work.latest == 1 and isinstance(failed.work.error, ValueError)
     assert not failed.work.is_whole
@@ -150,7 +151,8 @@ def test_what_it_raises_is_kept_for_those_who_wait() -> None:
 ENDS = """
 import itertools, sys
 import torch
-from viz.run.long_work import follow
+from tests.viz.run.made import Made
+from viz.run.work import follow
 
 def make(known):
     for n in itertools.count(1):
@@ -159,7 +161,7 @@ def make(known):
         yield n
 
 torch.set_num_threads(1)
-work = follow("endless", make).work
+work = follow(Made("endless", make)).work
 while not (work.latest or 0) > 3:
     assert not work.ended.wait(0.01)
 sys.exit(3)
@@ -171,3 +173,22 @@ def test_a_process_ends_as_it_says_while_work_goes_on() -> None:
     root = Path(__file__).parents[3]
     done = subprocess.run([sys.executable, "-c", ENDS], cwd=root, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (3, "")
+
+
+def test_what_is_asked_twice_is_one_study_in_the_cache() -> None:
+    counting = Counting()
+    counting.may.release(5)
+    assert latest(Made("once", counting)) is None
+    assert finish(Made("once", counting)) == finish(Made("once", counting)) == 5
+    assert latest(Made("once", counting)) == 5 and counting.begun == 1
+    assert latest(Made("other", counting)) is None
+
+
+def test_whoever_waits_to_the_end_is_told_what_it_raised() -> None:
+    def fails(known: int | None) -> Iterator[int]:
+        yield 1
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        finish(Made("fails", fails))
+    assert latest(Made("fails", fails)) == 1

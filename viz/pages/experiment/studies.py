@@ -1,0 +1,112 @@
+"""What Experiment computes: heads off, pairs of them, heads over sentences, and patches."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transformer.analysis.ablation import Ablation, ablating
+from transformer.analysis.corpus_sweep import sweep_sentences
+from transformer.analysis.patching import Patching, patching
+from transformer.analysis.sweep_table import Line
+from transformer.analysis.synergy import Synergy, pairs_of, strongest
+from transformer.checkpoint import Checkpoint
+from transformer.inputs import InputError
+from viz.run.request import Request, answer, open_checkpoint
+from viz.run.study import Study
+from viz.run.work import finish, go_on, latest
+
+
+@dataclass(frozen=True)
+class HeadAblation(Study[Ablation]):
+    """Every head off in the answer to a request."""
+
+    request: Request
+
+    def run(self, known: Ablation | None) -> Iterator[Ablation]:
+        request, shown = self.request, answer(self.request)
+        target = shown.recording.target if shown.decoding is not None else None
+        options: dict[str, Any] = {"method": request.method, **dict(request.options)}
+        told = (request.text, target, known, go_on)
+        return ablating(shown.checkpoint, *told, **options)
+
+    def progress(self, value: Ablation) -> tuple[int, int]:
+        return value.progress
+
+    def n_read(self, value: Ablation) -> int:
+        """Outputs that were written again; a class is known without that."""
+        return 0 if value.sweep.known.classes else len(value.written)
+
+
+@dataclass(frozen=True)
+class HeadPairs(Study[Synergy]):
+    """Pairs of the n heads that are worth most."""
+
+    request: Request
+    n: int
+
+    def run(self, known: Synergy | None) -> Iterator[Synergy]:
+        heads = HeadAblation(self.request)
+        ablation = latest(heads)
+        if ablation is None or not ablation.is_measured:
+            ablation = finish(heads)
+        sweep, checkpoint = ablation.sweep, answer(self.request).checkpoint
+        return pairs_of(checkpoint, sweep, strongest(sweep, self.n))
+
+    def progress(self, value: Synergy) -> tuple[int, int]:
+        return len(value.pairs), value.n_asked
+
+
+@dataclass(frozen=True)
+class HeadsOverSentences(Study[list[Line]]):
+    """Every head off in each of several sentences. A request for the checkpoint: of no text."""
+
+    request: Request
+    sentences: tuple[str, ...]
+
+    @classmethod
+    def of(cls, request: Request, sentences: tuple[str, ...]) -> "HeadsOverSentences":
+        """The study of the checkpoint that a request is for."""
+        plain = Request(request.checkpoint, request.version, "", "none")
+        return cls(replace(plain, languages=request.languages), sentences)
+
+    def run(self, known: list[Line] | None) -> Iterator[list[Line]]:
+        return _lines(open_checkpoint(self.request), self.sentences, known or [])
+
+    def progress(self, value: list[Line]) -> tuple[int, int]:
+        return n_done(value), len(self.sentences)
+
+    def n_read(self, value: list[Line]) -> int:
+        return n_done(value)
+
+
+def n_done(lines: Sequence[Line]) -> int:
+    """Sentences."""
+    return len({line.sentence for line in lines})
+
+
+def _lines(
+    checkpoint: Checkpoint, sentences: tuple[str, ...], before: list[Line]
+) -> Iterator[list[Line]]:
+    """Raises InputError where none of the sentences can be read."""
+    left_out: list[str] = []
+    numbered = dict(enumerate(sentences, 1))
+    for lines in sweep_sentences(checkpoint, numbered, before, say=left_out.append):
+        if lines:
+            yield lines
+    if left_out and len(left_out) == len(sentences):
+        raise InputError(f"None of the sentences can be swept: {left_out[0]}")
+
+
+@dataclass(frozen=True)
+class Patches(Study[Patching]):
+    """States and heads of another sentence, each put into the run of a request."""
+
+    request: Request
+    other: str
+
+    def run(self, known: Patching | None) -> Iterator[Patching]:
+        checkpoint = answer(self.request).checkpoint
+        return patching(checkpoint, self.other, self.request.text, known)
+
+    def progress(self, value: Patching) -> tuple[int, int]:
+        return len(value.effects), len(value.edits)
