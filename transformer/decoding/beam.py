@@ -128,6 +128,7 @@ METHOD = Method(
         Option(
             *("repeats", "Repetitions", 0, 0, 9),
             explain="How often the same may stand in succession; 0: as often as it likes.",
+            off=0,
         ),
     ),
     first_for=("source",),

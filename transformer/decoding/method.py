@@ -78,11 +78,18 @@ class Option:
     explain: str = ""
     widest: tuple[float, float] | None = None
     """What a script may give, where that is more than a screen offers."""
+    off: float | None = None
+    """The value at which the option changes nothing; None where there is no such value."""
 
     @property
     def limits(self) -> tuple[float, float]:
         """The least and the most that the method takes."""
         return self.widest or (self.least, self.most)
+
+    @property
+    def is_off_by_default(self) -> bool:
+        """Who says nothing of this option decodes as if there were none."""
+        return self.off is not None and self.default == self.off
 
     @property
     def is_whole(self) -> bool:

@@ -73,6 +73,7 @@ METHOD = Method(
             *("top_k", "Top-k", 0, 0, 500),
             explain="Draw from the k most probable tokens; 0: from all.",
             widest=(0, 2**31 - 1),
+            off=0,
         ),
         Option(
             *("top_p", "Top-p", 0.95, 0.05, 1.0),

@@ -73,18 +73,21 @@ def _whose(request: Request, follows: Request) -> str:
 def how_decoded(request: Request) -> str:
     """The method and its numbers, also those that were not chosen.
 
-    Who has the figure may have another version, with other defaults.
+    Who has the figure may have another version, with other defaults. What is off unless somebody
+    asks for it is left out.
     """
     method = decoding_methods()[request.method]
     chosen = dict(request.options)
-    others = (each for each in method.options if each.name != MAX_LEN.name)
-    numbers = {each.title: chosen.get(each.name, each.default) for each in others}
     most = chosen.get(MAX_LEN.name)
-    said = [] if most is None else [f"at most {counted(int(most), 'token', 'tokens')}"]
-    said += [f"{uncapitalised(name)} {value:g}" for name, value in numbers.items()]
-    named = uncapitalised(method.title)
-    named += "" if method.title.endswith(("search", "ing")) else " decoding"
-    return f"{named} with {', '.join(said)}" if said else named
+    numbers = [] if most is None else [f"at most {counted(int(most), 'token', 'tokens')}"]
+    for option in method.options:
+        value = chosen.get(option.name, option.default)
+        is_off = option.is_off_by_default and value == option.default
+        if option.name != MAX_LEN.name and not is_off:
+            numbers.append(f"{uncapitalised(option.title)} {value:g}")
+    name = uncapitalised(method.title)
+    name += "" if method.title.endswith(("search", "ing")) else " decoding"
+    return f"{name} with {', '.join(numbers)}" if numbers else name
 
 
 def edited(pane: Pane) -> str:

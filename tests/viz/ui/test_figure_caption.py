@@ -24,8 +24,11 @@ SAID = {
         "No special tokens here to hide.",
     ),
     "./?decoding=sample&options.seed=5&options.temperature=0.5": (
-        "(sampling with at most 80 tokens, temperature 0.5, top-k 0, top-p 0.95, seed 5)",
+        "(sampling with at most 80 tokens, temperature 0.5, top-p 0.95, seed 5)",
     ),
+    "./?decoding=sample&options.top_k=5": ("temperature 0.8, top-k 5, top-p 0.95, seed 0)",),
+    "./?decoding=beam&options.repeats=3": ("length penalty 0.6, repetitions 3)",),
+    "./?decoding=beam": ("(beam search with beam size 4, length penalty 0.6)",),
     "./?decoding=greedy&stopped=1": ("“3” (greedy decoding with at most 1 token)", "1 query to 4"),
     "./?edits=cut:cross.1.2.1.1/head-scale:cross.0.1=0.5": (
         "Changed in the model: Cross L1 H2: 7 ↛ 7; Cross L0 H1 × 0.5.",
