@@ -11,6 +11,8 @@ from viz.exhibits.table import Table, Tables
 from viz.theme import Theme
 
 About = Literal["text", "checkpoint", "app"]
+Actions = Mapping[str, Callable[[Any], None]]
+"""What is done with what the browser tells, by the name of that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,10 +21,21 @@ class PictureAt:
 
     picture: Any
     """A `Picture` of an answer, or a `SnapshotPlayer`, which is one of a training."""
-    state: Mapping[str, Any] = field(default_factory=dict)
+    over: Mapping[str, Any] = field(default_factory=dict)
     """Named arguments of the picture's `data` and `says`."""
+    of_text: Mapping[str, Any] = field(default_factory=dict)
+    """Further ones that may fit no other text: which words are pinned, which cell is chosen."""
+    typed: Any = None
+    """The picture that follows what is typed; None: it waits until that is entered."""
+    on: Actions = field(default_factory=dict)
+    """What is done where it is touched."""
     payload: Callable[[], bytes] | None = None
     """The packed numbers, where they are of more than an answer; None: the picture packs them."""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """All that moves over the payload."""
+        return {**self.over, **self.of_text}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,38 +1,43 @@
 """Explore: all heads of all kinds of attention, one of them large, and one of its cells."""
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import astuple, replace
 
 import streamlit as st
 
 from transformer.analysis.reading import Reading, lenses
-from viz.components.head_grid.head_grid import HeadGrid, head_grid
-from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.run.payloads import payload_of
+from viz.components.head_grid.head_grid import HeadGrid
+from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_tokens, turn_to_head
-from viz.state.live_preview import preview
-from viz.state.opened import caption_of
 from viz.state.page import Page, Pane
-from viz.state.state import change, current_theme
+from viz.state.state import change
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_head
 from viz.ui.experiment import experiment_button
 from viz.ui.panel import panel
-from viz.ui.picture import TITLES, choose_picture, composed, picture
-from viz.ui.reading import choose_reading, readable, usable_reading
+from viz.ui.picture import choose_picture, large
+from viz.ui.reading import choose_reading, readable, say_refusal
 from viz.ui.saving import save_head
+from viz.ui.showing import show
 from viz.views.listed import listed
 from viz.views.view import HeadChoice
 
+OFF = "This head is off: it is shown where it looks, but what it sees is left out."
+PLAIN = (
+    "This view always shows the plain weight between one query token and one key token. The "
+    "settings under *Show as* do not apply."
+)
 MOST_CELLS = 2**26
 """Of all heads: 144 heads of 680 tokens. Beyond, the one that is open is sent before all others."""
 
 
 def draw(pane: Pane) -> None:
     """All heads, and one of them large; below, whatever other views of attention there are."""
-    reading = usable_reading(pane)
+    say_refusal(pane)
+    exhibits = _exhibits(pane)
     if on_stage() and pane.screen.tool != "heads":
-        picture(pane.screen.picture, pane, reading)
+        show(pane, exhibits["picture"], pane.screen.picture)
         return
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
@@ -41,16 +46,23 @@ def draw(pane: Pane) -> None:
     n_cells = sum(each.n_cells for each in pane.recording.attentions.values())
     for column, part in parts if n_cells <= MOST_CELLS else reversed(parts):
         with column:
-            part(pane, reading)
+            part(pane, exhibits)
     for name, view in listed("explore", pane.recording).items():
         heads = (each.name for each in view.controls if isinstance(each, HeadChoice))
         panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen above
 
 
-def _grid_of(pane: Pane, reading: Reading) -> tuple[HeadGrid, dict[str, Any]]:
-    """The grid, and its state as the Screen says it: on the page and as a figure."""
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+    """The large picture and the grid."""
+    reading = readable(pane)
+    grid = Exhibit("All heads", _all_heads(pane, reading), is_main=False)
+    return {"picture": large(pane.screen.picture, pane, reading), "grid": grid}
+
+
+def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
     selection, screen = pane.selection, pane.screen
-    return HeadGrid(_readable(pane, reading), reading), {
+    grid = HeadGrid(_readable(pane, reading), reading)
+    over = {
         "selected": (selection.kind, selection.layer, selection.head),
         "show": screen.show,
         "sort": screen.sort,
@@ -62,33 +74,12 @@ def _grid_of(pane: Pane, reading: Reading) -> tuple[HeadGrid, dict[str, Any]]:
         "edited": edited_heads(screen.edits),
         "edits": screen.edits,
     }
-
-
-def _grid(pane: Pane, reading: Reading) -> None:
-    grid, view = _grid_of(pane, reading)
-    pinned = pinned_tokens(pane)
-    data = grid.data(payload_of(pane.answer, grid), current_theme(), pinned=pinned, **view)
-    head_grid(
-        data,
-        "grid",
-        caption_of(pane.answer.request, grid.title(pane.recording)),
-        on_open=lambda head: turn_to_head(pane, *head),
-        on_off=lambda off: switch_off(map(tuple, off)),
-        on_view=lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
-    )
-    preview("grid", grid, **view)
-
-
-def _figures(pane: Pane) -> dict[str, Exhibit]:
-    """The large picture and the grid."""
-    reading = readable(pane)
-    name = pane.screen.picture
-    large, state = composed(name, pane, reading)
-    grid, view = _grid_of(pane, reading)
-    return {
-        "picture": Exhibit(TITLES[name], PictureAt(large, state)),
-        "grid": Exhibit("All heads", PictureAt(grid, view), is_main=False),
+    on: Actions = {
+        "open": lambda head: turn_to_head(pane, *head),
+        "off": lambda off: switch_off(map(tuple, off)),
+        "view": lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     }
+    return PictureAt(grid, over, {"pinned": pinned_tokens(pane)}, grid, on)
 
 
 def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
@@ -98,19 +89,24 @@ def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if lens.why_not(pane.recording, kind) is None)
 
 
-def _large(pane: Pane, reading: Reading) -> None:
+def _grid(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
+    show(pane, exhibits["grid"], "grid")
+
+
+def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
     """One head, below what is chosen for it: which, as what picture, and how it is read."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         choose_head(pane, as_list=True)
         experiment_button()
-        shown = choose_picture(pane)
-        choose_reading(pane, shown)
-        save_head(pane, _figures(pane))
-    selection = pane.selection
-    is_off = (selection.kind, selection.layer, selection.head) in heads_off()
-    if is_off and shown == "inside":  # the sentence of the others says it
-        st.caption("This head is off: it is shown where it looks, but what it sees is left out.")
-    picture(shown, pane, reading)
+        name = choose_picture(pane)
+        choose_reading(pane, name)
+        save_head(pane, exhibits)
+    if name == "inside":
+        if astuple(pane.selection) in heads_off():  # the sentence of the others says it
+            st.caption(OFF)
+        if replace(readable(pane), rows="produced", words=False) != Reading():
+            st.caption(PLAIN)
+    show(pane, exhibits["picture"], name)
 
 
-PAGE = Page("explore", "Explore", "Look", 1, draw, exhibits=_figures, edits="made")
+PAGE = Page("explore", "Explore", "Look", 1, draw, exhibits=_exhibits, edits="made")

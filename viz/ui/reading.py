@@ -93,9 +93,8 @@ def readable(pane: Pane) -> Reading:
     return reading if refusal is None else replace(reading, lens="weight")
 
 
-def usable_reading(pane: Pane) -> Reading:
-    """The same, with a sentence why where the lens refuses."""
+def say_refusal(pane: Pane) -> None:
+    """Why the chosen lens shows nothing here, if it does not."""
     refusal = lenses()[pane.reading.lens].why_not(pane.recording, pane.selection.kind)
     if refusal is not None:
         note(f"{refusal} Shown: the weights.")
-    return readable(pane)

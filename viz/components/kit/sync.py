@@ -7,6 +7,7 @@ the browser shows is newer than what the server says.
 
 import secrets
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -20,6 +21,7 @@ News = dict[str, Any]
 _HEARD, _VERSIONS, _TOKEN = "heard", "versions", "token"
 
 
+@cache
 def mountable(component: Component) -> Callable[..., None]:
     """Tell Streamlit of a component, once. The result, called with data and a key, shows it.
 

@@ -8,7 +8,7 @@ import streamlit as st
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
-from viz.exhibits.exhibit import Exhibit, PictureAt
+from viz.exhibits.exhibit import Exhibit
 from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
@@ -26,9 +26,10 @@ from viz.ui.figure_caption import edited as all_edits
 from viz.ui.figure_caption import known_as
 from viz.ui.made_with import known_fingerprint
 from viz.ui.panel import metric_texts, show_figure, view_shown
-from viz.ui.picture import TITLES, choose_picture, composed, picture
-from viz.ui.reading import choose_reading, readable, usable_reading
+from viz.ui.picture import choose_picture, large
+from viz.ui.reading import choose_reading, readable, say_refusal
 from viz.ui.saving import for_a_paper
+from viz.ui.showing import show
 from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
@@ -96,27 +97,29 @@ def _lacks(letter: str, panes: dict[str, Pane]) -> str:
 
 def _pictures(panes: dict[str, Pane]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        shown = choose_picture(panes["A"], "inside")
-        choose_reading(panes["A"], shown)
-        for_a_paper(panes["A"], _large(panes, shown), "paper compared")
+        name = choose_picture(panes["A"], "inside")
+        choose_reading(panes["A"], name)
+        exhibits = _heads(panes, name)
+        for_a_paper(panes["A"], exhibits, "paper compared")
     for column, (letter, pane) in zip(st.columns(2, gap="large"), panes.items(), strict=True):
         with column:
-            name = literal(_heading(letter, panes)[1:])
-            st.markdown(f"**{literal(letter)}**{name}{_lacks(letter, panes)}")
-            picture(shown, pane, usable_reading(pane))
+            heading = literal(_heading(letter, panes)[1:])
+            st.markdown(f"**{literal(letter)}**{heading}{_lacks(letter, panes)}")
+            say_refusal(pane)
+            show(pane, exhibits[letter.lower()], f"{name}{pane.suffix}")
 
 
-def _large(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
+def _heads(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
     """Both heads as they stand beside each other."""
-    found = {}
+    exhibits = {}
     for letter, pane in panes.items():
-        drawn, state = composed(name, pane, readable(pane))
-        heading = f"{TITLES[name]}, {_heading(letter, panes)}"
-        found[letter.lower()] = Exhibit(heading, PictureAt(drawn, state), pane=pane)
-    return found
+        exhibit = large(name, pane, readable(pane))
+        title = f"{exhibit.title}, {_heading(letter, panes)}"
+        exhibits[letter.lower()] = replace(exhibit, title=title)
+    return exhibits
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     """Both heads, and their difference. Raises Refusal where B is not there."""
     open_linked(pane.screen.checkpoint_b)
     if problem := missing(pane):
@@ -124,7 +127,7 @@ def _figures(pane: Pane) -> dict[str, Exhibit]:
     panes = _panes(pane)
     name = pane.screen.picture if pane.screen.picture != "inside" else "arrows"
     recording, first, other = _compared(panes)
-    return _large(panes, name) | {
+    return _heads(panes, name) | {
         view: _told(view_shown(view, pane, recording, first=first, second=other), panes)
         for view in listed("compare", recording)
         if why_not(recording, first, other) is None
@@ -187,6 +190,6 @@ PAGE = Page(
     draw,
     choices=_choices,
     below_tokens=choose_second,
-    exhibits=_figures,
+    exhibits=_exhibits,
     edits="own",
 )

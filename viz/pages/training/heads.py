@@ -97,7 +97,7 @@ def heads_figures(pane: Pane) -> dict[str, Exhibit]:
 def _shown(pane: Pane, course: Course, version: int, metric: Metric) -> Exhibit:
     player, place = SnapshotPlayer(pane.selection, metric.name), _place(pane, course.steps)
     packed = partial(_payload, pane, course, version, player)
-    content = PictureAt(player, {"place": place}, packed)
+    content = PictureAt(player, {"place": place}, payload=packed)
     return Exhibit(player.title, content, player.says(course, place))
 
 
