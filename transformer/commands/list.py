@@ -7,6 +7,7 @@ from transformer.checkpoint import CheckpointError, checkpoints_folder
 from transformer.commands.command import Command, Result
 from transformer.extras import NotInstalled
 from transformer.formats.opening import format_of
+from transformer.natural_order import natural
 from transformer.refusal import Refusal
 
 
@@ -18,7 +19,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> Result:
     """Name -> title. Raises CheckpointError where there is none."""
     try:
-        inside = sorted(options.folder.iterdir())
+        inside = sorted(options.folder.iterdir(), key=lambda path: natural(path.name))
     except OSError as error:
         raise CheckpointError(f"{options.folder} cannot be read: {error.strerror}.") from error
     titles = {path.name: title for path in inside if (title := _title(path)) is not None}

@@ -22,9 +22,15 @@ def listed(names: Iterable[object], most: int) -> str:
     return ", ".join(map(shown, every[:most])) + more
 
 
-def reason(error: Exception, most: int = 300) -> str:
-    """What a library says of a stranger's file, as the end of a sentence without its full stop."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> str:
+    """What a library says of a stranger's file, as the end of a sentence without its full stop.
+
+    without: texts to leave out, such as a server's folders.
+    """
+    text = str(error)
+    for each in without:
+        text = text.replace(each, "")
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     if isinstance(error, KeyError) and lines:
         lines[0] = f"it has no {lines[0]}"
     if len(lines) > 1 and lines[0].endswith(":"):

@@ -7,9 +7,12 @@ import os
 import stat
 import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 from transformer.files.found import Misfit
 
+POINTER = b"version https://git-lfs.github.com/"
+UNFETCHED = "is a Git LFS pointer: the file itself was not fetched (git lfs pull does it)"
 _KINDS = (
     (stat.S_ISDIR, "is a folder, where a file belongs"),
     (stat.S_ISFIFO, "is a pipe, where a file belongs"),
@@ -21,10 +24,8 @@ def read_regular(file: Path, most: int) -> bytes:
     """What a file holds. most: bytes, at most. Raises Misfit, which goes on after its name."""
     try:
         _require_regular(file.stat())
-        # It may have been replaced since: a pipe must not be waited for now either.
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, "rb") as opened:  # noqa: PTH123 (of a descriptor)
-            found = os.fstat(descriptor)
+        with _opened(file) as opened:
+            found = os.fstat(opened.fileno())
             _require_regular(found)
             _require_size(found.st_size, most)
             content = opened.read(most + 1)  # it may grow while it is read
@@ -35,6 +36,8 @@ def read_regular(file: Path, most: int) -> bytes:
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
     _require_size(len(content), most)
+    if content.startswith(POINTER):
+        raise Misfit(UNFETCHED)
     return content
 
 
@@ -42,10 +45,20 @@ def require_regular(file: Path) -> None:
     """For readers that open files by themselves. Raises Misfit as `read_regular` does."""
     try:
         _require_regular(file.stat())
+        with _opened(file) as opened:
+            first = opened.read(len(POINTER))
     except FileNotFoundError as error:
         raise Misfit("is missing") from error
     except (OSError, ValueError) as error:
         raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
+    if first == POINTER:
+        raise Misfit(UNFETCHED)
+
+
+def _opened(file: Path) -> BinaryIO:
+    """It may have been replaced since it was looked at: a pipe must not be waited for."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    return open(descriptor, "rb")  # noqa: PTH123 (of a descriptor)
 
 
 def is_zip_file(file: Path) -> bool:

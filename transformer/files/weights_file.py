@@ -20,6 +20,7 @@ from transformer.files.found import Found, Misfit, Tensors
 from transformer.files.regular_file import is_zip_file, require_regular
 from transformer.files.tensors import UNMAPPED
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
+from transformer.files.wrapping import unwrapped, without_common
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -35,8 +36,8 @@ MOST_PARTS = 8192
 
 WEIGHTS = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
 OPTIONS = ("model_args", "settings", "opt", "args", "hparams", "hyper_parameters", "config")
-PREFIXES = ("_orig_mod.", "module.", "model.")
-"""What torch.compile, DataParallel and Lightning put before every name."""
+LIGHTNING = "model."
+"""What Lightning puts before every name, if its module calls the model so."""
 
 
 def read_weights(file: Path) -> Found:
@@ -119,9 +120,10 @@ def _unwrapped(loaded: Any) -> Found:
         raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
     wrapped = next((loaded[key] for key in WEIGHTS if _is_state(loaded.get(key))), loaded)
     tensors = {str(name): value for name, value in wrapped.items() if _may_be_weights(value)}
-    for prefix in PREFIXES:
-        if tensors and all(name.startswith(prefix) for name in tensors):
-            tensors = {name.removeprefix(prefix): value for name, value in tensors.items()}
+    names = unwrapped(tensors)
+    if all(name.startswith(LIGHTNING) for name in names):
+        names = without_common(names)
+    tensors = {name: tensors[was] for name, was in names.items()}
     if wrapped is not loaded and _is_state(loaded.get("generator")):  # OpenNMT-py
         generator = loaded["generator"].items()
         tensors |= {f"generator.{name}": t for name, t in generator if isinstance(t, Tensor)}

@@ -94,6 +94,8 @@ def _fault(path: Path) -> str:
     """Why no format fits, after the path's name."""
     if not path.exists():
         return "is not there"
+    if next(path.glob("snapshots/*/config.json"), None):
+        return "is a folder of the hub's cache: open one of its snapshots/"
     if path.suffix or not path.is_file():
         return "is not a checkpoint"
     return (

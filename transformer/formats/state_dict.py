@@ -26,7 +26,7 @@ from transformer.formats.format import Format
 from transformer.formats.hugging_face import LIT_MODEL
 from transformer.formats.in_library import InLibrary, open_in_library
 from transformer.formats.mappings.mapping import CodeMapping, LibraryMapping, OtherCode
-from transformer.formats.translate import Translated, mappings, recognise, translate
+from transformer.formats.translate import Translated, mappings, recognised, translate
 from transformer.formats.unmapped import unmapped_contents
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
 from transformer.inspection.contents import Contents, our_contents
@@ -117,7 +117,7 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
     folder = file.parent
     with _in_a_sentence(file):
         found = read_weights(file)
-        mapping = recognise(found)
+        mapping, found = recognised(found)
         found = replace(_with_settings(found, mapping, folder), choices=_sidecar(folder))
         if isinstance(mapping, LibraryMapping):
             return open_in_library(mapping, found, folder)

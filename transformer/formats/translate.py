@@ -13,6 +13,7 @@ from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
 from transformer.files.foreign_text import listed, shown
 from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.wrapping import without_common
 from transformer.formats.mappings.mapping import CodeMapping, OtherCode, same
 from transformer.formats.renaming import NAMED, renamed, require_all, require_shapes, their_name
 from transformer.inspection.contents import Expected, compare, expect
@@ -52,9 +53,21 @@ def mappings() -> Mapping[str, OtherCode]:
 
 def recognise(found: Found) -> OtherCode:
     """The codebase that names its tensors like this. Raises Misfit."""
-    for mapping in mappings().values():
-        if mapping.tells(found):
-            return mapping
+    return recognised(found)[0]
+
+
+def recognised(found: Found) -> tuple[OtherCode, Found]:
+    """The codebase, and the tensors without what somebody's own class put before every name.
+
+    Raises Misfit.
+    """
+    names = {name: name for name in found.tensors}
+    while names:
+        inside = found.having({name: found.tensors[was] for name, was in names.items()})
+        for mapping in mappings().values():
+            if mapping.tells(inside):
+                return mapping, inside
+        names = without_common(names)
     if any(OURS.match(name) for name in found.tensors):
         raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
     raise Misfit(

@@ -1,5 +1,6 @@
 """The library raises errors of many kinds over files: here each of them becomes one sentence."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,10 +30,17 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
     except ImportError as error:
         raise CheckpointError(
             f"{path.name} is in Hugging Face's format and needs a package that is not here: "
-            f"{reason(error)}."
+            f"{_reason(path, error)}."
         ) from error
     except Exception as error:
-        raise CheckpointError(f"{path.name}: {what} cannot be read: {reason(error)}.") from error
+        said = _reason(path, error)
+        raise CheckpointError(f"{path.name}: {what} cannot be read: {said}.") from error
+
+
+def _reason(path: Path, error: Exception) -> str:
+    """What the library says, without the folders that the checkpoint lies in."""
+    parents = {path.absolute().parent, path.resolve().parent}
+    return reason(error, without=[f"{parent}{os.sep}" for parent in parents])
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from transformer.hugging_face.sizes import (
     check_sizes,
 )
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.hugging_face.weights import open_weights
+from transformer.hugging_face.weights import FILES, open_weights
 from transformer.tokenizer import IdTokenizer
 
 
@@ -77,6 +77,9 @@ def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
     cls = model_class(path, config)
     # What leads out of the folder or swells when read is refused.
     source = open_weights(path)
+    for file, why in source.faults.items():
+        if file.endswith(FILES):
+            raise CheckpointError(f"{path.name}: {file} {why}.")
     check_layers(path, config, len(source.stored))
     check_size(path, cls, config)
     with in_a_sentence(path, "the weights"):

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.found import Misfit
+from transformer.files.regular_file import require_regular
 from transformer.hugging_face.failure import building
 
 WEIGHTS = ("*.safetensors", "*.bin")
@@ -50,7 +52,13 @@ def check_files(path: Path) -> None:
         if file.exists() and not (file.is_file() or file.is_dir()):
             raise CheckpointError(f"{path.name}: {file.name} is a pipe or a device, and no file.")
     for file in {file for pattern in READ for file in path.glob(pattern)}:
-        n_bytes = file.stat().st_size if file.is_file() else 0
+        if not file.is_file():
+            continue
+        try:
+            require_regular(file)
+        except Misfit as error:
+            raise CheckpointError(f"{path.name}: {file.name} {error}.") from error
+        n_bytes = file.stat().st_size
         if n_bytes > LARGEST_READ:
             raise CheckpointError(
                 f"{path.name}: {file.name} has {n_bytes:,} bytes, and at most {LARGEST_READ:,} are "

@@ -3,11 +3,20 @@
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.foreign_text import listed
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles, open_pickles
 from transformer.files.tensors import TensorSource
+from transformer.natural_order import natural
 
 WHOLE, PICKLED = "model.safetensors", "pytorch_model.bin"
+FILES = (".safetensors", ".bin")
+"""How files of weights end, whole ones and parts."""
+OTHERS = (
+    *("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.pth", "*.pt", "*.ckpt", "*.npz", "*.incomplete"),
+    *("*.safetensors", "*.bin"),
+)
+"""Files that are named where those that are read are missing."""
 LARGEST_INDEX = 2**27
 """Bytes of an index that are read: a name of every tensor of the largest models is less."""
 
@@ -18,7 +27,9 @@ def open_weights(path: Path) -> TensorSource:
         names = [file] if (path / file).is_file() else _parts(path, f"{file}.index.json")
         if names:
             return SafetensorsFiles(path, names) if file == WHOLE else open_pickles(path, names)
-    raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}.")
+    others = sorted({file.name for pattern in OTHERS for file in path.glob(pattern)}, key=natural)
+    beside = f"; {listed(others, 3)} is not read" if others else ""
+    raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}{beside}.")
 
 
 def _parts(path: Path, index: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What a training left in its folder: a log of its steps, and the model as it was at some of them.
 
 Ours are in history.json and snapshots/, those of Hugging Face's Trainer in trainer_state.json and
-in folders checkpoint-500.
+in folders checkpoint-500; others keep folders or files of any name that ends in a number.
 """
 
 import os
@@ -13,6 +13,7 @@ from typing import Any
 
 from transformer.checkpoint import HISTORY, SNAPSHOTS, CheckpointError
 from transformer.files.json_file import read_json
+from transformer.training.numbered import numbered_beside, numbered_in
 
 TRAINER_STATE = "trainer_state.json"
 """Hugging Face's log of a training, in its folder and in each checkpoint of it."""
@@ -39,12 +40,13 @@ def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
     is known and is another one. What a link points to outside the folder does not belong to it.
     """
     folder = run_folder(path)
-    ours = ((file.stem, file) for file in (folder / SNAPSHOTS).glob("*.safetensors"))
-    theirs = ((each.name.rpartition("-")[2], each) for each in folder.glob("checkpoint-*/"))
+    ours = {file.stem: file for file in (folder / SNAPSHOTS).glob("*.safetensors")}
+    numbered = {int(s): file for s, file in ours.items() if re.fullmatch("[0-9]{1,15}", s)}
+    theirs = numbered_beside(path) or numbered_in(folder)
     found = {
-        int(step): Snapshot(int(step), file)
-        for step, file in (*theirs, *ours)
-        if re.fullmatch("[0-9]{1,15}", step) and _lies_in(file, folder)
+        step: Snapshot(step, file)
+        for step, file in (*theirs.items(), *numbered.items())
+        if _lies_in(file, folder)
     }
     end = _final_step(folder)
     if found and end is not None and end > max(found):
@@ -63,7 +65,7 @@ def run_folder(path: Path) -> Path:
     """The folder of the training that a checkpoint, or a snapshot, comes from."""
     if path.parent.name == SNAPSHOTS and path.suffix == ".safetensors":
         return path.parent.parent
-    return path.parent if re.fullmatch("checkpoint-[0-9]+", path.name) else path
+    return path.parent if numbered_beside(path) else path
 
 
 def training_rows(path: Path, snapshots: Sequence[Snapshot]) -> list[dict[str, float]]:

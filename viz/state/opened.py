@@ -14,6 +14,7 @@ import streamlit as st
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
 from transformer.formats.own_module import offered
+from transformer.natural_order import natural
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
 from viz.run.request import Request, is_loaded, open_checkpoint, size_of
@@ -35,11 +36,11 @@ def shipped_names() -> list[str]:
     """The checkpoints that lie beside the app, or where the operator keeps them."""
     folder = checkpoints_folder()
     try:
-        found = sorted(path for path in folder.iterdir())
+        found = sorted(folder.iterdir(), key=lambda path: natural(path.name))
     except OSError:
         return []
     names = [path.name for path in found if _is_listed(path)]
-    return sorted(names, key=lambda name: name != "en-de")
+    return sorted(names, key=lambda name: name != "en-de")  # which keeps the others' order
 
 
 def _is_listed(path: Path) -> bool:

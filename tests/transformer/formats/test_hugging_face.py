@@ -412,6 +412,54 @@ def test_a_pickle_that_swells_is_not_unpacked(broken: Path) -> None:
     refused(broken, "is packed, which torch.save does not do; save it again")
 
 
+POINTER = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 20480\n"
+DAMAGES = {
+    "missing": (lambda file: file.unlink(), "is missing"),
+    "pointer": (lambda file: file.write_text(POINTER), "is a Git LFS pointer"),
+    "cut": (lambda file: os.truncate(file, file.stat().st_size // 2), "is not a whole"),
+    "empty": (lambda file: os.truncate(file, 0), "is not a whole"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("kind", ["safetensors", "bin"])
+@pytest.mark.parametrize("which", [0, 1, -1])
+def test_a_part_that_is_damaged_is_named_and_where_it_lies_is_not(
+    tmp_path: Path, damage: str, kind: str, which: int
+) -> None:
+    model: Any = build("GPT-2")
+    folder = tmp_path / "parts"
+    model.save_pretrained(folder, max_shard_size="8KB")
+    files = sorted(folder.glob("model-*.safetensors"))
+    if kind == "bin":
+        weights = {file: load_file(file) for file in files}
+        index = {"metadata": {}, "weight_map": {}}
+        for file, tensors in weights.items():
+            name = file.with_suffix(".bin").name.replace("model", "pytorch_model")
+            torch.save(tensors, folder / name)
+            index["weight_map"] |= dict.fromkeys(tensors, name)
+            file.unlink()
+        (folder / "model.safetensors.index.json").unlink()
+        (folder / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+        files = sorted(folder.glob("pytorch_model-*.bin"))
+    harm, said = DAMAGES[damage]
+    harm(files[which])
+    with pytest.raises(CheckpointError, match=f"^parts: {files[which].name} {said}") as caught:
+        load_checkpoint(folder, "cpu")
+    assert str(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_any_file_may_be_a_pointer(broken: Path, name: str) -> None:
+    (broken / name).write_text(POINTER)
+    refused(broken, f"{name} is a Git LFS pointer")
+
+
+def test_weights_of_another_library_are_named(broken: Path) -> None:
+    (broken / "model.safetensors").rename(broken / "model.Q4_K_M.gguf")
+    refused(broken, r"model\.Q4_K_M\.gguf is not read")
+
+
 @pytest.mark.parametrize("name", ["generation_config.json", "tokenizer.json"])
 def test_files_without_an_end(broken: Path, name: str) -> None:
     (broken / name).unlink(missing_ok=True)
