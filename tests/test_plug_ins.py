@@ -115,7 +115,17 @@ def screen(tree: Path, found: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_page_is_in_the_navigation(screen: dict[str, Any]) -> None:
     assert screen["titles"][0] == "Explore" and screen["titles"][-1] == "Numbers"
-    assert "3 kinds of attention in copy" in screen["numbers"]
+    assert "3 kinds of attention in copy" in screen["numbers"][0]
+
+
+def test_a_choice_of_a_page_survives_in_its_address(screen: dict[str, Any]) -> None:
+    _, chosen, opened = screen["numbers"]
+    assert any(re.fullmatch(r"\d+ layers of attention in copy", text) for text in chosen)
+    assert opened == chosen
+    address, of_other = screen["address"]
+    assert address == {"page": "numbers", "numbers_of": "layers"}
+    assert of_other == {"page": "numbers", "checkpoint": "other"}
+    assert screen["unread"] == ["numbers_of=heads"]
 
 
 def test_a_study_grows_on_its_page(screen: dict[str, Any]) -> None:

@@ -3,13 +3,17 @@
 `parse` and `spell` are each other's inverse. The fields are the table: each says how it is spelled
 and what it is about. None means "as the model or the page says"; whoever draws decides what that
 is. A kind, layer, head or checkpoint that does not exist is set to None (viz/state/mending.py).
+What only one page reads is declared by that page: in viz/fields, or by its PAGE.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, replace
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
+from transformer.discover import discover
+from viz.choice import CHECKPOINT, HEAD, REQUEST, PageFields, choice, choices
 from viz.spelling import (
     EDITS,
     NAME,
@@ -30,165 +34,170 @@ T = TypeVar("T")
 FIRST_PAGE = "explore"
 """The page at the address without a path."""
 
-REQUEST = frozenset(
-    ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
-)
-"""What the model is asked."""
-HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
+SECOND = frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
-CHECKPOINT = frozenset(("checkpoint",))
 STORY = frozenset(("story",))
 QUESTION = REQUEST | STORY | {"scene"}
 """What makes the question of a scene another one."""
-
-
-def _choice(spelling: Spelling, default: Any = None, about: frozenset[str] = frozenset()) -> Any:
-    """A field. about: the fields that it belongs to: once one changes, the default holds again."""
-    return field(default=default, metadata={"spelling": spelling, "about": about})
 
 
 @dataclass(frozen=True)
 class Screen:
     """What is on the screen; the name of a field is its name in the address."""
 
-    page: str = _choice(NAME, FIRST_PAGE)
+    page: str = choice(NAME, FIRST_PAGE)
     """Spelled as the path."""
 
-    story: str | None = _choice(NAME)
+    story: str | None = choice(NAME)
     """Told beside what is shown: the name of a shipped one, or a path. Whoever changes something
     stays in its scene."""
-    scene: int = _choice(WHOLE, 1, STORY)
+    scene: int = choice(WHOLE, 1, STORY)
     """Of the story, counted from 1."""
-    role: str | None = _choice(one_of("stage", "presenter", "audience"), None, STORY)
+    role: str | None = choice(one_of("stage", "presenter", "audience"), None, STORY)
     """What a window of a talk is for; None: the story stands in a strip above the picture."""
-    room: str | None = _choice(NAME, None, STORY)
+    room: str | None = choice(NAME, None, STORY)
     """The code of a talk that is being given."""
-    guess: tuple[int, ...] | None = _choice(WHOLES, None, QUESTION)
+    guess: tuple[int, ...] | None = choice(WHOLES, None, QUESTION)
     """The points that were put on the words of a scene's question; () where nobody guessed. None:
     it is not answered yet."""
-    draft: str | None = _choice(NAME)
+    draft: str | None = choice(NAME)
     """The code of the story that is put together."""
-    checkpoint: str | None = _choice(NAME)
+    checkpoint: str | None = choice(NAME)
     """The name of a shipped one, or a path."""
-    made_with: str | None = _choice(NAME, None, CHECKPOINT)
+    made_with: str | None = choice(NAME, None, CHECKPOINT)
     """How the SHA-256 of the checkpoint begins that a figure was made with; None: of no figure."""
-    text: str | None = _choice(TEXT)
-    decoding: str | None = _choice(NAME, None, CHECKPOINT)
-    options: tuple[tuple[str, float], ...] = _choice(NUMBERS, ())
+    text: str | None = choice(TEXT)
+    decoding: str | None = choice(NAME, None, CHECKPOINT)
+    options: tuple[tuple[str, float], ...] = choice(NUMBERS, ())
     """Of the decoding methods, by their names, in order."""
-    source_language: str | None = _choice(NAME)
-    target_language: str | None = _choice(NAME)
-    edits: tuple[str, ...] = _choice(EDITS, (), CHECKPOINT)
+    source_language: str | None = choice(NAME)
+    target_language: str | None = choice(NAME)
+    edits: tuple[str, ...] = choice(EDITS, (), CHECKPOINT)
     """What is changed in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
-    tool: str = _choice(one_of("look", "heads", "arrows"), "look")
+    tool: str = choice(one_of("look", "heads", "arrows"), "look")
     """What a click does: show, switch a head off, or cut an arrow."""
-    stopped: int | None = _choice(WHOLE, None, REQUEST)
+    stopped: int | None = choice(WHOLE, None, REQUEST)
     """The tokens after which the writing of this text was stopped."""
 
-    lens: str = _choice(NAME, "weight")
-    rows: str = _choice(one_of("produced", "read"), "produced")
-    tokens: str | None = _choice(one_of("words", "pieces"), None, CHECKPOINT)
-    special: str = _choice(one_of("shown", "hidden", "renormalised"), "shown")
+    lens: str = choice(NAME, "weight")
+    rows: str = choice(one_of("produced", "read"), "produced")
+    tokens: str | None = choice(one_of("words", "pieces"), None, CHECKPOINT)
+    special: str = choice(one_of("shown", "hidden", "renormalised"), "shown")
 
-    kind: str | None = _choice(NAME, None, CHECKPOINT)
-    layer: int | None = _choice(WHOLE, None, CHECKPOINT)
-    head: int | None = _choice(WHOLE, None, CHECKPOINT)
-    mean: bool = _choice(YES, False)
+    kind: str | None = choice(NAME, None, CHECKPOINT)
+    layer: int | None = choice(WHOLE, None, CHECKPOINT)
+    head: int | None = choice(WHOLE, None, CHECKPOINT)
+    mean: bool = choice(YES, False)
     """Instead of the head, the mean of its layer's heads."""
-    picture: str = _choice(one_of("arrows", "map", "inside"), "arrows")
-    path: bool = _choice(YES, False)
-    own_scale: bool = _choice(YES, False)
+    picture: str = choice(one_of("arrows", "map", "inside"), "arrows")
+    path: bool = choice(YES, False)
+    own_scale: bool = choice(YES, False)
     """Whether the shade of each head goes up to its own largest weight."""
-    column: str = _choice(one_of("one", "two"), "one")
+    column: str = choice(one_of("one", "two"), "one")
     """How many columns of a paper a figure is as wide as."""
-    heads: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | HEAD)
+    heads: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | HEAD)
     """Those that are overlaid; () is none at all."""
-    lines: int = _choice(WHOLE, 5)
+    lines: int = choice(WHOLE, 5)
     """Of each row the strongest so many; 0 is all."""
-    pins: tuple[str, ...] = _choice(PINS, (), REQUEST | {"kind", "tokens", "special"})
-    cell: tuple[int, int] | None = _choice(PAIR, None, REQUEST | {"kind"})
+    pins: tuple[str, ...] = choice(PINS, (), REQUEST | {"kind", "tokens", "special"})
+    cell: tuple[int, int] | None = choice(PAIR, None, REQUEST | {"kind"})
     """Positions of query and key."""
-    show: str = _choice(NAME, "maps")
-    sort: str = _choice(NAME, "layer")
-    top: int = _choice(WHOLE, 0)
+    show: str = choice(NAME, "maps")
+    sort: str = choice(NAME, "layer")
+    top: int = choice(WHOLE, 0)
 
-    checkpoint_b: str | None = _choice(NAME)
-    edited_b: bool = _choice(YES, False)
+    checkpoint_b: str | None = choice(NAME)
+    edited_b: bool = choice(YES, False)
     """Whether B is A with `edits`, where it is of no other checkpoint."""
-    own_b: bool = _choice(YES, False)
+    own_b: bool = choice(YES, False)
     """Whether B, with edits, writes by itself; else it reads what A wrote."""
-    same_head: bool = _choice(YES, False)
+    same_head: bool = choice(YES, False)
     """Whether B shows the head that A shows, and A that of B, where they are of two runs."""
-    kind_b: str | None = _choice(NAME, None, SECOND)
-    layer_b: int | None = _choice(WHOLE, None, SECOND)
-    head_b: int | None = _choice(WHOLE, None, SECOND)
-    heads_b: tuple[int, ...] | None = _choice(WHOLES, None, REQUEST | SECOND | HEAD_B)
-    cell_b: tuple[int, int] | None = _choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
+    kind_b: str | None = choice(NAME, None, SECOND)
+    layer_b: int | None = choice(WHOLE, None, SECOND)
+    head_b: int | None = choice(WHOLE, None, SECOND)
+    heads_b: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | SECOND | HEAD_B)
+    cell_b: tuple[int, int] | None = choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
 
-    step: int = _choice(WHOLE, 0, REQUEST)
+    step: int = choice(WHOLE, 0, REQUEST)
     """Of decoding."""
 
-    experiment: str | None = _choice(NAME)
-    """Which one the page Experiment shows."""
-    sweep_sort: str = _choice(NAME, "change")
-    """By the total "change", by "layer", or by a word: "word 3"."""
-    sweep_kind: str = _choice(NAME, "all", CHECKPOINT)
-    """Whose heads a sweep shows."""
-    sweep_pairs: int = _choice(WHOLE, 0)
-    """Of how many heads all pairs are tried."""
-    sweep_over: str = _choice(one_of("sentence", "sentences"), "sentence")
-    """What is swept: the sentence above, or those that were entered for it."""
-    sweep_sentences: str | None = _choice(TEXT, None, CHECKPOINT)
-    """One per line; None: the checkpoint's examples."""
-    patch_from: str | None = _choice(TEXT)
-    """The sentence from which states and heads are put into `text`."""
-
-    view: str | None = _choice(NAME)
-    controls: tuple[tuple[str, str], ...] = _choice(NAMES, ())
+    view: str | None = choice(NAME)
+    controls: tuple[tuple[str, str], ...] = choice(NAMES, ())
     """Of the views, by their names, in order."""
 
-    inspect: str | None = _choice(NAME)
-    tensor: str | None = _choice(NAME)
-    tensor_rows: tuple[int, int] | None = _choice(PAIR, None, CHECKPOINT | {"tensor"})
+    inspect: str | None = choice(NAME)
+    tensor: str | None = choice(NAME)
+    tensor_rows: tuple[int, int] | None = choice(PAIR, None, CHECKPOINT | {"tensor"})
     """The first and the last one."""
-    tensor_columns: tuple[int, int] | None = _choice(PAIR, None, CHECKPOINT | {"tensor"})
-    pooling: str = _choice(one_of("largest", "mean"), "largest")
-    kind_circuit: str | None = _choice(NAME, None, CHECKPOINT)
-    layer_circuit: int | None = _choice(WHOLE, None, CHECKPOINT)
-    head_circuit: int | None = _choice(WHOLE, None, CHECKPOINT)
-    circuit_words: str | None = _choice(TEXT)
-    split: str | None = _choice(TEXT)
-    piece: str = _choice(TEXT, "")
-    table: str | None = _choice(NAME)
+    tensor_columns: tuple[int, int] | None = choice(PAIR, None, CHECKPOINT | {"tensor"})
+    pooling: str = choice(one_of("largest", "mean"), "largest")
+    kind_circuit: str | None = choice(NAME, None, CHECKPOINT)
+    layer_circuit: int | None = choice(WHOLE, None, CHECKPOINT)
+    head_circuit: int | None = choice(WHOLE, None, CHECKPOINT)
+    circuit_words: str | None = choice(TEXT)
+    split: str | None = choice(TEXT)
+    piece: str = choice(TEXT, "")
+    table: str | None = choice(NAME)
 
-    mask_text: str | None = _choice(TEXT)
-    mask_kind: str | None = _choice(NAME)
-    masks: str = _choice(one_of("used", "textbook"), "used")
+    mask_text: str | None = choice(TEXT)
+    mask_kind: str | None = choice(NAME)
+    masks: str = choice(one_of("used", "textbook"), "used")
     """What the model closes, or what the textbook does."""
 
-    topic: str | None = _choice(NAME)
-    position: int = _choice(WHOLE, 0)
+    topic: str | None = choice(NAME)
+    position: int = choice(WHOLE, 0)
     """Of the target, where labels are smoothed."""
-    epsilon: float | None = _choice(NUMBER)
-    d_model: int | None = _choice(WHOLE)
-    warmup: int | None = _choice(WHOLE)
-    log: bool = _choice(YES, False)
-    snapshot: int | None = _choice(WHOLE, None, REQUEST)
+    epsilon: float | None = choice(NUMBER)
+    d_model: int | None = choice(WHOLE)
+    warmup: int | None = choice(WHOLE)
+    log: bool = choice(YES, False)
+    snapshot: int | None = choice(WHOLE, None, REQUEST)
     """The step of training at which it was taken."""
-    metric: str | None = _choice(NAME)
+    metric: str | None = choice(NAME)
 
-    d: int | None = _choice(WHOLE)
-    k: int | None = _choice(WHOLE)
-    n: int | None = _choice(WHOLE)
-    r: int | None = _choice(WHOLE)
+    d: int | None = choice(WHOLE)
+    k: int | None = choice(WHOLE)
+    n: int | None = choice(WHOLE)
+    r: int | None = choice(WHOLE)
+
+    own: tuple[tuple[str, Any], ...] = field(default=())
+    """Pairs of name and value, of what single pages declare: those that are not the default, in
+    the order of the address."""
+
+    def of(self, record: type[T]) -> T:
+        """The choices of one page, as the record that declares them."""
+        known: type = record
+        return record(**{name: value for name, value in self.own if name in choices(known)})
 
 
-_FIELDS = {each.name: each for each in fields(Screen)}
+_DECLARED: dict[str, PageFields] = {}
+"""By name, the pages that declare choices in their own file."""
+
+
+def declare(own: PageFields) -> None:
+    """Let the choices of a page be part of every Screen, and of its address."""
+    if own.name not in _DECLARED:
+        _DECLARED[own.name] = own
+        all_choices.cache_clear()
+
+
+@cache
+def all_choices() -> dict[str, Field[Any]]:
+    """Every choice by its name, in the order of an address."""
+    pages: dict[str, PageFields] = discover("viz.fields", "FIELDS") | _DECLARED
+    table: dict[str, Field[Any]] = {}
+    for name, each in [*choices(Screen).items(), ("", None)]:
+        for page in (page for _, page in sorted(pages.items()) if page.before == name):
+            table |= page.fields
+        if each is not None:
+            table[name] = each
+    return table
 
 
 def parse(address: Mapping[str, str]) -> Screen:
     """The screen that an address names, its path as "page"; what cannot be read is the default."""
-    return Screen(**{name: _read(name, address) for name in _FIELDS})
+    return put(Screen(), **{name: _read(each, address) for name, each in all_choices().items()})
 
 
 def unread(address: Mapping[str, str]) -> list[str]:
@@ -198,7 +207,7 @@ def unread(address: Mapping[str, str]) -> list[str]:
 
 def _is_read(name: str, text: str) -> bool:
     field_name, dot, entry = name.partition(".")
-    known = _FIELDS.get(field_name)
+    known = all_choices().get(field_name)
     if known is None or bool(dot and entry) != known.metadata["spelling"].has_entries:
         return False
     try:
@@ -208,14 +217,14 @@ def _is_read(name: str, text: str) -> bool:
     return name != "edits" or len(read) == len(set(text.split("/")))
 
 
-def _read(name: str, address: Mapping[str, str]) -> Any:
-    spelling: Spelling = _FIELDS[name].metadata["spelling"]
+def _read(known: Field[Any], address: Mapping[str, str]) -> Any:
+    spelling: Spelling = known.metadata["spelling"]
     if spelling.has_entries:
-        return _entries(spelling, f"{name}.", address)
+        return _entries(spelling, f"{known.name}.", address)
     try:
-        return spelling.read(address[name])
+        return spelling.read(address[known.name])
     except (KeyError, ValueError):
-        return _FIELDS[name].default
+        return known.default
 
 
 def _entries(
@@ -234,10 +243,10 @@ def _entries(
 def spell(screen: Screen) -> dict[str, str]:
     """The address of a screen, its path as "page"; defaults stay out of it."""
     said: dict[str, str] = {}
-    for name, each in _FIELDS.items():
-        spelling, value = each.metadata["spelling"], getattr(screen, name)
+    for name, each in all_choices().items():
+        spelling, value = each.metadata["spelling"], value_of(screen, name)
         if spelling.has_entries:
-            said |= {f"{name}.{entry}": spelling.write(chosen) for entry, chosen in value}
+            said |= {f"{name}.{entry}": spelling.write(of_entry) for entry, of_entry in value}
         elif value != each.default:
             said[name] = spelling.write(value)
     return said
@@ -256,14 +265,36 @@ def link(screen: Screen) -> str:
     return f"./{page}?{query(screen)}"
 
 
+def value_of(screen: Screen, name: str) -> Any:
+    """The choice of this name, whether all pages read it or one."""
+    if name in choices(Screen):
+        return getattr(screen, name)
+    return dict(screen.own).get(name, all_choices()[name].default)
+
+
+def put(screen: Screen, **values: Any) -> Screen:
+    """The screen with these values and nothing else changed, as `replace` does it."""
+    common = {name: value for name, value in values.items() if name in choices(Screen)}
+    if len(common) == len(values):
+        return replace(screen, **common)
+    own, known = dict(screen.own) | values, all_choices()
+    if unknown := own.keys() - known.keys():
+        raise TypeError(f"A screen has no {', '.join(sorted(unknown))}.")
+    pairs = ((name, own[name]) for name in known if name in own and name not in common)
+    left = tuple((name, value) for name, value in pairs if value != known[name].default)
+    return replace(screen, **common, own=left)
+
+
 def choose(screen: Screen, **changes: Any) -> Screen:
     """The screen with these choices, and with the defaults of all that belonged to the old ones."""
-    changed = {name for name, value in changes.items() if getattr(screen, name) != value}
+    changed = {name for name, value in changes.items() if value_of(screen, name) != value}
     left: dict[str, Any] = {
-        name: each.default for name, each in _FIELDS.items() if each.metadata["about"] & changed
+        name: each.default
+        for name, each in all_choices().items()
+        if each.metadata["about"] & changed
     }
-    chosen = replace(screen, **(left | changes))
-    return _locked(chosen, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
+    new = put(screen, **left | changes)
+    return _locked(new, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
 
 
 def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
@@ -273,14 +304,14 @@ def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
     pairs = [(f"{name}_b", name) for name in sorted(HEAD)]
     if is_told_by_b:
         pairs = [(to, of) for of, to in pairs]
-    follows = {to: getattr(screen, of) for to, of in pairs}
-    is_one = all(getattr(screen, name) == value for name, value in follows.items())
+    follows = {to: value_of(screen, of) for to, of in pairs}
+    is_one = all(value_of(screen, name) == value for name, value in follows.items())
     return screen if is_one else choose(screen, **follows)
 
 
 def default(name: str) -> Any:
     """What a field says where nothing was chosen."""
-    return _FIELDS[name].default
+    return all_choices()[name].default
 
 
 def with_entry(

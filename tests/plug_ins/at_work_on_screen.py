@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from viz.components.kit.pack import unpack
+from viz.screen import choose, spell, unread
 
 NAVIGATION = st.navigation
 titles: list[str] = []
@@ -83,6 +84,10 @@ if __name__ == "__main__":
     read = page("explore", lens="excess")
     grid, view = header(read, "head_grid"), header(read, "head_view")
     (lenses,) = AppTest.from_function(lens_list).run().selectbox
+    (of,) = (group for group in numbers.button_group if group.label == "Of")
+    of.set_value("layers").run()
+    chosen = numbers.session_state["session"].screen
+    of_numbers = [said(page("numbers")), said(numbers), said(page("numbers", **spell(chosen)))]
     (views,) = (group for group in positions.button_group if group.label == "View")
     views.set_value("encoding_sizes").run()
     assert not positions.exception, positions.exception
@@ -91,7 +96,9 @@ if __name__ == "__main__":
     facts = {
         "family": decoding.value,
         "titles": titles,
-        "numbers": said(numbers),
+        "numbers": of_numbers,
+        "address": [spell(chosen), spell(choose(chosen, checkpoint="other"))],
+        "unread": unread({"numbers_of": "layers"}) + unread({"numbers_of": "heads"}),
         "study": said(grown("beginnings", text="3 7 2 9")),
         "lens": [lenses.options, lenses.value, grid["lens"]["title"], view["lens"]["title"]],
         "metrics": [metric["title"] for metric in grid["metrics"]],

@@ -1,14 +1,29 @@
 """The Screen and its spelling: each other's inverse, for every screen and for any address."""
 
 import random
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from transformer.discover import discover
 from viz import spelling
-from viz.screen import Screen, choose, default, link, parse, query, spell, with_entry
+from viz.choice import choices
+from viz.fields.experiment import ExperimentFields
+from viz.screen import (
+    Screen,
+    all_choices,
+    choose,
+    default,
+    link,
+    parse,
+    put,
+    query,
+    spell,
+    value_of,
+    with_entry,
+)
 from viz.spelling import Spelling
 
 NASTY = [
@@ -84,14 +99,12 @@ def entries(rng: random.Random, value: Any) -> tuple[tuple[str, Any], ...]:
 def some_screen(rng: random.Random) -> Screen:
     """About half of the fields are chosen."""
     chosen: dict[str, Any] = {}
-    for each in fields(Screen):
+    for name, each in all_choices().items():
         if rng.random() < 0.5:
             spelled = each.metadata["spelling"]
-            is_one = each.name in CHOICES
-            chosen[each.name] = (
-                rng.choice(CHOICES[each.name]) if is_one else MAKERS[id(spelled)](rng)
-            )
-    return Screen(**chosen)
+            is_one = name in CHOICES
+            chosen[name] = rng.choice(CHOICES[name]) if is_one else MAKERS[id(spelled)](rng)
+    return put(Screen(), **chosen)
 
 
 @pytest.mark.parametrize("seed", range(200))
@@ -108,7 +121,7 @@ def test_every_screen_reads_back(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(200))
 def test_any_address_is_a_screen(seed: int) -> None:
     rng = random.Random(seed)
-    names = [each.name for each in fields(Screen)] + ["options.x", "options.", "controls.y", "?"]
+    names = [*all_choices(), "options.x", "options.", "controls.y", "own", "?"]
     address = {rng.choice(names): some_text(rng) for _ in range(12)}
     screen = parse(address)
     assert parse(spell(screen)) == screen
@@ -182,11 +195,29 @@ def test_a_lock_keeps_both_panes_at_one_head() -> None:
 
 
 def test_what_a_field_belongs_to_is_there() -> None:
-    names = {each.name for each in fields(Screen)}
-    for each in fields(Screen):
-        assert each.metadata["about"] < names
-        assert each.name not in each.metadata["about"]
-        assert parse({}) == Screen() and default(each.name) == getattr(Screen(), each.name)
+    for name, each in all_choices().items():
+        assert each.metadata["about"] < all_choices().keys()
+        assert name not in each.metadata["about"]
+        assert default(name) == value_of(Screen(), name)
+    assert parse({}) == Screen()
+
+
+def test_choices_of_a_page_are_read_as_its_record() -> None:
+    screen = parse({"layer": "2", "sweep_sort": "layer", "sweep_over": "sentences"})
+    own = screen.of(ExperimentFields)
+    assert (own.sweep_sort, own.sweep_over, own.sweep_pairs) == ("layer", "sentences", 0)
+    assert put(screen, sweep_sort="change", sweep_over="sentence") == Screen(layer=2)
+    assert choose(screen, checkpoint="copy", sweep_pairs=4).of(ExperimentFields).sweep_pairs == 4
+    with pytest.raises(TypeError):
+        put(screen, sweep="layer")
+
+
+def test_choices_of_a_page_are_those_of_one_that_there_is() -> None:
+    pages, declared = discover("viz.pages", "PAGE"), discover("viz.fields", "FIELDS")
+    assert declared.keys() <= pages.keys()
+    names = [name for each in declared.values() for name in each.fields]
+    assert len(names) == len(set(names)) and set(names).isdisjoint(choices(Screen))
+    assert all(each.before in {"", *choices(Screen)} for each in declared.values())
 
 
 def test_entries_stay_in_order() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from transformer.analysis.selection import Selection
-from viz.screen import Screen, query
+from viz.screen import Screen, put, query, value_of
 from viz.state.state import session
 
 
@@ -16,11 +16,11 @@ def mend_head(shown: Selection, suffix: str = "") -> None:
     suffix: of the fields that name it.
     """
     screen = session().screen
-    said = {name: getattr(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")}
+    said = {name: value_of(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")}
     wrong = [name for name, value in said.items() if value not in (None, getattr(shown, name))]
     left: dict[str, Any] = {f"{name}{suffix}": None for name in wrong}
     if left:
-        mend(replace(screen, **left))
+        mend(put(screen, **left))
         st.rerun()
 
 

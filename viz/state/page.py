@@ -9,10 +9,11 @@ from transformer.analysis.reading import Reading, lenses
 from transformer.analysis.selection import Selection
 from transformer.checkpoint import About
 from transformer.models.family import Family
+from viz.choice import PageFields
 from viz.exhibits.exhibit import Exhibit
 from viz.run.previews import Derive
 from viz.run.request import Answer, Request
-from viz.screen import Screen
+from viz.screen import Screen, declare, value_of
 
 Shows = Literal["sentence", "checkpoint", "nothing"]
 """What is chosen at the top of a page: a sentence and all that makes a model answer it; only the
@@ -86,7 +87,7 @@ class Pane:
 
     def chosen(self, name: str) -> Any:
         """The field of the Screen of this name that belongs to this pane."""
-        return getattr(self.screen, f"{name}{self.suffix}")
+        return value_of(self.screen, f"{name}{self.suffix}")
 
 
 def _nothing(pane: Pane) -> None:
@@ -129,6 +130,12 @@ class Page:
     edits: Literal["none", "own", "shown", "made"] = "none"
     """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
     its answer is of the model unchanged, and the page itself says what is changed."""
+    fields: type | None = None
+    """The record of its own choices, where no file of viz/fields declares them: `Screen.of`."""
+
+    def __post_init__(self) -> None:
+        if self.fields is not None:
+            declare(PageFields(self.name, self.fields))
 
     @property
     def has_pictures(self) -> bool:
@@ -151,7 +158,7 @@ def chosen_head(
     screen: Screen, recording: Recording, default: Selection, suffix: str = ""
 ) -> Selection:
     """The head that these fields of the Screen name; the default where it does not exist."""
-    chosen = [getattr(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")]
+    chosen = [value_of(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")]
     kinds = list(recording.attentions)
     kind = next(each for each in (chosen[0], default.kind, *kinds) if each in kinds)
     attention = recording.attentions[kind]

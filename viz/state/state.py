@@ -17,7 +17,7 @@ from viz.run.request import Answer, Request
 from viz.run.study import Study
 from viz.run.work import Follower
 from viz.run.writing import Reader
-from viz.screen import Screen, choose, default, with_entry
+from viz.screen import Screen, choose, default, value_of, with_entry
 from viz.stories.story import Scene
 from viz.theme import Theme, theme
 
@@ -143,7 +143,7 @@ def bound_entry(name: str, entry: str, value: Any, usual: Any = None) -> dict[st
     """The same for one entry of a field that has entries."""
 
     def choose_entry(new: Any) -> None:
-        entries = getattr(session().screen, name)
+        entries = value_of(session().screen, name)
         change(**{name: with_entry(entries, entry, None if new == usual else new)})
 
     return widget(entry, value, choose_entry)

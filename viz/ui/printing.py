@@ -13,7 +13,7 @@ from viz.paper.figure import COLUMN, PAGE, Figure, of_component
 from viz.paper.record import Record, versions
 from viz.run.payloads import payload_of
 from viz.run.request import Request
-from viz.screen import Screen, query
+from viz.screen import Screen, put, query
 from viz.state.opened import title
 from viz.state.page import Pane
 from viz.theme import LIGHT, Theme
@@ -115,7 +115,7 @@ def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
         asked = first.answer.request
         screen = _whole_screen(first, asked, known_fingerprint(asked.checkpoint))
         own: dict[str, Any] = {"kind": chosen.kind, "layer": chosen.layer, "head": chosen.head}
-        return replace(screen, **{f"{name}{pane.suffix}": it for name, it in own.items()})
+        return put(screen, **{f"{name}{pane.suffix}": it for name, it in own.items()})
     begins = sha256[:DIGITS] or None
     screen = replace(pane.screen, checkpoint=request.checkpoint, made_with=begins)
     if pane.shown is None:

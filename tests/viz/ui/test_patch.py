@@ -10,6 +10,7 @@ from tests.viz.ui.test_app import SHIPPED, folder, screen, start
 from tests.viz.ui.test_experiment import outputs, press
 from transformer import decode, load_checkpoint
 from transformer.analysis.patching import pair_of, patching
+from viz.fields.experiment import ExperimentFields
 from viz.pages.experiment.patch import EXAMPLES
 
 __all__ = ["folder"]
@@ -34,7 +35,7 @@ def n_kept(app: AppTest) -> int:
 
 def test_the_example_fills_in_both_sentences_and_every_effect_is_shown(folder: Path) -> None:
     app = press(opened(), "Example")
-    assert (screen(app).patch_from, screen(app).text) == (A, B)
+    assert (screen(app).of(ExperimentFields).patch_from, screen(app).text) == (A, B)
     *_, last = patching(load_checkpoint(folder / "copy"), A, B)
     shown = re.findall(r'title="[^"]*: effect ([+−]?[\d.]+)"', maps(app))
     assert [float(each.replace("−", "-")) for each in shown] == pytest.approx(

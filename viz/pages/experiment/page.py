@@ -1,6 +1,7 @@
 """Experiment: the model is changed in many ways, one after the other, and the effects compared."""
 
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.experiment import ExperimentFields
 from viz.pages.experiment.patch import patch_figures, patch_page
 from viz.pages.experiment.sweep import sweep_figures, sweep_page
 from viz.state.page import Page, Pane
@@ -14,12 +15,12 @@ FIGURES = {"sweep": sweep_figures, "patch": patch_figures}
 def draw(pane: Pane) -> None:
     """The chosen experiment."""
     titles = {name: name.capitalize() for name in DRAW}
-    chosen = pane.screen.experiment
+    chosen = pane.screen.of(ExperimentFields).experiment
     DRAW[choose_one("Experiment", "experiment", titles, chosen, label_visibility="collapsed")](pane)
 
 
 def _figures(pane: Pane) -> dict[str, Exhibit]:
-    return FIGURES.get(pane.screen.experiment or "", sweep_figures)(pane)
+    return FIGURES.get(pane.screen.of(ExperimentFields).experiment or "", sweep_figures)(pane)
 
 
 PAGE = Page(

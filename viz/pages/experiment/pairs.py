@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer.analysis.synergy import Synergy, n_pairs
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.experiment import ExperimentFields
 from viz.figures.pairs_table import PairOff, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.studies import HeadPairs
@@ -35,7 +36,7 @@ def choose_pairs(pane: Pane) -> int:
         n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in NUMBERS if n <= n_heads
     }
     look: Any = {"width": 300, "label_visibility": "collapsed"}
-    said = pane.screen.sweep_pairs
+    said = pane.screen.of(ExperimentFields).sweep_pairs
     return choose_one("Pairs", "sweep_pairs", titles, said, as_list=True, **look)
 
 

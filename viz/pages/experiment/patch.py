@@ -17,6 +17,7 @@ from transformer.vocabulary import source_side
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv
+from viz.fields.experiment import ExperimentFields
 from viz.figures.patch_maps import patch_cell, patch_map, patch_maps
 from viz.figures.token_lines import token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
@@ -61,7 +62,7 @@ def patch_page(pane: Pane) -> None:
 
 def _choose(pane: Pane) -> str:
     """What stands in the field of A; an example fills in both."""
-    said = pane.screen.patch_from or ""
+    said = pane.screen.of(ExperimentFields).patch_from or ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Sentence A, whose states and heads are put into B, the sentence above",
@@ -89,7 +90,7 @@ def _effects(known: Patching, pane: Pane) -> None:
 
 def patch_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of all patches, each of which is tried first. Raises Refusal."""
-    other = (pane.screen.patch_from or "").strip()
+    other = (pane.screen.of(ExperimentFields).patch_from or "").strip()
     if not other:
         return {}
     known = finish(Patches(pane.answer.request, other))
@@ -98,7 +99,8 @@ def patch_figures(pane: Pane) -> dict[str, Exhibit]:
 
 def _shown(known: Patching, pane: Pane) -> Exhibit:
     a, b = map(_word, known.pair.names)
-    said = f"Effects of states and heads of “{pane.screen.patch_from}”, each put into this sentence"
+    other = pane.screen.of(ExperimentFields).patch_from
+    said = f"Effects of states and heads of “{other}”, each put into this sentence"
     said += f", in log p({a}) − log p({b})"
     return Exhibit("Patches", patch_maps(_maps(known, pane)), said)
 

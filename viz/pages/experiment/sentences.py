@@ -9,6 +9,7 @@ from transformer.analysis.sweep_table import Line, as_csv
 from transformer.edits import parse
 from transformer.inputs import InputError
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.experiment import ExperimentFields
 from viz.figures.means_table import MeanOff, means_table
 from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
@@ -68,7 +69,7 @@ def sentences_figures(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, 
 def _text_of(pane: Pane) -> tuple[str, str]:
     """The checkpoint's sentences, one per line, and those that are swept."""
     examples = "\n".join(pane.checkpoint.about.examples) or pane.answer.request.text
-    said = pane.screen.sweep_sentences
+    said = pane.screen.of(ExperimentFields).sweep_sentences
     return examples, examples if said is None else said
 
 

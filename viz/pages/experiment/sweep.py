@@ -14,6 +14,7 @@ from transformer.words import word_groups
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change, Table
 from viz.export import sweep_csv
+from viz.fields.experiment import ExperimentFields
 from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
@@ -77,7 +78,7 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
 
 def _choose_over(pane: Pane) -> str:
     titles = {"sentence": "This sentence", "sentences": "Several sentences"}
-    said = pane.screen.sweep_over
+    said = pane.screen.of(ExperimentFields).sweep_over
     return choose_one("Over", "sweep_over", titles, said, label_visibility="collapsed")
 
 
@@ -91,16 +92,17 @@ def _columns(pane: Pane) -> list[str]:
 
 def sweep_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of all heads, each of which is tried first. Raises Refusal."""
-    kinds, said = list(pane.recording.attentions), pane.screen.sweep_kind
-    kinds = [said] if said in kinds else kinds
-    words = _columns(pane) if pane.screen.sweep_over == "sentence" else []
+    own = pane.screen.of(ExperimentFields)
+    kinds = list(pane.recording.attentions)
+    kinds = [own.sweep_kind] if own.sweep_kind in kinds else kinds
+    words = _columns(pane) if own.sweep_over == "sentence" else []
     sorts = _sorts(words)
-    sort = pane.screen.sweep_sort if pane.screen.sweep_sort in sorts else next(iter(sorts))
-    if pane.screen.sweep_over == "sentences":
+    sort = own.sweep_sort if own.sweep_sort in sorts else next(iter(sorts))
+    if own.sweep_over == "sentences":
         return sentences_figures(pane, kinds, sort)
     known = finish(HeadAblation(pane.answer.request))
     found = {"sweep": _shown(known, pane, words, kinds, sort)}
-    return found | pairs_figures(pane, pane.screen.sweep_pairs)
+    return found | pairs_figures(pane, own.sweep_pairs)
 
 
 def _choose_kinds(pane: Pane) -> Sequence[str]:
@@ -108,7 +110,7 @@ def _choose_kinds(pane: Pane) -> Sequence[str]:
     if len(kinds) < 2:
         return kinds
     titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
-    said = pane.screen.sweep_kind
+    said = pane.screen.of(ExperimentFields).sweep_kind
     chosen = choose_one("Heads", "sweep_kind", titles, said, label_visibility="collapsed")
     return kinds if chosen == "all" else [chosen]
 
@@ -121,7 +123,7 @@ def _sorts(words: Sequence[str]) -> dict[str, str]:
 def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
     titles = _sorts(words)
     look: Any = {"width": 220, "label_visibility": "collapsed"}
-    said = pane.screen.sweep_sort
+    said = pane.screen.of(ExperimentFields).sweep_sort
     return choose_one("Sorted", "sweep_sort", titles, said, as_list=True, **look)
 
 
