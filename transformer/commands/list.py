@@ -6,8 +6,8 @@ from pathlib import Path
 from transformer.checkpoint import CheckpointError, checkpoints_folder
 from transformer.commands.command import Command, Result
 from transformer.extras import NotInstalled
+from transformer.files.natural_order import natural
 from transformer.formats.opening import format_of
-from transformer.natural_order import natural
 from transformer.refusal import Refusal
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_text import listed
 from transformer.files.json_file import read_json
+from transformer.files.natural_order import natural
 from transformer.files.tensor_files import SafetensorsFiles, open_pickles
 from transformer.files.tensors import TensorSource
-from transformer.natural_order import natural
 
 WHOLE, PICKLED = "model.safetensors", "pytorch_model.bin"
 FILES = (".safetensors", ".bin")

@@ -13,8 +13,8 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
+from transformer.files.natural_order import natural
 from transformer.formats.own_module import offered
-from transformer.natural_order import natural
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
 from viz.run.request import Request, is_loaded, open_checkpoint, size_of
