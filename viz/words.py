@@ -43,6 +43,26 @@ class Word:
 
 _ALL = (
     Word(
+        name="ablation",
+        title="head ablation",
+        sentence=(
+            "A head is switched off, so that its layer gives what the other heads do, and the "
+            "change of the output says what the head was worth."
+        ),
+        formula=r"\log p(y \vert z^h = 0) - \log p(y)",
+        source="Michel et al. 2019",
+    ),
+    Word(
+        name="activation_patching",
+        title="activation patching",
+        sentence=(
+            "A state or a head of one run stands in for the same one of another run, and the "
+            "change of the output says what it carries."
+        ),
+        formula=r"x^l_i = x'^l_i",
+        source="Meng et al. 2022, section 2; Zhang and Nanda 2023",
+    ),
+    Word(
         name="bits",
         title="bit",
         sentence=(
@@ -134,6 +154,16 @@ _ALL = (
         spellings=("heads",),
         illustration="head",
         stands_in=HEADS,
+    ),
+    Word(
+        name="intervention",
+        title="intervention",
+        sentence=(
+            "A change of the model while it runs (here: an edit). What the output does then shows "
+            "a cause, which weights by themselves do not."
+        ),
+        formula=r"p(y \vert \mathrm{do}(z = z'))",
+        source="Pearl 2009, chapter 3; Vig et al. 2020",
     ),
     Word(
         name="jensen_shannon",

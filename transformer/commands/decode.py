@@ -25,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--edit",
         action="append",
         default=[],
-        help="change the model, as in head-off:cross.2.3; may be repeated",
+        help="change the model (an intervention), as in head-off:cross.2.3; may be repeated",
     )
 
 

@@ -144,7 +144,7 @@ def _count(text: str) -> int:
 
 COMMAND = Command(
     "sweep",
-    "switch every head off, one by one, on a file's sentences",
+    "head ablation: switch every head off, one by one, on a file's sentences",
     add_arguments,
     run,
     text,

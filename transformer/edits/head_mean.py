@@ -17,7 +17,8 @@ EDIT = EditKind(
     of="head",
     explain=(
         "For every word the head gives its mean over the words of a run that nothing changes, of "
-        "this sentence or of one that is written here; a target is what greedy decoding writes."
+        "this sentence or of one that is written here; a target is what greedy decoding writes. "
+        "This is mean ablation."
     ),
     formula=r"z^h_i = \frac{1}{n} \sum_j z^h_j",
     source="Wang et al. 2022, section 2.2",

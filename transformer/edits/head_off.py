@@ -17,7 +17,7 @@ EDIT = EditKind(
     of="head",
     explain=(
         "What the head gives is set to 0 before the output projection mixes it with the others: "
-        "the layer gives what its other heads and its bias do."
+        "the layer gives what its other heads and its bias do. This is head ablation."
     ),
     formula=r"z^h = 0",
     source="Michel et al. 2019",

@@ -23,7 +23,7 @@ from viz.ui.proofs import proof_button
 TOOLS = {"look": "Look", "heads": "Switch heads off", "arrows": "Cut arrows"}
 HELP = {
     "look": "",
-    "heads": "A click on a head in the grid switches it off, and on again.",
+    "heads": "A click on a head in the grid switches it off (head ablation), and on again.",
     "arrows": "A click on an arrow, or on a cell of the heat map, cuts it.",
 }
 MOST_SHOWN = 12
@@ -93,7 +93,7 @@ def experiment_button() -> None:
         icon=":material/experiment:",
         key="experiment on",
         type="primary" if is_on else "secondary",
-        help="Switch heads off and cut arrows, and see what the model writes then",
+        help="Interventions: switch heads off, cut arrows, and see what the model writes then",
         on_click=lambda: change(tool="look" if is_on else "heads"),
     )
 

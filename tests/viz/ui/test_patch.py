@@ -76,3 +76,14 @@ def test_examples_suit_the_shipped_checkpoints(name: str) -> None:
     reads, tokens = checkpoint.family.reads, checkpoint.about.tokenizer
     pair = pair_of(checkpoint, *(EXAMPLES.get(tokens) or EXAMPLES[reads]))
     assert pair.clean - pair.plain > 2
+
+
+@pytest.mark.parametrize("experiment", ["sweep", "patch"])
+def test_who_searches_the_page_finds_an_experiment_by_its_names(
+    folder: Path, experiment: str
+) -> None:
+    app = start(page="experiment", experiment=experiment)
+    buttons = [option.content for each in app.get("button_group") for option in each.proto.options]
+    texts = " ".join((*buttons, *(each.value for each in app.caption))).lower()
+    for name in ("head ablation", "activation patching", "intervention"):
+        assert name in texts, name

@@ -108,7 +108,7 @@ def markdown(name: str, file: str, n: int, base: float, found: Found) -> str:
         f"defaults, BLEU {base:.2f} with all heads. A cell is BLEU less that; * differs "
         f"significantly (paired bootstrap of {N_SAMPLES} samples, p < {P}).\n",
     ]
-    titles = {"off": "One head off", "only": "Only one head in its layer"}
+    titles = {"off": "One head off (ablation)", "only": "Only one head in its layer"}
     for what, title in titles.items():
         parts += [f"## {title}\n", _sentence(found[what], base)]
         for kind in dict.fromkeys(edit.place for edit in found[what]):

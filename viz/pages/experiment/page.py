@@ -1,22 +1,41 @@
 """Experiment: the model is changed in many ways, one after the other, and the effects compared."""
 
+from typing import Any
+
+import streamlit as st
+
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
 from viz.pages.experiment.patch import patch_figures, patch_page
 from viz.pages.experiment.sweep import sweep_figures, sweep_page
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
+from viz.ui.words import help_of
 
 DRAW = {"sweep": sweep_page, "patch": patch_page}
-"""By the name in the address; the title is that name."""
+"""By the name in the address."""
+TITLES = {"sweep": "Sweep (head ablation)", "patch": "Patch (activation patching)"}
 FIGURES = {"sweep": sweep_figures, "patch": patch_figures}
 
 
 def draw(pane: Pane) -> None:
     """The chosen experiment."""
-    titles = {name: name.capitalize() for name in DRAW}
-    chosen = pane.screen.of(ExperimentFields).experiment
-    DRAW[choose_one("Experiment", "experiment", titles, chosen, label_visibility="collapsed")](pane)
+    with st.container(horizontal=True, vertical_alignment="center", key="experiments"):
+        look: Any = {"label_visibility": "collapsed", "width": "content"}
+        text = pane.screen.of(ExperimentFields).experiment
+        chosen = choose_one("Experiment", "experiment", TITLES, text, **look)
+        _explain(chosen)
+    DRAW[chosen](pane)
+
+
+def _explain(name: str) -> None:
+    """The intervention in a sentence, and its card."""
+    if name == "patch":
+        help = help_of("activation_patching", "intervention")
+        st.caption("An intervention: states and heads of one run in another.", help=help)
+    else:
+        help = help_of("ablation", "intervention")
+        st.caption("An intervention: every head off, one at a time.", help=help)
 
 
 def _figures(pane: Pane) -> dict[str, Exhibit]:

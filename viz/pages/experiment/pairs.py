@@ -56,7 +56,7 @@ def pairs_figures(pane: Pane, n: int) -> dict[str, Exhibit]:
 
 
 def _shown(known: Synergy, pane: Pane) -> Exhibit:
-    return Exhibit("Pairs of heads", pairs_table(_rows(known, pane)), SAYS)
+    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows(known, pane)), SAYS)
 
 
 def _rows(known: Synergy, pane: Pane) -> list[PairOff]:

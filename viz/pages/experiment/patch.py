@@ -102,7 +102,7 @@ def _shown(known: Patching, pane: Pane) -> Exhibit:
     other = pane.screen.of(ExperimentFields).patch_from
     said = f"Effects of states and heads of “{other}”, each put into this sentence"
     said += f", in log p({a}) − log p({b})"
-    return Exhibit("Patches", patch_maps(_maps(known, pane)), said)
+    return Exhibit("Patches (activation patching)", patch_maps(_maps(known, pane)), said)
 
 
 def _said(known: Patching, pane: Pane) -> str:

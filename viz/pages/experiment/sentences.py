@@ -75,7 +75,7 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 
 def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
     return Exhibit(
-        "Heads over sentences",
+        "Heads over sentences (ablation)",
         means_table(_rows(lines, pane, kinds, sort)),
         f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {SAYS}",
         about="checkpoint",

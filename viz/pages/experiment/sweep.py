@@ -168,7 +168,7 @@ def _shown(
         change = signed(most.total, decimals_of(most.total))
         said += f", in nats. {most.title} changes the whole output most, by {change}"
     return Exhibit(
-        "Sweep of heads",
+        "Sweep of heads (ablation)",
         _table(known, rows, words),
         said,
     )
