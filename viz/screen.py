@@ -18,7 +18,6 @@ from viz.spelling import (
     EDITS,
     NAME,
     NAMES,
-    NUMBER,
     NUMBERS,
     PAIR,
     PINS,
@@ -125,41 +124,6 @@ class Screen:
     view: str | None = choice(NAME)
     controls: tuple[tuple[str, str], ...] = choice(NAMES, ())
     """Of the views, by their names, in order."""
-
-    inspect: str | None = choice(NAME)
-    tensor: str | None = choice(NAME)
-    tensor_rows: tuple[int, int] | None = choice(PAIR, None, CHECKPOINT | {"tensor"})
-    """The first and the last one."""
-    tensor_columns: tuple[int, int] | None = choice(PAIR, None, CHECKPOINT | {"tensor"})
-    pooling: str = choice(one_of("largest", "mean"), "largest")
-    kind_circuit: str | None = choice(NAME, None, CHECKPOINT)
-    layer_circuit: int | None = choice(WHOLE, None, CHECKPOINT)
-    head_circuit: int | None = choice(WHOLE, None, CHECKPOINT)
-    circuit_words: str | None = choice(TEXT)
-    split: str | None = choice(TEXT)
-    piece: str = choice(TEXT, "")
-    table: str | None = choice(NAME)
-
-    mask_text: str | None = choice(TEXT)
-    mask_kind: str | None = choice(NAME)
-    masks: str = choice(one_of("used", "textbook"), "used")
-    """What the model closes, or what the textbook does."""
-
-    topic: str | None = choice(NAME)
-    position: int = choice(WHOLE, 0)
-    """Of the target, where labels are smoothed."""
-    epsilon: float | None = choice(NUMBER)
-    d_model: int | None = choice(WHOLE)
-    warmup: int | None = choice(WHOLE)
-    log: bool = choice(YES, False)
-    snapshot: int | None = choice(WHOLE, None, REQUEST)
-    """The step of training at which it was taken."""
-    metric: str | None = choice(NAME)
-
-    d: int | None = choice(WHOLE)
-    k: int | None = choice(WHOLE)
-    n: int | None = choice(WHOLE)
-    r: int | None = choice(WHOLE)
 
     own: tuple[tuple[str, Any], ...] = field(default=())
     """Pairs of name and value, of what single pages declare: those that are not the default, in

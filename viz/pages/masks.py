@@ -11,6 +11,7 @@ from transformer import Checkpoint, InputError, Recording
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
 from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import masks_csv
+from viz.fields.masks import MasksFields
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_name, kind_title, literal
@@ -39,17 +40,17 @@ WHAT_FOR_DECODER = (
 
 def draw(pane: Pane) -> None:
     """What masks are for and what the model does; then both sentences, each with its masks."""
-    shown, default = pane.answer, offered_example(pane.answer)
+    shown, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
     said = st.container()
     field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
-        text = second_text(pane.screen.mask_text, default)
+        text = second_text(own.mask_text, default)
         read, second = record_second(shown, text, default)
     recordings, texts = (recording_of_text(shown.request), second), (shown.request.text, read)
     with kinds:
-        kind = choose_kind(pane.screen.mask_kind, list(recordings[0].attentions))
+        kind = choose_kind(own.mask_kind, list(recordings[0].attentions))
     with which:
-        choice = choose_one("Masks", "masks", SHOWN, pane.screen.masks)
+        choice = choose_one("Masks", "masks", SHOWN, own.masks)
     batch, is_used = _batch(shown, recordings, kind, choice)
     with said:
         done = literal(what_is_done(shown, batch, choice, is_used))
@@ -71,12 +72,13 @@ def draw(pane: Pane) -> None:
 
 
 def _figures(pane: Pane) -> dict[str, Exhibit]:
-    shown, default, said = pane.answer, offered_example(pane.answer), pane.screen.mask_text
-    read, second = record_second(shown, default if said is None else said, default)
+    shown, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
+    text = default if own.mask_text is None else own.mask_text
+    read, second = record_second(shown, text, default)
     recordings = (recording_of_text(shown.request), second)
     kinds = list(recordings[0].attentions)
-    kind = next(it for it in (pane.screen.mask_kind, "decoder_self", *kinds) if it in kinds)
-    batch, is_single = _batch(shown, recordings, kind, pane.screen.masks)
+    kind = next(it for it in (own.mask_kind, "decoder_self", *kinds) if it in kinds)
+    batch, is_single = _batch(shown, recordings, kind, own.masks)
     texts = (shown.request.text, read)
     return _shown(batch, texts, kind, padded_side(recordings[0], kind), is_single)
 

@@ -12,6 +12,7 @@ from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
 from transformer.device import choose_device
 from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import costs_csv
+from viz.fields.why_attention import WhyAttentionFields
 from viz.figures.cost_table import cost_table
 from viz.figures.layer_costs import (
     HEIGHT,
@@ -24,7 +25,6 @@ from viz.figures.layer_costs import (
     draw_times,
 )
 from viz.labels import literal
-from viz.screen import Screen
 from viz.state.limits import charge
 from viz.state.note import warn
 from viz.state.page import Page, Pane
@@ -123,34 +123,34 @@ def _with_legend(figure: Figure) -> Figure:
 
 
 def _sizes(pane: Pane) -> tuple[Sizes, int]:
-    screen = pane.screen
+    own = pane.screen.of(WhyAttentionFields)
     left, right = st.columns(2)
     with left:
-        d, k = choose("d", screen), choose("k", screen)
+        d, k = choose("d", own.d), choose("k", own.k)
     with right:
-        n = whole_number("*n*, length", "n", screen.n, SHORTEST, LONGEST, LENGTH)
-        r = choose("r", screen)
+        n = whole_number("*n*, length", "n", own.n, SHORTEST, LONGEST, LENGTH)
+        r = choose("r", own.r)
     return Sizes(d, k, r), n
 
 
-def choose(letter: str, screen: Screen) -> int:
+def choose(letter: str, said: int | None) -> int:
     """One size, from a few values worth comparing."""
-    (title, options, usual), chosen = SIZES[letter], _size(letter, screen)
+    (title, options, usual), chosen = SIZES[letter], _size(letter, said)
     st.select_slider(
         f"*{literal(letter)}*, {literal(title)}", options, chosen, **bound(letter, chosen, usual)
     )
     return chosen
 
 
-def _size(letter: str, screen: Screen) -> int:
+def _size(letter: str, said: int | None) -> int:
     _, options, usual = SIZES[letter]
-    said = getattr(screen, letter)
     return said if said in options else usual
 
 
 def _figures(pane: Pane) -> dict[str, Exhibit]:
-    d, k, r = (_size(letter, pane.screen) for letter in SIZES)
-    said = pane.screen.n
+    own = pane.screen.of(WhyAttentionFields)
+    d, k, r = _size("d", own.d), _size("k", own.k), _size("r", own.r)
+    said = own.n
     n = said if said is not None and SHORTEST <= said <= LONGEST else LENGTH
     return _shown(Sizes(d, k, r), n, None)
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.viz.run.made import Made
 from tests.viz.ui.test_app import components, said, screen, start, widget
+from viz.fields.training import TrainingFields
 from viz.run.kept import KEPT
 from viz.run.metrics import COUNTS
 from viz.run.request import answer_at_hand, make_request
@@ -55,7 +56,7 @@ def test_answers_stay_and_limits_hold() -> None:
     app = start(page="training", checkpoint="copy", topic="heads", snapshot="126")
     assert not said(app)
     assert "snapshot_player" in components(app)
-    assert screen(app).snapshot == 126
+    assert screen(app).of(TrainingFields).snapshot == 126
 
 
 def test_who_waits_has_a_turn_and_long_work_ends() -> None:

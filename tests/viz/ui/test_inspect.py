@@ -16,6 +16,7 @@ from tests.viz.ui.test_app import screen, start, widget
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
+from viz.fields.inspect import InspectFields
 from viz.run.kept import KEPT
 
 ROOT = Path(__file__).parents[3]
@@ -114,10 +115,10 @@ def test_the_numbers_of_a_tensor(folder: Path) -> None:
     assert shown["effective rank"] == f"{expected.effective_rank:.2f} of 64"
     assert len(app.get("plotly_chart")) == 3
     widget(app.slider, "tensor_rows").set_value((2, 9)).run()
-    assert screen(app).tensor_rows == (2, 9)
+    assert screen(app).of(InspectFields).tensor_rows == (2, 9)
     widget(app.selectbox, "tensor").set_value("encoder.layers.0.feed_forward.inner.bias").run()
     assert not app.exception  # a vector has one row
-    assert screen(app).tensor_rows is None
+    assert screen(app).of(InspectFields).tensor_rows is None
 
 
 @pytest.mark.parametrize(("kind", "figures"), [("encoder_self", 3), ("cross", 2)])

@@ -12,6 +12,7 @@ from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
 from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.fields.inspect import InspectFields
 from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
@@ -55,7 +56,8 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     with top:
         chosen = choose_head(pane, suffix=SUFFIX)
         mend_head(chosen, SUFFIX)
-    usual, said = " ".join(inspected(key).about.examples), pane.screen.circuit_words
+    usual = " ".join(inspected(key).about.examples)
+    said = pane.screen.of(InspectFields).circuit_words
     words = usual if said is None else said
     st.text_input("Words", words, **bound("circuit_words", words, usual))
     tokenizer = tokenizer_of(key)
@@ -80,7 +82,7 @@ def circuit_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
     if pane.shown is None or pane.shown.request.checkpoint != key[0]:
         return {}
     chosen = chosen_head(pane.screen, pane.recording, pane.default, SUFFIX)
-    said, tokenizer = pane.screen.circuit_words, tokenizer_of(key)
+    said, tokenizer = pane.screen.of(InspectFields).circuit_words, tokenizer_of(key)
     if chosen.kind == "encoder_self":
         tokenizer = source_side(tokenizer)
     elif isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":

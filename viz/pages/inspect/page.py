@@ -4,6 +4,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.inspect import InspectFields
 from viz.labels import literal
 from viz.pages.inspect.circuits import circuit_figures, circuits
 from viz.pages.inspect.files import inspected
@@ -36,9 +37,8 @@ def draw(pane: Pane) -> None:
     titles = {name: name.capitalize() for name in DRAW}
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
-        part = choose_one(
-            "Inspect", "inspect", titles, pane.screen.inspect, label_visibility="hidden"
-        )
+        said = pane.screen.of(InspectFields).inspect
+        part = choose_one("Inspect", "inspect", titles, said, label_visibility="hidden")
     key = pane.asked.checkpoint, pane.asked.version
     try:
         inspected(key)
@@ -48,7 +48,7 @@ def draw(pane: Pane) -> None:
 
 
 def _figures(pane: Pane) -> dict[str, Exhibit]:
-    found = FIGURES.get(pane.screen.inspect or "")
+    found = FIGURES.get(pane.screen.of(InspectFields).inspect or "")
     return {} if found is None else found(pane, (pane.asked.checkpoint, pane.asked.version))
 
 

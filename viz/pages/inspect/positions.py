@@ -10,6 +10,7 @@ from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.positions.encodings import find_pairs, similarity
 from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.fields.inspect import InspectFields
 from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
@@ -42,7 +43,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     if not tables:
         st.info(f"This model has no learned positions. {_why(found)}")
         return
-    name, said = tables[0], pane.screen.table
+    name, said = tables[0], pane.screen.of(InspectFields).table
     if len(tables) > 1:
         titles = dict(zip(tables, tables, strict=True))
         with top:
@@ -61,7 +62,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 
 def position_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises CheckpointError."""
-    tables, said = position_tables(inspected(key)), pane.screen.table
+    tables, said = position_tables(inspected(key)), pane.screen.of(InspectFields).table
     if not tables:
         return {}
     shown = _shown(tensor_of(key, said if said in tables else tables[0]))

@@ -17,6 +17,7 @@ from transformer.inspection.tensor_statistics import (
     histogram,
 )
 from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.fields.inspect import InspectFields
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
@@ -45,11 +46,11 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         st.info("No tensor here holds a value.")
         return
     titles, usual = {name: name or NAMELESS for name in names}, _first(found, names)
-    said = pane.screen.tensor
+    own = pane.screen.of(InspectFields)
     with top:
-        name = choose_one("Tensor", "tensor", titles, said, usual, as_list=True, width=480)
+        name = choose_one("Tensor", "tensor", titles, own.tensor, usual, as_list=True, width=480)
     values = tensor_of(key, name)
-    is_part = pane.screen.tensor_rows is not None or pane.screen.tensor_columns is not None
+    is_part = own.tensor_rows is not None or own.tensor_columns is not None
     if not on_wall() or not is_part:
         _in_numbers(pane, name, values, statistics_of(key, name))
     if not on_wall() or is_part:  # there is room for one of both
@@ -99,17 +100,17 @@ def _first(found: Inspection, names: list[str]) -> str:
 
 def tensor_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
-    found, screen = inspected(key), pane.screen
+    found, own = inspected(key), pane.screen.of(InspectFields)
     names = [each.name for each in found.tensors if each.n_values]
     if not names:
         return {}
-    name = screen.tensor if screen.tensor in names else _first(found, names)
+    name = own.tensor if own.tensor in names else _first(found, names)
     values = tensor_of(key, name)
     matrix = as_matrix(values)
-    parts = (screen.tensor_rows, screen.tensor_columns)
+    parts = (own.tensor_rows, own.tensor_columns)
     ends = [_part(said, n) for said, n in zip(parts, matrix.shape, strict=True)]
     rows, columns = ((first, last + 1) for first, last in ends)
-    pooling: Any = screen.pooling
+    pooling: Any = own.pooling
     shown = tensor_picture.picture(matrix, rows, columns, pooling)
     return {"tensor": _shown(name, shown)} | _statistics(name, values, statistics_of(key, name))
 
@@ -141,11 +142,11 @@ def _no_curve(numbers: Statistics) -> None:
 
 
 def _picture(pane: Pane, name: str, matrix: Tensor) -> None:
-    screen = pane.screen
+    own = pane.screen.of(InspectFields)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        rows = _range("Rows", "tensor_rows", screen.tensor_rows, matrix.size(0))
-        columns = _range("Columns", "tensor_columns", screen.tensor_columns, matrix.size(1))
-        pooling: Any = choose_one("Pooling", "pooling", POOLINGS, screen.pooling)
+        rows = _range("Rows", "tensor_rows", own.tensor_rows, matrix.size(0))
+        columns = _range("Columns", "tensor_columns", own.tensor_columns, matrix.size(1))
+        pooling: Any = choose_one("Pooling", "pooling", POOLINGS, own.pooling)
     shown = tensor_picture.picture(matrix, rows, columns, pooling)
     show_figure(pane, _shown(name, shown), "tensor", key=f"picture {name}")
     st.caption(literal(shown.says))

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from transformer.refusal import Refusal
 from transformer.tokenizer import TokenizerError
+from viz.fields.inspect import InspectFields
 from viz.figures.split_text import split_text
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
@@ -33,7 +34,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         return
     splits, pieces = st.columns(2, gap="large")
     with splits:
-        usual, said = next(iter(found.about.examples), ""), pane.screen.split
+        usual, said = next(iter(found.about.examples), ""), pane.screen.of(InspectFields).split
         text = (usual if said is None else said)[:LONGEST]
         st.text_input("How a text splits", text, max_chars=LONGEST, **bound("split", text, usual))
         try:
@@ -44,7 +45,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
             st.caption(f"{len(ids):,} token{'s' * (len(ids) != 1)}, as the model reads them")
             st.html(split_text([tokenizer.token(id) for id in ids], current_theme()))
     with pieces:
-        _pieces(key, pane.screen.piece)
+        _pieces(key, pane.screen.of(InspectFields).piece)
 
 
 def _pieces(key: Key, wanted: str) -> None:

@@ -18,7 +18,7 @@ from viz.pages.lessons.pictures import NEEDED, draw_picture
 from viz.pages.lessons.standing_in import standing_in
 from viz.run.kept import KEPT
 from viz.run.request import Answer
-from viz.screen import FIRST_PAGE, Screen, link
+from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import Pane
 from viz.state.state import current_theme, session
 from viz.stories.story import Scene, Story
@@ -155,7 +155,7 @@ def _as_asked(opened: Screen, task: Task, seen: Seen) -> Screen:
     """The same page, showing what the task asks about."""
     pins = (f"q{seen.place.query}",) if _speaks_of_row(task, seen) else opened.pins
     fields: Mapping[str, Any] = {"pins": pins, **task.opens(seen)}
-    return replace(opened, **fields)
+    return put(opened, **fields)
 
 
 def _way_back() -> tuple[str, str]:

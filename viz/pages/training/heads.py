@@ -20,6 +20,7 @@ from viz.components.snapshot_player.snapshot_player import (
 )
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import rows_csv
+from viz.fields.training import TrainingFields
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.kept import KEPT, bytes_of
@@ -90,7 +91,7 @@ def heads_figures(pane: Pane) -> dict[str, Exhibit]:
     course = _course(pane.answer, version, snapshots)
     metrics = metrics_of(pane.selection.attention(pane.recording))
     usual = METRIC if METRIC in metrics else next(iter(metrics))
-    metric = metrics.get(pane.screen.metric or usual, metrics[usual])
+    metric = metrics.get(pane.screen.of(TrainingFields).metric or usual, metrics[usual])
     return {"heads": _shown(pane, course, version, metric)} if len(course.steps) > 1 else {}
 
 
@@ -107,7 +108,7 @@ def _version(snapshots: Sequence[Snapshot]) -> int:
 
 def _place(pane: Pane, steps: Sequence[int]) -> int:
     """The snapshot nearest to the one that is asked for; else the last."""
-    said = pane.screen.snapshot
+    said = pane.screen.of(TrainingFields).snapshot
     step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
     return list(steps).index(step)
 
@@ -118,7 +119,7 @@ def _payload(pane: Pane, course: Course, version: int, player: SnapshotPlayer) -
 
 
 def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
-    steps, said = course.steps, pane.screen.snapshot
+    steps, said = course.steps, pane.screen.of(TrainingFields).snapshot
     place = _place(pane, steps)
     if said not in (None, steps[place]):
         st.info(
@@ -146,7 +147,7 @@ def _choose_metric(pane: Pane) -> Metric:
         "Metric",
         "metric",
         {name: each.title for name, each in metrics.items()},
-        pane.screen.metric,
+        pane.screen.of(TrainingFields).metric,
         METRIC if METRIC in metrics else None,
         as_list=True,
         help="\n".join(f"- **{each.title}**: {each.cited}" for each in metrics.values()),

@@ -6,8 +6,8 @@ from transformer import Checkpoint, CheckpointError
 from transformer.discover import discover
 from transformer.training.history import read_history
 from transformer.training.task import Recipe
+from viz.fields.training import TrainingFields
 from viz.labels import literal
-from viz.screen import Screen
 from viz.state.note import warn
 from viz.state.state import bound
 
@@ -32,6 +32,6 @@ def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
     return history
 
 
-def log_steps(screen: Screen) -> bool:
+def log_steps(own: TrainingFields) -> bool:
     """The choice of the horizontal axis."""
-    return st.toggle("Logarithmic steps", screen.log, **bound("log", screen.log))
+    return st.toggle("Logarithmic steps", own.log, **bound("log", own.log))

@@ -6,6 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer.training.smoothing import entropy, smoothed_target
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
+from viz.fields.training import TrainingFields
 from viz.figures import loss_curve, score_curves
 from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
@@ -28,7 +29,7 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
     if history is None:
         return
     with top:
-        log_steps(pane.screen)
+        log_steps(pane.screen.of(TrainingFields))
     loss, *scores = _figures(pane, history).items()
     if not scores:
         _loss(pane, history, *loss)
@@ -49,7 +50,7 @@ def loss_figures(pane: Pane) -> dict[str, Exhibit]:
 
 
 def _figures(pane: Pane, history: History) -> dict[str, Exhibit]:
-    log, least = pane.screen.log, _floor(pane)
+    log, least = pane.screen.of(TrainingFields).log, _floor(pane)
     loss = Exhibit(
         "Loss",
         loss_curve.chart(history, least, log),

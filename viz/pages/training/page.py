@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.training import TrainingFields
 from viz.pages.training.heads import heads_figures, heads_over_steps
 from viz.pages.training.loss import loss_figures, losses
 from viz.pages.training.rate import rate_figures, rates
@@ -33,25 +34,27 @@ def draw(pane: Pane) -> None:
     """The chosen topic; what is chosen for it stands beside its name."""
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
-        topic = choose_one("Topic", "topic", TITLES, pane.screen.topic, label_visibility="hidden")
+        topic = choose_one("Topic", "topic", TITLES, _topic(pane), label_visibility="hidden")
     DRAW[topic](pane, top)
 
 
-def _shows_heads(pane: Pane) -> bool:
-    return pane.screen.topic not in TITLES or pane.screen.topic == HEADS
+def _topic(pane: Pane) -> str:
+    """The first one where the Screen names none that there is."""
+    topic = pane.screen.of(TrainingFields).topic
+    return topic if topic in TITLES else HEADS
 
 
 def _shown(pane: Pane) -> Pane:
-    return with_snapshots(pane) if _shows_heads(pane) else pane
+    return with_snapshots(pane) if _topic(pane) == HEADS else pane
 
 
 def _choices(pane: Pane) -> None:
-    if _shows_heads(pane):
+    if _topic(pane) == HEADS:
         choose_head(pane)
 
 
 def _figures(pane: Pane) -> Mapping[str, Exhibit]:
-    return FIGURES.get(pane.screen.topic or "", heads_figures)(pane)
+    return FIGURES[_topic(pane)](pane)
 
 
 PAGE = Page(

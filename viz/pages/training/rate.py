@@ -7,10 +7,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
+from viz.fields.training import TrainingFields
 from viz.figures import learning_rate
 from viz.figures.curve import Curve, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
-from viz.screen import Screen
 from viz.state.page import Pane
 from viz.ui.controls import whole_number
 from viz.ui.panel import show_figure
@@ -33,11 +33,12 @@ EXPLAIN = (
 def rates(pane: Pane, top: DeltaGenerator) -> None:
     """The paper's schedule, that of the checkpoint's recipe, and the rates that were saved."""
     with top:
-        _choose("d_model", pane.screen)
-        _choose("warmup", pane.screen)
-        log_steps(pane.screen)
+        own = pane.screen.of(TrainingFields)
+        _choose("d_model", own.d_model)
+        _choose("warmup", own.warmup)
+        log_steps(own)
     curves = _curves(pane)
-    with show_figure(pane, _shown(curves, pane.screen), "learning-rate"):
+    with show_figure(pane, _shown(curves, own.log), "learning-rate"):
         download(
             "Rates as CSV",
             lambda: rows_csv(_points([curve for curve in curves if curve])),
@@ -49,14 +50,14 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
 
 def rate_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
-    return {"learning-rate": _shown(_curves(pane), pane.screen)}
+    return {"learning-rate": _shown(_curves(pane), pane.screen.of(TrainingFields).log)}
 
 
-def _shown(curves: Curves, screen: Screen) -> Exhibit:
+def _shown(curves: Curves, log: bool) -> Exhibit:
     paper, own, recorded = curves
     return Exhibit(
         "Learning rate",
-        learning_rate.chart(paper, own, recorded, screen.log),
+        learning_rate.chart(paper, own, recorded, log),
         learning_rate.describe(paper, own),
         about="checkpoint",
     )
@@ -67,19 +68,20 @@ def _curves(pane: Pane) -> Curves:
     own = learning_rate.recipe_curve(recipe.name, recipe.training) if recipe else None
     history = history_of(checkpoint) or []
     recorded = saved(history, "learning_rate", f"as saved with {checkpoint.name}")
-    d_model, warmup = (_size(name, pane.screen) for name in SIZES)
+    chosen = pane.screen.of(TrainingFields)
+    d_model, warmup = _size("d_model", chosen.d_model), _size("warmup", chosen.warmup)
     last = learning_rate.last_step(own, recorded)
     return learning_rate.paper_curve(d_model, warmup, last), own, recorded
 
 
-def _size(name: str, screen: Screen) -> int:
-    (largest, usual, _), said = SIZES[name], getattr(screen, name)
+def _size(name: str, said: int | None) -> int:
+    largest, usual, _ = SIZES[name]
     return said if said is not None and 1 <= said <= largest else usual
 
 
-def _choose(name: str, screen: Screen) -> None:
+def _choose(name: str, said: int | None) -> None:
     title = {"warmup": "Warm-up steps"}.get(name, name)
-    (largest, usual, step), said = SIZES[name], getattr(screen, name)
+    largest, usual, step = SIZES[name]
     whole_number(title, name, said, 1, largest, usual, step=step, width=150)
 
 

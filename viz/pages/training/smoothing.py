@@ -13,6 +13,7 @@ from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
 from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
+from viz.fields.training import TrainingFields
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label, literal
@@ -53,7 +54,7 @@ def smoothing_figures(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     if label_smoothing.why_not(pane.recording):
         return {}
-    said = pane.screen.position
+    said = pane.screen.of(TrainingFields).position
     at = At(pane, said if said < len(pane.recording.target) else 0, _epsilon(pane))
     return {"label-smoothing": at.distributions, "smoothing-parts": at.parts}
 
@@ -111,12 +112,12 @@ class At:
 
 def _choose_position(pane: Pane) -> int:
     titles = {t: f"{t} · {label(token)}" for t, token in enumerate(pane.recording.target)}
-    said = pane.screen.position
+    said = pane.screen.of(TrainingFields).position
     return choose_one("Target position", "position", titles, said, as_list=True, width=180)
 
 
 def _epsilon(pane: Pane) -> float:
-    said = pane.screen.epsilon
+    said = pane.screen.of(TrainingFields).epsilon
     return said if said is not None and 0 <= said <= LARGEST else DEFAULT
 
 

@@ -1,0 +1,20 @@
+"""The second sentence of Masks, and the masks that are shown."""
+
+from dataclasses import dataclass
+
+from viz.choice import PageFields, choice
+from viz.spelling import NAME, TEXT, one_of
+
+
+@dataclass(frozen=True)
+class MasksFields:
+    """The choices of Masks."""
+
+    mask_text: str | None = choice(TEXT)
+    """The second sentence; None: the one that is offered."""
+    mask_kind: str | None = choice(NAME)
+    masks: str = choice(one_of("used", "textbook"), "used")
+    """What the model closes, or what the textbook does."""
+
+
+FIELDS = PageFields("masks", MasksFields)
