@@ -12,7 +12,9 @@ REQUEST = frozenset(
 )
 """What the model is asked."""
 CHECKPOINT = frozenset(("checkpoint",))
-HEAD = frozenset(("kind", "layer", "head"))
+HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
+HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
+"""The head of B, on Compare."""
 
 
 def choice(spelling: Spelling, default: Any = None, about: frozenset[str] = frozenset()) -> Any:

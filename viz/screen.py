@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from transformer.discover import discover
-from viz.choice import CHECKPOINT, HEAD, REQUEST, PageFields, choice, choices
+from viz.choice import CHECKPOINT, HEAD, HEAD_B, REQUEST, PageFields, choice, choices
 from viz.spelling import (
     EDITS,
     NAME,
@@ -33,8 +33,6 @@ T = TypeVar("T")
 FIRST_PAGE = "explore"
 """The page at the address without a path."""
 
-SECOND = frozenset(("checkpoint_b", "edited_b"))
-HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
 STORY = frozenset(("story",))
 QUESTION = REQUEST | STORY | {"scene"}
 """What makes the question of a scene another one."""
@@ -104,19 +102,6 @@ class Screen:
     show: str = choice(NAME, "maps")
     sort: str = choice(NAME, "layer")
     top: int = choice(WHOLE, 0)
-
-    checkpoint_b: str | None = choice(NAME)
-    edited_b: bool = choice(YES, False)
-    """Whether B is A with `edits`, where it is of no other checkpoint."""
-    own_b: bool = choice(YES, False)
-    """Whether B, with edits, writes by itself; else it reads what A wrote."""
-    same_head: bool = choice(YES, False)
-    """Whether B shows the head that A shows, and A that of B, where they are of two runs."""
-    kind_b: str | None = choice(NAME, None, SECOND)
-    layer_b: int | None = choice(WHOLE, None, SECOND)
-    head_b: int | None = choice(WHOLE, None, SECOND)
-    heads_b: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | SECOND | HEAD_B)
-    cell_b: tuple[int, int] | None = choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
 
     step: int = choice(WHOLE, 0, REQUEST)
     """Of decoding."""
@@ -263,7 +248,7 @@ def choose(screen: Screen, **changes: Any) -> Screen:
 
 def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
     """The same screen; where both panes are to show one head, with that head in both."""
-    if not screen.same_head:
+    if not value_of(screen, "same_head"):
         return screen
     pairs = [(f"{name}_b", name) for name in sorted(HEAD)]
     if is_told_by_b:

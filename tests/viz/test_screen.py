@@ -10,6 +10,7 @@ import pytest
 from transformer.discover import discover
 from viz import spelling
 from viz.choice import choices
+from viz.fields.compare import CompareFields
 from viz.fields.experiment import ExperimentFields
 from viz.screen import (
     Screen,
@@ -141,7 +142,7 @@ def test_any_address_is_a_screen(seed: int) -> None:
     ],
 )
 def test_what_cannot_be_read_is_the_default_of_that_field_alone(name: str, text: str) -> None:
-    assert parse({name: text, "layer_b": "2"}) == Screen(layer_b=2)
+    assert parse({name: text, "layer_b": "2"}) == put(Screen(), layer_b=2)
 
 
 @pytest.mark.parametrize("text", ["", "nan", "1e400", "-inf", "cat"])
@@ -177,21 +178,26 @@ def test_a_choice_lets_go_of_what_belonged_to_the_old_one() -> None:
 
 def test_a_lock_keeps_both_panes_at_one_head() -> None:
     """As on Compare with two checkpoints: a change of either is one of both."""
-    two = Screen(checkpoint_b="copy", kind="cross", layer=2, head=3, head_b=1, heads_b=(1, 2))
-    assert choose(two, head=4).head_b == 1
+    two = put(Screen(kind="cross", layer=2, head=3), checkpoint_b="copy", head_b=1, heads_b=(1, 2))
+    assert other(choose(two, head=4)).head_b == 1
     locked = choose(two, same_head=True)
-    assert (locked.kind_b, locked.layer_b, locked.head_b) == ("cross", 2, 3)
-    assert locked.heads_b is None
-    assert choose(locked, head=5).head_b == 5
+    own = other(locked)
+    assert (own.kind_b, own.layer_b, own.head_b, own.heads_b) == ("cross", 2, 3, None)
+    assert other(choose(locked, head=5)).head_b == 5
     told = choose(choose(locked, heads=(1, 2)), layer_b=1)
-    assert (told.layer, told.layer_b, told.head, told.heads) == (1, 1, 3, None)
+    assert (told.layer, other(told).layer_b, told.head, told.heads) == (1, 1, 3, None)
     assert choose(locked, kind_b="encoder_self").kind == "encoder_self"
-    other = choose(locked, checkpoint="en-de")
-    assert (other.head, other.head_b) == (None, None)
+    moved = choose(locked, checkpoint="en-de")
+    assert (moved.head, other(moved).head_b) == (None, None)
     turned = choose(locked, checkpoint_b="everyday", layer_b=2, head_b=3, kind_b="cross")
-    assert (turned.head, turned.head_b) == (3, 3)
+    assert (turned.head, other(turned).head_b) == (3, 3)
     free = choose(locked, same_head=False)
-    assert choose(free, head=7).head_b == 3
+    assert other(choose(free, head=7)).head_b == 3
+
+
+def other(screen: Screen) -> CompareFields:
+    """The choices that are about B."""
+    return screen.of(CompareFields)
 
 
 def test_what_a_field_belongs_to_is_there() -> None:

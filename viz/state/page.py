@@ -45,7 +45,9 @@ class Pane:
     @property
     def is_locked(self) -> bool:
         """Whether it shows the head of the first pane; only another checkpoint has the same."""
-        return self.of is not None and self.beside is not None and self.screen.same_head
+        return (
+            self.of is not None and self.beside is not None and value_of(self.screen, "same_head")
+        )
 
     @property
     def answer(self) -> Answer:

@@ -13,6 +13,7 @@ from typing import NoReturn, get_args
 from urllib.parse import unquote
 
 from transformer.files.foreign_text import shown
+from viz.fields.compare import CompareFields
 from viz.lessons import exercise as exercises
 from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
 from viz.screen import Screen
@@ -250,7 +251,8 @@ def _screen(lines: _Lines, address: str, line: int) -> Screen:
         lines.refuse(line, str(error))
     if found.host:
         lines.named.append(Named(line, "host", found.host))
-    of = found.screen.checkpoint, found.screen.checkpoint_b
+    screen = found.screen
+    of = screen.checkpoint, screen.of(CompareFields).checkpoint_b
     lines.named += [Named(line, "checkpoint", name) for name in of if name is not None]
     return found.screen
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import shown
 from transformer.refusal import Refusal
+from viz.fields.compare import CompareFields
 from viz.state.opening import OFF, can_open, check_allowed, find
 from viz.stories.reading import LARGEST, read_story
 from viz.stories.shipped import shipped_stories
@@ -65,7 +66,7 @@ def doubts(story: Story, known: Collection[str]) -> list[str]:
     """
     screens = [scene.screen for scene in story.scenes]
     used = {story.checkpoint, *(each.checkpoint for each in screens)}
-    used |= {each.checkpoint_b for each in screens}
+    used |= {each.of(CompareFields).checkpoint_b for each in screens}
     said, file = dict[str, str](), shown(Path(story.name).name)
     for each in story.named:
         line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"

@@ -12,7 +12,7 @@ from transformer.refusal import Refusal
 from viz.edit_words import factor_of, said, with_factor
 from viz.labels import literal, signed
 from viz.run.request import Answer, answer
-from viz.screen import Screen, link
+from viz.screen import Screen, link, put
 from viz.state.changing import edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, current_theme, session, widget
@@ -100,7 +100,7 @@ def experiment_button() -> None:
 
 def _compare(screen: Screen) -> None:
     """A link to the model with the edits, beside the one without."""
-    both = replace(screen, page="compare", checkpoint_b=None, edited_b=True, same_head=True)
+    both = put(screen, page="compare", checkpoint_b=None, edited_b=True, same_head=True)
     address = html.escape(link(both))
     st.html(
         f'<a data-state style="color: inherit" href="{address}">Compare both</a>', width="content"

@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
+from viz.fields.compare import CompareFields
 from viz.labels import literal
 from viz.run.cpu_instead import may_repeat
 from viz.run.garbage import freeze_modules
@@ -102,7 +103,10 @@ def _draw(page: Page, pages: list[str]) -> None:
     except Exception as error:
         screen, shown = state.screen, state.shown
         again = shown is not None and may_repeat(
-            error, shown.request.text, shown.request.checkpoint, screen.checkpoint_b
+            error,
+            shown.request.text,
+            shown.request.checkpoint,
+            screen.of(CompareFields).checkpoint_b,
         )
         state.failed = None if again else report(error, failed)
         st.rerun()

@@ -8,6 +8,7 @@ import pytest
 
 from tests.gallery.facts import recording_of, seen, written
 from tests.gallery.renewing import figures_of
+from viz.fields.compare import CompareFields
 from viz.screen import FIRST_PAGE, choose, link, parse
 from viz.stories.markdown import formula_faults
 from viz.stories.shipped import FOLDER, shipped_stories, stories_of
@@ -73,10 +74,11 @@ def test_its_screen_shows_the_heads_of_its_facts(story: Story, number: int) -> N
     screen, facts = story.scenes[number - 1].screen, story.scenes[number - 1].facts
     if not facts:
         return
-    overlaid = set(screen.heads or (screen.head,)) | {screen.head_b} - {None}
+    other = screen.of(CompareFields)
+    overlaid = set(screen.heads or (screen.head,)) | {other.head_b} - {None}
     assert {fact.head for fact in facts} == overlaid
-    assert {fact.layer for fact in facts} == {screen.layer, screen.layer_b} - {None}
-    assert {fact.kind for fact in facts} == {screen.kind or "cross", screen.kind_b} - {None}
+    assert {fact.layer for fact in facts} == {screen.layer, other.layer_b} - {None}
+    assert {fact.kind for fact in facts} == {screen.kind or "cross", other.kind_b} - {None}
     assert set(screen.pins) <= {f"q{fact.query}" for fact in facts}
     assert screen.cell is None or screen.cell in {(fact.query, fact.key) for fact in facts}
     assert screen.step in {0, *(fact.query for fact in facts)}

@@ -21,8 +21,9 @@ from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.components.kit.pack import unpack
 from viz.components.kit.picture import NOTHING_LEFT
+from viz.fields.compare import CompareFields
 from viz.labels import literal
-from viz.screen import FIRST_PAGE, Screen
+from viz.screen import FIRST_PAGE, Screen, put
 from viz.state.opened import title
 from viz.ui import header
 
@@ -463,9 +464,9 @@ def test_the_other_heads_that_do_not_exist_leave_the_address_where_they_are_show
     folder: Path,
 ) -> None:
     app = start(page="compare", layer_b="99", head_b="1", kind_b="encoder_self")
-    assert screen(app) == Screen("compare", head_b=1, kind_b="encoder_self")
+    assert screen(app) == put(Screen("compare"), head_b=1, kind_b="encoder_self")
     app = start(page="inspect", inspect="circuits", head_circuit="99", layer_circuit="0")
-    assert screen(app) == Screen("inspect", inspect="circuits", layer_circuit=0)
+    assert screen(app) == put(Screen("inspect"), inspect="circuits", layer_circuit=0)
 
 
 @pytest.fixture
@@ -478,7 +479,8 @@ def two(folder: Path) -> None:
 def test_a_second_checkpoint_without_the_head_of_the_first_is_one_entry() -> None:
     app = start(page="compare", checkpoint="copy", layer="1", kind="cross")
     widget(app.selectbox, "checkpoint_b").select("sentiment").run()
-    assert screen(app).checkpoint_b == "sentiment" and screen(app).kind_b is None
+    own = screen(app).of(CompareFields)
+    assert (own.checkpoint_b, own.kind_b) == ("sentiment", None)
     bar = next(each for each in pictures(app) if "query" in each)
     assert "kind_b" not in bar["query"] and bar["n_entries"] == 1
 
@@ -489,8 +491,9 @@ def test_a_text_that_one_of_two_checkpoints_refuses_keeps_both_heads() -> None:
     app = start(page="compare", checkpoint="sentiment", text="3 4 5", head="1", **said)
     widget(app.text_input, "text").input("3 4 cat").run()
     assert "B cannot be shown" in app.warning[0].value
-    kept = screen(app)
-    assert (kept.head, kept.kind_b, kept.layer_b, kept.head_b) == (1, "cross", 1, 2)
+    own = screen(app).of(CompareFields)
+    assert (own.kind_b, own.layer_b, own.head_b) == ("cross", 1, 2)
+    assert screen(app).head == 1
 
 
 @pytest.mark.usefixtures("two")

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start, widget
 from tests.viz.ui.test_experiment import press
 from transformer import decode, load_checkpoint, record
-from viz.screen import Screen
+from viz.fields.compare import CompareFields
+from viz.screen import Screen, put
 
 __all__ = ["folder"]
 
@@ -56,7 +57,7 @@ def _largest(folder: Path, layer: int) -> float:
 def test_b_is_chosen_edited_and_unlocked(folder: Path) -> None:
     app = start(page="compare", kind="decoder_self", layer="1", head="2")
     widget(app.selectbox, "checkpoint_b").set_value("A with these edits").run()
-    assert screen(app).edited_b and screen(app).same_head
+    assert screen(app).of(CompareFields).edited_b and screen(app).of(CompareFields).same_head
     assert any("Nothing is changed yet" in each.value for each in app.caption)
     assert metrics(app) == ["0.0000 bits", "0.0000"]
     press(app, "Switch Decoder L1 H2 off")
@@ -65,7 +66,9 @@ def test_b_is_chosen_edited_and_unlocked(folder: Path) -> None:
     press(app, "Switch Decoder L1 H2 on")
     assert screen(app).edits == ()
     widget(app.selectbox, "checkpoint_b").set_value("same checkpoint").run()
-    assert not screen(app).edited_b and not screen(app).same_head
+    assert (
+        not screen(app).of(CompareFields).edited_b and not screen(app).of(CompareFields).same_head
+    )
     assert not said(app)
 
 
@@ -74,7 +77,7 @@ def test_b_reads_what_a_wrote_or_writes_by_itself(folder: Path) -> None:
     app = start(**EDITED, edits=edits, layer="1", head="0")
     assert len(metrics(app)) == 2
     widget(app.toggle, "own_b").set_value(True).run()
-    assert screen(app).own_b
+    assert screen(app).of(CompareFields).own_b
     request = app.session_state["session"].shown.request
     assert request.edits == ()
     captions = " ".join(each.value for each in app.caption)
@@ -92,6 +95,5 @@ def test_another_checkpoint_is_not_edited(folder: Path) -> None:
     app = start(page="compare", checkpoint_b="nowhere", edited_b="yes", edits="head-off:cross.0.1")
     assert "there is no checkpoint nowhere" in said(app)
     assert any("changed by 1 edit" in each.value for each in app.caption)
-    assert screen(app) == Screen(
-        "compare", checkpoint_b="nowhere", edited_b=True, edits=("head-off:cross.0.1",)
-    )
+    edited = Screen("compare", edits=("head-off:cross.0.1",))
+    assert screen(app) == put(edited, checkpoint_b="nowhere", edited_b=True)

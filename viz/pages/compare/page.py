@@ -9,6 +9,7 @@ from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.compare import CompareFields
 from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
@@ -121,7 +122,7 @@ def _heads(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     """Both heads, and their difference. Raises Refusal where B is not there."""
-    open_linked(pane.screen.checkpoint_b)
+    open_linked(pane.screen.of(CompareFields).checkpoint_b)
     if problem := missing(pane):
         raise FigureError(f"B cannot be shown: {problem}")
     panes = _panes(pane)
@@ -175,7 +176,7 @@ def _numbers(panes: dict[str, Pane]) -> None:
 def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
     other = second(pane)
-    is_asked = pane.screen.checkpoint_b is not None or derived(pane) is not None
+    is_asked = pane.screen.of(CompareFields).checkpoint_b is not None or derived(pane) is not None
     is_refused = is_asked and other.of is None
     if pane.is_of_asked_checkpoint and not is_refused and not other.is_locked:
         mend_head(other.selection, SUFFIX)

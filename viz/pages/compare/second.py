@@ -12,9 +12,11 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import shown as cut
 from transformer.refusal import Refusal
 from transformer.visible import visible
+from viz.fields.compare import CompareFields
 from viz.pages.compare.derived import Changed, Second
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import Answer, Request, answer, answer_at_hand, make_request
+from viz.screen import put
 from viz.state.changing import without_edit
 from viz.state.focus import moved
 from viz.state.limits import charge, check_text
@@ -31,7 +33,7 @@ def choose_second(first: Pane) -> None:
     """Draw the picker, and say where what was chosen cannot be shown."""
     problem = None
     try:
-        open_linked(first.screen.checkpoint_b)
+        open_linked(first.screen.of(CompareFields).checkpoint_b)
     except CheckpointError as error:
         problem = str(error)
     names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
@@ -50,10 +52,10 @@ def choose_second(first: Pane) -> None:
             **widget("checkpoint_b", chosen, lambda name: _turn_to(name, first)),
         )
         if chosen != SAME:
-            is_same = first.screen.same_head
+            is_same = first.screen.of(CompareFields).same_head
             st.toggle("Same head in A and B", is_same, **bound("same_head", is_same))
         if chosen == EDITED and first.answer.decoding is not None:
-            writes = first.screen.own_b
+            writes = first.screen.of(CompareFields).own_b
             st.toggle("B writes its own words", writes, **bound("own_b", writes))
     place = st.empty()
     try:
@@ -83,9 +85,9 @@ def _say_how(request: Request) -> None:
 
 def missing(first: Pane) -> str | None:
     """That what was chosen for B is not there, or is not there any more; None where it is."""
-    if first.screen.checkpoint_b in (None, *checkpoint_names()):
+    if first.screen.of(CompareFields).checkpoint_b in (None, *checkpoint_names()):
         return None
-    name, before = first.screen.checkpoint_b or "", session().second
+    name, before = first.screen.of(CompareFields).checkpoint_b or "", session().second
     if before is not None and before.checkpoint == name:
         return f"{Path(name).name} is not here any more."
     return f"there is no checkpoint {cut(name)} here."
@@ -97,7 +99,7 @@ def _turn_to(name: str, first: Pane) -> None:
     change(
         checkpoint_b=None if name in (SAME, EDITED) else name,
         edited_b=is_edited,
-        same_head=is_edited or (name != SAME and first.screen.same_head),
+        same_head=is_edited or (name != SAME and first.screen.of(CompareFields).same_head),
         kind_b=at.kind,
         layer_b=at.layer,
         head_b=at.head,
@@ -120,7 +122,7 @@ def second(first: Pane) -> Pane:
     own = Pane(screen, shown.request, shown, opens_at, of, first, SUFFIX)
     if own.is_locked:  # an address may name two heads nevertheless
         at = first.selection
-        locked = replace(own.screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
+        locked = put(own.screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
         own = replace(own, screen=locked)
     return replace(own, screen=replace(own.screen, pins=moved(first, own)))
 
@@ -139,18 +141,18 @@ def beside(first: Recording, second: Recording) -> Recording:
 
 def _name(first: Pane) -> str | None:
     """Of the checkpoint that was chosen for B; None: the same as that of A."""
-    name = first.screen.checkpoint_b
+    name = first.screen.of(CompareFields).checkpoint_b
     is_other = name in checkpoint_names() and name != first.answer.request.checkpoint
     return name if is_other else None
 
 
 def derived(first: Pane) -> Second | Changed | None:
     """How B follows from the answer of A; None: it is that one."""
-    name, screen = _name(first), first.screen
+    name, own = _name(first), first.screen.of(CompareFields)
     if name is not None:
         return Second(name)
-    is_edited = screen.edited_b and screen.checkpoint_b is None
-    return Changed(screen.edits, screen.own_b) if is_edited else None
+    is_edited = own.edited_b and own.checkpoint_b is None
+    return Changed(first.screen.edits, own.own_b) if is_edited else None
 
 
 def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:

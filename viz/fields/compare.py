@@ -1,0 +1,27 @@
+"""What Compare shows beside A: B, which is a checkpoint or A with edits, and its head."""
+
+from dataclasses import dataclass
+
+from viz.choice import HEAD_B, REQUEST, SECOND, PageFields, choice
+from viz.spelling import NAME, PAIR, WHOLE, WHOLES, YES
+
+
+@dataclass(frozen=True)
+class CompareFields:
+    """The choices of Compare; those of a head are named as A's, with "_b"."""
+
+    checkpoint_b: str | None = choice(NAME)
+    edited_b: bool = choice(YES, False)
+    """Whether B is A with `edits`, where it is of no other checkpoint."""
+    own_b: bool = choice(YES, False)
+    """Whether B, with edits, writes by itself; else it reads what A wrote."""
+    same_head: bool = choice(YES, False)
+    """Whether B shows the head that A shows, and A that of B, where they are of two runs."""
+    kind_b: str | None = choice(NAME, None, SECOND)
+    layer_b: int | None = choice(WHOLE, None, SECOND)
+    head_b: int | None = choice(WHOLE, None, SECOND)
+    heads_b: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | SECOND | HEAD_B)
+    cell_b: tuple[int, int] | None = choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
+
+
+FIELDS = PageFields("compare", CompareFields, before="step")
