@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 import viz
+from viz.session_keys import SESSION
 
 IMAGES = Path(viz.__file__).parent / "ui"
 
@@ -24,7 +25,7 @@ if __name__ != "__main__":  # the server loads it, once
     around: dict[str, Any] = {"routes": routes(_pages), "middleware": middleware()}
     app = st.App(__file__, lifespan=lifespan, on_script_error=said, **around)
 else:  # each run of a session
-    if "session" not in st.session_state:  # the browser keeps it, and takes long to change it
+    if SESSION not in st.session_state:  # the browser keeps it, and takes long to change it
         st.set_page_config(
             page_title="Headscope",
             page_icon=str(IMAGES / "icon.svg"),

@@ -11,7 +11,7 @@ RANKS = (
     (
         *("viz.theme", "viz.labels", "viz.sentence", "viz.map_words", "viz.position_words"),
         *("viz.formula", "viz.words", "viz.glossary", "viz.screen", "viz.spelling"),
-        *("viz.choice", "viz.fields"),
+        *("viz.choice", "viz.fields", "viz.session_keys"),
         "viz.edit_words",
         "viz.lessons",
     ),

@@ -1,5 +1,6 @@
 """Why attention: table 1 of "Attention Is All You Need", to play with and to measure."""
 
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
@@ -181,16 +182,23 @@ def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
     )
 
 
+@dataclass
+class Times:
+    """The times of real layers that a session asked for."""
+
+    known: dict[Sizes, Measured] = field(default_factory=dict)
+
+
 def known_times(sizes: Sizes) -> Measured | None:
     """What this session has measured for these sizes. Never measures by itself."""
-    return session().measured.get(sizes)
+    return session().of(Times).known.get(sizes)
 
 
 def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -> None:
     """A button that measures; asked again for the same sizes, it measures anew."""
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     if st.button(title, icon=":material/timer:", type=kind):
-        known = session().measured
+        known = session().of(Times).known
         try:
             charge(("times", sizes))
         except InputError as refusal:

@@ -5,6 +5,7 @@ none, as in a page of another site, the session is all there is.
 """
 
 import secrets
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -20,8 +21,17 @@ def new_cookie(base: str, is_secure: bool) -> str:
     return f"{kept}; HttpOnly; SameSite=Lax{'; Secure' if is_secure else ''}"
 
 
+def _name() -> str:
+    return st.context.cookies.get(COOKIE) or secrets.token_urlsafe(_BYTES)
+
+
+@dataclass
+class Browser:
+    """A session's browser, asked once."""
+
+    name: str = field(default_factory=_name)
+
+
 def this_browser() -> str:
     """The same for all windows of a browser, if it keeps cookies."""
-    if not session().browser:
-        session().browser = st.context.cookies.get(COOKIE) or secrets.token_urlsafe(_BYTES)
-    return session().browser
+    return session().of(Browser).name

@@ -1,7 +1,7 @@
 """Edits of the model as a person makes them: made, taken back, made again, dropped."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
@@ -17,12 +17,28 @@ MOST_STEPS = 100
 """Changes of the edits that can be taken back."""
 
 
+@dataclass
+class Changes:
+    """The changes of the edits in a session."""
+
+    before: list[tuple[str, ...]] = field(default_factory=list)
+    """The edits that were in force before each of the last changes, the newest last."""
+    undone: list[tuple[str, ...]] = field(default_factory=list)
+    """Those that were in force before each of the last was taken back."""
+    dropped: list[str] = field(default_factory=list)
+    """Why edits were dropped; the run that follows says so."""
+
+
+def changes() -> Changes:
+    """Those of this session."""
+    return session().of(Changes)
+
+
 def edit(edits: Iterable[str]) -> None:
     """Have these edits in force, and no others; it can be taken back."""
-    state, now = session(), tuple(dict.fromkeys(edits))
-    if now != state.screen.edits:
-        state.before = [*state.before[-MOST_STEPS:], state.screen.edits]
-        state.undone = []
+    own, old, now = changes(), session().screen.edits, tuple(dict.fromkeys(edits))
+    if now != old:
+        own.before, own.undone = [*own.before[-MOST_STEPS:], old], []
         change(edits=now)
 
 
@@ -72,59 +88,59 @@ def edited_heads(edits: Iterable[str]) -> list[tuple[str, int, int]]:
 
 def undo() -> None:
     """Take the last change of the edits back."""
-    state = session()
-    if state.before:
-        state.undone.append(state.screen.edits)
-        change(edits=state.before.pop())
+    own = changes()
+    if own.before:
+        own.undone.append(session().screen.edits)
+        change(edits=own.before.pop())
 
 
 def redo() -> None:
     """Make it again."""
-    state = session()
-    if state.undone:
-        state.before.append(state.screen.edits)
-        change(edits=state.undone.pop())
+    own = changes()
+    if own.undone:
+        own.before.append(session().screen.edits)
+        change(edits=own.undone.pop())
 
 
 def note_edits(before: Screen) -> None:
     """A link, Back or Forward led here from this screen: what that did to the edits is a change
     like any other, or one that was taken back.
     """
-    state, now = session(), session().screen.edits
-    if before.checkpoint != state.screen.checkpoint:
+    own, screen = changes(), session().screen
+    now = screen.edits
+    if before.checkpoint != screen.checkpoint:
         forget_changes()
     elif now == before.edits:
         return
-    elif state.before and state.before[-1] == now:
-        state.before.pop()
-        state.undone.append(before.edits)
-    elif state.undone and state.undone[-1] == now:
-        state.undone.pop()
-        state.before.append(before.edits)
+    elif own.before and own.before[-1] == now:
+        own.before.pop()
+        own.undone.append(before.edits)
+    elif own.undone and own.undone[-1] == now:
+        own.undone.pop()
+        own.before.append(before.edits)
     else:
-        state.before, state.undone = [*state.before[-MOST_STEPS:], before.edits], []
+        own.before, own.undone = [*own.before[-MOST_STEPS:], before.edits], []
 
 
 def forget_changes() -> None:
     """Another checkpoint: there is nothing to take back."""
-    session().before, session().undone = [], []
+    own = changes()
+    own.before, own.undone = [], []
 
 
 def without_edit(error: EditError, edits: tuple[str, ...]) -> None:
     """Begin the run again without the edit that cannot be made, and say so."""
-    state = session()
     named = [each for each in edits if str(error).startswith(each)]
     wrong = max(named or edits[-1:], key=len)  # that of head 1 begins as that of head 10
-    state.dropped.append(str(error))
+    changes().dropped.append(str(error))
     left = tuple(each for each in edits if each != wrong)
-    mend(replace(state.screen, edits=left))
+    mend(replace(session().screen, edits=left))
     st.rerun()
 
 
 def say_dropped() -> None:
     """Why edits are not in force any more."""
-    state = session()
-    if state.dropped:
-        said = " ".join(state.dropped)
-        note(f"{said} It was dropped.")
-        state.dropped = []
+    own = changes()
+    if own.dropped:
+        note(f"{' '.join(own.dropped)} It was dropped.")
+        own.dropped = []

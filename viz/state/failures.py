@@ -4,6 +4,7 @@ Streamlit stops and repeats a run by raising what is not an `Exception`: that pa
 """
 
 import html
+from dataclasses import dataclass
 from logging import getLogger
 
 import streamlit as st
@@ -18,6 +19,18 @@ from viz.screen import Screen, link
 from viz.state.state import current_theme, session
 
 _LOG = getLogger(__name__)
+
+
+@dataclass
+class Drawing:
+    """How the last pages of a session were drawn."""
+
+    theme: str = ""
+    """The name of the theme of the last one, with its style and its sidebar."""
+    failed: str | None = None
+    """Why the last run could not draw its page; the run that follows says so."""
+    good: tuple[str, Screen] | None = None
+    """The last screen that was drawn whole, after the title of its page."""
 
 
 def report(error: Exception, failed: str) -> str:
@@ -61,8 +74,8 @@ def _say(said: str) -> None:
 
 def _last_good() -> tuple[str, Screen]:
     """A link's words, and where it leads: to the start, where nothing was drawn whole before."""
-    state = session()
-    if state.good is not None and state.good[1] != state.screen:
-        return f"Back to {html.escape(state.good[0])}", state.good[1]
-    is_start = state.screen == Screen()
+    good, screen = session().of(Drawing).good, session().screen
+    if good is not None and good[1] != screen:
+        return f"Back to {html.escape(good[0])}", good[1]
+    is_start = screen == Screen()
     return "Try again" if is_start else "Back to the start", Screen()

@@ -51,6 +51,16 @@ class Limits:
     """Open pages, of all visitors together."""
 
 
+@dataclass
+class Runs:
+    """What models read for one visitor."""
+
+    times: deque[float] = field(default_factory=deque)
+    """When, within the last minute."""
+    charged: object = None
+    """The last of them."""
+
+
 def limits() -> Limits:
     """Those that hold now. Raises Refusal for a setting that is not a whole number above 0."""
     if not is_public():
@@ -91,17 +101,17 @@ def charge(run: object) -> None:
 
     run: what it is; the same one twice in a row, as while it is being written, counts once.
     """
-    state, said = session(), limits()
-    if run == state.charged:
+    own, said = session().of(Runs), limits()
+    if run == own.charged:
         return
     now, address = time.monotonic(), _address()
     with _lock:
-        _check_times(state.runs, said.runs, "visitor", now)
+        _check_times(own.times, said.runs, "visitor", now)
         of_address = _of(address, _of_address)
         _check_times(of_address, said.runs_of_address, "address", now)
-        for times in (state.runs, of_address):
+        for times in (own.times, of_address):
             times.append(now)
-    state.charged = run
+    own.charged = run
     COUNTS.add("headscope_runs_total")
 
 
@@ -109,14 +119,14 @@ def charge_more(n: int) -> None:
     """Count n further texts, that work which goes on has read. Raises InputError where so many
     were read within a minute that it is to wait.
     """
-    state, said, now = session(), limits(), time.monotonic()
+    own, said, now = session().of(Runs), limits(), time.monotonic()
     with _lock:
         of_address = _of(_address(), _of_address)
         try:
-            _check_times(state.runs, said.runs, "visitor", now)
+            _check_times(own.times, said.runs, "visitor", now)
             _check_times(of_address, said.runs_of_address, "address", now)
         finally:
-            for times in (state.runs, of_address):
+            for times in (own.times, of_address):
                 times.extend([now] * n)
     COUNTS.add("headscope_runs_total", n)
 

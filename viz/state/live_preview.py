@@ -108,7 +108,7 @@ def take_preview(request: Request) -> None:
 
 
 def _live() -> LivePreview:
-    live = session().preview
+    live = session().of(LivePreview)
     _sessions[live.ticket] = live
     return live
 

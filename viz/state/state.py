@@ -1,27 +1,21 @@
 """What a session keeps: the Screen, the answer that is shown, and what was opened."""
 
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
-from transformer.complexity import Measured, Sizes
-from viz.components.head_map.head_map import Region
 from viz.components.kit.guarded import guarded
-from viz.lessons.kept import Kept
-from viz.lessons.tried import Tried
-from viz.run.previews import LivePreview
-from viz.run.request import Answer, Request
+from viz.run.request import Answer
 from viz.run.study import Study
 from viz.run.work import Follower
 from viz.run.writing import Reader
 from viz.screen import Screen, choose, default, value_of, with_entry
-from viz.stories.story import Scene
+from viz.session_keys import SESSION
 from viz.theme import Theme, theme
 
-_SESSION = "session"
+T = TypeVar("T")
 
 
 @dataclass
@@ -46,79 +40,42 @@ class Session:
 
     screen: Screen = field(default_factory=Screen)
     shown: Answer | None = None
-    second: Request | None = None
-    """What Compare showed last of another checkpoint."""
-    good: tuple[str, Screen] | None = None
-    """The last screen that was drawn whole, after the title of its page."""
-    failed: str | None = None
-    """Why the last run could not draw its page; the run that follows says so."""
     opened: list[str] = field(default_factory=list)
     """The paths of checkpoints that were opened beside the shipped ones."""
-    tried: tuple[str, str | None] = ("", None)
-    """What was typed into the sidebar last, and why it could not be opened."""
     address: Address = field(default_factory=Address)
     asked: Screen | None = None
     """What the address said that was opened last, by a link, Back or Forward."""
     led: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
-    drawn: str = ""
-    """The name of the theme in which the page was drawn last, with its style and its sidebar."""
-    regions: dict[str, tuple[object, Region]] = field(default_factory=dict)
-    """By pane, the region of a large heat map whose exact values are shown, and of which one."""
-    measured: dict[Sizes, Measured] = field(default_factory=dict)
-    """Times of real layers, as far as they were asked for."""
     reader: Reader | None = None
     """Of the text that is being written; None: nothing is waited for."""
-    runs: deque[float] = field(default_factory=deque)
-    """When a model read something for this person, where that is limited: viz/state/limits.py."""
-    charged: object = None
-    """What it read last."""
     studies: dict[type[Study[Any]], Follower[Any]] = field(default_factory=dict)
     """Those that are waited for: one of each sort."""
-    preview: LivePreview = field(default_factory=LivePreview)
-    undone: list[tuple[str, ...]] = field(default_factory=list)
-    """The edits that were in force before each of the last was taken back, the newest last."""
-    before: list[tuple[str, ...]] = field(default_factory=list)
-    """Those that were in force before each of the last changes of them."""
-    dropped: list[str] = field(default_factory=list)
-    """Why edits were dropped; the run that follows says so."""
-    refused_figure: str = ""
-    """Why the file that was dropped last is no figure; the run that follows says so."""
-    refused_file: str = ""
-    """Why the file of sentences that was given last was not taken; empty: it was."""
-    refused_story: str = ""
-    """Why the story that was given last was not opened; empty: it was."""
-    goes: str = ""
-    """The link to which the browser is to go: a story was dropped; empty: to none."""
-    draft: str | None = None
-    """The code of the story that is put together."""
-    browser: str = ""
-    """What only it knows; empty: nothing was asked yet."""
-    added: str = ""
-    """What became of the scene that was added to it last; said once."""
-    removed: list[tuple[str, int, Scene]] = field(default_factory=list)
-    """Scenes that were removed from it, by its code and their places, the last one last."""
-    needed: object = None
-    """Of which step and word it was asked what it would have to look at."""
-    answers: dict[str, Tried] = field(default_factory=dict)
-    """How far the tasks of lessons are, each by the code of its place and of what it is about."""
-    regained: Mapping[str, Kept] = field(default_factory=dict)
-    """What the browser kept of those that were answered before this session began."""
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
+    own: dict[type, Any] = field(default_factory=dict)
+    """What single modules keep for this person, by the dataclass that declares it."""
+
+    def of(self, kept: type[T]) -> T:
+        """What a module keeps for this person, as the dataclass that it declares: it is made at
+        first, and changed where it is."""
+        if kept not in self.own:
+            self.own[kept] = kept()
+        mine: T = self.own[kept]
+        return mine
 
 
 def session() -> Session:
     """The session of the person who looks at the page."""
     if is_new():
-        st.session_state[_SESSION] = Session()
-    known: Session = st.session_state[_SESSION]
+        st.session_state[SESSION] = Session()
+    known: Session = st.session_state[SESSION]
     return known
 
 
 def is_new() -> bool:
     """Whether nothing was drawn in this session yet."""
-    return _SESSION not in st.session_state
+    return SESSION not in st.session_state
 
 
 def current_theme() -> Theme:

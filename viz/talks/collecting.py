@@ -1,7 +1,7 @@
 """A story that somebody puts together: screens are added where they are seen, and kept."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
@@ -25,13 +25,22 @@ GONE = (
 )
 
 
+@dataclass
+class Draft:
+    """The story that is put together in a session."""
+
+    code: str | None = None
+    added: str = ""
+    """What became of the scene that was added to it last; said once."""
+
+
 def keep_draft() -> None:
     """Let the address name the story that is put together, also where a link has left it out."""
-    state = session()
-    if state.screen.draft is not None:
-        state.draft = state.screen.draft
-    elif state.draft is not None and state.screen.role is None:
-        mend(replace(state.screen, draft=state.draft))
+    own, screen = session().of(Draft), session().screen
+    if screen.draft is not None:
+        own.code = screen.draft
+    elif own.code is not None and screen.role is None:
+        mend(replace(screen, draft=own.code))
 
 
 def draft() -> Story | None:
@@ -53,13 +62,13 @@ def is_gone() -> bool:
 
 def begin(story: Story) -> None:
     """Put this story together from now on."""
-    session().draft = code = DRAFTS.begin(story, this_browser())
+    session().of(Draft).code = code = DRAFTS.begin(story, this_browser())
     change(draft=code)
 
 
 def close() -> None:
     """Put no story together any more."""
-    session().draft = None
+    session().of(Draft).code = None
     change(draft=None)
 
 
@@ -83,8 +92,9 @@ def add_button(key: str, title: str | None = None) -> None:
         help="This screen becomes a scene; Stories has them all",
         on_click=guarded(partial(_add, title)),
     )
-    if said := session().added:
-        session().added = ""
+    own = session().of(Draft)
+    if said := own.added:
+        own.added = ""
         at = link(Screen("stories", draft=session().screen.draft))
         st.toast(f"{literal(said)} [Stories]({at}) has all.")
 
@@ -108,8 +118,10 @@ def _add(title: str | None) -> None:
     if story is None:
         begin(Story("", TITLE, "talk", None, "", (scene,)))
     elif len(story.scenes) == MOST_SCENES:
-        session().added = f"A story has {MOST_SCENES} scenes at most: this one was not added."
+        session().of(
+            Draft
+        ).added = f"A story has {MOST_SCENES} scenes at most: this one was not added."
         return
     else:
         changed(lambda story: replace(story, scenes=(*story.scenes, scene)))
-    session().added = f"Added as scene {len(story.scenes) + 1 if story else 1}."
+    session().of(Draft).added = f"Added as scene {len(story.scenes) + 1 if story else 1}."

@@ -1,5 +1,7 @@
 """A story's file that was dropped on the app: it is put together on Stories, and can be told."""
 
+from dataclasses import dataclass
+
 from transformer.files.foreign_text import shown
 from transformer.refusal import Refusal
 from viz.screen import Screen, link
@@ -8,22 +10,34 @@ from viz.talks.collecting import begin
 from viz.talks.stories import of_content
 
 
+@dataclass
+class Dropped:
+    """Files that were dropped on the app, or given to it on Stories."""
+
+    refused: str = ""
+    """Why the one that was dropped last is no figure and no story; the run that follows says so."""
+    refused_story: str = ""
+    """Why the story that was given last was not opened; empty: it was."""
+    goes: str = ""
+    """The link to which the browser is to go: a story was dropped; empty: to none."""
+
+
 def take_story(said: object) -> None:
     """Keep what the browser has read: {"name": of the file, "text": of it}."""
     if not isinstance(said, dict):
         return
     name, text = shown(str(said.get("name", "")), 80), str(said.get("text", ""))
-    state = session()
+    own = session().of(Dropped)
     try:
         begin(of_content(name, text.encode("utf-8", "replace")))
-        state.refused_story, state.goes = "", link(Screen("stories", draft=state.draft))
+        own.refused_story, own.goes = "", link(Screen("stories", draft=session().screen.draft))
     except Refusal as error:  # said by the run that follows, beside what figures are refused for
-        state.refused_figure = str(error)
+        own.refused = str(error)
 
 
 def next_place() -> str:
     """Where the browser is to go; empty once it is there."""
-    state = session()
-    if state.screen.page == "stories":
-        state.goes = ""
-    return state.goes
+    own = session().of(Dropped)
+    if session().screen.page == "stories":
+        own.goes = ""
+    return own.goes

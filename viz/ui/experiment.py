@@ -13,7 +13,7 @@ from viz.edit_words import factor_of, said, with_factor
 from viz.labels import literal, signed
 from viz.run.request import Answer, answer
 from viz.screen import Screen, link, put
-from viz.state.changing import edit, exchange, redo, remove, undo
+from viz.state.changing import changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, current_theme, session, widget
 from viz.talks.stage import on_stage
@@ -50,7 +50,7 @@ _UNSEEN = ' style="visibility: hidden"'
 
 def experiment(pane: Pane, page: Page) -> None:
     """Draw the strip, where there is something to say."""
-    screen, state = pane.screen, session()
+    screen, own = pane.screen, changes()
     if page.edits in ("none", "own"):
         if page.edits == "none":
             say_unchanged(screen)
@@ -61,7 +61,7 @@ def experiment(pane: Pane, page: Page) -> None:
             with st.container(key="experiment", gap="small"):
                 st.html(_kept_room(pane.answer, HELP[screen.tool]))
         return
-    is_used = bool(screen.edits or state.before or state.undone)
+    is_used = bool(screen.edits or own.before or own.undone)
     if not is_used and (screen.tool == "look" or not can_edit):
         return
     with st.container(key="experiment", gap="small"):
@@ -109,14 +109,14 @@ def _compare(screen: Screen) -> None:
 
 def list_edits(pane: Pane) -> None:
     """The edits in force, and what takes them back. pane: what they were made of."""
-    edits, state = pane.screen.edits, session()
+    edits, own = pane.screen.edits, changes()
     for i, spelled in enumerate(edits[:MOST_SHOWN]):
         _one(i, spelled, pane)
     if len(edits) > MOST_SHOWN:
         st.markdown(f"and {len(edits) - MOST_SHOWN} more", width="content")
     look: Any = {"type": "tertiary"}
-    st.button("Undo", disabled=not state.before, on_click=undo, icon=":material/undo:", **look)
-    st.button("Redo", disabled=not state.undone, on_click=redo, icon=":material/redo:", **look)
+    st.button("Undo", disabled=not own.before, on_click=undo, icon=":material/undo:", **look)
+    st.button("Redo", disabled=not own.undone, on_click=redo, icon=":material/redo:", **look)
     if edits:
         st.button("All off", on_click=edit, args=((),), **look)
     proof_button(pane)

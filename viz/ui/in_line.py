@@ -10,6 +10,7 @@ from torch import nn
 
 from viz.run.batches import Runner, said
 from viz.run.request import Answer, Request, answer, make_answer
+from viz.session_keys import SESSION
 
 
 def in_line(
@@ -51,6 +52,6 @@ def _runner(place: DeltaGenerator) -> Runner:
 
     def check() -> None:
         if get_ident() == own:  # the steps of a batch are taken by any of its threads
-            _ = "session" in st.session_state  # ends this run where the next one is asked for
+            _ = SESSION in st.session_state  # ends this run where the next one is asked for
 
     return Runner(on_wait=tell, check=check)

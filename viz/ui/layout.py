@@ -15,7 +15,7 @@ from viz.run.garbage import freeze_modules
 from viz.run.main_module import put_back_main_module
 from viz.run.request import Request
 from viz.state.address import open_page, write_address
-from viz.state.failures import report, say_failed_choice, say_failure
+from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
 from viz.state.note import warn
@@ -24,6 +24,7 @@ from viz.state.page import PAGES, Page, Pane
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
 from viz.talks.collecting import keep_draft
+from viz.talks.dropped import Dropped
 from viz.talks.stage import open_scene
 from viz.talks.story import tell_story
 from viz.ui.experiment import experiment
@@ -41,7 +42,7 @@ def show(page: Page, pages: Mapping[str, Page]) -> None:
     PAGES.update(pages)
     style(page, pages.values())
     open_page(page.name)
-    session().drawn = current_theme().name
+    session().of(Drawing).theme = current_theme().name
     try:
         keep_draft()
         _open_checkpoint(page)
@@ -55,8 +56,8 @@ def _open_checkpoint(page: Page) -> None:
     """Open what the sidebar or the address asks for; where that fails the sentence says why."""
     if (opened := sidebar(page)) is not None:
         turn_to(opened)
-    if refused := session().refused_figure:
-        session().refused_figure = ""
+    if refused := session().of(Dropped).refused:
+        session().of(Dropped).refused = ""
         st.error(literal(refused), icon=":material/error:")
     problem, screen = at_start()[1], session().screen
     try:
@@ -83,11 +84,12 @@ def _draw(page: Page, pages: list[str]) -> None:
     A page that fails is left out of the run that follows, which says why below the header:
     nothing that was drawn in part stays.
     """
-    if session().drawn != current_theme().name:
+    drawing = session().of(Drawing)
+    if drawing.theme != current_theme().name:
         st.rerun()  # what is outside of this fragment, too
     write_address(pages, (session().screen.story or "") if page.tells else "")
     state, failed = session(), f"{page.title} could not be drawn"
-    said, state.failed = state.failed, None
+    said, drawing.failed = drawing.failed, None
     try:
         if not open_scene(partial(ask_presenter, page)):
             return
@@ -108,10 +110,10 @@ def _draw(page: Page, pages: list[str]) -> None:
             shown.request.checkpoint,
             screen.of(CompareFields).checkpoint_b,
         )
-        state.failed = None if again else report(error, failed)
+        drawing.failed = None if again else report(error, failed)
         st.rerun()
     if state.shown is None or state.shown.request == asked:
-        state.good = page.title, state.screen
+        drawing.good = page.title, state.screen
 
 
 def _draw_page(page: Page, asked: Request) -> None:

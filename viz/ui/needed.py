@@ -56,6 +56,13 @@ class AnotherWord(Study[Needed]):
         return 1, 1
 
 
+@dataclass
+class Asked:
+    """The study whose button was pressed last."""
+
+    study: AnotherWord | None = None
+
+
 def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
     """The question, and its answer once it is asked. layer, head: those that the page shows."""
     with st.expander(TITLE):
@@ -75,7 +82,7 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
             heads = choices[chosen]
             asked = AnotherWord(pane.answer.request, step, wanted.token.id, heads)
             st.button("Find it", on_click=_ask, args=(asked,))
-        if session().needed == asked:
+        if session().of(Asked).study == asked:
             _answer(pane, top, asked)
 
 
@@ -99,7 +106,7 @@ def _choices(pane: Pane, layer: int, head: int) -> dict[str, tuple[Head, ...]]:
 
 
 def _ask(asked: AnotherWord) -> None:
-    session().needed = asked
+    session().of(Asked).study = asked
 
 
 def _answer(pane: Pane, top: Candidate, asked: AnotherWord) -> None:

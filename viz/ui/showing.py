@@ -1,9 +1,9 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from viz.components.head_map.head_map import HeadMap
+from viz.components.head_map.head_map import HeadMap, Region
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import mountable
 from viz.exhibits.exhibit import Exhibit, PictureAt
@@ -15,6 +15,13 @@ from viz.state.page import Pane
 from viz.state.state import current_theme, session
 from viz.ui.panel import plot, show_table
 from viz.ui.printing import data_of, title_of
+
+
+@dataclass
+class Regions:
+    """The region of a large heat map whose exact values are shown, and of which map, by its key."""
+
+    shown: dict[str, tuple[object, Region]] = field(default_factory=dict)
 
 
 def show(pane: Pane, exhibit: Exhibit, key: str) -> None:
@@ -48,7 +55,7 @@ def _picture(pane: Pane, exhibit: Exhibit, content: PictureAt, key: str) -> None
 
 def _zoomed(pane: Pane, content: PictureAt, key: str) -> tuple[PictureAt, Any]:
     """A heat map with exact values of the region that was asked for, and what asks for another."""
-    regions, of = session().regions, (pane.answer.request, content.picture)
+    regions, of = session().of(Regions).shown, (pane.answer.request, content.picture)
     asked, region = regions.get(key, (None, None))
 
     def zoom(region: Any) -> None:

@@ -1,5 +1,7 @@
 """The sidebar: add to a story; open a checkpoint of one's own, a saved figure or story."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from transformer import CheckpointError
@@ -13,12 +15,22 @@ from viz.state.page import Page
 from viz.state.state import current_theme, session
 from viz.stories.reading import LARGEST as LONGEST_STORY
 from viz.talks.collecting import add_button
-from viz.talks.dropped import next_place, take_story
+from viz.talks.dropped import Dropped, next_place, take_story
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "
     "of weights of well-known code, or a folder of such folders."
 )
+
+
+@dataclass
+class Tried:
+    """The checkpoint that was asked for last."""
+
+    text: str = ""
+    """As it was typed."""
+    problem: str | None = None
+    """Why it could not be opened."""
 
 
 def sidebar(page: Page) -> str | None:
@@ -46,16 +58,16 @@ def sidebar(page: Page) -> str | None:
             help=EXPLAIN,
         )
         opened = None
-        if text and text != session().tried[0]:
+        if text and text != session().of(Tried).text:
             opened = _open(text)
-        tried, problem = session().tried
-        if text == tried and problem:
-            st.error(literal(problem), icon=":material/error:")
+        tried = session().of(Tried)
+        if text == tried.text and tried.problem:
+            st.error(literal(tried.problem), icon=":material/error:")
         return opened
 
 
 def _refuse(said: object) -> None:
-    session().refused_figure = shown(said, 300)
+    session().of(Dropped).refused = shown(said, 300)
 
 
 def _open(text: str) -> str | None:
@@ -65,5 +77,6 @@ def _open(text: str) -> str | None:
             opened = keep_opened(find(text))
     except CheckpointError as error:
         problem = str(error)
-    session().tried = text, problem
+    tried = session().of(Tried)
+    tried.text, tried.problem = text, problem
     return opened

@@ -16,6 +16,7 @@ from viz.run.request import make_request
 from viz.state import limits as limits_module
 from viz.state.limits import (
     Limits,
+    Runs,
     charge,
     charge_more,
     check_text,
@@ -97,7 +98,7 @@ def test_runs_are_counted_within_a_minute(visitor: Session, monkeypatch: Any) ->
     charge("c")  # is being written
     now += 40
     charge("d")
-    assert list(visitor.runs) == [now]
+    assert list(visitor.of(Runs).times) == [now]
     assert COUNTS.values['headscope_refused_total{reason="runs of visitor"}'] >= 1
 
 
@@ -157,7 +158,7 @@ def test_work_that_goes_on_counts_what_it_reads(monkeypatch: Any) -> None:
     charge_more(2)
     with pytest.raises(InputError, match=r"reads 3 texts per minute .* ask again in 60 seconds"):
         charge_more(2)
-    assert len(visitor.runs) == 5  # they were read
+    assert len(visitor.of(Runs).times) == 5  # they were read
     now += 60
     charge_more(1)
-    assert list(visitor.runs) == [now]
+    assert list(visitor.of(Runs).times) == [now]

@@ -90,7 +90,7 @@ def start(page: str = "explore", **query: str) -> AppTest:
 
 
 def live_of(app: AppTest) -> LivePreview:
-    known: LivePreview = app.session_state["session"].preview
+    known: LivePreview = app.session_state["session"].of(LivePreview)
     return known
 
 

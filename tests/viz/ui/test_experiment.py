@@ -104,7 +104,7 @@ def test_links_back_and_forward_are_changes_that_can_be_taken_back() -> None:
 
         import streamlit as st
 
-        from viz.state.changing import note_edits, redo, undo
+        from viz.state.changing import changes, note_edits, redo, undo
         from viz.state.state import session
 
         state, seen = session(), []
@@ -116,7 +116,7 @@ def test_links_back_and_forward_are_changes_that_can_be_taken_back() -> None:
             tell()
 
         def tell() -> None:
-            seen.append((state.screen.edits, state.before[:], state.undone[:]))
+            seen.append((state.screen.edits, changes().before[:], changes().undone[:]))
 
         go("a")  # a link
         undo()

@@ -23,6 +23,7 @@ from viz.lessons.seen import Seen
 from viz.lessons.sureness import sureness
 from viz.pages.lessons import lesson as lesson_page
 from viz.pages.lessons import standing_in
+from viz.pages.lessons.asking import Answers
 from viz.stories.shipped import shipped_stories, stories_of
 
 LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
@@ -159,7 +160,7 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
 
     app = start(text=TEXT, **of_lesson)
     assert not app.warning and not app.info
-    app.session_state["session"].regained = read_kept(json.dumps(kept))
+    app.session_state["session"].of(Answers).regained = read_kept(json.dumps(kept))
     app.run()
     assert (len(app.info), app.warning[0].value) == shown
     assert kept_by(app) == kept
@@ -169,7 +170,7 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
     assert app.warning[0].value.startswith("**Not right: you answered -1001.** ".replace("-", "−"))
 
     app = start(text=TEXT[:-2], **of_lesson)  # another sentence: nobody was asked about it
-    app.session_state["session"].regained = read_kept(json.dumps(kept))
+    app.session_state["session"].of(Answers).regained = read_kept(json.dumps(kept))
     app.run()
     assert not app.warning and not app.info
 

@@ -13,6 +13,7 @@ from transformer.analysis.ablation import Ablation, ablating
 from viz.pages.experiment import studies
 from viz.pages.experiment.studies import HeadAblation
 from viz.run.kept import KEPT
+from viz.state.limits import Runs
 from viz.ui import progress
 
 __all__ = ["folder"]
@@ -44,7 +45,7 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
     app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]
-    n_before = len(state.runs)  # the text and the sweep
+    n_before = len(state.of(Runs).times)  # the text and the sweep
     while not sweep.is_stopped:
         n_written += 1
         assert n_written < 9
@@ -52,7 +53,7 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
         while len(sweep.work.latest.written) < n_written:
             assert not sweep.work.ended.wait(0.005)
         app.run()
-    assert len(state.runs) == n_before + n_written == 7
+    assert len(state.of(Runs).times) == n_before + n_written == 7
     may.release()
     assert sweep.work.ended.wait(20)
     app.run()
@@ -75,5 +76,5 @@ def test_the_usual_limit_lets_a_sweep_of_many_heads_come_to_its_end(
     app.run()
     n_written = len(sweep.work.latest.written)
     assert not sweep.is_stopped and sweep.work.is_whole
-    assert len(state.runs) == 2 + n_written // progress.AT_ONCE and n_written >= 2
+    assert len(state.of(Runs).times) == 2 + n_written // progress.AT_ONCE and n_written >= 2
     assert not app.exception

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-_FAILED = "failed callback"
+from viz.session_keys import FAILED
 
 
 def guarded(callback: Callable[[], Any]) -> Callable[[], None]:
@@ -15,12 +15,12 @@ def guarded(callback: Callable[[], Any]) -> Callable[[], None]:
         try:
             callback()
         except Exception as error:
-            st.session_state[_FAILED] = error
+            st.session_state[FAILED] = error
 
     return call
 
 
 def take_failure() -> Exception | None:
     """What a callback of this session raised since it was last asked for."""
-    error: Exception | None = st.session_state.pop(_FAILED, None)
+    error: Exception | None = st.session_state.pop(FAILED, None)
     return error

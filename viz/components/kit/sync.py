@@ -15,10 +15,10 @@ import streamlit as st
 from viz.components.kit.browser import Component
 from viz.components.kit.guarded import guarded
 from viz.components.kit.pack import pack, unpack
+from viz.session_keys import HEARD, TOKEN, VERSIONS
 
 News = dict[str, Any]
 """What a component has just told: name -> value."""
-_HEARD, _VERSIONS, _TOKEN = "heard", "versions", "token"
 
 
 @cache
@@ -71,7 +71,7 @@ def told(key: str) -> News:
     before, said = heard(key), st.session_state.get(key)
     news = [each for each in (said and said.news) or [] if each["n"] > before]
     last = max((int(each["n"]) for each in news), default=before)
-    st.session_state[_HEARD] = st.session_state.get(_HEARD, {}) | {key: last}
+    st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {key: last}
     return {each["name"]: each["value"] for each in news}
 
 
@@ -81,8 +81,8 @@ def _version(key: str, data: bytes) -> dict[str, str | int]:
     Streamlit may hand a component that is just being loaded its first data after its second, so
     the browser drops what is older. The same data keep their version: they are not sent again.
     """
-    session = st.session_state.setdefault(_TOKEN, secrets.token_hex(4))
-    versions = st.session_state.setdefault(_VERSIONS, {})
+    session = st.session_state.setdefault(TOKEN, secrets.token_hex(4))
+    versions = st.session_state.setdefault(VERSIONS, {})
     before, version = versions.get(key, (None, 0))
     if before != hash(data):
         versions[key] = hash(data), version + 1
@@ -91,4 +91,4 @@ def _version(key: str, data: bytes) -> dict[str, str | int]:
 
 def heard(key: str) -> int:
     """The largest number among the changes that this component has told."""
-    return int(st.session_state.get(_HEARD, {}).get(key, 0))
+    return int(st.session_state.get(HEARD, {}).get(key, 0))

@@ -1,6 +1,6 @@
 """B of Compare: which it is, another checkpoint or A with edits, and the pane that shows it."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
@@ -27,6 +27,13 @@ from viz.state.state import bound, change, session, widget
 from viz.ui.in_line import in_line
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
+
+
+@dataclass
+class LastSecond:
+    """What Compare showed last of another checkpoint."""
+
+    request: Request | None = None
 
 
 def choose_second(first: Pane) -> None:
@@ -76,7 +83,8 @@ def _say_how(request: Request) -> None:
     """That B's files were written since it was shown before, or that the CPU computed it."""
     if why := why_on_cpu(request.checkpoint, request.text):
         note(f"B: {why}")
-    before, session().second = session().second, request
+    last = session().of(LastSecond)
+    before, last.request = last.request, request
     is_same = before is not None and before.checkpoint == request.checkpoint
     if before is not None and is_same and before.version != request.version:
         said = f"B: {title(request.checkpoint)} was saved anew since it was shown: this is the "
@@ -87,7 +95,8 @@ def missing(first: Pane) -> str | None:
     """That what was chosen for B is not there, or is not there any more; None where it is."""
     if first.screen.of(CompareFields).checkpoint_b in (None, *checkpoint_names()):
         return None
-    name, before = first.screen.of(CompareFields).checkpoint_b or "", session().second
+    name = first.screen.of(CompareFields).checkpoint_b or ""
+    before = session().of(LastSecond).request
     if before is not None and before.checkpoint == name:
         return f"{Path(name).name} is not here any more."
     return f"there is no checkpoint {cut(name)} here."

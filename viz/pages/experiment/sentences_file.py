@@ -1,5 +1,6 @@
 """Sentences from a file of one's own, one per line, into the field where they may be changed."""
 
+from dataclasses import dataclass
 from unicodedata import category
 
 import streamlit as st
@@ -19,6 +20,14 @@ _LIMIT = (
 )
 
 
+@dataclass
+class SentencesFile:
+    """The file that was given last."""
+
+    refused: str = ""
+    """Why it was not taken; empty: it was."""
+
+
 def choose_file() -> None:
     """Draw what opens the picker."""
     with st.popover("From a file", icon=":material/upload_file:"):
@@ -29,17 +38,18 @@ def choose_file() -> None:
             on_change=guarded(_take),
             max_upload_size=1,
         )
-    if why := session().refused_file:
+    if why := session().of(SentencesFile).refused:
         warn(why)
 
 
 def _take() -> None:
-    file, session().refused_file = st.session_state[_KEY], ""
+    file, own = st.session_state[_KEY], session().of(SentencesFile)
+    own.refused = ""
     if file is not None:
         try:
             change(sweep_sentences=lines_of(file.name, file.getvalue()))
         except InputError as error:  # said until another one is given: the page grows meanwhile
-            session().refused_file = str(error)
+            own.refused = str(error)
 
 
 def lines_of(name: str, content: bytes) -> str:

@@ -1,6 +1,7 @@
 """One task on the page: the question and its form; afterwards the truth and its number."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from viz.components.lesson.lesson import keep_answers
 from viz.figures.guess_table import guess_table
 from viz.figures.numbers_table import numbers_table
 from viz.labels import literal
-from viz.lessons.kept import MOST, code_of, kept, read_kept, regained
+from viz.lessons.kept import MOST, Kept, code_of, kept, read_kept, regained
 from viz.lessons.number import LONGEST, read_number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
@@ -27,11 +28,20 @@ POINTS_WIDTH = 150
 """Of a field for points, in px: two stand beside each other on a phone."""
 
 
+@dataclass
+class Answers:
+    """How far the tasks of lessons are, by the code of a task's place and of what it is about."""
+
+    tried: dict[str, Tried] = field(default_factory=dict)
+    regained: Mapping[str, Kept] = field(default_factory=dict)
+    """What the browser kept of those that were answered before this session began."""
+
+
 def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
     """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
-    code, state = code_of(name), session()
-    before = None if code in state.answers else state.regained.get(code)
-    tried = state.answers.get(code, Tried())
+    code, own = code_of(name), session().of(Answers)
+    before = None if code in own.tried else own.regained.get(code)
+    tried = own.tried.get(code, Tried())
     with st.container():  # always here, as below: what follows keeps its place, and the focus
         if tried.waits or tried.is_over or before is not None:
             try:
@@ -54,13 +64,13 @@ def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
 
 def keep() -> None:
     """Below all that is asked: let the browser keep what was answered, over a reload."""
-    state = session()
-    known = {**state.regained, **{code: kept(each) for code, each in state.answers.items()}}
+    own = session().of(Answers)
+    known = {**own.regained, **{code: kept(each) for code, each in own.tried.items()}}
     keep_answers(dict(list(known.items())[-MOST:]), _regain)
 
 
 def _regain(said: object) -> None:
-    session().regained = read_kept(said)
+    session().of(Answers).regained = read_kept(said)
 
 
 def _form(task: Task, seen: Seen, code: str, key: str, tried: Tried) -> None:
@@ -111,7 +121,7 @@ def _nudge(tried: Tried) -> None:
 
 
 def _keep(code: str, tried: Tried) -> None:
-    answers = session().answers
+    answers = session().of(Answers).tried
     answers[code] = tried
     while len(answers) > MOST:
         del answers[next(iter(answers))]

@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,14 @@ _LIST = """
   .scenes [aria-current] { color: ACCENT; font-weight: 600; }
 </style>
 """
+
+
+@dataclass
+class Removed:
+    """Scenes that were removed from stories in a session."""
+
+    scenes: list[tuple[str, int, Scene]] = field(default_factory=list)
+    """By the code of the story and their places, the last one last."""
 
 
 def edit_story(story: Story) -> None:
@@ -120,7 +128,8 @@ def _button(title: str, icon: str, disabled: bool, do: Callable[[], None]) -> No
 
 def _offer_back(story: Story) -> None:
     """What undoes the last "Remove"."""
-    removed = [each for each in session().removed if each[0] == session().screen.draft]
+    code = session().screen.draft
+    removed = [each for each in session().of(Removed).scenes if each[0] == code]
     if removed and len(story.scenes) < MOST_SCENES:
         heading = removed[-1][2].heading
         st.button(
@@ -163,19 +172,17 @@ def _move(i: int, by: int) -> None:
 
 def _remove(i: int) -> None:
     def removed(story: Story) -> Story:
-        state = session()
-        state.removed = [*state.removed, (str(state.screen.draft), i, story.scenes[i])][
-            -MOST_SCENES:
-        ]
+        own, code = session().of(Removed), str(session().screen.draft)
+        own.scenes = [*own.scenes, (code, i, story.scenes[i])][-MOST_SCENES:]
         return _with(story, i)
 
     changed(removed)
 
 
 def _put_back() -> None:
-    state = session()
-    last = max(n for n, each in enumerate(state.removed) if each[0] == state.screen.draft)
-    _, i, scene = state.removed.pop(last)
+    own, code = session().of(Removed), session().screen.draft
+    last = max(n for n, each in enumerate(own.scenes) if each[0] == code)
+    _, i, scene = own.scenes.pop(last)
 
     def put(story: Story) -> Story:
         return replace(story, scenes=(*story.scenes[:i], scene, *story.scenes[i:]))

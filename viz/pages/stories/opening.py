@@ -12,6 +12,7 @@ from viz.state.opening import can_open
 from viz.state.state import session
 from viz.stories.story import Story
 from viz.talks.collecting import begin
+from viz.talks.dropped import Dropped
 from viz.talks.stories import of_content, open_story
 
 _FILE, _PATH, _BOX = "story file", "story path", "open a story"
@@ -21,7 +22,7 @@ def open_box() -> None:
     """Draw the button and what it opens: it closes once a story was opened."""
     key = f"{_BOX} {session().turns.get(_BOX, 0)}"  # another one is closed, and holds no file
     with st.popover("Open a story", icon=":material/upload_file:", key=key):
-        if why := session().refused_story:
+        if why := session().of(Dropped).refused_story:
             st.error(literal(why), icon=":material/error:")
         st.file_uploader(
             "A story, as it was saved here",
@@ -48,11 +49,12 @@ def _take_path(key: str) -> None:
 
 
 def _begin(read: Callable[[], Story]) -> None:
-    state = session()
-    state.refused_story = ""
+    own = session().of(Dropped)
+    own.refused_story = ""
     try:
         begin(read())
     except (Refusal, OSError, RuntimeError) as error:  # said until another one is given
-        state.refused_story = str(error)
+        own.refused_story = str(error)
         return
-    state.turns[_BOX] = state.turns.get(_BOX, 0) + 1
+    turns = session().turns
+    turns[_BOX] = turns.get(_BOX, 0) + 1

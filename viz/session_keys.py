@@ -1,0 +1,12 @@
+"""The names under which Streamlit's session keeps what is ours; all others are keys of widgets."""
+
+SESSION = "session"
+"""The Session of viz/state/state.py: what one person chose and opened."""
+HEARD = "heard"
+"""By component, the largest number among the changes that it told: viz/components/kit/sync.py."""
+VERSIONS = "versions"
+"""By component, the hash of its data and how often they changed."""
+TOKEN = "token"
+"""Tells the data of one session from those of another."""
+FAILED = "failed callback"
+"""What a callback raised since it was last asked for: viz/components/kit/guarded.py."""
