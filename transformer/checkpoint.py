@@ -46,6 +46,9 @@ class About:
     examples: tuple[str, ...] = ()
     opens_at: tuple[str, int, int] = ("cross", 0, 0)
     """The kind, layer and head that are shown first."""
+    notes: tuple[str, ...] = ()
+    """What lies in its folder and does not take part here, or is another than its files say: a
+    sentence each."""
 
 
 class Config(Protocol):

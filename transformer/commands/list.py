@@ -35,7 +35,8 @@ def _title(path: Path) -> str | None:
     except Refusal:
         return None
     try:
-        return format.describe(path).about.title
+        about = format.describe(path).about
+        return ". ".join(filter(None, (about.title, " ".join(about.notes))))
     except NotInstalled as error:
         return str(error)
     except Refusal as error:

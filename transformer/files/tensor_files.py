@@ -1,6 +1,7 @@
 """Where tensors are kept: safetensors, one file or several; pickles of weights; memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from torch import Tensor
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
 from transformer.files.found import Misfit
-from transformer.files.tensors import Stored, floats, list_tensors, open_tensors
+from transformer.files.tensors import Stored, TensorSource, floats, list_tensors, open_tensors
 from transformer.files.torch_file import fault_of, outline_of, stored_values
 
 T = TypeVar("T")
@@ -44,6 +45,36 @@ class SafetensorsFiles:
             with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
                 for name in inside:
                     yield floats(opened.get_tensor(name))
+
+    def saved(self) -> dict[str, Tensor]:
+        """As TensorSource says."""
+        found: dict[str, Tensor] = {}
+        for file, inside in _runs(
+            sorted(self._file_of, key=self._file_of.__getitem__), self._file_of
+        ):
+            with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
+                found |= {name: opened.get_tensor(name) for name in inside}
+        return found
+
+
+class RenamedTensors:
+    """The tensors of another source, under other names."""
+
+    def __init__(self, source: TensorSource, names: Mapping[str, str]) -> None:
+        """names: name -> the source's."""
+        self._source, self._names, self.faults = source, names, source.faults
+        self.stored: Mapping[str, Stored] = {
+            name: replace(source.stored[was], name=name) for name, was in names.items()
+        }
+
+    def read(self, *names: str) -> Iterator[Tensor]:
+        """As TensorSource says."""
+        return self._source.read(*(self._names[name] for name in names))
+
+    def saved(self) -> dict[str, Tensor]:
+        """As TensorSource says."""
+        values = self._source.saved()
+        return {name: values[was] for name, was in self._names.items()}
 
 
 class LoadedTensors:

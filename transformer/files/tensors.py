@@ -57,6 +57,9 @@ class TensorSource(Protocol):
         Raises CheckpointError; KeyError for a name that is not there.
         """
 
+    def saved(self) -> dict[str, Tensor]:
+        """All of them, as they were saved. Raises CheckpointError."""
+
 
 @dataclass(frozen=True)
 class Health:

@@ -11,28 +11,31 @@ from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, D
 from transformer.files.foreign_text import shown, whole_text
 from transformer.files.json_file import read_json
 from transformer.formats.format import Format
+from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
+from transformer.hugging_face.kinds import asks, classifies, family_of
 from transformer.hugging_face.languages import target_language
 from transformer.hugging_face.model import (
     DECODER,
     ENCODER,
     ENCODER_DECODER,
-    ENCODER_DECODER_CLASSIFIER,
+    ENCODER_DECODER_READER,
     HuggingFaceConfig,
     HuggingFaceModel,
 )
 from transformer.hugging_face.opening import (
-    architecture,
-    model_class,
+    Examined,
+    examine,
     open_config,
     open_model,
     open_tokenizer,
+    require_whole,
 )
+from transformer.hugging_face.refused import require_plain
 from transformer.hugging_face.sizes import WEIGHTS
-from transformer.hugging_face.skeleton import build_skeleton
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
-from transformer.inspection.circuits import Heads, NoHeads
+from transformer.inspection.circuits import NoHeads
 from transformer.inspection.contents import Contents, Fit
 from transformer.models.family import Family
 from transformer.tokenizer import IdTokenizer, Tokenizer
@@ -41,10 +44,6 @@ LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""
 LIT_MODEL = "lit_model.pth"
 GENERATION = "generation_config.json"
-WRITES = ("ForCausalLM", "LMHead")
-CLASSIFIES = "ForSequenceClassification"
-READS_BOTH_WAYS = ("xlnet", "xlm")
-"""Models with a head for words that see later tokens too: what they would write is another pass."""
 SENTENCE = "The animal didn't cross the street because it was too tired."
 PROMPTS = ("The animal didn't cross the street because", "Once upon a time")
 MASKED = "The animal didn't cross the {} because it was too {}."
@@ -66,17 +65,21 @@ def fits(path: Path) -> bool:
 
 
 def describe(path: Path) -> Description:
-    """What its configuration and its tokenizer say. Raises CheckpointError."""
+    """What its configuration, its tokenizer and its tensors' names say. Raises CheckpointError."""
     given = open_config(path)
-    return described(path, given, open_tokenizer(path, _vocab_size(given)))
+    vocab_size = _vocab_size(given)
+    examined = _examined(path, given)
+    return _described(path, examined, open_tokenizer(path, vocab_size))
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Open it with the library. Raises CheckpointError."""
     given = open_config(path)
-    tokenizer = open_tokenizer(path, _vocab_size(given))
-    known = described(path, given, tokenizer)
-    model = HuggingFaceModel(open_model(path, given, device), known.config)  # type: ignore[arg-type]
+    vocab_size = _vocab_size(given)
+    examined = _examined(path, given)
+    tokenizer = open_tokenizer(path, vocab_size)
+    known = _described(path, examined, tokenizer)
+    model = HuggingFaceModel(open_model(path, examined, device), known.config)  # type: ignore[arg-type]
     return Checkpoint(path, known.about, known.config, known.family, model, tokenizer, device)
 
 
@@ -84,20 +87,47 @@ def contents(path: Path) -> Contents:
     """Its tensors and those that the library's class asks for; damaged parts are named."""
     given = open_config(path)
     read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(given)))
-    try:
-        known = described(path, given, read_tokenizer())
-    except CheckpointError:  # told where the vocabulary is shown
-        known = described(path, given, IdTokenizer(_vocab_size(given)))
     tensors = open_weights(path)
-    heads: Heads
     try:
-        skeleton = build_skeleton(path, given, tensors.stored)
+        examined = examine(path, given, tensors)
     except CheckpointError as error:
-        why = str(error).removeprefix(f"{path.name}: {CONFIG}").lstrip(": ").rstrip(".")
+        why = _clause(path, error)
         fit, heads = Fit(list(tensors.stored)), NoHeads(f"No circuits: {CONFIG} {why}.")
+        known = _unbuilt(path, given)
         return Contents(known, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
-    heads = HuggingFaceHeads(tensors, skeleton, list(known.family.attentions))
-    return Contents(known, tensors, skeleton.fit, heads, read_tokenizer, skeleton.ties)
+    try:
+        known = _described(path, examined, read_tokenizer())
+    except CheckpointError:  # told where the vocabulary is shown
+        known = _described(path, examined, IdTokenizer(_vocab_size(given)))
+    faults = {}
+    try:
+        require_plain(path, given, examined.skeleton, examined.source)
+    except CheckpointError as error:
+        faults = {path.name: f"cannot run here: {_clause(path, error)}"}
+    skeleton = examined.skeleton
+    found = HuggingFaceHeads(examined.source, skeleton, list(known.family.attentions))
+    ties = skeleton.ties
+    return Contents(known, examined.source, skeleton.fit, found, read_tokenizer, ties, faults)
+
+
+def _examined(path: Path, given: Any) -> Examined:
+    """Raises CheckpointError for what would open as another model than it is."""
+    examined = examine(path, given, open_weights(path))
+    require_whole(path, examined)
+    return examined
+
+
+def _clause(path: Path, error: CheckpointError) -> str:
+    return str(error).removeprefix(f"{path.name}: ").removeprefix(CONFIG).lstrip(": ").rstrip(".")
+
+
+def _unbuilt(path: Path, given: Any) -> Description:
+    """Of a folder whose class cannot be built: what its configuration says."""
+    name = next(iter(said_classes(given)), given.model_type)
+    family = ENCODER_DECODER_READER if given.is_encoder_decoder else ENCODER
+    size = _vocab_size(given)
+    config = HuggingFaceConfig(name, size, 1, 0, None, values=whole_text(given.to_dict()))
+    return Description(_about(family, config, IdTokenizer(size), None, ()), config, family)
 
 
 def _has_weights(path: Path) -> bool:
@@ -109,13 +139,20 @@ def files(path: Path) -> Sequence[Path]:
     return [file for file in path.iterdir() if file.is_file()]
 
 
-def described(path: Path, given: Any, tokenizer: Tokenizer) -> Description:
-    """What the library's configuration and a tokenizer say. path: of the folder."""
+def _described(path: Path, examined: Examined, tokenizer: Tokenizer) -> Description:
+    return described(path, examined.skeleton.model, tokenizer, examined.notes)
+
+
+def described(
+    path: Path, model: Any, tokenizer: Tokenizer, notes: tuple[str, ...] = ()
+) -> Description:
+    """What a class with its configuration and a tokenizer say.
+
+    path: of the folder. model: of the library, with values or without.
+    """
+    given, name, family = model.config, type(model).__name__, family_of(model)
     said = _saying(path, given)
-    name = architecture(given) or model_class(path, given).__name__
-    family = _family(given, name)
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
-    is_masked = mask is not None and name.endswith(("ForMaskedLM", "ForPreTraining"))
     start_ids = _start_ids(said) if _starts(given, family) else ()
     source = target = None
     languages: tuple[str, ...] = ()
@@ -134,52 +171,46 @@ def described(path: Path, given: Any, tokenizer: Tokenizer) -> Description:
         languages=languages,
         source_language=source,
         target_language=target,
-        mask_id=mask[0] if mask and is_masked else None,
-        classes=_classes(given, name),
+        mask_id=mask[0] if mask and asks(model) else None,
+        classes=_classes(model),
         is_exclusive=given.problem_type != "multi_label_classification",
         values=whole_text(given.to_dict()),
     )
-    return Description(_about(name, family, config, tokenizer, mask), config, family)
+    return Description(_about(family, config, tokenizer, mask, notes), config, family)
 
 
 def _about(
-    name: str,
     family: Family,
     config: HuggingFaceConfig,
     tokenizer: Tokenizer,
     mask: tuple[int, str] | None,
+    notes: tuple[str, ...],
 ) -> About:
     examples = PROMPTS if family is DECODER else (SENTENCE,)
     if config.mask_id is not None and mask:
         examples = (MASKED.format(mask[1], mask[1]), *examples)
     if isinstance(tokenizer, IdTokenizer):
         ids = [id for id in range(5, 13) if id < config.vocab_size]
-        if family is ENCODER_DECODER_CLASSIFIER and config.eos_id is not None:
+        if family is ENCODER_DECODER_READER and config.eos_id is not None:
             ids.append(config.eos_id)  # it decides where a text ends
         examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
-    return About(
-        f"{name}, Hugging Face", "", getattr(tokenizer, "kind", ""), examples, (kind, 0, 0)
-    )
+    title = f"{config.architecture}, Hugging Face"
+    vocabulary = getattr(tokenizer, "kind", "")
+    return About(title, "", vocabulary, examples, (kind, 0, 0), notes)
 
 
-def _family(given: Any, name: str) -> Family:
-    if given.is_encoder_decoder:
-        return ENCODER_DECODER_CLASSIFIER if name.endswith(CLASSIFIES) else ENCODER_DECODER
-    writes = any(word in name for word in WRITES) and given.model_type not in READS_BOTH_WAYS
-    return DECODER if writes else ENCODER
-
-
-def _classes(given: Any, name: str) -> tuple[str, ...]:
+def _classes(model: Any) -> tuple[str, ...]:
     """The names of a classifier's classes; none where it puts a number on a text instead."""
-    if not name.endswith(CLASSIFIES) or given.problem_type == "regression" or given.num_labels < 2:
+    given = model.config
+    if not classifies(model) or given.problem_type == "regression" or given.num_labels < 2:
         return ()
     return tuple(shown(given.id2label.get(i, f"LABEL_{i}")) for i in range(given.num_labels))
 
 
 def _starts(given: Any, family: Family) -> bool:
     """Whether a decoder begins with a token of its own."""
-    if family is ENCODER_DECODER_CLASSIFIER:
+    if family is ENCODER_DECODER_READER:
         return bool(given.model_type != "mbart")
     return family is ENCODER_DECODER
 

@@ -15,10 +15,11 @@ from transformer.formats.mappings.mapping import LibraryMapping
 from transformer.formats.renaming import renamed, require_all, require_shapes, their_name
 from transformer.formats.translate import as_floats, whole
 from transformer.formats.vocabulary_files import find_vocabulary, make_tokenizer
+from transformer.hugging_face.choice import choose
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.hugging_face.opening import build_model, config_of
-from transformer.hugging_face.skeleton import Skeleton, build_skeleton
+from transformer.hugging_face.skeleton import Skeleton
 from transformer.inspection.contents import Contents
 from transformer.tokenizer import Tokenizer
 
@@ -40,7 +41,7 @@ class InLibrary:
         """Ready to run. path: of the checkpoint. Raises CheckpointError and Misfit."""
         known, config = self.description, self.description.config
         weights = {name: as_floats(t, self.theirs[name]) for name, t in self.tensors.items()}
-        inner = build_model(path, self.given, weights, device)
+        inner = build_model(path, self.given, type(self.skeleton.model), weights, device)
         model = HuggingFaceModel(inner, config)  # type: ignore[arg-type]
         return Checkpoint(path, known.about, config, known.family, model, self.tokenizer, device)
 
@@ -67,7 +68,7 @@ def open_in_library(mapping: LibraryMapping, found: Found, folder: Path) -> InLi
     ours, unexpected = renamed(found, mapping.names, mapping)
     tensors = {name: tensor for name, (tensor, _) in ours.items()}
     theirs = {name: called for name, (_, called) in ours.items()}
-    skeleton = build_skeleton(folder, given, LoadedTensors(tensors).stored)
+    skeleton, _ = choose(folder, given, LoadedTensors(tensors).stored)
     fit = skeleton.fit
     missing = [their_name(name, mapping.names, mapping.first_layer) for name in fit.missing]
     require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
@@ -75,7 +76,7 @@ def open_in_library(mapping: LibraryMapping, found: Found, folder: Path) -> InLi
     size = given.vocab_size
     sizes = {"source": size, "target": size}
     tokenizer = make_tokenizer(vocabulary, mapping, sizes, given.bos_token_id, given.eos_token_id)
-    known = described(folder, given, tokenizer)
+    known = described(folder, skeleton.model, tokenizer)
     about = _about(mapping, given, known.about)
     return InLibrary(replace(known, about=about), given, tensors, theirs, skeleton, tokenizer)
 

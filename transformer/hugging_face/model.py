@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -49,6 +50,18 @@ class HuggingFaceConfig:
 
     def to_dict(self) -> dict[str, Any]:
         return dict(self.values)
+
+    @cached_property
+    def widths(self) -> frozenset[int]:
+        """The sizes of all vocabularies that the configuration names: of a source, of a target."""
+        return frozenset({self.vocab_size, *_vocabularies(self.values)})
+
+
+def _vocabularies(values: Any) -> Iterator[int]:
+    for name, value in values.items() if isinstance(values, Mapping) else ():
+        if isinstance(value, int) and "vocab_size" in name:
+            yield value
+        yield from _vocabularies(value)
 
 
 class State:
@@ -127,7 +140,18 @@ class HuggingFaceModel(nn.Module):
             named |= {"input_ids": ids, "attention_mask": torch.ones_like(state.read)}
         output = self._run(past_key_values=state.cache, use_cache=True, **named)
         state.cache = output.get("past_key_values")
-        return _first_output(output)[:, -target.size(1) :]
+        return self._logits(output)[:, -target.size(1) :]
+
+    def _logits(self, output: Any) -> Tensor:
+        """Raises InputError for numbers that are not of a vocabulary."""
+        logits = output.get("logits")
+        n = 0 if logits is None else logits.size(-1)
+        if logits is None or n not in self.config.widths:
+            raise InputError(
+                f"{self.config.architecture} gives {n or 'no'} numbers for each token to come, and "
+                f"its vocabulary has {self.config.vocab_size:,} tokens: it writes nothing here."
+            )
+        return logits
 
     def _run(self, **named: Any) -> Any:
         """Not every model keeps a cache or reads a mask."""
@@ -186,7 +210,7 @@ def _encoder_decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None)
     )
 
 
-def _encoder_decoder_classifier(
+def _encoder_decoder_reader(
     config: HuggingFaceConfig, source: Ids, target: Ids | None
 ) -> ForcedPass:
     """The decoder reads the source as well, moved on by one, and writes nothing.
@@ -199,7 +223,7 @@ def _encoder_decoder_classifier(
         "decoder_self": Rows(read, read),
         "cross": Rows(read, source),
     }
-    return ForcedPass(inputs=(source,), rows=rows, embedded={})
+    return ForcedPass(inputs=(source, read), rows=rows, embedded={})
 
 
 def _unbuildable(config: Any) -> nn.Module:
@@ -213,12 +237,12 @@ ENCODER_DECODER = Family(
     attentions={"encoder_self": None, "decoder_self": None, "cross": None},
     forced_pass=_encoder_decoder,
 )
-ENCODER_DECODER_CLASSIFIER = Family(
-    name="hugging_face_encoder_decoder_classifier",
-    title="Encoder-decoder classifier",
+ENCODER_DECODER_READER = Family(
+    name="hugging_face_encoder_decoder_reader",
+    title="Encoder-decoder that writes nothing",
     build=_unbuildable,
     attentions={"encoder_self": None, "decoder_self": None, "cross": None},
-    forced_pass=_encoder_decoder_classifier,
+    forced_pass=_encoder_decoder_reader,
     target="none",
     reads="text",
 )

@@ -4,7 +4,9 @@ Code that a folder brings along is never run (`trust_remote_code=False`), pickle
 as weights only, and nothing is fetched.
 """
 
+import copy
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +15,30 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
-from transformer.files.foreign_text import listed, whole_text
+from transformer.files.foreign_text import listed
 from transformer.files.json_file import read_json
-from transformer.files.tensor_files import LoadedTensors
+from transformer.files.tensor_files import RenamedTensors
+from transformer.files.tensors import TensorSource
+from transformer.files.wrapping import unwrapped, without_common
+from transformer.hugging_face.choice import choose
 from transformer.hugging_face.failure import building, in_a_sentence
+from transformer.hugging_face.notes import notes_on
+from transformer.hugging_face.refused import (
+    require_fit,
+    require_parts,
+    require_plain,
+    unread_poolers,
+)
 from transformer.hugging_face.sizes import (
     LARGEST,
     check_files,
     check_largest,
-    check_layers,
     check_size,
     check_sizes,
 )
+from transformer.hugging_face.skeleton import Skeleton
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.hugging_face.weights import FILES, open_weights
+from transformer.hugging_face.weights import weights_files
 from transformer.tokenizer import IdTokenizer
 
 
@@ -61,77 +73,83 @@ def _checked(path: Path, config: Any) -> Any:
     return config
 
 
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """All that is known of a folder before a value of its weights is read."""
+
+    config: Any
+    """The library's configuration."""
+    source: TensorSource
+    """Its tensors, under the names that its class has for them."""
+    skeleton: Skeleton
+    notes: tuple[str, ...]
+
+
+def examine(path: Path, config: Any, source: TensorSource) -> Examined:
+    """Choose the class that the tensors fit. source: as it was saved. Raises CheckpointError."""
+    names: dict[str, str] | None = unwrapped(source.stored)
+    first: tuple[RenamedTensors, Skeleton, str] | None = None
+    while names:
+        inside = RenamedTensors(source, names)
+        skeleton, why = choose(path, config, inside.stored)
+        first = first or (inside, skeleton, why)
+        if skeleton.fit.unexpected | skeleton.fit.uncounted < inside.stored.keys():
+            break
+        names = without_common(names)
+    else:  # nothing fits, whatever is left out
+        assert first is not None
+        inside, skeleton, why = first
+    files = [file.name for file in weights_files(path)]
+    notes = [*filter(None, [why]), *notes_on(path, config, skeleton, files)]
+    return Examined(config, inside, skeleton, tuple(notes))
+
+
+def require_whole(path: Path, examined: Examined) -> None:
+    """What can be told at sight of weights that would open wrong. Raises CheckpointError."""
+    require_parts(path, examined.source)
+    check_size(path, examined.skeleton.model)
+    require_plain(path, examined.config, examined.skeleton, examined.source)
+    require_fit(path, examined.config, examined.skeleton, examined.source)
+
+
 def build_model(
-    path: Path, config: Any, tensors: Mapping[str, Tensor], device: torch.device
+    path: Path, config: Any, cls: Any, tensors: Mapping[str, Tensor], device: torch.device
 ) -> nn.Module:
     """The library's class with just these tensors, which fit it. Raises CheckpointError."""
-    cls = model_class(path, config)
     with building(path, config):
         model: nn.Module = cls(config)
         model.load_state_dict(tensors)
     return model.requires_grad_(False).eval().to(device, inference_dtype(device))
 
 
-def open_model(path: Path, config: Any, device: torch.device) -> nn.Module:
+def open_model(path: Path, examined: Examined, device: torch.device) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
-    cls = model_class(path, config)
-    # What leads out of the folder or swells when read is refused.
-    source = open_weights(path)
-    for file, why in source.faults.items():
-        if file.endswith(FILES):
-            raise CheckpointError(f"{path.name}: {file} {why}.")
-    check_layers(path, config, len(source.stored))
-    check_size(path, cls, config)
+    require_whole(path, examined)
+    cls, config = type(examined.skeleton.model), copy.deepcopy(examined.config)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config  # its weights are whole: `require_whole`
+    saved = examined.source.saved()
     with in_a_sentence(path, "the weights"):
-        # The library maps pickles, and one that is cut meanwhile would end the process (SIGBUS).
-        saved = source.saved() if isinstance(source, LoadedTensors) else None
+        # The values and not the path: the library maps files, and one that is cut meanwhile would
+        # end the process (SIGBUS); and it would add an adapter that lies there, if peft is here.
         model, found = cls.from_pretrained(
-            path if saved is None else None,
+            None,
             state_dict=saved,
             config=config,
             dtype=torch.float32,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # told below, by name
-            disable_mmap=True,  # the same of safetensors
+            ignore_mismatched_sizes=True,  # told by `require_fit`, by name
             **_LOCAL,
         )
-    for name, stored, asked in sorted(found["mismatched_keys"]):
-        raise CheckpointError(
-            f"{path.name}: {name} is {list(stored)} in the weights, and {CONFIG} asks for "
-            f"{list(asked)}."
-        )
-    missing = sorted(name for name in found["missing_keys"] if ".pooler." not in f".{name}")
-    if missing:
-        raise CheckpointError(f"{path.name}: the weights lack {listed(missing, 3)}.")
+    lacks = {*found["missing_keys"]} - {*unread_poolers(examined.skeleton)}
+    if found["mismatched_keys"] or lacks or found["error_msgs"]:
+        strange = [*sorted(lacks), *sorted(map(str, found["mismatched_keys"]))]
+        raise CheckpointError(f"{path.name}: the library does not take {listed(strange, 3)}.")
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
     opened: nn.Module = model.requires_grad_(False).eval()
     return opened.to(device, inference_dtype(device))
-
-
-def model_class(path: Path, config: Any) -> Any:
-    """The library's class for what was saved. Raises CheckpointError."""
-    with in_a_sentence(path, CONFIG):
-        import transformers
-
-        saved = architecture(config)
-        named = getattr(transformers, saved, None) if saved else None
-        if isinstance(named, type) and issubclass(named, transformers.PreTrainedModel):
-            return named  # and nothing else that the library has under a name
-        kinds = transformers.models.auto.modeling_auto
-        mapping = (
-            kinds.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING
-            if config.is_encoder_decoder
-            else kinds.MODEL_MAPPING
-        )
-        return mapping[type(config)]
-
-
-def architecture(config: Any) -> str:
-    """The name of the class that was saved; empty where the folder does not say it."""
-    said = config.architectures
-    return whole_text(str(said[0])) if isinstance(said, list) and said else ""
 
 
 def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:

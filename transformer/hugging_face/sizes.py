@@ -5,12 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.found import Misfit
 from transformer.files.regular_file import require_regular
-from transformer.hugging_face.failure import building
 
 WEIGHTS = ("*.safetensors", "*.bin")
 LARGEST = {
@@ -121,10 +118,12 @@ def check_layers(path: Path, config: Any, n_tensors: int) -> None:
             )
 
 
-def check_size(path: Path, cls: Any, config: Any) -> None:
-    """Before anything is allocated: what the configuration asks for is there, and fits in."""
-    with building(path, config), torch.device("meta"):
-        n_parameters = sum(p.numel() for p in cls(config).parameters())
+def check_size(path: Path, model: Any) -> None:
+    """Before anything is allocated: what the configuration asks for is there, and fits in.
+
+    model: without values.
+    """
+    n_parameters = sum(p.numel() for p in model.parameters())
     n_bytes = sum(file.stat().st_size for file in _weights(path))
     if not n_bytes:
         raise CheckpointError(

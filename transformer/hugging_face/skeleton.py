@@ -13,7 +13,6 @@ import torch
 
 from transformer.files.tensors import Stored
 from transformer.hugging_face.failure import building
-from transformer.hugging_face.opening import model_class
 from transformer.hugging_face.sizes import check_layers
 from transformer.inspection.contents import Fit
 
@@ -30,9 +29,11 @@ class Skeleton:
     """What the configuration ties, in sentences."""
 
 
-def build_skeleton(path: Path, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
-    """Build it without reading or allocating a value. Raises CheckpointError."""
-    cls = model_class(path, config)
+def build_skeleton(path: Path, cls: Any, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
+    """Build it without reading or allocating a value. Raises CheckpointError.
+
+    cls: the library's. stored: none where nothing is to be compared.
+    """
     check_layers(path, config, len(stored))
     with building(path, config):
         with torch.device("meta"):

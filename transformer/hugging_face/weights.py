@@ -24,12 +24,21 @@ LARGEST_INDEX = 2**27
 def open_weights(path: Path) -> TensorSource:
     """The tensors of a folder, read as weights only. Raises CheckpointError."""
     for file in (WHOLE, PICKLED):
-        names = [file] if (path / file).is_file() else _parts(path, f"{file}.index.json")
+        names = _names(path, file)
         if names:
             return SafetensorsFiles(path, names) if file == WHOLE else open_pickles(path, names)
     others = sorted({file.name for pattern in OTHERS for file in path.glob(pattern)}, key=natural)
     beside = f"; {listed(others, 3)} is not read" if others else ""
     raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}{beside}.")
+
+
+def weights_files(path: Path) -> list[Path]:
+    """The files of a folder that `open_weights` reads. Raises CheckpointError."""
+    return [path / name for name in _names(path, WHOLE) or _names(path, PICKLED)]
+
+
+def _names(path: Path, file: str) -> list[str]:
+    return [file] if (path / file).is_file() else _parts(path, f"{file}.index.json")
 
 
 def _parts(path: Path, index: str) -> list[str]:

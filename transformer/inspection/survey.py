@@ -161,6 +161,7 @@ def inspect(path: Path) -> dict[str, Any]:
     return {
         **said,
         **{name: value for name, value in found.config.to_dict().items() if name not in said},
+        "notes": list(found.about.notes),
         "tied tensors": found.ties,
         "suspicious": [group.title for group in grouped(found.findings)],
         "findings": [{"path": each.tensor, "problem": each.problem} for each in found.findings],

@@ -35,6 +35,8 @@ def caption(
     if pane.shown is not None:
         first += f", reading “{request.text}”{_written(pane)}"
     parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
+    if is_of_checkpoint and (known := about(request.checkpoint)):
+        parts += known.about.notes
     if request.edits:
         parts.append(f"Changed in the model: {edited(pane)}.")
     if says:

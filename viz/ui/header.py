@@ -76,6 +76,8 @@ def header(page: Page) -> Request:
             _choose_decoding(asked)
     elif shows == "checkpoint" and not on_stage():
         _choose_checkpoint(names, checkpoint, width=320)
+    if shows != "nothing" and not on_stage():
+        _say_notes(checkpoint)
     if shows != "nothing":
         _settle(asked, place)
     if shows == "sentence" and session().shown is None:
@@ -87,6 +89,13 @@ def _say_gone(gone: str, checkpoint: str) -> None:
     """That a checkpoint was there and is not, and which one takes its place."""
     said = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
     warn(said)
+
+
+def _say_notes(checkpoint: str) -> None:
+    """What lies in its folder and does not take part in the model that is shown."""
+    known = about(checkpoint)
+    if known is not None and known.about.notes:
+        st.caption(literal(" ".join(map(visible, known.about.notes))))
 
 
 def turn_to(checkpoint: str) -> None:

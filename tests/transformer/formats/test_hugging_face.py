@@ -391,7 +391,8 @@ def test_only_a_model_of_the_library_is_built(broken: Path) -> None:
 def test_half_a_character_in_a_configuration_reaches_no_screen(broken: Path) -> None:
     change(broken, architectures=["\ud800"], task_specific_params={"\udfff": "\ud800"})
     checkpoint = load_checkpoint(broken, "cpu")
-    assert checkpoint.about.title == "?, Hugging Face"
+    assert checkpoint.about.title == "GPT2LMHeadModel, Hugging Face"
+    assert checkpoint.about.notes[0].startswith("config.json names ?, which the library does not")
     assert checkpoint.config.to_dict()["task_specific_params"] == {"?": "?"}
 
 

@@ -1,0 +1,288 @@
+"""A folder opens as what it is, in every family: by its tensors, and what is left over is named."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.transformer.watch.hugging_face import FAMILIES, build
+from transformer import CheckpointError, InputError, decode, load_checkpoint, record
+from transformer.files.wrapping import MODULE, WRAPPERS
+from transformer.formats.opening import describe_checkpoint
+from transformer.hugging_face.kinds import READS_BOTH_WAYS
+
+WHOLE, CONFIG = "model.safetensors", "config.json"
+IDS = "5 9 12 33 7"
+FEW = ("BART", "GPT-2", "Llama", "BERT", "T5", "Mixtral")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Where a family's small model is saved; each once."""
+    folders: dict[str, Path] = {}
+
+    def folder(family: str) -> Path:
+        if family not in folders:
+            folders[family] = tmp_path_factory.mktemp("saved") / "model"
+            model: Any = build(family)
+            model.save_pretrained(folders[family])
+        return folders[family]
+
+    return folder
+
+
+@pytest.fixture
+def copied(saved: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+    """A copy that a test may change."""
+    return lambda family: Path(shutil.copytree(saved(family), tmp_path / "model"))
+
+
+def change(folder: Path, file: str = CONFIG, **values: Any) -> None:
+    """Of None, the setting is taken away."""
+    path = folder / file
+    known = json.loads(path.read_text()) if path.is_file() else {}
+    known |= values
+    path.write_text(json.dumps({name: value for name, value in known.items() if value is not None}))
+
+
+def change_tensors(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    save_file(change(load_file(folder / WHOLE)), folder / WHOLE, {"format": "pt"})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_class_that_was_saved_opens_whatever_the_folder_calls_it(
+    family: str, copied: Callable[[str], Path]
+) -> None:
+    name = FAMILIES[family][0]
+    folder = copied(family)
+    usual = describe_checkpoint(folder)
+    # Sizes that all families of the table are given, and some have other names for.
+    assert all("has no such setting" in note for note in usual.about.notes)
+    for said in ([f"My{name}"], ["Foo", f"Our{name}"], None, [], 5):
+        change(folder, architectures=said)
+        known = describe_checkpoint(folder)
+        assert known.config.architecture == name and known.family is usual.family  # type: ignore[attr-defined]
+        assert name in known.about.notes[0]
+    change(folder, architectures=["Foo", name])
+    assert describe_checkpoint(folder).about == usual.about
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_class_without_a_head_is_opened_with_the_one_that_is_there(
+    family: str, copied: Callable[[str], Path]
+) -> None:
+    import transformers
+
+    name, of_config, _ = FAMILIES[family]
+    base = transformers.models.auto.modeling_auto.MODEL_MAPPING[getattr(transformers, of_config)]
+    folder = copied(family)
+    change(folder, architectures=[base.__name__])
+    known = describe_checkpoint(folder)
+    assert known.config.architecture == name and base.__name__ in known.about.notes[0]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_writes_as_the_library_says_and_no_hidden_states(
+    family: str, saved: Callable[[str], Path]
+) -> None:
+    """Without its head, a decoder reads; with it, it writes over the vocabulary."""
+    import transformers
+
+    name, of_config, _ = FAMILIES[family]
+    config = getattr(transformers, of_config)
+    mapping = transformers.models.auto.modeling_auto
+    written = (mapping.MODEL_FOR_CAUSAL_LM_MAPPING, mapping.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)
+    is_writer = any(getattr(transformers, name) is each.get(config, None) for each in written)
+    known = describe_checkpoint(saved(family))
+    both_ways = config.model_type in READS_BOTH_WAYS
+    assert known.family.decodes == (is_writer and not both_ways)
+
+
+@pytest.mark.parametrize("family", ["BART", "T5", "Marian", "GPT-2", "Llama", "BERT"])
+def test_a_model_that_was_saved_without_a_head(family: str, tmp_path: Path) -> None:
+    import transformers
+
+    _, of_config, values = FAMILIES[family]
+    config = getattr(transformers, of_config)(**values)
+    base = transformers.models.auto.modeling_auto.MODEL_MAPPING[type(config)]
+    base._from_config(config).save_pretrained(tmp_path)
+    opened = load_checkpoint(tmp_path, "cpu")
+    if config.is_encoder_decoder:  # its output is the matrix of its embeddings: BART's on the hub
+        head = FAMILIES[family][0]
+        whole = getattr(transformers, head).from_pretrained(tmp_path).eval()
+        ids = torch.tensor([[int(id) for id in IDS.split()]])
+        logits = record(opened, IDS, decode(opened, IDS, max_len=3).target).logits
+        assert head in opened.about.notes[0] and logits.size(1) == 50
+        start = torch.tensor([list(opened.config.start_ids)])  # type: ignore[attr-defined]
+        expected = whole(input_ids=ids, decoder_input_ids=start).logits[0, 0]
+        torch.testing.assert_close(logits[0], expected, rtol=0, atol=1e-5)
+    else:
+        assert not opened.family.decodes and record(opened, IDS).attentions
+
+
+@pytest.mark.parametrize("family", ["BART", "T5"])
+def test_an_encoder_decoder_that_writes_nothing_is_recorded(family: str, tmp_path: Path) -> None:
+    import transformers
+
+    _, of_config, values = FAMILIES[family]
+    config = getattr(transformers, of_config)(**values)
+    for kind in (f"{of_config.removesuffix('Config')}ForQuestionAnswering", "untied"):
+        folder = tmp_path / kind
+        if kind == "untied":
+            config.tie_word_embeddings = False
+            cls = transformers.models.auto.modeling_auto.MODEL_MAPPING[type(config)]
+        else:
+            cls = getattr(transformers, kind)
+        cls._from_config(config).save_pretrained(folder)
+        opened = load_checkpoint(folder, "cpu")
+        if not opened.family.decodes:
+            assert set(record(opened, IDS).attentions) == {"encoder_self", "decoder_self", "cross"}
+            with pytest.raises(InputError, match="writes nothing"):
+                decode(opened, IDS)
+
+
+def test_numbers_of_another_width_are_no_logits(saved: Callable[[str], Path]) -> None:
+    opened = load_checkpoint(saved("GPT-2"), "cpu")
+    inner: Any = opened.model.get_submodule("inner")
+    inner.lm_head = torch.nn.Identity()
+    with pytest.raises(InputError, match="16 numbers for each token"):
+        decode(opened, IDS)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_no_part_takes_is_named(family: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(family)
+    extra = {"score_head.weight": torch.ones(3, 16), "steering": torch.ones(16)}
+    change_tensors(folder, lambda tensors: tensors | extra)
+    change(folder, final_softcapping_of_mine=3.0)
+    (folder / "modules.json").write_text("[]")
+    (folder / "adapter_config.json").write_text("{}")
+    save_file(extra, folder / "value_head.safetensors")
+    said = " ".join(describe_checkpoint(folder).about.notes)
+    for name in (*extra, "final_softcapping_of_mine", "modules.json", "adapter_config.json"):
+        assert name in said
+    assert "value_head.safetensors" in said
+
+
+SCALES = ("weight_scale", "weight_scale_inv", "input_scale", "SCB", "weight.absmax", "qzeros")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_in_few_bits_are_refused_by_name(
+    family: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied(family)
+    tensors = load_file(folder / WHOLE)
+    name = next(name for name in tensors if name.endswith(".weight") and tensors[name].dim() == 2)
+    dtypes = (torch.float8_e4m3fn, torch.int8, torch.uint8, torch.float8_e5m2, torch.int32)
+    for dtype in dtypes if family in FEW else dtypes[:1]:
+        change_tensors(folder, lambda _, dtype=dtype: tensors | {name: tensors[name].to(dtype)})
+        refused(folder, f"quantised, and nothing says how: {name}")
+    change(folder, quantization_config={"quant_method": "modelopt"})
+    refused(folder, f"quantised by modelopt: {name}")
+    change(folder, quantization_config=None)
+    for scale in SCALES if family in FEW else SCALES[:1]:
+        beside = name.removesuffix("weight") + scale
+        change_tensors(folder, lambda _, beside=beside: tensors | {beside: torch.ones(1)})
+        refused(folder, beside)
+    change(folder, quantization_config={"load_in_8bit": True})
+    change_tensors(folder, lambda _: tensors)
+    assert "bitsandbytes" in " ".join(load_checkpoint(folder, "cpu").about.notes)
+
+
+@pytest.mark.parametrize("part", ["lora_A", "lora_A.default.weight", "lora_embedding_A", "ia3_l"])
+@pytest.mark.parametrize("family", FEW)
+def test_what_belongs_to_an_adapter_is_refused_by_name(
+    family: str, part: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied(family)
+    place = next(name for name in load_file(folder / WHOLE) if "weight" in name).rpartition(".")[0]
+    change_tensors(folder, lambda tensors: tensors | {f"{place}.{part}": torch.ones(2, 16)})
+    refused(folder, f"{place}.{part} is of an adapter")
+    change_tensors(
+        folder, lambda tensors: {f"base_model.model.{name}": t for name, t in tensors.items()}
+    )
+    refused(folder, "of an adapter")
+
+
+@pytest.mark.parametrize("family", FEW)
+def test_a_bias_that_a_matrix_has_not_is_refused_unless_it_is_0(
+    family: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied(family)
+    model: Any = build(family)
+    place = next(
+        name
+        for name, module in model.named_modules()
+        if isinstance(module, torch.nn.Embedding) and "shared" not in name
+    )
+    change_tensors(folder, lambda tensors: tensors | {f"{place}.bias": torch.zeros(16)})
+    assert f"{place}.bias" in describe_checkpoint(folder).about.notes[0]
+    change_tensors(folder, lambda tensors: tensors | {f"{place}.bias": torch.ones(16)})
+    refused(folder, f"{place}.bias belongs to a part")
+
+
+PREFIXES = [*WRAPPERS, MODULE, "net", "model._orig_mod", "module.module"]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_wrapped_weights_are_the_same(family: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(family)
+    usual = describe_checkpoint(folder)
+    tensors = load_file(folder / WHOLE)
+    for prefix in PREFIXES if family in FEW else PREFIXES[-3:]:
+        wrapped = {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+        save_file(wrapped, folder / WHOLE)
+        assert describe_checkpoint(folder) == usual
+
+
+def test_wrapped_weights_run_as_the_others(copied: Callable[[str], Path]) -> None:
+    folder = copied("GPT-2")
+    usual = decode(load_checkpoint(folder, "cpu"), IDS, max_len=4).hypotheses[0].log_probs
+    change_tensors(
+        folder,
+        lambda tensors: {
+            f"module.{name.replace('h.1.', 'h.1._orig_mod.')}": t for name, t in tensors.items()
+        },
+    )
+    same = decode(load_checkpoint(folder, "cpu"), IDS, max_len=4).hypotheses[0].log_probs
+    assert torch.equal(usual, same)
+
+
+def test_an_adapter_beside_a_base_is_not_applied_whoever_is_installed(
+    copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library looks for one in a folder that it is given: it is given none."""
+    import transformers
+
+    folder = copied("GPT-2")
+    (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": 400_000}))
+    given: list[Any] = []
+    cls = transformers.GPT2LMHeadModel
+    usual = cls.from_pretrained.__func__
+    monkeypatch.setattr(
+        cls,
+        "from_pretrained",
+        classmethod(lambda cls, path, **named: given.append(path) or usual(cls, path, **named)),
+    )
+    assert "not applied" in load_checkpoint(folder, "cpu").about.notes[0] and given == [None]
+
+
+def test_heads_that_were_pruned_are_named(copied: Callable[[str], Path]) -> None:
+    folder = copied("BERT")
+    change(folder, pruned_heads={"0": [1]})
+    place = "bert.encoder.layer.0.attention.self.query.weight"
+    change_tensors(folder, lambda tensors: tensors | {place: tensors[place][:12].clone()})
+    refused(folder, "pruned_heads")
+
+
+def refused(folder: Path, sentence: str) -> None:
+    for act in (describe_checkpoint, lambda folder: load_checkpoint(folder, "cpu")):
+        with pytest.raises(CheckpointError) as caught:
+            act(folder)
+        assert sentence in str(caught.value) and len(str(caught.value)) < 500

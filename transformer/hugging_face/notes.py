@@ -1,0 +1,144 @@
+"""What lies in a folder and does not take part in the model that is opened, in sentences."""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_text import listed
+from transformer.files.json_file import read_json
+from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
+from transformer.hugging_face.skeleton import Skeleton
+
+NAMED = 4
+ADAPTER = "adapter_config.json"
+SENTENCE = "modules.json"
+CODE = "auto_map"
+WITHOUT_EFFECT = frozenset(
+    {
+        *("_name_or_path", "name_or_path", "architectures", "model_type", "transformers_version"),
+        *("torch_dtype", "dtype", "use_cache", "gradient_checkpointing", "output_past", "prefix"),
+        *("task_specific_params", "finetuning_task", "_num_labels", "num_labels", "id2label"),
+        *("label2id", "problem_type", "quantization_config", "auto_map", "pruned_heads"),
+        *("transformers.js_config", "attn_implementation", "_attn_implementation", "model_name"),
+        *("_attn_implementation_autoset", "attn_implementation_autoset", "return_dict"),
+        *("_commit_hash", "is_composition", "tokenizer_class", "unsloth_version", "unsloth_fixed"),
+        *(
+            "torchscript",
+            "output_attentions",
+            "output_hidden_states",
+            "use_bfloat16",
+            "summary_type",
+        ),
+        *("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "decoder_start_token_id"),
+        *("static_position_embeddings", "normalize_before", "normalize_embedding", "n_ctx"),
+        *("extra_pos_embeddings", "add_bias_logits", "add_final_layer_norm", "classif_dropout"),
+    }
+)
+"""What a configuration may say and no number of the model depends on, or that is told elsewhere."""
+ROPE = ("rope_scaling", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
+"""Read by what all configurations share."""
+HARMLESS = {"position_embedding_type": "absolute", "force_bos_token_to_be_generated": False}
+"""What older configurations say of what there is no choice of any more."""
+_ENDINGS = ("*.safetensors", "*.bin", "*.pth", "*.pt")
+_NO_MODEL = (
+    *("training_args", "optimizer", "scheduler", "rng_state", "scaler", "random_states"),
+    "adapter_model",
+)
+
+
+def notes_on(path: Path, config: Any, skeleton: Skeleton, read_from: Iterable[str]) -> list[str]:
+    """A sentence each. read_from: the names of the files that the weights are read from."""
+    return [
+        *_tensors(skeleton),
+        *_settings(path, config, skeleton.model),
+        *_files(path, config, set(read_from)),
+    ]
+
+
+def _tensors(skeleton: Skeleton) -> Iterator[str]:
+    unused, missing = sorted(skeleton.fit.unexpected), unread_poolers(skeleton)
+    if unused:
+        name = type(skeleton.model).__name__
+        yield f"{_these(unused)} not used: {name} has no place for {_it(unused)}."
+    if missing:
+        yield f"{_these(missing)} not there, and nothing shown here depends on {_it(missing)}."
+
+
+def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
+    try:
+        said = read_json(path / CONFIG)
+    except CheckpointError:
+        return
+    if said.get(CODE):
+        yield f"{CONFIG} names code of its own ({CODE}): the library's class is used, not that."
+    unknown = [name for name in sorted(said) if _is_unknown(name, said[name], config)]
+    unknown = [name for name in unknown if not _is_in_code(name, model)]
+    if unknown:
+        name = type(config).__name__
+        yield f"{CONFIG} says {listed(unknown, NAMED)}, not followed: {name} has no such setting."
+    if getattr(config, "quantization_config", None):
+        by = scheme_of(path, config)
+        yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
+
+
+def _is_unknown(name: str, value: Any, config: Any) -> bool:
+    if name in WITHOUT_EFFECT or not value or HARMLESS.get(name, object()) == value:
+        return False
+    return name not in _known(config) and name not in _of_writing()
+
+
+def _known(config: Any) -> frozenset[str]:
+    """The names that a class of configurations has a meaning for."""
+    try:
+        usual = type(config)()
+    except Exception:  # some need others within them
+        return frozenset(config.to_dict())
+    names = {*usual.to_dict(), *vars(usual), *type(config).attribute_map}
+    return frozenset({*names, *type(config).sub_configs, *ROPE})
+
+
+def _is_in_code(name: str, model: Any) -> bool:
+    """Whether the code of a class reads a setting that its configuration has no default for."""
+    places = (type(model), type(model.config))
+    return any(re.search(rf"\b{re.escape(name)}\b", _code(each.__module__)) for each in places)
+
+
+@cache
+def _code(module: str) -> str:
+    return inspect.getsource(sys.modules[module])
+
+
+def _of_writing() -> frozenset[str]:
+    """Names of settings for generating, which older folders keep here: told with the others."""
+    from transformers import GenerationConfig
+
+    usual: Any = GenerationConfig
+    return frozenset(usual().to_dict())
+
+
+def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
+    if (path / ADAPTER).is_file():
+        yield f"{ADAPTER} lies beside the weights: the adapter is not applied."
+    if (path / SENTENCE).is_file():
+        yield f"{SENTENCE} lies beside the weights: the pooling that it asks for is not computed."
+    files = (file for pattern in _ENDINGS for file in path.glob(pattern) if file.is_file())
+    others = {file.name for file in files} - read_from
+    unread = sorted(name for name in others if not name.startswith(_NO_MODEL))
+    if unread:
+        yield f"{_these(unread)} not read: the weights are those of {listed(sorted(read_from), 1)}."
+    schemes = [name for name in SCHEMES if (path / name).is_file()]
+    if schemes and not getattr(config, "quantization_config", None):
+        yield f"{schemes[0]} lies beside weights that are not quantised: it is not followed."
+
+
+def _these(names: list[str]) -> str:
+    return f"{listed(names, NAMED)} {'is' if len(names) == 1 else 'are'}"
+
+
+def _it(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"

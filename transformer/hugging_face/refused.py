@@ -1,0 +1,134 @@
+"""Weights that would open as another model than they are, and are refused by name instead."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_text import listed, shown
+from transformer.files.tensors import TensorSource
+from transformer.hugging_face.skeleton import Skeleton
+from transformer.hugging_face.weights import FILES
+
+FLOATS = ("F64", "F32", "F16", "BF16")
+NAMED = 3
+LORA = re.compile(
+    r"(^|[._])(lora|ia3|loha|lokr|hada|vera|oft|boft|dora|adalora|adapters?|prompt_encoder|"
+    r"prefix_encoder|prompt_embeddings|base_layer|modules_to_save)([._]|$)",
+    re.IGNORECASE,
+)
+"""Parts of names that PEFT and code like it give what is trained beside a model."""
+QUANTISED = re.compile(
+    r"(scales?|scale_inv|zero_points?|zeros|absmax|quant_\w+|quantizer\w*|\w*amax|qweight|g_idx|"
+    r"SCBs?|codes|codebooks?|packed|weight_shape|blocks|smooth_factor)$"
+)
+"""How the names of tensors end that stand beside weights in few bits."""
+SCHEMES = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
+"""Files beside the weights that say how they were quantised."""
+
+
+def scheme_of(path: Path, config: Any) -> str:
+    """What config.json, or a file beside it, calls the way its weights are quantised; or ""."""
+    said = getattr(config, "quantization_config", None)
+    if isinstance(said, dict):
+        usual = "bitsandbytes" if any(name.startswith("load_in") for name in said) else "unnamed"
+        return shown(said.get("quant_method") or usual, 40)
+    if said:
+        return shown(getattr(said, "quant_method", "unnamed"), 40)
+    return next((name for name in SCHEMES if (path / name).is_file()), "")
+
+
+def require_parts(path: Path, source: TensorSource) -> None:
+    """Every file that its weights are in can be read. Raises CheckpointError."""
+    for file, why in source.faults.items():
+        if file.endswith(FILES):
+            raise CheckpointError(f"{path.name}: {file} {why}.")
+
+
+def require_plain(path: Path, config: Any, skeleton: Skeleton, source: TensorSource) -> None:
+    """Nothing but the numbers of this class, as they are. Raises CheckpointError."""
+    fit, scheme = skeleton.fit, scheme_of(path, config)
+    beside = sorted(fit.unexpected)
+    adapted = [name for name in beside if LORA.search(name)]
+    if adapted:
+        raise CheckpointError(
+            f"{path.name}: {listed(adapted, NAMED)} {_are(adapted)} of an adapter (LoRA or the "
+            "like), which is kept in the same file and not applied: save the model after "
+            "merge_and_unload()."
+        )
+    taken = [name for name in source.stored if name not in fit.unexpected | fit.uncounted]
+    whole = [name for name in taken if source.stored[name].dtype not in FLOATS]
+    scales = [name for name in beside if QUANTISED.search(name)]
+    if whole or scales:
+        kind = f" ({source.stored[whole[0]].dtype})" if whole else ""
+        by = f" by {scheme}" if scheme else ", and nothing says how"
+        raise CheckpointError(
+            f"{path.name}: its weights are quantised{by}: {listed(whole or scales, NAMED)}{kind}. "
+            "That is not undone here: save the model in floating point, after model.dequantize()."
+        )
+    for name in (each for each in beside if _is_inside(skeleton, each)):
+        (values,) = source.read(name)
+        if bool((values != 0).any()):
+            raise CheckpointError(
+                f"{path.name}: {shown(name)} belongs to a part that {_class(skeleton)} has without "
+                "it, so that this part would compute something else."
+            )
+
+
+def require_fit(path: Path, config: Any, skeleton: Skeleton, source: TensorSource) -> None:
+    """Every tensor that the class asks for, in its shape. Raises CheckpointError."""
+    fit, scheme = skeleton.fit, scheme_of(path, config)
+    asked_by = ""
+    if getattr(config, "pruned_heads", None):
+        asked_by = "; its pruned_heads are not followed here"
+    elif scheme:
+        asked_by = f"; it was quantised by {scheme}, which is not undone here"
+    for name, shape in sorted(fit.misfits.items()):
+        stored = list(source.stored[name].shape)
+        raise CheckpointError(
+            f"{path.name}: {shown(name)} is {stored} in the weights, and {CONFIG} asks for "
+            f"{list(shape)}{asked_by}."
+        )
+    missing = [name for name in sorted(fit.missing) if not _is_unused(skeleton, name)]
+    if missing:
+        begins = _common(source.stored)
+        said = f"; all that it holds begins with {begins!r}" if begins else ""
+        raise CheckpointError(
+            f"{path.name}: the weights lack {listed(missing, 3)}{asked_by}{said}."
+        )
+
+
+def unread_poolers(skeleton: Skeleton) -> list[str]:
+    """What the class asks for and the weights lack, and nothing here reads."""
+    return [name for name in sorted(skeleton.fit.missing) if _is_unused(skeleton, name)]
+
+
+def _is_unused(skeleton: Skeleton, name: str) -> bool:
+    """A pooler of a model without a head: only its last hidden states are looked at."""
+    has_head = _class(skeleton).find("For") > 0
+    return ".pooler." in f".{name}" and not has_head
+
+
+def _is_inside(skeleton: Skeleton, name: str) -> bool:
+    """Whether a tensor that nothing takes has the name of one that a matrix or a norm may have."""
+    place = name.rpartition(".")[0]
+    modules = dict(skeleton.model.named_modules())
+    inside = modules.get(f"{skeleton.model.base_model_prefix}.{place}")
+    module = modules.get(place, inside)
+    if module is None or any(True for _ in module.children()):
+        return False
+    return any(True for _ in module.parameters())
+
+
+def _class(skeleton: Skeleton) -> str:
+    return type(skeleton.model).__name__
+
+
+def _common(names: Iterable[str]) -> str:
+    firsts = {name.partition(".")[0] for name in names}
+    return f"{shown(next(iter(firsts)))}." if len(firsts) == 1 else ""
+
+
+def _are(names: list[str]) -> str:
+    return "are" if len(names) > 1 else "is"
