@@ -204,3 +204,12 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
         "viz.run.logs": "time.gmtime",
         "viz.run.metrics": "time.time",
     }
+
+
+@files
+def test_no_page_asks_whether_it_stands_on_a_wall(file: Path) -> None:
+    """The layout does: a page declares which exhibits are main, and which words are its own."""
+    asked = {"viz.talks.stage.on_wall", "viz.talks.stage.on_stage"}
+    assert not within(name_of(file), "viz.pages") or not asked & set(
+        imports(ast.parse(file.read_text()))
+    )

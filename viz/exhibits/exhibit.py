@@ -29,6 +29,8 @@ class PictureAt:
     """The picture that follows what is typed; None: it waits until that is entered."""
     on: Actions = field(default_factory=dict)
     """What is done where it is touched."""
+    key: str = ""
+    """By which the browser knows it; empty: by that of its place on the page."""
     payload: Callable[[], bytes] | None = None
     """The packed numbers, where they are of more than an answer; None: the picture packs them."""
 
@@ -60,10 +62,13 @@ class Exhibit:
     """"text": what the model made of the text; "checkpoint": only the checkpoint's own files or
     training; "app": neither."""
     is_main: bool = True
-    """Whether it stands where everybody looks; others are below, and no scene of a story."""
+    """Whether it stands where everybody looks; others are below: no scene of a story has them, nor
+    a wall."""
     can_be_made_again: bool = True
     """Whether its address is enough to make it again; a button or a clock made others."""
     small: Content | None = None
     """The same where the screen has less room for it than paper."""
+    note: str = ""
+    """Why it is not quite what was asked for: said above it on a screen."""
     pane: Any = None
-    """The pane that it is of, where that is another one than the page's."""
+    """The pane that it is of: that of a picture of an answer, or another one than the page's."""

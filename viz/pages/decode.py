@@ -1,28 +1,25 @@
 """Decode: what the model wrote, step by step; or what it decided, where it writes nothing."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from transformer import Decoding
-from viz.components.decode_player.decode_player import DecodePlayer, decode_player
-from viz.exhibits.exhibit import Exhibit, PictureAt
+from viz.components.decode_player.decode_player import DecodePlayer
+from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv
 from viz.labels import literal
-from viz.run.payloads import payload_of
 from viz.run.request import Answer
 from viz.state.focus import pin_step, pinned_step
-from viz.state.live_preview import preview
-from viz.state.opened import caption_of
 from viz.state.page import Page, Pane
-from viz.state.state import current_theme
 from viz.talks.collecting import add_button
-from viz.talks.stage import on_stage
 from viz.ui.columns import columns
 from viz.ui.controls import choose_heads
 from viz.ui.needed import other_word
-from viz.ui.panel import panel, view_figures
+from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show
 from viz.views.listed import listed
 
 
@@ -32,23 +29,13 @@ def draw(pane: Pane) -> None:
         _read_only(pane)
     else:
         _steps(pane, pane.answer.decoding)
-        for name in () if on_stage() else listed("decode", pane.recording):
+        for name in listed("decode", pane.recording):
             panel(name, pane)
 
 
 def _steps(pane: Pane, decoding: Decoding) -> None:
-    selection = _decoder(pane).selection
-    player, step = _player(pane, decoding)
-    data = player.data(payload_of(pane.answer, player), current_theme(), step=step)
-    decode_player(
-        data,
-        "player",
-        caption_of(pane.answer.request, player.title(pane.recording)),
-        on_step=lambda step: pin_step(pane, step),
-    )
-    preview("player", player)
-    if on_stage():
-        return
+    step, exhibit = _step(pane, decoding), _player(pane, decoding)
+    show(exhibit, "player")
     with st.container(horizontal=True, vertical_alignment="center"):
         download(
             "Steps as CSV",
@@ -58,26 +45,33 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
         )
         add_button("add to story")
         if decoding.steps:
-            for_a_paper(pane, {"steps": _figures(pane)["steps"]}, "paper steps")
+            for_a_paper(pane, {"steps": exhibit}, "paper steps")
     if decoding.steps:
+        selection = _decoder(pane).selection
         other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
 
 
-def _player(pane: Pane, decoding: Decoding) -> tuple[DecodePlayer, int]:
-    """The picture of the steps, and the step that is shown."""
-    screen, selection = pane.screen, _decoder(pane).selection
-    player = DecodePlayer(selection.layer, None if screen.mean else selection.head)
+def _step(pane: Pane, decoding: Decoding) -> int:
+    """The one that is shown."""
     pinned = pinned_step(pane)
-    return player, min(screen.step if pinned is None else pinned, len(decoding.steps) - 1)
+    return min(pane.screen.step if pinned is None else pinned, len(decoding.steps) - 1)
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
-    views = view_figures("decode", pane)
-    if pane.answer.decoding is None or not pane.answer.decoding.steps:
+def _player(pane: Pane, decoding: Decoding) -> Exhibit:
+    selection = _decoder(pane).selection
+    player = DecodePlayer(selection.layer, None if pane.screen.mean else selection.head)
+    of_text: dict[str, Any] = {"step": _step(pane, decoding)}
+    on: Actions = {"step": lambda step: pin_step(pane, step)}
+    content = PictureAt(player, of_text=of_text, typed=player, on=on, key="player")
+    return Exhibit("This step", content, pane=pane)
+
+
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+    views, decoding = view_exhibits("decode", pane), pane.answer.decoding
+    if decoding is None or not decoding.steps:
         return views
-    player, step = _player(pane, pane.answer.decoding)
     below = {name: replace(view, is_main=False) for name, view in views.items()}
-    return {"steps": Exhibit("This step", PictureAt(player, {"step": step}))} | below
+    return {"steps": _player(pane, decoding)} | below
 
 
 def _read_only(pane: Pane) -> None:
@@ -113,4 +107,14 @@ def _choices(pane: Pane) -> None:
         choose_heads(_decoder(pane))
 
 
-PAGE = Page("decode", "Decode", "Look", 3, draw, choices=_choices, exhibits=_figures, edits="shown")
+PAGE = Page(
+    "decode",
+    "Decode",
+    "Look",
+    3,
+    draw,
+    choices=_choices,
+    stands_alone=True,
+    exhibits=_exhibits,
+    edits="shown",
+)

@@ -12,12 +12,11 @@ from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_tokens, turn_to_head
 from viz.state.page import Page, Pane
 from viz.state.state import change
-from viz.talks.stage import on_stage
 from viz.ui.controls import choose_head
 from viz.ui.experiment import experiment_button
 from viz.ui.panel import panel
 from viz.ui.picture import choose_picture, large
-from viz.ui.reading import choose_reading, readable, say_refusal
+from viz.ui.reading import choose_reading, readable
 from viz.ui.saving import save_head
 from viz.ui.showing import show
 from viz.views.listed import listed
@@ -33,12 +32,8 @@ MOST_CELLS = 2**26
 
 
 def draw(pane: Pane) -> None:
-    """All heads, and one of them large; below, whatever other views of attention there are."""
-    say_refusal(pane)
+    """All heads, and one of them large."""
     exhibits = _exhibits(pane)
-    if on_stage() and pane.screen.tool != "heads":
-        show(pane, exhibits["picture"], pane.screen.picture)
-        return
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
     # What is sent first is painted first; but of a long text all heads take much longer than one
@@ -47,16 +42,20 @@ def draw(pane: Pane) -> None:
     for column, part in parts if n_cells <= MOST_CELLS else reversed(parts):
         with column:
             part(pane, exhibits)
+
+
+def _views(pane: Pane) -> None:
+    """Whatever other views of attention there are."""
     for name, view in listed("explore", pane.recording).items():
         heads = (each.name for each in view.controls if isinstance(each, HeadChoice))
         panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen above
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """The large picture and the grid."""
-    reading = readable(pane)
-    grid = Exhibit("All heads", _all_heads(pane, reading), is_main=False)
-    return {"picture": large(pane.screen.picture, pane, reading), "grid": grid}
+    """The large picture and the grid, which is what is touched where heads are switched off."""
+    is_main = pane.screen.tool == "heads"
+    grid = Exhibit("All heads", _all_heads(pane, readable(pane)), is_main=is_main, pane=pane)
+    return {"picture": large(pane.screen.picture, pane), "grid": grid}
 
 
 def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
@@ -79,7 +78,7 @@ def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
         "off": lambda off: switch_off(map(tuple, off)),
         "view": lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     }
-    return PictureAt(grid, over, {"pinned": pinned_tokens(pane)}, grid, on)
+    return PictureAt(grid, over, {"pinned": pinned_tokens(pane)}, grid, on, "grid")
 
 
 def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
@@ -90,7 +89,7 @@ def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
 
 
 def _grid(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
-    show(pane, exhibits["grid"], "grid")
+    show(exhibits["grid"], "grid")
 
 
 def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
@@ -106,7 +105,17 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
             st.caption(OFF)
         if replace(readable(pane), rows="produced", words=False) != Reading():
             st.caption(PLAIN)
-    show(pane, exhibits["picture"], name)
+    show(exhibits["picture"], name)
 
 
-PAGE = Page("explore", "Explore", "Look", 1, draw, exhibits=_exhibits, edits="made")
+PAGE = Page(
+    "explore",
+    "Explore",
+    "Look",
+    1,
+    draw,
+    below=_views,
+    exhibits=_exhibits,
+    stands_alone=True,
+    edits="made",
+)

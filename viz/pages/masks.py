@@ -19,12 +19,11 @@ from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
 from viz.state.page import Page, Pane
 from viz.state.state import bound, current_theme
-from viz.talks.stage import on_wall
 from viz.theme import Theme
-from viz.ui.columns import columns
+from viz.ui.columns import columns, explain
 from viz.ui.controls import choose_one
-from viz.ui.panel import plot
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show
 
 WIDTHS = (2, 5)
 """Of the single masks, and of their combination."""
@@ -54,7 +53,7 @@ def draw(pane: Pane) -> None:
     batch, is_used = _batch(shown, recordings, kind, choice)
     with said:
         done = literal(what_is_done(shown, batch, choice, is_used))
-        st.markdown(done if on_wall() else f"{what_for(kind)} {done}")
+        explain(what_for(kind), done)
     side = padded_side(recordings[0], kind)
     with st.container(horizontal=True, vertical_alignment="center"):
         legend(batch)
@@ -71,7 +70,7 @@ def draw(pane: Pane) -> None:
             show_sentence(number + 1, batch[number], each)
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     shown, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
     text = default if own.mask_text is None else own.mask_text
     read, second = record_second(shown, text, default)
@@ -268,7 +267,7 @@ def _show(
     # The buttons of a small figure would lie on its cells.
     bar = draw_masks is not figures.draw_small and "hover"
     shown = replace(_shown_mask(picture, number), small=PlotlyFigure(partial(draw_masks, picture)))
-    plot(shown, picture.id, displayModeBar=bar)
+    show(shown, picture.id, displayModeBar=bar)
 
 
-PAGE = Page("masks", "Masks", "Learn", 10, draw, exhibits=_figures)
+PAGE = Page("masks", "Masks", "Learn", 10, draw, exhibits=_exhibits)

@@ -30,12 +30,11 @@ from viz.state.limits import charge
 from viz.state.note import warn
 from viz.state.page import Page, Pane
 from viz.state.state import bound, session
-from viz.talks.stage import on_wall
 from viz.theme import Theme
-from viz.ui.columns import columns
+from viz.ui.columns import columns, explain
 from viz.ui.controls import whole_number
-from viz.ui.panel import plot, show_table
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show, show_table
 
 TIMES = "times"
 LENGTH = 30
@@ -71,16 +70,14 @@ def draw(pane: Pane) -> None:
         if measured is not None:
             measure_button(sizes, device, "Measure again", quiet=True)
     with table:
-        if not on_wall():  # a scene has words of its own
-            st.markdown(EXPLAIN)
+        explain(EXPLAIN)
         show_table(cost_table(sizes, n, measured))
-    asks = TIMES not in shown and not on_wall()
-    places = columns(len(shown) + asks)
+    places = columns(len(shown), n_offers=TIMES not in shown)
     for column, (quantity, each) in zip(places, shown.items(), strict=False):
         with column:
-            plot(each, f"layer_costs {quantity} {sizes} {n}")
-    if asks:
-        with places[-1]:
+            show(each, f"layer_costs {quantity} {sizes} {n}")
+    for place in places[len(shown) :]:
+        with place:
             ask_for_times(sizes, device)
     st.caption(remarks(measured, sizes, n))
 
@@ -148,7 +145,7 @@ def _size(letter: str, said: int | None) -> int:
     return said if said in options else usual
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     own = pane.screen.of(WhyAttentionFields)
     d, k, r = _size("d", own.d), _size("k", own.k), _size("r", own.r)
     said = own.n
@@ -216,4 +213,6 @@ def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 
 
-PAGE = Page("why_attention", "Why attention", "Learn", 11, draw, shows="nothing", exhibits=_figures)
+PAGE = Page(
+    "why_attention", "Why attention", "Learn", 11, draw, shows="nothing", exhibits=_exhibits
+)

@@ -116,6 +116,8 @@ class Page:
     order: int
     """In the navigation, the first one being the page that opens."""
     draw: Callable[[Pane], None]
+    below: Callable[[Pane], None] = _nothing
+    """Draws what stands below that, and on no wall: nobody scrolls there."""
     choices: Callable[[Pane], None] | None = None
     """Draws what is chosen in the header, beside the tokens."""
     below_tokens: Callable[[Pane], None] = _nothing
@@ -125,6 +127,8 @@ class Page:
     shows: Shows = "sentence"
     exhibits: Callable[[Pane], Mapping[str, Exhibit]] = _none
     """By name, what it shows, the main one first."""
+    stands_alone: bool = False
+    """Whether its main picture stands alone on a wall and on phones, where it has only one."""
     takes_long: bool = False
     """Whether its exhibits are made by many runs of the model: nobody waits for them unasked."""
     tells: bool = False

@@ -1,14 +1,24 @@
-"""Columns that know how wide they are: on a wall a chart is an image, drawn for its place."""
+"""What differs between a page and a wall: columns know how wide they are, for charts that are drawn
+for their place; words and exhibits, whether they stand there at all.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from transformer.extras import missing
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Table, Tables
 from viz.notebook.printed import GAP
+from viz.state.page import Pane
+from viz.talks.stage import on_wall
 
+MOST_ROWS = 13
+"""Of a table that a wall has room for."""
 _share: ContextVar[float] = ContextVar("share", default=1.0)
 
 
@@ -28,8 +38,20 @@ class Column:
         self.place.__exit__(*raised)
 
 
-def columns(widths: int | Sequence[float], **look: Any) -> list[Column]:
-    """Those of Streamlit, for charts beside each other."""
+def columns(
+    widths: int | Sequence[float],
+    n_offers: int = 0,
+    wall: Sequence[float] | None = None,
+    **look: Any,
+) -> list[Column]:
+    """Those of Streamlit, for charts beside each other.
+
+    n_offers: of further ones for what can be done: nobody does it on a wall. wall: widths there.
+    """
+    if wall is not None and on_wall():
+        widths = wall
+    if n_offers and not on_wall():
+        widths = widths + n_offers if isinstance(widths, int) else [*widths, *[1.0] * n_offers]
     parts = [1.0] * widths if isinstance(widths, int) else widths
     room = 1 - GAP * (len(parts) - 1)
     places = st.columns(list(parts), **look)
@@ -41,3 +63,38 @@ def columns(widths: int | Sequence[float], **look: Any) -> list[Column]:
 def share_here() -> float:
     """How much of the page's width there is, where something is drawn now."""
     return _share.get()
+
+
+def is_printed() -> bool:
+    """Whether charts are images here, without Plotly's code."""
+    return on_wall() and not missing("paper")
+
+
+def is_here(exhibit: Exhibit) -> bool:
+    """Whether it stands here: on a wall, where nobody scrolls, only what is main."""
+    return exhibit.is_main or not on_wall()
+
+
+def below(draw: Callable[[Pane], None], pane: Pane) -> None:
+    """Draw what stands below the main exhibits: not on a wall."""
+    if not on_wall():
+        draw(pane)
+
+
+def explain(words: str, *others: str) -> None:
+    """Draw Markdown that a scene of a talk has words of its own for, and other that stands there,
+    too.
+    """
+    told = " ".join(others if on_wall() else (words, *others))
+    if told:
+        st.markdown(told)
+
+
+def fitting(content: Table | Tables) -> Table | Tables:
+    """On a wall as many rows of a table as it has room for, and a sentence that says how many."""
+    if not (isinstance(content, Table) and content.kind == "rows" and on_wall()):
+        return content
+    if len(content.rows) <= MOST_ROWS:
+        return content
+    st.caption(f"The first {MOST_ROWS} of {len(content.rows)} rows.")
+    return replace(content, rows=content.rows[:MOST_ROWS])

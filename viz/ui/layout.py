@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
+from viz.exhibits.exhibit import PictureAt
 from viz.fields.compare import CompareFields
 from viz.labels import literal
 from viz.run.cpu_instead import may_repeat
@@ -25,12 +26,14 @@ from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
 from viz.talks.collecting import keep_draft
 from viz.talks.dropped import Dropped
-from viz.talks.stage import open_scene
+from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
+from viz.ui.columns import below
 from viz.ui.experiment import experiment
 from viz.ui.growing import drawn
 from viz.ui.header import header, turn_to
 from viz.ui.made_with import made_with, of_figure, other_weights
+from viz.ui.showing import show as show_exhibit
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
@@ -143,4 +146,16 @@ def _draw_pictures(page: Page, pane: Pane, shown: Pane) -> None:
             if not page.tells:
                 tell_story()
     with st.container(key="page"):
-        page.draw(shown)
+        _arrange(page, shown)
+
+
+def _arrange(page: Page, pane: Pane) -> None:
+    """All that a page draws; on a stage perhaps its main picture alone, on a wall nothing below."""
+    exhibits = page.exhibits(pane) if page.stands_alone and on_stage() else {}
+    main = [(name, each) for name, each in exhibits.items() if each.is_main]
+    if len(main) == 1 and isinstance(main[0][1].content, PictureAt):
+        ((name, exhibit),) = main
+        show_exhibit(exhibit, name)
+        return
+    page.draw(pane)
+    below(page.below, pane)

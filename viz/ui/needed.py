@@ -25,9 +25,9 @@ from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import session
-from viz.ui.panel import plot
 from viz.ui.progress import grow
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show
 
 TITLE = "What would it have to look at to write another word?"
 MOST_SAID = 8
@@ -145,7 +145,7 @@ def _show(found: Needed, pane: Pane, top: Candidate) -> None:
         f"elsewhere, {found.divergence:.2f} nats in all; checked by a run: "
         f"{literal(percent(after))}, before {literal(percent(before))}."
     )
-    plot(_shown(found, pane), TITLE)
+    show(_shown(found, pane), TITLE)
 
 
 def _shown(found: Needed, pane: Pane) -> Exhibit:

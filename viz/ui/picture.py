@@ -17,6 +17,7 @@ from viz.state.changing import add
 from viz.state.focus import pin, pin_cell, pinned_cell, turn_by
 from viz.state.page import Pane
 from viz.ui.controls import choose_one
+from viz.ui.reading import readable, why_not
 
 TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside"}
 
@@ -28,10 +29,13 @@ def choose_picture(pane: Pane, left_out: str = "") -> str:
     return choose_one("Picture", "picture", titles, said, label_visibility="collapsed")
 
 
-def large(name: str, pane: Pane, reading: Reading) -> Exhibit:
+def large(name: str, pane: Pane) -> Exhibit:
     """The picture of this name, in the state that the Screen says."""
+    reading = readable(pane)
     content = {"arrows": _arrows, "map": _map, "inside": _inside}[name](pane, reading)
-    return Exhibit(TITLES[name], content, pane=pane)
+    why = why_not(pane)
+    said = f"{why} Shown: the weights." if why else ""
+    return Exhibit(TITLES[name], content, note=said, pane=pane)
 
 
 def _arrows(pane: Pane, reading: Reading) -> PictureAt:
@@ -60,7 +64,8 @@ def _arrows(pane: Pane, reading: Reading) -> PictureAt:
         add(*(each for head, row, column in lines for each in _cuts(pane, map, head, row, column)))
 
     on: Actions = {"view": change, "turn": _turn(pane, reading), "cut": cut}
-    return PictureAt(view, over, {"heads": heads, "pins": screen.pins}, view, on)
+    of_text = {"heads": heads, "pins": screen.pins}
+    return PictureAt(view, over, of_text, view, on, f"arrows{pane.suffix}")
 
 
 def _map(pane: Pane, reading: Reading) -> PictureAt:
@@ -85,16 +90,18 @@ def _map(pane: Pane, reading: Reading) -> PictureAt:
         inside: dict[str, Any] = {} if pane.suffix else {"picture": "inside"}
         pin_cell(pane, *cell, **inside)
 
-    of_text = {"cell": None if row is None or column is None else (row, column)}
+    cell_at = None if row is None or column is None else (row, column)
     plain = HeadMap(selection, reading)
     on: Actions = {"cell": open_cell, "turn": _turn(pane, reading)}
-    return PictureAt(plain, over, {**of_text, "pins": screen.pins}, plain, on)
+    of_text = {"cell": cell_at, "pins": screen.pins}
+    return PictureAt(plain, over, of_text, plain, on, f"map{pane.suffix}")
 
 
 def _inside(pane: Pane, reading: Reading) -> PictureAt:
     cell = CellSteps(pane.selection, pinned_cell(pane), reading.rows)
     on = {"cell": lambda cell: pin_cell(pane, *cell), "turn": lambda n: turn_by(pane, n)}
-    return PictureAt(cell, typed=replace(cell, cell=None), on=on)
+    typed = replace(cell, cell=None)
+    return PictureAt(cell, typed=typed, on=on, key=f"inside{pane.suffix}")
 
 
 def _cuts(pane: Pane, map: AttentionMap, head: int, row: int, column: int) -> Iterator[Edit]:

@@ -10,7 +10,6 @@ from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
 from viz.screen import Screen, default
 from viz.state.focus import turn_to_reading
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound, widget
 from viz.ui.controls import choose_one
@@ -88,13 +87,9 @@ def _choose_lens(screen: Screen) -> None:
 
 def readable(pane: Pane) -> Reading:
     """The chosen reading; the plain weights where the lens refuses."""
-    reading = pane.reading
-    refusal = lenses()[reading.lens].why_not(pane.recording, pane.selection.kind)
-    return reading if refusal is None else replace(reading, lens="weight")
+    return replace(pane.reading, lens="weight") if why_not(pane) else pane.reading
 
 
-def say_refusal(pane: Pane) -> None:
+def why_not(pane: Pane) -> str | None:
     """Why the chosen lens shows nothing here, if it does not."""
-    refusal = lenses()[pane.reading.lens].why_not(pane.recording, pane.selection.kind)
-    if refusal is not None:
-        note(f"{refusal} Shown: the weights.")
+    return lenses()[pane.reading.lens].why_not(pane.recording, pane.selection.kind)

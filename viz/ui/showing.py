@@ -3,18 +3,28 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from viz.components.head_map.head_map import HeadMap, Region
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import mountable
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables
+from viz.export import CONFIG, figure_html
+from viz.notebook.printed import printed_once
+from viz.painters.charts import AnyChart, figure
+from viz.painters.table_html import table_html
+from viz.state.failures import Drawing
 from viz.state.live_preview import preview
 from viz.state.note import note
 from viz.state.opened import caption_of
 from viz.state.page import Pane
 from viz.state.state import current_theme, session
-from viz.ui.panel import plot, show_table
+from viz.theme import Theme, theme
+from viz.ui.columns import fitting, is_here, is_printed, share_here
 from viz.ui.printing import data_of, title_of
+from viz.ui.saving import download, for_a_paper
 
 
 @dataclass
@@ -24,25 +34,64 @@ class Regions:
     shown: dict[str, tuple[object, Region]] = field(default_factory=dict)
 
 
-def show(pane: Pane, exhibit: Exhibit, key: str) -> None:
-    """Draw an exhibit of a page, whatever its content is.
+def show(exhibit: Exhibit, key: str, **look: Any) -> None:
+    """Draw an exhibit of a page, whatever its content is; on a wall only a main one.
 
-    key: unique on the page; of a picture, also that by which the browser knows it.
+    key: unique on the page; look: of a chart, beside Plotly's usual options.
     """
+    if not is_here(exhibit):
+        return
+    if exhibit.note:
+        note(exhibit.note)
     content = exhibit.small or exhibit.content
     if isinstance(content, PictureAt):
         try:
-            _picture(exhibit.pane or pane, exhibit, content, key)
+            _picture(exhibit, content, content.key or key)
         except NothingLeft as reason:
             note(reason)
-    elif isinstance(content, Table | Tables):
-        show_table(content)
+    elif isinstance(content, AnyChart):
+        _chart(content, exhibit.says, key, look)
     else:
-        plot(exhibit, key)
+        show_table(fitting(content))
 
 
-def _picture(pane: Pane, exhibit: Exhibit, content: PictureAt, key: str) -> None:
+def show_with_files(
+    pane: Pane, exhibit: Exhibit, name: str, key: str | None = None
+) -> DeltaGenerator:
+    """A chart, and the row below with its files: the place for further ones.
+
+    name: of its files; key: unique on the page; the name when left out.
+    """
+    key, look = key or name, current_theme()
+    show(exhibit, key)
+    content, files = exhibit.small or exhibit.content, st.container(horizontal=True)
+    assert isinstance(content, AnyChart)
+    with files:
+        download(
+            "Figure as HTML",
+            lambda: figure_html(figure(content, look), exhibit.title),
+            f"headscope-{name}.html",
+            "This figure as a page of its own",
+            key=f"html {key}",
+        )
+        for_a_paper(pane, {name: exhibit}, f"paper {key}")
+    return files
+
+
+def show_table(content: Table | Tables) -> None:
+    """A table that is no exhibit: it is drawn, and not offered for a paper."""
+    st.html(table_html(content, _theme()))
+
+
+def _theme() -> Theme:
+    """That of the page, also where a part of it is drawn again by itself."""
+    drawn = session().of(Drawing).theme
+    return theme(drawn) if drawn else current_theme()
+
+
+def _picture(exhibit: Exhibit, content: PictureAt, key: str) -> None:
     """Its component, live: it tells what is touched, and follows what is typed."""
+    pane: Pane = exhibit.pane
     on = {f"on_{name}": act for name, act in content.on.items()}
     if isinstance(content.picture, HeadMap):
         content, on["on_region"] = _zoomed(pane, content, key)
@@ -63,3 +112,12 @@ def _zoomed(pane: Pane, content: PictureAt, key: str) -> tuple[PictureAt, Any]:
 
     picture = replace(content.picture, region=region if asked == of else None)
     return replace(content, picture=picture), zoom
+
+
+def _chart(chart: AnyChart, says: str, key: str, look: dict[str, Any]) -> None:
+    """By Plotly; on a wall an image, as for a paper."""
+    if is_printed():
+        st.html(printed_once(chart, current_theme(), says, share_here()))
+        return
+    config: Any = {"theme": None, "config": CONFIG | look, "alt": says}
+    st.plotly_chart(figure(chart, current_theme()), key=f"figure {key}", **config)

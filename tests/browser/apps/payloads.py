@@ -8,7 +8,7 @@ from transformer.visible import visible
 from viz.exhibits.chart import Axis, Chart, Curve
 from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
-from viz.ui.panel import plot
+from viz.ui.showing import show
 
 if "raw" in st.query_params:
     for i, payload in enumerate(IN_MARKDOWN):
@@ -29,5 +29,5 @@ else:
     st.selectbox("List", PAYLOADS, format_func=visible)
     curves = [Curve(payload, (1, 2), (1.0, 2.0), "accent", "{y}") for payload in PAYLOADS[::4]]
     chart = Chart("payloads", "Payloads", "", Axis(""), Axis(""), curves, 300)
-    plot(Exhibit("Curves", chart, "Curves"), "payloads")
+    show(Exhibit("Curves", chart, "Curves"), "payloads")
 st.text("All is drawn")

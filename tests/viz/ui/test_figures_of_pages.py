@@ -113,9 +113,9 @@ def calls() -> list[tuple[str, str, ast.Call]]:
 
 
 def test_a_chart_is_drawn_by_what_offers_its_figure() -> None:
-    """So nobody draws one beside: `plot`, `show_figure` and `show_table` take an Exhibit."""
+    """So nobody draws one beside: `show` takes an Exhibit."""
     files = {file for file, name, _ in calls() if name.endswith("plotly_chart")}
-    assert files == {"viz/ui/panel.py"}
+    assert files == {"viz/ui/showing.py"}
     others = r"(line|bar|area|scatter|pyplot|altair|vega_lite|bokeh|graphviz|pydeck).*chart|pyplot"
     assert not [name for _, name, _ in calls() if re.fullmatch(rf"st\.({others})", name)]
     of_figures = {

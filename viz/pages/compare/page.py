@@ -19,18 +19,17 @@ from viz.paper.record import FigureError
 from viz.state.mending import mend_head
 from viz.state.opened import open_linked, title
 from viz.state.page import Page, Pane
-from viz.talks.stage import on_wall
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
 from viz.ui.figure_caption import edited as all_edits
 from viz.ui.figure_caption import known_as
 from viz.ui.made_with import known_fingerprint
-from viz.ui.panel import metric_texts, show_figure, view_shown
+from viz.ui.panel import metric_texts, view_exhibit
 from viz.ui.picture import choose_picture, large
-from viz.ui.reading import choose_reading, readable, say_refusal
+from viz.ui.reading import choose_reading
 from viz.ui.saving import for_a_paper
-from viz.ui.showing import show
+from viz.ui.showing import show, show_with_files
 from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.listed import listed
@@ -44,16 +43,19 @@ REWRITTEN = "With the edits other words are written, so rows and columns do not 
 
 
 def draw(pane: Pane) -> None:
-    """Both heads, and what is different."""
+    """Both heads."""
     panes = _panes(pane)
-    is_edited = isinstance(panes["B"].of, Changed)
-    if is_edited:
+    if isinstance(panes["B"].of, Changed):
         changed(pane, panes["B"])
     else:
         say_unchanged(pane.screen)
     _pictures(panes)
-    if on_wall():  # the pictures fill it
-        return
+
+
+def _differences(pane: Pane) -> None:
+    """What is different, as pictures and as numbers."""
+    panes = _panes(pane)
+    is_edited = isinstance(panes["B"].of, Changed)
     recording, first, other = _compared(panes)
     if panes["B"].answer.request.follows is not None:
         st.caption(FORCED)
@@ -62,8 +64,8 @@ def draw(pane: Pane) -> None:
     difference, numbers = columns(2, gap="large")
     with difference:
         for name in listed("compare", recording):
-            shown = view_shown(name, pane, recording, first=first, second=other)
-            show_figure(pane, _told(shown, panes), name, f"{name} {first} {other}")
+            exhibit = _view(name, panes)
+            show_with_files(pane, exhibit, name, f"{name} {first} {other}")
     with numbers:
         _numbers(panes)
     if _are_two(panes) and not is_edited:
@@ -106,15 +108,14 @@ def _pictures(panes: dict[str, Pane]) -> None:
         with column:
             heading = literal(_heading(letter, panes)[1:])
             st.markdown(f"**{literal(letter)}**{heading}{_lacks(letter, panes)}")
-            say_refusal(pane)
-            show(pane, exhibits[letter.lower()], f"{name}{pane.suffix}")
+            show(exhibits[letter.lower()], f"{name}{pane.suffix}")
 
 
 def _heads(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
     """Both heads as they stand beside each other."""
     exhibits = {}
     for letter, pane in panes.items():
-        exhibit = large(name, pane, readable(pane))
+        exhibit = large(name, pane)
         title = f"{exhibit.title}, {_heading(letter, panes)}"
         exhibits[letter.lower()] = replace(exhibit, title=title)
     return exhibits
@@ -128,22 +129,21 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     panes = _panes(pane)
     name = pane.screen.picture if pane.screen.picture != "inside" else "arrows"
     recording, first, other = _compared(panes)
-    return _heads(panes, name) | {
-        view: _told(view_shown(view, pane, recording, first=first, second=other), panes)
-        for view in listed("compare", recording)
-        if why_not(recording, first, other) is None
-    }
+    views = listed("compare", recording) if why_not(recording, first, other) is None else {}
+    return _heads(panes, name) | {view: _view(view, panes) for view in views}
 
 
-def _told(shown: Exhibit, panes: dict[str, Pane]) -> Exhibit:
-    """The same with both heads in its title, and what B is: the page says it above."""
+def _view(name: str, panes: dict[str, Pane]) -> Exhibit:
+    """A view of both, with both heads in its title, and what B is: the page says it above."""
+    recording, first, other = _compared(panes)
+    exhibit = view_exhibit(name, panes["A"], recording, first=first, second=other)
     a, b = (_heading(letter, panes) for letter in "AB")
     request = panes["B"].answer.request
     if request.edits:
         b += f" ({all_edits(panes['B'])})"
     elif _are_two(panes):
         b += known_as(request, known_fingerprint(request.checkpoint))
-    return replace(shown, is_main=False, title=f"{shown.title} of {a} and {b}")
+    return replace(exhibit, is_main=False, title=f"{exhibit.title} of {a} and {b}")
 
 
 def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:
@@ -189,6 +189,7 @@ PAGE = Page(
     "Look",
     2,
     draw,
+    below=_differences,
     choices=_choices,
     below_tokens=choose_second,
     exhibits=_exhibits,

@@ -6,8 +6,8 @@ import streamlit as st
 
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
-from viz.pages.experiment.patch import patch_figures, patch_page
-from viz.pages.experiment.sweep import sweep_figures, sweep_page
+from viz.pages.experiment.patch import patch_exhibits, patch_page
+from viz.pages.experiment.sweep import sweep_exhibits, sweep_page
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 from viz.ui.words import help_of
@@ -15,7 +15,7 @@ from viz.ui.words import help_of
 DRAW = {"sweep": sweep_page, "patch": patch_page}
 """By the name in the address."""
 TITLES = {"sweep": "Sweep (head ablation)", "patch": "Patch (activation patching)"}
-FIGURES = {"sweep": sweep_figures, "patch": patch_figures}
+EXHIBITS = {"sweep": sweep_exhibits, "patch": patch_exhibits}
 
 
 def draw(pane: Pane) -> None:
@@ -38,10 +38,10 @@ def _explain(name: str) -> None:
         st.caption("An intervention: every head off, one at a time.", help=help)
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
-    return FIGURES.get(pane.screen.of(ExperimentFields).experiment or "", sweep_figures)(pane)
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+    return EXHIBITS.get(pane.screen.of(ExperimentFields).experiment or "", sweep_exhibits)(pane)
 
 
 PAGE = Page(
-    "experiment", "Experiment", "Look", 4, draw, exhibits=_figures, edits="own", takes_long=True
+    "experiment", "Experiment", "Look", 4, draw, exhibits=_exhibits, edits="own", takes_long=True
 )

@@ -13,12 +13,10 @@ from viz.pages.experiment.studies import HeadPairs
 from viz.run.work import finish
 from viz.screen import link
 from viz.state.page import Pane
-from viz.state.state import current_theme
-from viz.theme import Theme
 from viz.ui.controls import choose_one
-from viz.ui.panel import show_table
 from viz.ui.progress import grow
 from viz.ui.saving import for_a_paper
+from viz.ui.showing import show
 
 NUMBERS = (4, 8, 12, 16, 24)
 """Of heads whose pairs are offered."""
@@ -42,13 +40,12 @@ def choose_pairs(pane: Pane) -> int:
 
 def pairs(pane: Pane, n: int) -> None:
     """The pairs of the n heads that are worth most."""
-    theme = current_theme()
-    work = grow(HeadPairs(pane.answer.request, n), lambda known: _table(known, pane, theme))
+    work = grow(HeadPairs(pane.answer.request, n), lambda known: _table(known, pane))
     if work.is_whole and work.latest is not None:
         for_a_paper(pane, {"pairs": _shown(work.latest, pane)}, "paper pairs")
 
 
-def pairs_figures(pane: Pane, n: int) -> dict[str, Exhibit]:
+def pairs_exhibits(pane: Pane, n: int) -> dict[str, Exhibit]:
     """What can be taken along of the pairs of n heads, each of which is tried first."""
     if n not in NUMBERS:
         return {}
@@ -74,6 +71,6 @@ def _rows(known: Synergy, pane: Pane) -> list[PairOff]:
     return sorted(rows, key=lambda row: row.synergy)
 
 
-def _table(known: Synergy, pane: Pane, theme: Theme) -> None:
+def _table(known: Synergy, pane: Pane) -> None:
     st.caption(SAYS)
-    show_table(_shown(known, pane), theme)
+    show(_shown(known, pane), "pairs")

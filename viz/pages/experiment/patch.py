@@ -31,9 +31,9 @@ from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound, change
 from viz.ui.experiment import outputs
-from viz.ui.panel import show_table
 from viz.ui.progress import grow, is_written
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show, show_table
 
 EXAMPLES = {
     "source": ("I see the cat in the garden.", "I see the dog in the garden."),
@@ -85,10 +85,10 @@ def _example(checkpoint: Checkpoint) -> None:
 
 def _effects(known: Patching, pane: Pane) -> None:
     st.markdown(_said(known, pane))
-    show_table(_shown(known, pane))
+    show(_shown(known, pane), "patches")
 
 
-def patch_figures(pane: Pane) -> dict[str, Exhibit]:
+def patch_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of all patches, each of which is tried first. Raises Refusal."""
     other = (pane.screen.of(ExperimentFields).patch_from or "").strip()
     if not other:

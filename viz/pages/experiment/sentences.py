@@ -20,11 +20,10 @@ from viz.run.work import finish
 from viz.screen import link
 from viz.state.limits import check_text
 from viz.state.page import Pane
-from viz.state.state import bound, current_theme
-from viz.theme import Theme
-from viz.ui.panel import show_table
+from viz.state.state import bound
 from viz.ui.progress import grow
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show
 
 MOST, MOST_OF_VISITORS = 30, 10
 """Sentences, at home and of a visitor."""
@@ -48,9 +47,8 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     if not is_public():  # it takes no files
         choose_file()
     sentences = sentences_of(text)
-    theme = current_theme()
     study = HeadsOverSentences.of(pane.answer.request, sentences)
-    work = grow(study, lambda lines: _means(lines, pane, kinds, sort, theme))
+    work = grow(study, lambda lines: _means(lines, pane, kinds, sort))
     if work.is_whole and work.latest:
         shown = _shown(work.latest, pane, kinds, sort)
         for_a_paper(pane, {"means": shown}, "paper means")
@@ -59,7 +57,7 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
         st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
 
 
-def sentences_figures(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Exhibit]:
+def sentences_exhibits(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Exhibit]:
     """What can be taken along of the means, once each sentence is swept. Raises Refusal."""
     sentences = sentences_of(_text_of(pane)[1])
     lines = finish(HeadsOverSentences.of(pane.answer.request, sentences))
@@ -115,11 +113,9 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
     ]
 
 
-def _means(
-    lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str, theme: Theme
-) -> None:
+def _means(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> None:
     st.caption(SAYS)
-    show_table(_shown(lines, pane, kinds, sort), theme)
+    show(_shown(lines, pane, kinds, sort), "means")
     download(
         "Sentences as CSV",
         lambda: as_csv(lines),

@@ -12,30 +12,24 @@ from transformer.edits import Edit
 from transformer.refusal import Refusal
 from transformer.words import word_groups
 from viz.exhibits.exhibit import Exhibit
-from viz.exhibits.table import Change, Table
+from viz.exhibits.table import Change
 from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
 from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
-from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_figures
-from viz.pages.experiment.sentences import over_sentences, sentences_figures
+from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_exhibits
+from viz.pages.experiment.sentences import over_sentences, sentences_exhibits
 from viz.pages.experiment.studies import HeadAblation
 from viz.run.work import finish
 from viz.screen import link
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.state import current_theme
-from viz.talks.stage import on_wall
-from viz.theme import Theme
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
-from viz.ui.panel import show_table
 from viz.ui.progress import begin, grow, is_written
 from viz.ui.saving import download, for_a_paper
-
-ON_WALL = 13
-"""Rows that a wall has room for."""
+from viz.ui.showing import show
 
 
 def sweep_page(pane: Pane) -> None:
@@ -62,12 +56,10 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
     latest = begin(study).latest
     is_measured = latest is not None and latest.is_measured
 
-    theme = current_theme()  # all of the page has one, also where a part of it is drawn again
-
     def draw(known: Ablation) -> None:
         if known.is_measured and not is_measured:
             st.rerun()  # what follows below needs all of it
-        _grid(known, pane, words, kinds, sort, theme)
+        _grid(known, pane, words, kinds, sort)
 
     grow(study, draw)
     if latest is not None and is_measured:
@@ -90,7 +82,7 @@ def _columns(pane: Pane) -> list[str]:
     return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
 
 
-def sweep_figures(pane: Pane) -> dict[str, Exhibit]:
+def sweep_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of all heads, each of which is tried first. Raises Refusal."""
     own = pane.screen.of(ExperimentFields)
     kinds = list(pane.recording.attentions)
@@ -99,10 +91,10 @@ def sweep_figures(pane: Pane) -> dict[str, Exhibit]:
     sorts = _sorts(words)
     sort = own.sweep_sort if own.sweep_sort in sorts else next(iter(sorts))
     if own.sweep_over == "sentences":
-        return sentences_figures(pane, kinds, sort)
+        return sentences_exhibits(pane, kinds, sort)
     known = finish(HeadAblation(pane.answer.request))
     found = {"sweep": _shown(known, pane, words, kinds, sort)}
-    return found | pairs_figures(pane, own.sweep_pairs)
+    return found | pairs_exhibits(pane, own.sweep_pairs)
 
 
 def _choose_kinds(pane: Pane) -> Sequence[str]:
@@ -128,20 +120,9 @@ def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
 
 
 def _grid(
-    known: Ablation,
-    pane: Pane,
-    words: Sequence[str],
-    kinds: Sequence[str],
-    sort: str,
-    theme: Theme,
+    known: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> None:
-    rows = _rows(known, pane, kinds, sort)
-    n = len(rows)
-    if on_wall():  # where nobody scrolls
-        rows = rows[:ON_WALL]
-    if len(rows) < n:
-        st.caption(f"The first {len(rows)} of {n} heads.")
-    show_table(_table(known, rows, words), theme)
+    show(_shown(known, pane, words, kinds, sort), "sweep")
     if known.sweep.refused:
         n = len(known.sweep.refused)
         st.caption(literal(f"{n} heads cannot be switched off: {known.sweep.refused[0]}"))
@@ -152,10 +133,6 @@ def _grid(
         "headscope-sweep.csv",
         "One row per head and word",
     )
-
-
-def _table(known: Ablation, rows: Sequence[HeadOff], words: Sequence[str]) -> Table:
-    return sweep_table(rows, words, bool(known.sweep.known.classes))
 
 
 def _shown(
@@ -169,7 +146,7 @@ def _shown(
         said += f", in nats. {most.title} changes the whole output most, by {change}"
     return Exhibit(
         "Sweep of heads (ablation)",
-        _table(known, rows, words),
+        sweep_table(rows, words, bool(known.sweep.known.classes)),
         said,
     )
 

@@ -22,8 +22,8 @@ from viz.state.page import Pane, chosen_head
 from viz.state.state import bound
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head
-from viz.ui.panel import plot
 from viz.ui.saving import for_a_paper
+from viz.ui.showing import show
 from viz.ui.words import help_of
 
 SUFFIX = "_circuit"
@@ -77,7 +77,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         st.info(literal(str(error)))
 
 
-def circuit_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
+def circuit_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
     if pane.shown is None or pane.shown.request.checkpoint != key[0]:
         return {}
@@ -128,12 +128,12 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
         if ends.queries is None:
             st.info(NO_TOKEN_FORM)
         elif tokens:
-            plot(shown["qk"], "circuit qk")
+            show(shown["qk"], "circuit qk")
     with outputs:
         if tokens:
-            plot(shown["ov"], "circuit ov")
+            show(shown["ov"], "circuit ov")
     with copying:
-        plot(shown["copying"], f"copying {chosen.kind}")
+        show(shown["copying"], f"copying {chosen.kind}")
         _copying(chosen, scores)
     for_a_paper(pane, shown, "paper circuits")
     note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""

@@ -6,11 +6,11 @@ from transformer import CheckpointError
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.labels import literal
-from viz.pages.inspect.circuits import circuit_figures, circuits
+from viz.pages.inspect.circuits import circuit_exhibits, circuits
 from viz.pages.inspect.files import inspected
 from viz.pages.inspect.modules import modules
-from viz.pages.inspect.positions import learned_positions, position_figures
-from viz.pages.inspect.tensor import tensor, tensor_figures
+from viz.pages.inspect.positions import learned_positions, position_exhibits
+from viz.pages.inspect.tensor import tensor, tensor_exhibits
 from viz.pages.inspect.vocabulary import vocabulary
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
@@ -24,10 +24,10 @@ DRAW = {
 }
 
 
-FIGURES = {
-    "tensor": tensor_figures,
-    "circuits": circuit_figures,
-    "positions": position_figures,
+EXHIBITS = {
+    "tensor": tensor_exhibits,
+    "circuits": circuit_exhibits,
+    "positions": position_exhibits,
 }
 """Of the parts that are pictures: the others are tables of text."""
 
@@ -47,9 +47,9 @@ def draw(pane: Pane) -> None:
         st.error(literal(str(error)), icon=":material/error:")
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
-    found = FIGURES.get(pane.screen.of(InspectFields).inspect or "")
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+    found = EXHIBITS.get(pane.screen.of(InspectFields).inspect or "")
     return {} if found is None else found(pane, (pane.asked.checkpoint, pane.asked.version))
 
 
-PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", exhibits=_figures)
+PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", exhibits=_exhibits)

@@ -17,7 +17,7 @@ from viz.pages.inspect.files import Key, inspected, tensor_of
 from viz.state.page import Pane
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
-from viz.ui.panel import show_figure
+from viz.ui.showing import show_with_files
 
 EXPLAIN = (
     "The cosine of the angle between the vectors that the model has learned for any two of its "
@@ -55,12 +55,12 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         return
     figure, words = columns([3, 2], gap="large")
     with figure:
-        show_figure(pane, shown, "position-similarity")
+        show_with_files(pane, shown, "position-similarity")
     with words:
         st.caption(literal(_note(name, table)) + EXPLAIN)
 
 
-def position_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
+def position_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises CheckpointError."""
     tables, said = position_tables(inspected(key)), pane.screen.of(InspectFields).table
     if not tables:

@@ -1,5 +1,7 @@
 """One tensor: numbers, histogram, singular values and a picture."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,11 +25,10 @@ from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
 from viz.state.page import Pane
 from viz.state.state import bound
-from viz.talks.stage import on_wall
-from viz.ui.columns import columns
+from viz.ui.columns import columns, is_here
 from viz.ui.controls import choose_one
-from viz.ui.panel import plot, show_figure
 from viz.ui.saving import for_a_paper
+from viz.ui.showing import show, show_with_files
 from viz.ui.words import help_of
 
 POOLINGS = {"largest": "Largest", "mean": "Mean |x|"}
@@ -49,25 +50,29 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     own = pane.screen.of(InspectFields)
     with top:
         name = choose_one("Tensor", "tensor", titles, own.tensor, usual, as_list=True, width=480)
-    values = tensor_of(key, name)
-    is_part = own.tensor_rows is not None or own.tensor_columns is not None
-    if not on_wall() or not is_part:
-        _in_numbers(pane, name, values, statistics_of(key, name))
-    if not on_wall() or is_part:  # there is room for one of both
-        _picture(pane, name, as_matrix(values))
+    values, numbers = tensor_of(key, name), statistics_of(key, name)
+    part = _part_of(own, as_matrix(values))
+    exhibits = _exhibits(own, name, part, values, numbers)
+    picture = exhibits.pop("tensor")
+    if is_here(exhibits["histogram"]):  # on a wall there is room for one of both
+        _in_numbers(pane, name, values, numbers, exhibits)
+    if is_here(picture):
+        _picture(pane, name, as_matrix(values), picture)
+        st.caption(literal(part.says))
     st.caption(EXPLAIN, help=help_of("effective_rank"))
 
 
-def _in_numbers(pane: Pane, name: str, values: Tensor, numbers: Statistics) -> None:
+def _in_numbers(
+    pane: Pane, name: str, values: Tensor, numbers: Statistics, shown: Mapping[str, Exhibit]
+) -> None:
     table, bars, curve = columns([2, 3, 3], gap="medium")
     with table:
         st.table(frame(values, numbers))
-    shown = _statistics(name, values, numbers)
     with bars:
-        plot(shown["histogram"], f"histogram {name}")
+        show(shown["histogram"], f"histogram {name}")
     with curve:
         if "singular-values" in shown:
-            plot(shown["singular-values"], f"singular {name}")
+            show(shown["singular-values"], f"singular {name}")
         else:
             _no_curve(numbers)
     for_a_paper(pane, shown, "paper statistics")
@@ -98,21 +103,39 @@ def _first(found: Inspection, names: list[str]) -> str:
     return matrices[0] if matrices else names[0]
 
 
-def tensor_figures(pane: Pane, key: Key) -> dict[str, Exhibit]:
-    """What can be taken along. Raises Refusal."""
+def tensor_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
+    """A tensor's picture, its histogram and its singular values. Raises Refusal."""
     found, own = inspected(key), pane.screen.of(InspectFields)
     names = [each.name for each in found.tensors if each.n_values]
     if not names:
         return {}
     name = own.tensor if own.tensor in names else _first(found, names)
     values = tensor_of(key, name)
-    matrix = as_matrix(values)
+    part = _part_of(own, as_matrix(values))
+    return _exhibits(own, name, part, values, statistics_of(key, name))
+
+
+def _part_of(own: InspectFields, matrix: Tensor) -> tensor_picture.Picture:
+    """The part of it that is looked at, which may be all of it."""
     parts = (own.tensor_rows, own.tensor_columns)
     ends = [_part(said, n) for said, n in zip(parts, matrix.shape, strict=True)]
     rows, columns = ((first, last + 1) for first, last in ends)
     pooling: Any = own.pooling
-    shown = tensor_picture.picture(matrix, rows, columns, pooling)
-    return {"tensor": _shown(name, shown)} | _statistics(name, values, statistics_of(key, name))
+    return tensor_picture.picture(matrix, rows, columns, pooling)
+
+
+def _exhibits(
+    own: InspectFields,
+    name: str,
+    part: tensor_picture.Picture,
+    values: Tensor,
+    numbers: Statistics,
+) -> dict[str, Exhibit]:
+    """The picture is the main one where a part is looked at, else what is beside the numbers."""
+    is_part = own.tensor_rows is not None or own.tensor_columns is not None
+    statistics = _statistics(name, values, numbers)
+    others = {each: replace(it, is_main=not is_part) for each, it in statistics.items()}
+    return {"tensor": replace(_exhibit(name, part), is_main=is_part)} | others
 
 
 def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Exhibit]:
@@ -141,18 +164,16 @@ def _no_curve(numbers: Statistics) -> None:
     st.info(f"No singular values: {reason}.")
 
 
-def _picture(pane: Pane, name: str, matrix: Tensor) -> None:
+def _picture(pane: Pane, name: str, matrix: Tensor, exhibit: Exhibit) -> None:
     own = pane.screen.of(InspectFields)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
-        rows = _range("Rows", "tensor_rows", own.tensor_rows, matrix.size(0))
-        columns = _range("Columns", "tensor_columns", own.tensor_columns, matrix.size(1))
-        pooling: Any = choose_one("Pooling", "pooling", POOLINGS, own.pooling)
-    shown = tensor_picture.picture(matrix, rows, columns, pooling)
-    show_figure(pane, _shown(name, shown), "tensor", key=f"picture {name}")
-    st.caption(literal(shown.says))
+        _range("Rows", "tensor_rows", own.tensor_rows, matrix.size(0))
+        _range("Columns", "tensor_columns", own.tensor_columns, matrix.size(1))
+        choose_one("Pooling", "pooling", POOLINGS, own.pooling)
+    show_with_files(pane, exhibit, "tensor", key=f"picture {name}")
 
 
-def _shown(name: str, picture: tensor_picture.Picture) -> Exhibit:
+def _exhibit(name: str, picture: tensor_picture.Picture) -> Exhibit:
     return Exhibit(
         name,
         PlotlyFigure(partial(tensor_picture.draw, picture)),
@@ -166,11 +187,8 @@ def _part(said: tuple[int, int] | None, n: int) -> tuple[int, int]:
     return said if said and said[0] <= said[1] < n else (0, n - 1)
 
 
-def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> tuple[int, int]:
-    """A part of 0 .. n-1, as where it begins and where it has ended; nothing to choose of one."""
-    if n == 1:
-        return 0, 1
-    whole = (0, n - 1)
-    first, last = _part(said, n)
-    st.slider(title, 0, n - 1, (first, last), width=300, **bound(name, (first, last), whole))
-    return first, last + 1
+def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> None:
+    """A part of 0 .. n-1; of one there is nothing to choose."""
+    if n > 1:
+        whole, part = (0, n - 1), _part(said, n)
+        st.slider(title, 0, n - 1, part, width=300, **bound(name, part, whole))

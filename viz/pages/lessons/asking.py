@@ -20,7 +20,7 @@ from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
 from viz.state.state import session
 from viz.ui.in_line import turn_in_line
-from viz.ui.panel import show_table
+from viz.ui.showing import show_table
 
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""

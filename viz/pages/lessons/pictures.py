@@ -11,9 +11,9 @@ from transformer.analysis.selection import Selection
 from transformer.complexity import Sizes
 from transformer.positions.encodings import find_pairs
 from transformer.training.smoothing import smoothed_target
-from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
-from viz.components.head_map.head_map import HeadMap, head_map
-from viz.components.head_view.head_view import HeadView, head_view
+from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.head_map.head_map import HeadMap
+from viz.components.head_view.head_view import HeadView
 from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
 from viz.figures import label_smoothing, learning_rate
 from viz.figures.cost_table import cost_samples
@@ -25,23 +25,15 @@ from viz.lessons.sureness import EPSILON, second_least_sure
 from viz.lessons.width import sizes_of
 from viz.painters.table_html import samples_html
 from viz.screen import Screen
-from viz.state.opened import caption_of
 from viz.state.page import Pane
 from viz.state.state import current_theme
-from viz.ui.panel import plot, view_shown
-from viz.ui.printing import data_of, title_of
+from viz.ui.panel import view_exhibit
 from viz.ui.saving import for_a_paper
+from viz.ui.showing import show
 
 Make = Callable[[Pane, Place], Mapping[str, Exhibit]]
 """(of the answer that the scene is shown on, the row that it means) -> what stands side by side, by
 its name among the figures of the page that the scene opens."""
-MOUNTS: Mapping[str, Any] = {
-    "head_view": head_view,
-    "head_map": head_map,
-    "cell_steps": cell_steps,
-}
-
-
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "inside": ("scores",),
     "similarity": ("sinusoids",),
@@ -67,17 +59,8 @@ def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) 
         st.html(samples_html(cost_samples(), current_theme()))
     for column, each in zip(st.columns(len(shown)), shown.values(), strict=True):
         with column:
-            _draw(each, pane, f"{said} {key} {each.title}")
+            show(replace(each, pane=pane), f"{said} {key} {each.title}")
     for_a_paper(replace(pane, screen=opened), shown, f"paper {key}")
-
-
-def _draw(shown: Exhibit, pane: Pane, key: str) -> None:
-    content = shown.content
-    if not isinstance(content, PictureAt):
-        plot(shown, key)
-        return
-    data, name = data_of(pane, content, current_theme()), content.picture.component.name
-    MOUNTS[name](data, key, caption_of(pane.answer.request, title_of(pane, shown)))
 
 
 def _selection(place: Place) -> Selection:
@@ -110,11 +93,11 @@ def _similarity(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     side = _side(pane)
     n = min(64, len(pane.recording.positions[side].table))
     choices: dict[str, Any] = {"side": side, "measure": "dot product", "n_positions": n}
-    return {"encoding_similarity": view_shown("encoding_similarity", pane, **choices)}
+    return {"encoding_similarity": view_exhibit("encoding_similarity", pane, **choices)}
 
 
 def _rotation(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
-    return {"encoding_shift": view_shown("encoding_shift", pane, side=_side(pane), offset=3)}
+    return {"encoding_shift": view_exhibit("encoding_shift", pane, side=_side(pane), offset=3)}
 
 
 def _smoothing(pane: Pane, place: Place) -> Mapping[str, Exhibit]:

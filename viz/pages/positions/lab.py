@@ -25,17 +25,16 @@ from viz.figures.dependence_tables import (
 )
 from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
-from viz.pages.positions.terms import terms, terms_figures
+from viz.pages.positions.terms import terms, terms_exhibits
 from viz.run.kept import KEPT, bytes_of
 from viz.run.request import Answer, answer
 from viz.screen import FIRST_PAGE, link
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.talks.stage import on_wall
-from viz.ui.columns import columns
+from viz.ui.columns import below, columns
 from viz.ui.in_line import in_line
-from viz.ui.panel import show_figure, show_table
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show, show_with_files
 from viz.ui.words import help_of
 
 NO_POSITIONS = "taking all positions away turns"
@@ -77,16 +76,15 @@ def lab(pane: Pane) -> None:
         note(error)
         return
     pane = replace(pane, opens_at=_first(pane, found))
-    heads, one = columns([8, 4.5] if on_wall() else [6, 5.6], gap="large")
+    heads, one = columns([6, 5.6], wall=[8, 4.5], gap="large")
     with heads:
         _heads(pane, pair, found)
     with one:
         _offsets(pane, pair)
-        if not on_wall():  # where both would be taller than it
-            terms(pane)
+        below(terms, pane)  # both would be taller than a wall
 
 
-def lab_figures(pane: Pane) -> dict[str, Exhibit]:
+def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
     plain = answer(replace(pane.answer.request, edits=()))
     pair = _pair(pane, plain, st.empty())
@@ -95,7 +93,7 @@ def lab_figures(pane: Pane) -> dict[str, Exhibit]:
     shown = {"position-dependence": _shown_heads(pane, found)}
     with suppress(InputError):  # of some heads there is nothing to average
         shown["offsets"] = _shown_offsets(pane, pair)
-    below = {name: replace(it, is_main=False) for name, it in terms_figures(pane).items()}
+    below = {name: replace(it, is_main=False) for name, it in terms_exhibits(pane).items()}
     return shown | below
 
 
@@ -144,7 +142,7 @@ def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
 def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
     st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
     shown = _shown_heads(pane, found)
-    show_table(shown)
+    show(shown, "dependence")
     st.markdown(_most(pane.recording, found))
     rows = _rows(found)
     with st.container(horizontal=True):
@@ -238,6 +236,6 @@ def _offsets(pane: Pane, pair: Pair) -> None:
         st.caption(literal(str(error)))
         return
     to = replace(pane.screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
-    with show_figure(pane, shown, "offsets"):
+    with show_with_files(pane, shown, "offsets"):
         address = html.escape(link(to))
         st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")

@@ -6,11 +6,11 @@ import streamlit as st
 
 from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
-from viz.pages.positions.lab import lab, lab_figures
+from viz.pages.positions.lab import lab, lab_exhibits
 from viz.position_words import schemes
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
-from viz.ui.panel import panel, view_figures
+from viz.ui.panel import panel, view_exhibits
 from viz.views.listed import listed
 
 NONE = (
@@ -36,11 +36,11 @@ def draw(pane: Pane) -> None:
         panel(chosen, pane)
 
 
-def _figures(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     if pane.screen.view == LAB:
-        return lab_figures(pane)
-    first, *others = view_figures("positions", pane).items()
+        return lab_exhibits(pane)
+    first, *others = view_exhibits("positions", pane).items()
     return dict([first]) | {name: replace(it, is_main=False) for name, it in others}
 
 
-PAGE = Page("positions", "Positions", "Look", 5, draw, exhibits=_figures, edits="shown")
+PAGE = Page("positions", "Positions", "Look", 5, draw, exhibits=_exhibits, edits="shown")

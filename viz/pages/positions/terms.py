@@ -25,8 +25,8 @@ from viz.state.focus import pin_cell, pinned_cell
 from viz.state.page import Pane
 from viz.state.state import change, widget
 from viz.ui.in_line import turn_in_line
-from viz.ui.panel import show_table
 from viz.ui.saving import for_a_paper
+from viz.ui.showing import show
 
 TITLE = "**Content and position in one score**"
 FIRST_LAYER = (
@@ -58,12 +58,12 @@ def terms(pane: Pane) -> None:
         st.caption(literal(str(error)))
         return
     shown = _shown(pane, found, _choose_cell(pane))
-    show_table(shown)
+    show(shown, "score")
     st.caption(literal(shown.says))
     for_a_paper(pane, {"score": shown}, "paper score")
 
 
-def terms_figures(pane: Pane) -> dict[str, Exhibit]:
+def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along; nothing where a score is not taken apart."""
     if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
         return {}

@@ -82,7 +82,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         for_a_paper(pane, {"heads": _shown(pane, course, version, metric)}, "paper heads")
 
 
-def heads_figures(pane: Pane) -> dict[str, Exhibit]:
+def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along of the chosen head at all snapshots."""
     snapshots = snapshots_of(pane.answer)
     if len(snapshots) < 2:

@@ -12,8 +12,8 @@ from viz.figures.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.state.page import Pane
 from viz.ui.columns import columns
-from viz.ui.panel import show_figure
 from viz.ui.saving import download
+from viz.ui.showing import show_with_files
 
 EXPLAIN = (
     "Training: the mean over one batch, against smoothed labels. Validation: held-out examples, "
@@ -30,7 +30,7 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
         return
     with top:
         log_steps(pane.screen.of(TrainingFields))
-    loss, *scores = _figures(pane, history).items()
+    loss, *scores = _exhibits(pane, history).items()
     if not scores:
         _loss(pane, history, *loss)
     else:
@@ -39,17 +39,17 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
             _loss(pane, history, *loss)
         with right:
             for name, shown in scores:
-                show_figure(pane, shown, name)
+                show_with_files(pane, shown, name)
     st.caption(EXPLAIN)
 
 
-def loss_figures(pane: Pane) -> dict[str, Exhibit]:
+def loss_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     history = history_of(pane.checkpoint)
-    return {} if history is None else _figures(pane, history)
+    return {} if history is None else _exhibits(pane, history)
 
 
-def _figures(pane: Pane, history: History) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane, history: History) -> dict[str, Exhibit]:
     log, least = pane.screen.of(TrainingFields).log, _floor(pane)
     loss = Exhibit(
         "Loss",
@@ -69,7 +69,7 @@ def _figures(pane: Pane, history: History) -> dict[str, Exhibit]:
 
 
 def _loss(pane: Pane, history: History, name: str, shown: Exhibit) -> None:
-    with show_figure(pane, shown, name):
+    with show_with_files(pane, shown, name):
         download(
             "History as CSV",
             lambda: rows_csv(history),

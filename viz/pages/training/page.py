@@ -6,10 +6,10 @@ import streamlit as st
 
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.training import TrainingFields
-from viz.pages.training.heads import heads_figures, heads_over_steps
-from viz.pages.training.loss import loss_figures, losses
-from viz.pages.training.rate import rate_figures, rates
-from viz.pages.training.smoothing import smoothing, smoothing_figures
+from viz.pages.training.heads import heads_exhibits, heads_over_steps
+from viz.pages.training.loss import loss_exhibits, losses
+from viz.pages.training.rate import rate_exhibits, rates
+from viz.pages.training.smoothing import smoothing, smoothing_exhibits
 from viz.pages.training.stand_in import with_snapshots
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_head, choose_one
@@ -21,11 +21,11 @@ TITLES = {
     "rate": "Learning rate",
     "loss": "Loss",
 }
-FIGURES = {
-    HEADS: heads_figures,
-    "smoothing": smoothing_figures,
-    "rate": rate_figures,
-    "loss": loss_figures,
+EXHIBITS = {
+    HEADS: heads_exhibits,
+    "smoothing": smoothing_exhibits,
+    "rate": rate_exhibits,
+    "loss": loss_exhibits,
 }
 DRAW = {HEADS: heads_over_steps, "smoothing": smoothing, "rate": rates, "loss": losses}
 
@@ -53,10 +53,10 @@ def _choices(pane: Pane) -> None:
         choose_head(pane)
 
 
-def _figures(pane: Pane) -> Mapping[str, Exhibit]:
-    return FIGURES[_topic(pane)](pane)
+def _exhibits(pane: Pane) -> Mapping[str, Exhibit]:
+    return EXHIBITS[_topic(pane)](pane)
 
 
 PAGE = Page(
-    "training", "Training", "Model", 7, draw, choices=_choices, shown=_shown, exhibits=_figures
+    "training", "Training", "Model", 7, draw, choices=_choices, shown=_shown, exhibits=_exhibits
 )

@@ -13,8 +13,8 @@ from viz.figures.curve import Curve, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.state.page import Pane
 from viz.ui.controls import whole_number
-from viz.ui.panel import show_figure
 from viz.ui.saving import download
+from viz.ui.showing import show_with_files
 
 SIZES = {"d_model": (16_384, 512, 64), "warmup": (100_000, 4000, 500)}
 """Of the paper's schedule: the largest, the usual one, and the step from one to the next."""
@@ -38,7 +38,7 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
         _choose("warmup", own.warmup)
         log_steps(own)
     curves = _curves(pane)
-    with show_figure(pane, _shown(curves, own.log), "learning-rate"):
+    with show_with_files(pane, _shown(curves, own.log), "learning-rate"):
         download(
             "Rates as CSV",
             lambda: rows_csv(_points([curve for curve in curves if curve])),
@@ -48,7 +48,7 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
     st.caption(EXPLAIN)
 
 
-def rate_figures(pane: Pane) -> dict[str, Exhibit]:
+def rate_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     return {"learning-rate": _shown(_curves(pane), pane.screen.of(TrainingFields).log)}
 

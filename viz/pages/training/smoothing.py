@@ -21,8 +21,8 @@ from viz.state.page import Pane
 from viz.state.state import bound
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
-from viz.ui.panel import show_figure
 from viz.ui.saving import download
+from viz.ui.showing import show_with_files
 from viz.ui.words import help_of
 
 DEFAULT = 0.1
@@ -50,7 +50,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
     st.caption(EXPLAIN)
 
 
-def smoothing_figures(pane: Pane) -> dict[str, Exhibit]:
+def smoothing_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
     if label_smoothing.why_not(pane.recording):
         return {}
@@ -140,7 +140,7 @@ def _distributions(at: At) -> None:
     """Both distributions as bars, and all pieces as a file."""
     token = at.pane.checkpoint.tokenizer.token
     probs = list(zip(at.smoothed.tolist(), at.log_probs.exp().tolist(), strict=True))
-    with show_figure(at.pane, at.distributions, "label-smoothing"):
+    with show_with_files(at.pane, at.distributions, "label-smoothing"):
         download(
             "All pieces as CSV",
             lambda: rows_csv(
@@ -159,7 +159,7 @@ def _loss(at: At) -> None:
     st.markdown("**The loss at this position**", help=help_of("kl_divergence", "nats", "bits"))
     chosen = at.chosen
     st.table(_sum(chosen))
-    with show_figure(at.pane, at.parts, "smoothing-parts"):
+    with show_with_files(at.pane, at.parts, "smoothing-parts"):
         download(
             "Losses as CSV",
             lambda: rows_csv([vars(each) for each in at.curve]),
