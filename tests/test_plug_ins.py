@@ -134,6 +134,17 @@ def test_a_study_grows_on_its_page(screen: dict[str, Any]) -> None:
     assert "All beginnings were read: True" in screen["study"]
 
 
+def test_an_edit_is_added_by_the_fields_that_it_declares(screen: dict[str, Any]) -> None:
+    edit = screen["edit"]
+    assert "Turn a head around" in edit["kinds"]
+    assert edit["times"] == [0.25, 1.0, 4.0]
+    added, undone, redone = edit["addresses"]
+    assert re.fullmatch(r"head-against:\w+\.\d\.\d=2\.5", added)
+    assert (undone, redone) == ("", added)
+    assert edit["asked"] == [added]
+    assert any(label.endswith(": Turn a head around") for label in edit["row"])
+
+
 def test_a_view_of_attention_is_drawn_on_explore(screen: dict[str, Any]) -> None:
     figures, texts = screen["explore"]
     assert any(re.fullmatch(r"In L0 H1 key \d receives most\.", alt) for alt in figures)

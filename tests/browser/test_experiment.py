@@ -50,6 +50,20 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
 
 
+def test_an_edit_is_added_by_its_fields(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?tool=heads&kind=cross&layer=1&head=2")
+    page.get_by_role("button", name="Add an edit").click()
+    page.get_by_role("combobox", name="Edit", exact=True).click()
+    page.get_by_role("option", name="Scale a head").click()
+    page.get_by_role("spinbutton", name="Factor", exact=True).fill("2.5")
+    page.get_by_role("spinbutton", name="Factor", exact=True).press("Enter")
+    page.get_by_role("button", name="Add it").click()
+    becomes(lambda: parameter(page, "edits"), "head-scale:cross.1.2=2.5")
+    expect(page.get_by_role("button", name="Cross L1 H2 × 2.5")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    becomes(lambda: parameter(page, "edits"), None)
+
+
 def test_what_a_click_would_give_is_made_before_it_comes(page: Page, address: str) -> None:
     open_app(page, f"{address}/?tool=heads")
     cell = page.locator(".head-grid").get_by_role("gridcell", name=re.compile("^Cross L1 H2[:,]"))

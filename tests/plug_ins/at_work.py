@@ -61,7 +61,11 @@ def edit(checkpoint: Checkpoint) -> Any:
     choose = ("decode", str(COPY), TEXT, "--json", "--edit")
     answers = [
         json.loads(command(*choose, edit))["hypotheses"][0]
-        for edit in ("head-against:cross.0.0", "head-scale:cross.0.0=-1", "head-scale:cross.0.0=1")
+        for edit in (
+            "head-against:cross.0.0=1",
+            "head-scale:cross.0.0=-1",
+            "head-scale:cross.0.0=1",
+        )
     ]
     return [each["log_prob"] for each in answers]
 

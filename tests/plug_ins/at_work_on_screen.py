@@ -75,6 +75,28 @@ def said(app: AppTest) -> list[str]:
     return [*(each.value for each in app.caption), *(each.value for each in app.markdown)]
 
 
+def pressed(app: AppTest, title: str) -> AppTest:
+    (button,) = (each for each in app.button if each.label == title)
+    return button.click().run()
+
+
+def edited() -> dict[str, Any]:
+    """A new kind of edit is added by its fields, taken back, and made again."""
+    app = page("explore", tool="heads")
+    app.session_state["new edit 0"] = True  # as a press on Add an edit
+    app.run()
+    (kind,) = (box for box in app.selectbox if box.label == "Edit")
+    kind.set_value("head-against").run()
+    (times,) = (number for number in app.number_input if number.label == "Times")
+    facts: dict[str, Any] = {"kinds": kind.options, "times": [times.min, times.value, times.max]}
+    times.set_value(2.5).run()
+    screens = [pressed(app, "Add it").session_state["session"].screen]
+    facts["row"] = [each.proto.popover.label for each in app.get("popover")]
+    facts["asked"] = app.session_state["session"].shown.request.edits
+    screens += [pressed(app, title).session_state["session"].screen for title in ("Undo", "Redo")]
+    return facts | {"addresses": [spell(each).get("edits", "") for each in screens]}
+
+
 if __name__ == "__main__":
     st.navigation = navigation
     app = AppTest.from_file("app.py", default_timeout=60).run()
@@ -87,6 +109,7 @@ if __name__ == "__main__":
     (of,) = (group for group in numbers.button_group if group.label == "Of")
     of.set_value("layers").run()
     chosen = numbers.session_state["session"].screen
+    of_edit = edited()
     of_numbers = [said(page("numbers")), said(numbers), said(page("numbers", **spell(chosen)))]
     (views,) = (group for group in positions.button_group if group.label == "View")
     views.set_value("encoding_sizes").run()
@@ -97,6 +120,7 @@ if __name__ == "__main__":
         "family": decoding.value,
         "titles": titles,
         "numbers": of_numbers,
+        "edit": of_edit,
         "address": [spell(chosen), spell(choose(chosen, checkpoint="other"))],
         "unread": unread({"numbers_of": "layers"}) + unread({"numbers_of": "heads"}),
         "study": said(grown("beginnings", text="3 7 2 9")),

@@ -17,6 +17,7 @@ from viz.state.changing import changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, current_theme, session, widget
 from viz.talks.stage import on_stage
+from viz.ui.add_edit import add_edit, draw_value
 from viz.ui.controls import choose_one
 from viz.ui.proofs import proof_button
 
@@ -69,6 +70,8 @@ def experiment(pane: Pane, page: Page) -> None:
             if can_edit:
                 choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
             list_edits(pane)
+            if can_edit and not on_stage():
+                add_edit(pane)
             if screen.edits and can_edit:
                 _compare(screen)
         if screen.edits:
@@ -130,6 +133,8 @@ def _one(i: int, spelled: str, pane: Pane) -> None:
         factor = factor_of(each)
         if factor is not None:
             _factor(each, *factor)
+        else:
+            _values(each)
         st.code(spelled, language=None)
         st.button("Take it back", key=f"remove {i}", on_click=remove, args=(spelled,))
 
@@ -138,6 +143,18 @@ def _factor(each: Edit, now: float, most: float) -> None:
     name = f"factor {each}"
     given = widget(name, now, lambda new: exchange(str(each), with_factor(each, new)))
     st.slider("Factor", 0.0, most, now, most / 40, **given)
+
+
+def _values(each: Edit) -> None:
+    """A field for each number that the kind declares."""
+    for i, value in enumerate(edit_kinds()[each.name].values):
+
+        def put_value(new: float, i: int = i) -> None:
+            values = (*each.values[:i], float(new), *each.values[i + 1 :])
+            exchange(str(each), replace(each, values=values))
+
+        now = int(each.values[i]) if value.is_whole else each.values[i]
+        draw_value(value, now, **widget(f"{value.title} {i} of {each}", now, put_value))
 
 
 def _outputs(pane: Pane) -> None:

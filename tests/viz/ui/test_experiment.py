@@ -2,12 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start
 from transformer import decode, load_checkpoint
+from transformer.edits import edit_kinds
 
 __all__ = ["folder"]
 
@@ -149,3 +151,50 @@ def test_on_a_wall_an_edited_output_is_not_called_that_without_the_edits(folder:
     app.text_input[0].set_value("").run()  # what is shown is the output of before, with the edits
     shown = [each.proto.body for each in app.get("html") if "outputs" in each.proto.body]
     assert strip.format(' style="visibility: hidden"') in shown[0]
+
+
+def field(app: AppTest, label: str) -> Any:
+    """The one widget of this label that is drawn."""
+    (one,) = (each for each in [*app.selectbox, *app.number_input] if each.label == label)
+    return one
+
+
+def opened(app: AppTest, n: int) -> AppTest:
+    """As a press on Add an edit does it, after n edits."""
+    app.session_state[f"new edit {n}"] = True
+    return app.run()
+
+
+def test_the_fields_of_an_edit_are_what_its_kind_declares(folder: Path) -> None:
+    app = opened(start(tool="heads", kind="cross", layer="1", head="2"), 0)
+    declared = edit_kinds()["head-scale"].values[0]
+    field(app, "Edit").set_value("head-scale").run()
+    factor = field(app, declared.title)
+    limits = (declared.least, declared.default, declared.most)
+    assert (factor.min, factor.value, factor.max) == limits
+    press(app, "Add it")
+    assert screen(app).edits == ("head-scale:cross.1.2=0.5",)
+    field(opened(app, 1), "Edit").set_value("emphasise").run()
+    press(app, "Add it")
+    field(app, "Factor of the others").set_value(0.25).run()  # that of the one in force
+    assert screen(app).edits == ("head-scale:cross.1.2=0.5", "emphasise:cross.1.2=0.25,0")
+    press(app, "Undo")
+    assert screen(app).edits[-1] == "emphasise:cross.1.2=0.01,0"
+    assert not said(app)
+
+
+def test_an_edit_without_what_it_needs_is_not_added_and_says_why(folder: Path) -> None:
+    app = opened(start(tool="heads"), 0)
+    field(app, "Edit").set_value("head-from").run()
+    press(app, "Add it")
+    assert screen(app).edits == ()
+    assert any("head-from" in each.value for each in app.warning)
+
+
+def test_only_edits_of_what_the_model_has_are_offered(folder: Path) -> None:
+    app = opened(start(tool="heads"), 0)
+    offered = set(field(app, "Edit").options)
+    titles = {name: kind.title for name, kind in edit_kinds().items()}
+    assert offered == set(titles.values()) - {titles["bias-off"], titles["rotary-base"]}
+    field(app, "Edit").set_value("head-previous").run()
+    assert "Cross" not in field(app, "Of").options
