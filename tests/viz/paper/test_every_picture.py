@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from urllib.parse import urlencode
 
 import pytest
 import torch
@@ -74,11 +75,11 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def pictures(checkpoint: str, text: str) -> Iterator[tuple[str, Figure]]:
     """Address and name, and figure, of all that is drawn of a text."""
+    more = {"circuit_words": text, "mask_text": text, "sweep_sentences": f"{text}\n{text}"}
     for page, each in CHOSEN.items():
         for chosen in each:
-            said = address_of(f"./{page}?{chosen}")
-            more = {"circuit_words": text, "mask_text": text, "sweep_sentences": f"{text}\n{text}"}
-            pane, figures = page_of(replace(said, checkpoint=checkpoint, text=text, **more))
+            said = address_of(f"./{page}?{chosen}&{urlencode(more)}")
+            pane, figures = page_of(replace(said, checkpoint=checkpoint, text=text))
             for name, shown in figures.items():
                 yield f"{page} {chosen} {name}", figure_of(pane, shown, name=name)
 
