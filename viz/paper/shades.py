@@ -1,6 +1,7 @@
 """Values -> colours of a figure, by the laws of viz/components/kit/shade.js."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,12 @@ def colour_at(scale: Sequence[str], share: float) -> str:
 
 def palette_of(scale: Sequence[str], masked: str) -> tuple[str, ...]:
     """N_LEVELS even steps of a scale, and last the colour of masked cells."""
+    return _palette_of(tuple(scale), masked)
+
+
+@cache
+def _palette_of(scale: tuple[str, ...], masked: str) -> tuple[str, ...]:
+    """Once for all heads of a grid; there are as many as themes and scales."""
     return (*(colour_at(scale, i / (N_LEVELS - 1)) for i in range(N_LEVELS)), masked)
 
 
