@@ -1,6 +1,7 @@
 """Small real checkpoints: one with random weights that reads text, one that has learnt to copy."""
 
 import gc
+import logging
 import math
 import sys
 from collections import deque
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -90,9 +92,25 @@ def random_checkpoint(config: ModelConfig, seed: int = 0) -> Checkpoint:
 
 
 def pytest_collection_finish() -> None:
-    """Looking for garbage walks all tests and all modules otherwise: half of what pages take."""
+    """Looking for garbage walks all tests and all modules otherwise: half of what pages take.
+
+    And pytest adds handlers to each logger that does not propagate, as Streamlit's do not: to 60 of
+    them six times a test, which took longer than most tests do.
+    """
     gc.collect()
     gc.freeze()
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("streamlit"):
+            logging.getLogger(name).propagate = True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def what_is_frozen_stays_so() -> Iterator[None]:
+    """Each test opens a checkpoint, and all objects of all tests would be looked at each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        here = SimpleNamespace(unfreeze=lambda: None, collect=gc.collect, freeze=gc.freeze)
+        patch.setattr("viz.run.request.gc", here)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

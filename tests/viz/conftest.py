@@ -1,12 +1,11 @@
 """Recordings of tiny models with random weights, for everything that draws or exports."""
 
-import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -96,15 +95,6 @@ def installed_components_are_looked_for_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def what_is_frozen_stays_so() -> Iterator[None]:
-    """Each test opens a checkpoint, and all objects of all tests would be looked at each time."""
-    with pytest.MonkeyPatch.context() as patch:
-        here = SimpleNamespace(unfreeze=lambda: None, collect=gc.collect, freeze=gc.freeze)
-        patch.setattr("viz.run.request.gc", here)
         yield
 
 
