@@ -22,6 +22,8 @@ else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 endif
 
+# Two workers and thirty servers import the same modules: compiled once, wherever that is forbidden.
+test: export PYTHONDONTWRITEBYTECODE =
 # Two browsers crowd each other on two cores: a test that fails there is tried again, and named.
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
