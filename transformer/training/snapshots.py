@@ -5,7 +5,7 @@ Hugging Face's Trainer. All of them read the same sentence and the same target, 
 model wrote, so that a cell of a head's map is the same pair of tokens at every step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,7 +40,10 @@ class Course:
     problems: tuple[str, ...] = ()
     """A sentence for each snapshot that could not be shown."""
     n_left_out: int = 0
-    """Snapshots that were not run, as there were too many."""
+    """Snapshots that are not run, as there are too many."""
+    n_done: int = 0
+    """Snapshots that were run, or cannot be, of `n_asked`."""
+    n_asked: int = 0
 
     def attentions(self, kind: str) -> list[Attention]:
         return [recording.attentions[kind] for recording in self.recordings]
@@ -68,30 +71,42 @@ def watch(
     snapshots: Sequence[Snapshot],
     turn: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Course:
-    """Run each snapshot once over the source and over the target of `final`.
+    """Run each snapshot once over the source and over the target of `final`: see `watching`."""
+    *_, course = watching(checkpoint, source, final, snapshots, turn)
+    return course
+
+
+def watching(
+    checkpoint: Checkpoint,
+    source: str,
+    final: Recording,
+    snapshots: Sequence[Snapshot],
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+    known: Course | None = None,
+) -> Iterator[Course]:
+    """The course of one snapshot more each time; of none at first.
 
     final: what `record(checkpoint, source, ...)` gave: its tokens and its heads are what all others
-    must have. turn: around each run, of one snapshot. One model is in memory at a time. A
-    snapshot that is damaged, or another model, leaves a sentence in `problems`, and the others are
-    shown. Raises DeviceError.
+    must have. turn: around each run, of one snapshot. known: as far as it was run before. One model
+    is in memory at a time. A snapshot that is damaged, or another model, leaves a sentence in
+    `problems`, and the others are shown. Raises DeviceError.
     """
     run = thinned(snapshots, max(2, min(MOST, BUDGET // max(1, _size(_slim(final))))))
-    steps, recordings, problems = [], [], []
-    for snapshot in run:
-        try:
-            recording = _recorded(snapshot, checkpoint, source, final, turn)
-        except DeviceError:  # no fault of the snapshot's
-            raise
-        except Refusal as error:
-            problems.append(str(error))
-            continue
-        if _tokens_and_heads(recording) != _tokens_and_heads(final):
-            problems.append(f"{snapshot.path.name} is left out: it has other heads or tokens.")
-            continue
-        steps.append(snapshot.step)
-        recordings.append(_slim(recording))
     n_left_out = len(snapshots) - len(run)
-    return Course(tuple(steps), tuple(recordings), tuple(problems), n_left_out)
+    course = known or Course((), (), n_left_out=n_left_out, n_asked=len(run))
+    yield course
+    for snapshot in run[course.n_done :]:
+        course = _longer(course, snapshot, _recorded(snapshot, checkpoint, source, final, turn))
+        yield course
+
+
+def _longer(course: Course, snapshot: Snapshot, recording: Recording | str) -> Course:
+    """With one snapshot more, or with the sentence that says why it cannot be shown."""
+    course = replace(course, n_done=course.n_done + 1)
+    if isinstance(recording, str):
+        return replace(course, problems=(*course.problems, recording))
+    steps, recordings = (*course.steps, snapshot.step), (*course.recordings, recording)
+    return replace(course, steps=steps, recordings=recordings)
 
 
 def thinned(snapshots: Sequence[Snapshot], most: int) -> list[Snapshot]:
@@ -129,12 +144,21 @@ def _recorded(
     source: str,
     final: Recording,
     turn: Callable[[], AbstractContextManager[object]],
-) -> Recording:
+) -> Recording | str:
+    """Only what weights are computed from; a sentence where the snapshot cannot be shown."""
     if snapshot.path == checkpoint.path:
-        return final
-    opened = load_checkpoint(snapshot.path, checkpoint.device.type)
-    with turn():
-        return record(opened, source, final.target or None)
+        return _slim(final)
+    try:
+        opened = load_checkpoint(snapshot.path, checkpoint.device.type)
+        with turn():
+            recording = record(opened, source, final.target or None)
+    except DeviceError:  # no fault of the snapshot's
+        raise
+    except Refusal as error:
+        return str(error)
+    if _tokens_and_heads(recording) != _tokens_and_heads(final):
+        return f"{snapshot.path.name} is left out: it has other heads or tokens."
+    return _slim(recording)
 
 
 def _tokens_and_heads(recording: Recording) -> dict[str, Any]:

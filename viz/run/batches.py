@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from transformer.decoding.shared_batch import Run, SharedBatch
 from viz.run.by_itself import by_itself
 from viz.run.device_line import ENTERED, PREVIEW, device_line
 from viz.run.line import Place
+from viz.run.steps import Steps
 
 OnWait = Callable[[int | None], object]
 """Told how many are before somebody who waits; None: its steps are taken."""
@@ -46,6 +48,8 @@ class Runner:
     """Raises where nobody waits for it any more; it does not wait itself."""
     aside: Callable[[], AbstractContextManager[object]] = nullcontext
     """Around what others do, or wait for."""
+    hear: Callable[[Any], object] | None = None
+    """Told what there is between two steps; what it raises ends them."""
 
     def run(self, model: nn.Module) -> Run:
         """What takes the steps over the model, as `decode` takes it."""
@@ -58,12 +62,18 @@ class Runner:
         Raises what `check` and `on_wait` do. Who has a turn asks for no other: it would wait for
         itself.
         """
-        tells = self.check is not None or self.on_wait is not None
-        place = Place(device_line(model).steps, self.rank, self._tell if tells else None)
-        with self.aside(), place.held():
+        with self.aside(), self._place(model).held():
             if self.on_wait is not None:
                 self.on_wait(None)
             yield
+
+    def steps(self, model: nn.Module | None = None) -> Steps:
+        """Those of long work with the model; None: on the device that models are loaded to."""
+        return Steps(self._place(model), self.check, self.on_wait)
+
+    def _place(self, model: nn.Module | None) -> Place:
+        tells = self.check is not None or self.on_wait is not None
+        return Place(device_line(model).steps, self.rank, self._tell if tells else None)
 
     def _tell(self, n_before: int) -> None:
         if self.check is not None:

@@ -7,9 +7,8 @@ for an hour leaves as well. Models are apart; what a session shows stays with it
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import dataclass, field, is_dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, is_dataclass
 from threading import Lock
 from typing import Any, TypeVar, cast
 
@@ -28,14 +27,6 @@ class _Thing:
     used: float
 
 
-@dataclass(slots=True)
-class _Making:
-    """What somebody makes, so that others who want it wait."""
-
-    lock: Lock = field(default_factory=Lock)
-    n_there: int = 0
-
-
 class Kept:
     """The things that were used last, up to a number of bytes. Threads may share it.
 
@@ -48,7 +39,6 @@ class Kept:
         self._clock = clock
         self._lock = Lock()
         self._things: OrderedDict[Hashable, _Thing] = OrderedDict()
-        self._making: dict[Hashable, _Making] = {}
 
     def at_hand(self, name: Hashable) -> Any:
         """The thing of this name; None where it is not kept."""
@@ -61,18 +51,14 @@ class Kept:
             return thing.value
 
     def get(self, name: Hashable, make: Callable[[], T], size: Callable[[T], int]) -> T:
-        """The thing of this name, made where it is not kept: by one, and others wait for it.
+        """The thing of this name, made where it is not kept.
 
         size: says how many bytes it has. Raises what `make` raises, and keeps nothing then.
         """
         thing = self.at_hand(name)
-        if thing is not None:
-            return cast(T, thing)
-        with self._alone(name):
-            thing = self.at_hand(name)
-            if thing is None:
-                thing = make()
-                self.put(name, thing, size(thing))
+        if thing is None:
+            thing = make()
+            self.put(name, thing, size(thing))
         return cast(T, thing)
 
     def put(self, name: Hashable, value: object, n_bytes: int) -> None:
@@ -97,21 +83,6 @@ class Kept:
     def _drop(self, name: Hashable) -> None:
         if name in self._things:
             self.n_bytes -= self._things.pop(name).n_bytes
-
-    @contextmanager
-    def _alone(self, name: Hashable) -> Iterator[None]:
-        """Only one thread makes the thing of a name at a time."""
-        with self._lock:
-            making = self._making.setdefault(name, _Making())
-            making.n_there += 1
-        try:
-            with making.lock:
-                yield
-        finally:
-            with self._lock:
-                making.n_there -= 1
-                if not making.n_there:
-                    del self._making[name]
 
 
 def bytes_of(value: object, beside: nn.Module | None = None) -> int:

@@ -1,15 +1,33 @@
 """Packed pictures: what each shows of an answer, made once for all sessions."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from viz.components.kit.picture import Picture
+from viz.run.batches import Runner
 from viz.run.kept import KEPT
-from viz.run.request import Answer, Request
+from viz.run.request import Answer, Request, answer
+from viz.run.study import Study
+
+
+@dataclass(frozen=True)
+class Packed(Study[bytes]):
+    """The data of a picture of an answer."""
+
+    request: Request
+    picture: Picture
+
+    def run(self, known: bytes | None, runner: Runner) -> Iterator[bytes]:
+        yield self.picture.payload(*answer(self.request).made)
 
 
 def payload_of(answer: Answer, picture: Picture) -> bytes:
     """The packed data of a picture of an answer. Raises ValueError as the picture does."""
-    return KEPT.get((answer.request, picture), lambda: picture.payload(*answer.made), len)
+    # Not finished as others are: an answer that is shown need not be kept any more.
+    packed = Packed(answer.request, picture)
+    return KEPT.get(packed, lambda: picture.payload(*answer.made), len)
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:
     """Put a payload that was made elsewhere into the cache."""
-    KEPT.put((request, picture), payload, len(payload))
+    KEPT.put(Packed(request, picture), payload, len(payload))

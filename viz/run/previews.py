@@ -14,8 +14,9 @@ from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
 from viz.run.batches import Runner, previewed
 from viz.run.preview_work import is_small
-from viz.run.request import Answer, Request, answer_at_hand, make_answer, make_request
+from viz.run.request import Answer, Request, make_answer, make_request
 from viz.run.turns import Turn
+from viz.run.work import at_hand
 from viz.theme import Theme
 
 
@@ -107,7 +108,7 @@ class LivePreview:
                 raise Replaced("Something newer was asked for.")
 
         runner = previewed(check, turn.aside)
-        first = answer_at_hand(request) or make_answer(request, runner=runner)
+        first = at_hand(request) or make_answer(request, runner=runner)
         answers = {of: of(first, runner) if of else first for of in {each.of for each in drawn}}
         payloads = {
             (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)

@@ -1,13 +1,13 @@
-"""What a person asked for, and the cached answer to it. Nothing here draws."""
+"""A request: the study of what a model makes of a text, and its answer. Nothing here draws."""
 
 import gc
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import streamlit as st
 import torch
@@ -22,7 +22,6 @@ from transformer import (
     translating,
 )
 from transformer.checkpoint import CONFIG, Description, checkpoints_folder
-from transformer.decoding.decode import Written
 from transformer.device import LostDevice, OutOfMemory
 from transformer.extras import NotInstalled
 from transformer.formats.format import Format
@@ -30,8 +29,11 @@ from transformer.formats.opening import describe_checkpoint, format_of
 from transformer.refusal import Refusal
 from viz.run.batches import Runner, entered
 from viz.run.cpu_instead import device_for, repeated
+from viz.run.device_line import ENTERED
 from viz.run.kept import KEPT, bytes_of
 from viz.run.settings import threads
+from viz.run.study import Study
+from viz.run.work import finish
 
 Languages = tuple[str | None, str | None]
 """Of a translator of many, the code of what it reads and of what it writes; None: as it says."""
@@ -39,8 +41,10 @@ NEITHER: Languages = (None, None)
 
 
 @dataclass(frozen=True)
-class Request:
-    """The cache's key: small and frozen."""
+class Request(Study["Answer"]):
+    """A text, and what is asked of a model: it writes, where it can, and is recorded."""
+
+    rank: ClassVar[int] = ENTERED
 
     checkpoint: str
     """The folder's name; of one that was opened by path, the path."""
@@ -48,6 +52,7 @@ class Request:
     """Of its files: a retrained checkpoint is another one."""
     text: str
     method: str
+    """Of decoding; "none": nothing is written."""
     options: tuple[tuple[str, float], ...] = ()
     """Of the method, as (name, value) pairs."""
     languages: Languages = NEITHER
@@ -55,6 +60,17 @@ class Request:
     """What is changed in the model for this run, as transformer/edits spells it."""
     follows: "Request | None" = None
     """Whose writing the model is made to read; None: it writes by itself."""
+
+    def made_to_read(self, other: "Request") -> "Request":
+        """The same over what another request's answer writes, in place of an own text."""
+        return replace(self, method="none", options=(), follows=other)
+
+    def run(self, known: "Answer | None", runner: Runner) -> "Iterator[Answer]":
+        """The answer; the draft is a text as far as it is written."""
+        yield make_answer(self, runner=runner)
+
+    def n_bytes(self, value: "Answer") -> int:
+        return size_of_answer(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +187,9 @@ def open_checkpoint(request: Request) -> Checkpoint:
     return translating(checkpoint, *request.languages) if any(request.languages) else checkpoint
 
 
-def answer(request: Request, make: "Callable[[Request], Answer] | None" = None) -> Answer:
-    """The answer that is kept, or the one of `make_answer`, or of `make` in its place."""
-    return KEPT.get(request, lambda: (make or make_answer)(request), size_of_answer)
-
-
-def answer_at_hand(request: Request) -> Answer | None:
-    """The answer that is kept; None where there is none."""
-    found: Answer | None = KEPT.at_hand(request)
-    return found
+def answer(request: Request, runner: Runner | None = None) -> Answer:
+    """The answer, kept or made now. Raises as `make_answer`. runner: of a study that needs it."""
+    return finish(request, runner)
 
 
 def keep_answer(made: Answer) -> None:
@@ -213,34 +223,26 @@ def _missing(*key: object) -> NoReturn:
 
 
 def make_answer(
-    request: Request,
-    on_token: Callable[[Written], object] | None = None,
-    followed: Answer | None = None,
-    runner: Runner = entered,
+    request: Request, followed: Answer | None = None, runner: Runner = entered
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
-    on_token: as `decode` takes it. followed: what the request follows, where it
-    is at hand. runner: says when it is decoded and recorded.
+    followed: what the request follows, where it is at hand. runner: says when it is decoded and
+    recorded, and hears what is written.
     """
-    make = partial(_made, request, on_token, followed, runner)
+    make = partial(_made, request, followed, runner)
     return repeated(request.checkpoint, request.text, make)
 
 
-def _made(
-    request: Request,
-    on_token: Callable[[Written], object] | None,
-    followed: Answer | None,
-    runner: Runner,
-) -> Answer:
+def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
     decoding, target = None, None
     if request.follows is not None:
         target = (followed or answer(request.follows)).recording.target
-    elif checkpoint.family.decodes:
+    elif checkpoint.family.decodes and request.method != "none":
         options: dict[str, Any] = dict(request.options)
-        told = (on_token, request.edits, None, runner.run(checkpoint.model))
+        told = (runner.hear, request.edits, None, runner.run(checkpoint.model))
         decoding = decode(checkpoint, request.text, request.method, *told, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     with runner.turn(checkpoint.model):
@@ -250,15 +252,9 @@ def _made(
 
 def recording_of_text(request: Request) -> Recording:
     """What is recorded of a text; of a generator's prompt without what would follow it."""
-    checkpoint = open_checkpoint(request)
-    if not checkpoint.family.continues:
-        return answer(request).recording
-
-    def make() -> Recording:
-        with entered.turn(checkpoint.model):
-            return record(checkpoint, request.text, edits=request.edits)
-
-    return KEPT.get(("text", request), make, lambda made: bytes_of(made, checkpoint.model))
+    if open_checkpoint(request).family.continues:
+        request = replace(request, method="none", options=())
+    return answer(request).recording
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

@@ -2,7 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
+
+from viz.run.batches import Runner
+from viz.run.device_line import WORK
+from viz.run.kept import bytes_of
 
 Value = TypeVar("Value")
 
@@ -13,19 +17,25 @@ class Study(ABC, Generic[Value]):
     It is its own key in the cache. So it holds requests and options, and nothing that is computed.
     """
 
+    rank: ClassVar[int] = WORK
+    """Who goes first, of all that need the device: see `viz.run.device_line`."""
+
     @abstractmethod
-    def run(self, known: Value | None) -> Iterator[Value]:
+    def run(self, known: Value | None, runner: Runner) -> Iterator[Value]:
         """Values that each say all that is known so far; `known` is the last of an earlier run.
 
-        Answers are asked for before it returns, so it is no generator itself: a step that waits for
-        an answer has the place at the device that the answer needs. A long step calls `go_on`.
-        Raises Refusal.
+        runner: gives it the device, step by step: `yield from runner.steps(model).of(values)`.
+        Answers are asked for outside of its steps. Raises Refusal.
         """
 
-    @abstractmethod
     def progress(self, value: Value) -> tuple[int, int]:
         """How many are done, of how many."""
+        return 1, 1
 
     def n_read(self, value: Value) -> int:
         """Texts that a model has read for it, beside the first: a visitor is charged for some."""
         return 0
+
+    def n_bytes(self, value: Value) -> int:
+        """How much memory a value takes, without models."""
+        return bytes_of(value)

@@ -1,60 +1,34 @@
-"""Work on a study: in a thread of its own, for all sessions that wait; it can be stopped.
-
-Steps of all of them take turns: however many are asked for, one runs at a time, while no text that
-somebody entered has steps to take.
-"""
+"""Work on a study, once for all sessions that wait for it; it can be stopped, and goes on."""
 
 import time
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass, field
+from math import inf
 from threading import Event, Lock, Thread
 from typing import Any, Generic, cast
 
 from transformer.refusal import Refusal
-from viz.run.device_line import WORK, device_line
-from viz.run.kept import KEPT, bytes_of
-from viz.run.line import Place
+from viz.run.batches import OnWait, Runner
+from viz.run.kept import KEPT
 from viz.run.study import Study, Value
 
 GONE, CLOSED = 90.0, 10.0
 """Seconds after which nobody looks any more: a page in the background may ask once a minute, one
 that was closed, or lost its connection, asks no more."""
-SLICE = 0.25
-"""Seconds for which a piece of work takes its steps before others of its kind take theirs."""
 
 _lock = Lock()
 _going_on: dict[Study[Any], "Work[Any]"] = {}
-_running: ContextVar["tuple[Work[Any], Place] | None"] = ContextVar("running", default=None)
-"""The work of this thread, and its place at the device."""
 
 
 class Unwanted(Refusal):
     """Nobody waits any more."""
 
 
-def go_on() -> None:
-    """Within a step: let texts that were entered go first; raises Unwanted, which ends the work,
-    where nobody waits for it.
-    """
-    running = _running.get()
-    if running is not None:
-        work, place = running
-        if not work.is_wanted():
-            raise Unwanted("Nobody waits for this any more.")
-        is_long = time.perf_counter() - work.since >= SLICE
-        place.give_way(to_equals=is_long)
-        if is_long:
-            work.since = time.perf_counter()
-
-
 @dataclass(frozen=True, eq=False)
-class Result(Generic[Value]):
-    """What is kept of a study."""
+class Part(Generic[Value]):
+    """What is kept of a study that is not whole."""
 
     value: Value
-    is_whole: bool
-    """Whether it is all there is to know."""
 
 
 class Work(Generic[Value]):
@@ -62,15 +36,32 @@ class Work(Generic[Value]):
 
     def __init__(self, study: Study[Value]) -> None:
         self.study = study
-        kept: Result[Value] | None = KEPT.at_hand(study)
-        self.latest: Value | None = kept.value if kept else None
-        self.is_whole = kept is not None and kept.is_whole
-        self.since = 0.0
-        """When it last came before others; by `time.perf_counter`, in s."""
+        kept = KEPT.at_hand(study)
+        self.is_whole = kept is not None and not isinstance(kept, Part)
+        """Whether the latest value is all there is to know."""
+        self.latest: Value | None = kept.value if isinstance(kept, Part) else kept
+        self.draft: Any = None
+        """What there is after the last step, where a value takes many."""
+        self.n_before: int | None = None
+        """Who comes first, while it waits for its turn."""
+        self.began = time.perf_counter()
         self.error: Exception | None = None
         self.ended = Event()
         """It does not go on: it is whole, it failed, or nobody waits for it."""
         self.followers: list[Follower[Value]] = []
+        self._is_ending = False
+        """Whether a step was told that nobody waits."""
+
+    @property
+    def was_left(self) -> bool:
+        """Whether it ended because nobody waited for it."""
+        return self.ended.is_set() and not self.is_whole and self.error is None
+
+    def result(self) -> Value:
+        """The value of a work that has come to its end. Raises what the study raised."""
+        if self.error is not None:
+            raise self.error
+        return cast(Value, self.latest)
 
     def is_wanted(self) -> bool:
         """Whether somebody waits for it; else who asks from now on begins it anew."""
@@ -87,28 +78,40 @@ class Work(Generic[Value]):
 
     def run(self) -> None:
         """Go on until it is whole or nobody wants it; what is known then is kept."""
-        place = Place(device_line().steps, WORK)
-        _running.set((self, place))
+        runner = Runner(self.study.rank, self._wait, self._check, hear=self._hear)
         try:
-            values = self.study.run(self.latest)
-            while not self.is_whole and self.is_wanted():
-                with place.held():
-                    self.since = time.perf_counter()
-                    value = next(values, None)
-                if value is None:
-                    self.is_whole = True
-                else:
+            self._check()
+            for value in self.study.run(self.latest, runner):
+                if not self._is_ending:  # else a step took that for a refusal of its own
                     self.latest = value
+                self._check()
+            self.is_whole = True
         except Unwanted:
             pass  # what is known stays so
         except Exception as error:  # whoever waits for it is told
             self.error = error
         finally:
-            if self.latest is not None:
-                KEPT.put(self.study, Result(self.latest, self.is_whole), bytes_of(self.latest))
+            if (known := self.latest) is not None:
+                kept = known if self.is_whole else Part(known)
+                KEPT.put(self.study, kept, self.study.n_bytes(known))
             with _lock:
                 self._leave()
             self.ended.set()
+
+    def _wait(self, n_before: int | None) -> None:
+        self.n_before = n_before
+        for each in tuple(self.followers):
+            if each.on_wait is not None:
+                each.on_wait(n_before)
+
+    def _hear(self, draft: object) -> None:
+        self.draft, self.n_before = draft, None
+        self._check()
+
+    def _check(self) -> None:
+        if self._is_ending or not self.is_wanted():
+            self._is_ending = True
+            raise Unwanted("Nobody waits for this any more.")
 
 
 @dataclass(eq=False)
@@ -116,6 +119,10 @@ class Follower(Generic[Value]):
     """A session that waits for a study."""
 
     work: Work[Value]
+    is_open: Callable[[], bool] = lambda: True
+    """Whether the session has a browser."""
+    on_wait: OnWait | None = None
+    """Told who comes first, where another study waits for this one."""
     seen: float = field(default_factory=time.perf_counter)
     """When the page asked for it last."""
     before: Value | None = None
@@ -126,9 +133,15 @@ class Follower(Generic[Value]):
     """Whether this session has stopped waiting."""
     why: str = ""
     """What stopped it, where nobody did."""
+    drawing_since: float = 0.0
+    """When pictures of a part were begun; by `time.perf_counter`, in s."""
+    took: float | None = None
+    """How long they took, in s; None until they are drawn."""
 
-    is_open: Callable[[], bool] = lambda: True
-    """Whether the session has a browser."""
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing to wait for any more."""
+        return self.is_stopped or self.work.ended.is_set()
 
     def is_there(self, now: float) -> bool:
         """Whether somebody looks; now: by `time.perf_counter`, in s."""
@@ -151,40 +164,55 @@ def follow(study: Study[Value], is_open: Callable[[], bool] = lambda: True) -> F
 
     is_open: whether the session that waits has a browser.
     """
+    follower, is_first = _joined(study, is_open)
+    if is_first:
+        Thread(target=follower.work.run, name="study", daemon=True).start()
+    return follower
+
+
+def finish(study: Study[Value], runner: Runner | None = None) -> Value:
+    """Its value once it is whole: for a figure, a shell, a notebook. Raises what it raises.
+
+    runner: of another study, which needs this one. Who has the device's place asks for none: it
+    would wait for itself.
+    """
+    follower, is_first = _joined(study)
+    follower.seen = inf
+    follower.on_wait = runner.on_wait if runner is not None else None
+    try:
+        if is_first:
+            follower.work.run()
+        follower.work.ended.wait()
+    finally:
+        follower.stop()
+    return follower.work.result()
+
+
+def _joined(
+    study: Study[Value], is_open: Callable[[], bool] = lambda: True
+) -> tuple[Follower[Value], bool]:
+    """Who waits, and whether nobody works on it yet."""
     with _lock:
         going_on = cast("Work[Value] | None", _going_on.get(study))
         work = Work(study) if going_on is None else going_on
-        follower = Follower(work, before=work.latest, is_open=is_open)
+        follower = Follower(work, is_open, before=work.latest)
         work.followers.append(follower)
+        is_first = going_on is None and not work.is_whole
         if work.is_whole:
             work.ended.set()
-        elif going_on is None:
+        elif is_first:
             _going_on[study] = work
-            Thread(target=work.run, name="study", daemon=True).start()
-    return follower
+    return follower, is_first
+
+
+def at_hand(study: Study[Value]) -> Value | None:
+    """Its value where it is whole and kept, else None."""
+    kept = KEPT.at_hand(study)
+    return None if isinstance(kept, Part) else cast("Value | None", kept)
 
 
 def latest(study: Study[Value]) -> Value | None:
     """Its value as far as it goes now; None where nothing is kept of it."""
     with _lock:
         going_on = cast("Work[Value] | None", _going_on.get(study))
-    if going_on is not None:
-        return going_on.latest
-    kept: Result[Value] | None = KEPT.at_hand(study)
-    return kept.value if kept else None
-
-
-def finish(study: Study[Value]) -> Value:
-    """Its value once it is whole: for a figure, a shell, a notebook. Raises what it raises.
-
-    Who has the device's place asks for none: it would wait for itself.
-    """
-    follower = follow(study)
-    try:
-        while not follower.work.ended.wait(CLOSED):
-            follower.look()
-    finally:
-        follower.stop()
-    if follower.work.error is not None:
-        raise follower.work.error
-    return cast(Value, follower.work.latest)
+    return going_on.latest if going_on is not None else Work(study).latest

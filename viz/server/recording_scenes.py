@@ -1,7 +1,7 @@
 """What the model makes of each scene of a story: in the line with everything else that is asked."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from logging import getLogger
 
@@ -18,10 +18,12 @@ from viz.notebook.story_page import story_page
 from viz.painters.charts import AnyChart
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
-from viz.run.kept import KEPT
+from viz.run.batches import Runner
 from viz.run.logs import failure
 from viz.run.request import Answer, answer, version_of
 from viz.run.settings import is_public
+from viz.run.study import Study
+from viz.run.work import finish
 from viz.server.typeface import typeface
 from viz.state.asked import first_example, request_of, request_on
 from viz.state.opened import shipped_names
@@ -43,6 +45,17 @@ OF_A_SERVER = frozenset({"asks", "cuts", "edits", "changes"})
 """State of pictures by which a server is asked for something: a file has none."""
 
 
+@dataclass(frozen=True)
+class SavedStory(Study[bytes]):
+    """A story as one HTML file. versions: of the weights that its scenes are made by."""
+
+    story: Story
+    versions: tuple[int, ...]
+
+    def run(self, known: bytes | None, runner: Runner) -> Iterator[bytes]:
+        yield story_file(self.story)
+
+
 def story_file(story: Story) -> bytes:
     """The story as one HTML file: scenes that cannot be made are words only."""
     return story_page(story, [saved_scene(scene) for scene in story.scenes], typeface()).encode()
@@ -53,8 +66,7 @@ def recorded(name: str) -> bytes | None:
     story = shipped_stories().get(name) if is_public() else story_of(name)
     if story is None:
         return None
-    kept = ("recorded", story, versions_of(story))
-    return KEPT.get(kept, lambda: story_file(story), len)
+    return finish(SavedStory(story, versions_of(story)))
 
 
 def versions_of(story: Story) -> tuple[int, ...]:

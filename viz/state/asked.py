@@ -5,7 +5,7 @@ from dataclasses import replace
 from transformer.decoding import decoding_methods, default_method
 from transformer.decoding.method import Method, Option
 from viz.run.request import NEITHER, Request, about, make_request
-from viz.run.writing import as_stopped
+from viz.run.shorter import as_stopped
 from viz.screen import Screen
 from viz.state.languages import chosen_languages, has_languages
 from viz.state.limits import limited, offered

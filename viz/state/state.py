@@ -1,6 +1,6 @@
 """What a session keeps: the Screen, the answer that is shown, and what was opened."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -8,9 +8,7 @@ import streamlit as st
 
 from viz.components.kit.guarded import guarded
 from viz.run.request import Answer
-from viz.run.study import Study
 from viz.run.work import Follower
-from viz.run.writing import Reader
 from viz.screen import Screen, choose, default, value_of, with_entry
 from viz.session_keys import SESSION
 from viz.theme import Theme, theme
@@ -47,10 +45,8 @@ class Session:
     """What the address said that was opened last, by a link, Back or Forward."""
     led: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
-    reader: Reader | None = None
-    """Of the text that is being written; None: nothing is waited for."""
-    studies: dict[type[Study[Any]], Follower[Any]] = field(default_factory=dict)
-    """Those that are waited for: one of each sort."""
+    studies: dict[Hashable, Follower[Any]] = field(default_factory=dict)
+    """Those that are waited for: one of each sort, which is a type, or what a page calls it."""
     turns: dict[str, int] = field(default_factory=dict)
     """How often a widget has given way to a new one, by its name."""
     own: dict[type, Any] = field(default_factory=dict)

@@ -8,7 +8,8 @@ import streamlit as st
 from transformer.refusal import Refusal
 from viz.components.question.question import question
 from viz.lessons.seen import Seen
-from viz.run.request import answer, answer_at_hand
+from viz.run.request import answer
+from viz.run.work import at_hand
 from viz.screen import Screen
 from viz.state.asked import asked_on
 from viz.state.focus import row_pins
@@ -44,7 +45,7 @@ def ask_presenter(page: Page) -> None:
         return
     asked = asked_on(page)
     try:
-        if answer_at_hand(asked) is None:
+        if at_hand(asked) is None:
             charge(asked)
         pane = page.shown(Pane(screen, asked, answer(asked)))
     except Refusal:

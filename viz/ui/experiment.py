@@ -184,7 +184,7 @@ def compared(before: Answer, shown: Answer, accent: str, dim: str) -> str:
     Refusal.
     """
     # The target without the edits, read by the model that has them.
-    forced = answer(replace(shown.request, method="none", options=(), follows=before.request))
+    forced = answer(shown.request.made_to_read(before.request))
     changes = word_changes(before.recording, forced.recording)
     old, new = [each.word for each in changes], words_of(shown.recording.target)
     was = "".join(

@@ -21,10 +21,10 @@ from viz.run.request import (
     Request,
     about,
     answer,
-    answer_at_hand,
     fault_of,
 )
-from viz.run.writing import as_stopped, streams
+from viz.run.shorter import as_stopped, streams
+from viz.run.work import at_hand
 from viz.state.asked import asked_on, examples, first_example, methods, text_of
 from viz.state.changing import forget_changes, say_dropped, without_edit
 from viz.state.languages import choose_languages, has_languages
@@ -36,9 +36,9 @@ from viz.state.page import Page
 from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
-from viz.ui.growing import end_reading, written_answer
-from viz.ui.in_line import in_line
+from viz.ui.progress import whole
 from viz.ui.words import help_of
+from viz.ui.written_text import written_answer
 
 WIDTHS = (6, 3.8)
 """Of the two columns at the top: what is read, and what is chosen."""
@@ -177,7 +177,7 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     before = session().shown
     is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
-        session().shown = _answer(request, place)
+        session().shown = _answer(request, place) or before
         if why := why_on_cpu(request.checkpoint, request.text):
             note(why)
         if before is not None and is_same and before.request.version != request.version:
@@ -197,20 +197,21 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
         warn(f"{error}{still}")
 
 
-def _answer(request: Request, place: DeltaGenerator | None) -> Answer:
-    """What is asked; of a text that is still being written, as much as there is."""
+def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
+    """What is asked; of a text that is still being written, as much as there is; None where it
+    was stopped before there is anything.
+    """
     take_preview(request)
     load(request)
     for text in (request.text, *request.edits):  # some edits are of another sentence
         check_text(text)
     if place is None:
-        return answer_at_hand(request) or answer(as_stopped(request, 1))
-    if answer_at_hand(request) is None:
+        return at_hand(request) or answer(as_stopped(request, 1))
+    if at_hand(request) is None:
         charge(request)
     if streams(request):
         return written_answer(request)
-    end_reading()
-    return in_line(request, place)
+    return whole(request, place)
 
 
 def _fall_back(request: Request) -> Answer | None:

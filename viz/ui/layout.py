@@ -30,13 +30,13 @@ from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
 from viz.ui.columns import below
 from viz.ui.experiment import experiment
-from viz.ui.growing import drawn
 from viz.ui.header import header, turn_to
 from viz.ui.made_with import made_with, of_figure, other_weights
 from viz.ui.showing import show as show_exhibit
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
+from viz.ui.written_text import drawn
 
 
 def show(page: Page, pages: Mapping[str, Page]) -> None:

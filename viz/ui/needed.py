@@ -18,9 +18,9 @@ from viz.exhibits.exhibit import Exhibit, PlotlyFigure
 from viz.export import rows_csv
 from viz.figures.needed_rows import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
+from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
-from viz.run.work import go_on
 from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
@@ -43,17 +43,13 @@ class AnotherWord(Study[Needed]):
     token_id: int
     heads: tuple[Head, ...]
 
-    def run(self, known: Needed | None) -> Iterator[Needed]:
-        request, shown = self.request, answer(self.request)
+    def run(self, known: Needed | None, runner: Runner) -> Iterator[Needed]:
+        request, shown = self.request, answer(self.request, runner)
         at = (request.text, shown.recording.target, self.step, self.token_id, self.heads)
-
-        def search() -> Iterator[Needed]:
-            yield needed(shown.checkpoint, *at, on_step=go_on, edits=request.edits)
-
-        return search() if known is None else iter(())
-
-    def progress(self, value: Needed) -> tuple[int, int]:
-        return 1, 1
+        steps = runner.steps(shown.checkpoint.model)
+        with steps.one():
+            found = needed(shown.checkpoint, *at, on_step=steps.give_way, edits=request.edits)
+        yield found
 
 
 @dataclass

@@ -1,17 +1,21 @@
 """A study on a page: how far it is, what stops it, and what lets it go on."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
 import streamlit as st
 from streamlit import runtime
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from viz.labels import literal
+from viz.run.batches import said
 from viz.run.study import Study, Value
-from viz.run.work import Follower, Work, follow
+from viz.run.work import Follower, Work, at_hand, follow
+from viz.session_keys import SESSION
 from viz.state.limits import charge, charge_more
 from viz.state.page import Pane
 from viz.state.state import session
@@ -20,8 +24,12 @@ TICK = 0.7
 """Seconds between two looks at work that goes on."""
 AT_ONCE = 10
 """Texts that a study reads for one run of a visitor: its steps give way to everybody's."""
-PATIENCE = 0.4
-"""Seconds in which most studies are done that are short."""
+PATIENCE, LONG = 0.4, 1.5
+"""Seconds in which most studies are done that are short, and after which a page that waits says
+so: it moves what stands below.
+"""
+LOOK = 0.1
+"""Seconds between two looks at what a page waits for."""
 
 
 def is_written(pane: Pane, title: str) -> bool:
@@ -38,16 +46,74 @@ def begin(study: Study[Value]) -> Work[Value]:
 
 
 def _followed(study: Study[Value]) -> Follower[Value]:
-    followers = session().studies
-    now: Follower[Value] | None = followers.get(type(study))
+    now = session().studies.get(type(study))
     if now is None or now.work.study != study:
-        if now is not None:
-            now.stop()
         charge(study)
-        now = followers[type(study)] = follow(study, browser_of_session())
+        now = wait_for(study)
         now.work.ended.wait(PATIENCE)
     now.look()
     return now
+
+
+def wait_for(study: Study[Value], sort: Hashable = None) -> Follower[Value]:
+    """The session's waiting for a study; for another one of its sort it waits no longer.
+
+    sort: where it is not the study's type.
+    """
+    followers, sort = session().studies, sort or type(study)
+    now: Follower[Value] | None = followers.get(sort)
+    if now is None or now.work.study != study or (now.work.was_left and not now.is_stopped):
+        wait_no_longer(sort)
+        now = followers[sort] = follow(study, browser_of_session())
+    now.look()
+    return now
+
+
+def wait_no_longer(sort: Hashable) -> None:
+    """Stop waiting for a study of this sort, where the session does."""
+    now = session().studies.pop(sort, None)
+    if now is not None:
+        now.stop()
+
+
+def is_stopped(study: Study[Any], sort: Hashable = None) -> bool:
+    """Whether somebody stopped waiting for it."""
+    now = session().studies.get(sort or type(study))
+    return now is not None and now.work.study == study and now.is_stopped
+
+
+def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> Value | None:
+    """Its value once it is whole; None where somebody stopped it: then the page lets it go on.
+
+    Meanwhile the page stays as it was: this says in its place, which is empty, how far it is. Who
+    asks for another page is not kept waiting. Raises what the study raises.
+    """
+    known = at_hand(study)
+    if known is not None:
+        wait_no_longer(sort or type(study))
+        return known
+    now = wait_for(study, sort)
+    line: DeltaGenerator | None = None
+    began = time.perf_counter()
+    while not now.is_over:
+        now.work.ended.wait(LOOK)
+        now.look()
+        _ = SESSION in st.session_state  # ends this run where the next one is asked for
+        _charge(now)
+        is_long = time.perf_counter() - began > LONG
+        if line is None and not now.is_over and (is_long or now.work.n_before is not None):
+            with place.container(horizontal=True, vertical_alignment="center"):
+                line = st.empty()
+                _offer_to_stop(now)
+        if line is not None:
+            _say_how_far(now, line)
+    if now.is_stopped or now.work.was_left:
+        with place.container(horizontal=True, vertical_alignment="center"):
+            _say_stopped(now)
+        return None
+    place.empty()
+    wait_no_longer(sort or type(study))
+    return now.work.result()
 
 
 def browser_of_session() -> Callable[[], bool]:
@@ -64,7 +130,7 @@ def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
     Above it stands how far it is, while it is not whole, with Stop or Go on.
     """
     now = _followed(study)
-    is_going = not (now.is_stopped or now.work.ended.is_set())
+    is_going = not now.is_over
     if now.work.error is not None:  # not within the fragment: Streamlit would show it by itself
         raise now.work.error
 
@@ -72,17 +138,13 @@ def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
     def part() -> None:
         now.look()
         _charge(now)
-        is_ended = now.is_stopped or now.work.ended.is_set()
         is_other = now not in session().studies.values()  # another one goes on in its place
-        if is_other or (is_going and is_ended):
+        if is_other or (is_going and now.is_over):
             st.rerun()
-        latest = now.work.latest
-        if latest is None:
-            _begun(now, is_ended)
-        else:
-            if not now.work.is_whole:
-                _progress(now, *study.progress(latest))
-            draw(latest)
+        if not now.work.is_whole:
+            _progress(now)
+        if now.work.latest is not None:
+            draw(now.work.latest)
 
     part()
     return now.work
@@ -102,34 +164,38 @@ def _charge(now: Follower[Any]) -> None:
             now.stop()
 
 
-def _begun(now: Follower[Any], is_ended: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="begun"):
-        if is_ended:
-            st.caption("Nothing is known yet: it was stopped.", width="content")
-            _offer_to_go_on(now)
+def _progress(now: Follower[Any]) -> None:
+    key = "begun" if now.work.latest is None else "far"
+    with st.container(horizontal=True, vertical_alignment="center", key=key):
+        if now.is_over:
+            _say_stopped(now)
         else:
-            st.caption("Working …", width="content")
+            _say_how_far(now, st.empty())
             _offer_to_stop(now)
 
 
-def _progress(now: Follower[Any], n_done: int, n_all: int) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="far"):
-        if now.is_stopped or now.work.ended.is_set():
-            text = f"Stopped: {n_done:d} of {n_all:d} are done. {literal(now.why)}"
-            st.caption(text, width="content")
-            _offer_to_go_on(now)
-        else:
-            st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
-            _offer_to_stop(now)
+def _say_how_far(now: Follower[Any], place: DeltaGenerator) -> None:
+    work, n_before = now.work, now.work.n_before
+    if n_before is not None:
+        place.caption(said(n_before), width="content")
+    elif work.latest is not None:
+        n_done, n_all = work.study.progress(work.latest)
+        place.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
+    else:
+        place.caption("Working …", width="content")
+
+
+def _say_stopped(now: Follower[Any]) -> None:
+    work, text = now.work, "Nothing is known yet: it was stopped."
+    if work.latest is not None:
+        text = "Stopped: {:d} of {:d} are done.".format(*work.study.progress(work.latest))
+    st.caption(f"{text} {literal(now.why)}", width="content")
+    look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
+    st.button("Go on", on_click=_go_on, args=(now,), **look)
 
 
 def _offer_to_stop(now: Follower[Any]) -> None:
     st.button("Stop", icon=":material/stop:", key=f"stop {id(now):d}", on_click=now.stop)
-
-
-def _offer_to_go_on(now: Follower[Any]) -> None:
-    look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
-    st.button("Go on", on_click=_go_on, args=(now,), **look)
 
 
 def _go_on(now: Follower[Any]) -> None:

@@ -1,21 +1,40 @@
 """Proof on screen: what must hold of a run with edits, with the numbers of this very run."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from transformer import Recording
 from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import edits_of
 from transformer.refusal import Refusal
 from viz.labels import kind_title, literal
-from viz.run.kept import KEPT, bytes_of
-from viz.run.request import Answer
+from viz.run.batches import Runner
+from viz.run.request import Request, answer
+from viz.run.study import Study
 from viz.state.page import Pane
-from viz.ui.in_line import in_line, turn_in_line
+from viz.ui.progress import is_written, whole
 
 MARKS = {True: "✓", False: "✗"}
+
+
+@dataclass(frozen=True)
+class Proofs(Study[tuple[Proof, ...]]):
+    """What must hold of the output without the edits, read without them and with them."""
+
+    request: Request
+
+    def run(self, known: tuple[Proof, ...] | None, runner: Runner) -> Iterator[tuple[Proof, ...]]:
+        request = self.request
+        before = after = answer(replace(request, edits=()), runner)
+        if request.edits:
+            is_read = before.decoding is None
+            after = answer(request if is_read else request.made_to_read(before.request), runner)
+        edits, both = edits_of(request.edits), (before.recording, after.recording)
+        with runner.turn(after.checkpoint.model):
+            found = proofs(after.checkpoint, request.text, *both, edits)
+        yield found
 
 
 def proof_button(pane: Pane) -> None:
@@ -31,39 +50,15 @@ def proof_button(pane: Pane) -> None:
     if not box.open:
         return
     with box:
-        if pane.asked != pane.answer.request:
-            st.caption("The proof follows once the text is written.")
+        if not is_written(pane, "The proof follows"):
             return
         try:
-            place = st.empty()
-            with st.spinner("Running the model twice more"):
-                found = _proofs(pane.answer, place)
+            found = whole(Proofs(pane.answer.request), st.empty())
         except Refusal as error:
             st.caption(literal(str(error)))
             return
-        lines = [literal(f"{_mark(each)} {_said(each, pane.recording)}") for each in found]
+        lines = [literal(f"{_mark(each)} {_said(each, pane.recording)}") for each in found or ()]
         st.markdown("\n\n".join(lines))
-
-
-def _proofs(shown: Answer, place: DeltaGenerator) -> tuple[Proof, ...]:
-    """Of the output without the edits, read without them and with them. Raises Refusal.
-
-    place: says how many are before it.
-    """
-
-    def prove() -> tuple[Proof, ...]:
-        request = shown.request
-        before = after = in_line(replace(request, edits=()), place)
-        if request.edits and before.decoding is None:
-            after = shown
-        elif request.edits:
-            read = replace(request, method="none", options=(), follows=before.request)
-            after = in_line(read, place)
-        edits, both = edits_of(request.edits), (before.recording, after.recording)
-        with turn_in_line(shown.checkpoint.model, place):
-            return proofs(shown.checkpoint, request.text, *both, edits)
-
-    return KEPT.get(("proofs", shown.request), prove, bytes_of)
 
 
 def _mark(proof: Proof) -> str:

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from transformer.decoding.alone import OnStep
+from viz.run.batches import Runner
 from viz.run.study import Study
 
 
@@ -11,10 +14,12 @@ class Made(Study[int]):
     """Numbers. It is known by its name alone."""
 
     name: str
-    make: Callable[[int | None], Iterator[int]] = field(compare=False)
+    make: Callable[[Any, OnStep], Iterator[int]] = field(compare=False)
+    """Of what is known, and of what lets others go first within a step."""
 
-    def run(self, known: int | None) -> Iterator[int]:
-        return self.make(known)
+    def run(self, known: int | None, runner: Runner) -> Iterator[int]:
+        steps = runner.steps()
+        yield from steps.of(self.make(known, steps.give_way))
 
     def progress(self, value: int) -> tuple[int, int]:
         return value, 5

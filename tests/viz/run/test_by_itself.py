@@ -13,6 +13,7 @@ from torch import Tensor
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.run.made import Made
 from transformer import decode
+from transformer.decoding.alone import OnStep
 from transformer.decoding.method import Ask, Hypothesis, Search
 from viz.run import line as line_module
 from viz.run.batches import batch_of, entered, previewed
@@ -21,7 +22,7 @@ from viz.run.device_line import ENTERED, PREVIEW, DeviceLine, device_line
 from viz.run.kept import KEPT
 from viz.run.line import Line
 from viz.run.request import make_request, open_checkpoint
-from viz.run.work import follow, go_on
+from viz.run.work import follow
 
 SOURCE = torch.tensor([[3]])
 
@@ -176,7 +177,7 @@ def test_long_work_takes_no_step_while_an_entered_text_has_some_to_take(
     line, order, begun, goes = device_line(), list[str](), Event(), Event()
     monkeypatch.setattr(line.steps, "_patience", inf)
 
-    def works(known: object) -> Any:
+    def works(known: object, go_on: OnStep) -> Any:
         begun.set()
         assert goes.wait(60)
         go_on()

@@ -2,8 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import count
-from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,10 +11,11 @@ import torch
 from tests.viz.conftest import random_checkpoint
 from transformer import Recording, decode, record
 from viz.components.head_view.head_view import HeadView
-from viz.run import payloads, request
+from viz.run import payloads, request, work
 from viz.run.kept import LONGEST, Kept, bytes_of
 from viz.run.payloads import keep_payload, payload_of
-from viz.run.request import Answer, Request, answer, answer_at_hand, size_of_answer
+from viz.run.request import Answer, Request, answer, size_of_answer
+from viz.run.work import at_hand
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
@@ -62,17 +61,8 @@ def test_threads_share_it() -> None:
     assert kept.n_bytes == sum(range(1, 38))
 
 
-def test_one_makes_it_and_the_others_wait() -> None:
-    kept, go, made = Kept(1000), Event(), count()
-
-    def make() -> int:
-        assert go.wait(60)
-        return 1 + next(made)
-
-    with ThreadPoolExecutor(8) as pool:
-        found = [pool.submit(kept.get, "a", make, lambda _: 1) for _ in range(8)]
-        go.set()
-        assert {each.result() for each in found} == {1}
+def test_what_could_not_be_made_is_not_kept() -> None:
+    kept = Kept(1000)
 
     def fails() -> int:
         raise ValueError("no")
@@ -80,7 +70,6 @@ def test_one_makes_it_and_the_others_wait() -> None:
     with pytest.raises(ValueError, match="no"):
         kept.get("b", fails, lambda _: 1)
     assert kept.get("b", lambda: 2, lambda _: 1) == 2
-    assert not kept._making
 
 
 def test_a_tensor_counts_as_what_it_is_a_view_of_and_once() -> None:
@@ -111,11 +100,11 @@ def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
     """What is kept after the last one is what was kept after the first few that filled it."""
     budget = 2**23
     kept = Kept(budget)
-    monkeypatch.setattr(request, "KEPT", kept)
+    monkeypatch.setattr(work, "KEPT", kept)
     checkpoint = random_checkpoint()
     sizes = []
 
-    def make(of: Request) -> Answer:
+    def make(of: Request, **_: object) -> Answer:
         made = decode(checkpoint, of.text, "beam", beam_size=16, max_len=40)
         brief = made.without_distributions()
         return Answer(of, checkpoint, brief, record(checkpoint, of.text, made.target), 0.0)
@@ -125,10 +114,11 @@ def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
     assert all(each.log_probs.numel() == 0 for each in first.decoding.hypotheses)
     for n in range(500):
         text = f"{3 + n // 30} {3 + n % 30} " * 20
-        made = make if n % 25 == 0 else lambda of: replace(first, request=of)
-        shown = answer(Request("random", 0, text, "beam"), made)
+        made = make if n % 25 == 0 else lambda of, **_: replace(first, request=of)
+        monkeypatch.setattr(request, "make_answer", made)
+        shown = answer(Request("random", 0, text, "beam"))
         assert shown.decoding is not None
         sizes.append(kept.n_bytes)
     assert max(sizes) <= budget < 500 * size_of_answer(first)
-    assert answer_at_hand(Request("random", 0, "3 3 " * 20, "beam")) is None
+    assert at_hand(Request("random", 0, "3 3 " * 20, "beam")) is None
     assert abs(sizes[-1] - sizes[300]) <= size_of_answer(first)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from pathlib import Path
 from threading import Event
@@ -12,7 +13,12 @@ import pytest
 
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.run.made import Made
+from transformer.decoding.alone import OnStep
+from transformer.refusal import Refusal
+from viz.run import line as line_module
+from viz.run import steps as step_module
 from viz.run import work as works
+from viz.run.batches import Runner
 from viz.run.device_line import device_line
 from viz.run.kept import KEPT
 from viz.run.work import finish, follow, latest
@@ -31,7 +37,7 @@ class Counting:
     def __init__(self) -> None:
         self.may, self.begun = threading.Semaphore(0), 0
 
-    def __call__(self, known: int | None) -> Iterator[int]:
+    def __call__(self, known: int | None, go_on: OnStep) -> Iterator[int]:
         self.begun += 1
         for number in range((known or 0) + 1, 6):
             assert self.may.acquire(timeout=10)
@@ -63,10 +69,10 @@ def test_it_stops_and_goes_on_from_there() -> None:
 def test_it_stops_within_a_step_that_asks_whether_to_go_on() -> None:
     begun = threading.Event()
 
-    def searching(known: int | None) -> Iterator[int]:
+    def searching(known: int | None, go_on: OnStep) -> Iterator[int]:
         while True:
             begun.set()
-            works.go_on()
+            go_on()
         yield 1
 
     stopped = follow(Made("search", searching))
@@ -74,7 +80,25 @@ def test_it_stops_within_a_step_that_asks_whether_to_go_on() -> None:
     stopped.stop()
     assert stopped.work.ended.wait(10)
     assert (stopped.work.error, stopped.work.latest, stopped.work.is_whole) == (None, None, False)
-    works.go_on()  # outside of all work
+
+
+def test_a_step_that_takes_its_end_for_a_refusal_says_nothing() -> None:
+    begun = threading.Event()
+
+    def careless(known: int | None, go_on: OnStep) -> Iterator[int]:
+        yield 1
+        begun.set()
+        try:
+            while True:
+                go_on()
+        except Refusal:
+            yield 2
+
+    stopped = follow(Made("careless", careless))
+    assert begun.wait(10)
+    stopped.stop()
+    assert stopped.work.ended.wait(10)
+    assert (stopped.work.latest, stopped.work.is_whole) == (1, False)
 
 
 def test_two_wait_for_one_work_and_one_of_them_stops() -> None:
@@ -112,19 +136,19 @@ def test_short_steps_are_taken_for_a_while_before_those_of_others(
     slice: float, order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long a step of other work takes, it does not come after each of them."""
-    monkeypatch.setattr(works, "SLICE", slice)
+    monkeypatch.setattr(step_module, "SLICE", slice)
     steps, found, begun, goes = device_line().steps, list[str](), Event(), Event()
     monkeypatch.setattr(steps, "_patience", inf)
 
-    def short(known: None) -> Iterator[int]:
+    def short(known: None, go_on: OnStep) -> Iterator[int]:
         begun.set()
         assert goes.wait(10)
         for _ in range(4):
             found.append("a")
-            works.go_on()
+            go_on()
         yield 1
 
-    def long(known: None) -> Iterator[int]:
+    def long(known: None, go_on: OnStep) -> Iterator[int]:
         found.append("b")
         yield 1
 
@@ -138,7 +162,7 @@ def test_short_steps_are_taken_for_a_while_before_those_of_others(
 
 
 def test_what_it_raises_is_kept_for_those_who_wait() -> None:
-    def fails(known: int | None) -> Iterator[int]:
+    def fails(known: int | None, go_on: OnStep) -> Iterator[int]:
         yield 1
         raise ValueError("no")
 
@@ -154,7 +178,7 @@ import torch
 from tests.viz.run.made import Made
 from viz.run.work import follow
 
-def make(known):
+def make(known, go_on):
     for n in itertools.count(1):
         for _ in range(20):
             torch.randn(300, 300) @ torch.randn(300, 300)
@@ -184,8 +208,32 @@ def test_what_is_asked_twice_is_one_study_in_the_cache() -> None:
     assert latest(Made("other", counting)) is None
 
 
+def test_one_makes_it_and_the_others_wait() -> None:
+    counting = Counting()
+    with ThreadPoolExecutor(8) as pool:
+        values = [pool.submit(finish, Made("shared", counting)) for _ in range(8)]
+        counting.may.release(5)
+        assert {each.result(30) for each in values} == {5}
+    assert counting.begun == 1 and not works._going_on
+
+
+def test_who_needs_another_study_is_told_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_module, "EVERY", 0.005)
+    steps, told = device_line().steps, list[int | None]()
+    counting = Counting()
+    counting.may.release(5)
+    with ThreadPoolExecutor(1) as pool:
+        steps.enter()
+        try:
+            value = pool.submit(finish, Made("needed", counting), Runner(on_wait=told.append))
+            until(lambda: 0 in told)
+        finally:
+            steps.leave()
+        assert value.result(30) == 5 and told[-1] is None
+
+
 def test_whoever_waits_to_the_end_is_told_what_it_raised() -> None:
-    def fails(known: int | None) -> Iterator[int]:
+    def fails(known: int | None, go_on: OnStep) -> Iterator[int]:
         yield 1
         raise ValueError("no")
 

@@ -317,7 +317,7 @@ def turn_of(is_wanted: Callable[[], bool]) -> Turn:
 
 def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -> None:
     app = start(checkpoint="shakespeare")
-    while app.session_state["session"].reader is not None:
+    while app.session_state["session"].studies:
         app.run()  # until all of the text is there
     live = live_of(app)
     heard = iter([True, True, False])

@@ -12,9 +12,9 @@ from tests.viz.ui.test_app import components, said, screen, start, widget
 from viz.fields.training import TrainingFields
 from viz.run.kept import KEPT
 from viz.run.metrics import COUNTS
-from viz.run.request import answer_at_hand, make_request
+from viz.run.request import make_request
 from viz.run.turns import Turns
-from viz.run.work import follow
+from viz.run.work import at_hand, follow
 from viz.state import limits as limits_module
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +47,7 @@ def test_answers_stay_and_limits_hold() -> None:
     for n in (3, 4):
         widget(app.text_input, "text").set_value(f"{n} 9 8 7 11").run()
         assert not app.exception and not said(app)
-        assert answer_at_hand(make_request("copy", f"{n} 9 8 7 11", "greedy")) is not None
+        assert at_hand(make_request("copy", f"{n} 9 8 7 11", "greedy")) is not None
     widget(app.text_input, "text").set_value("5 9 8 7 11").run()
     (seconds,) = re.findall(r"reads 3 texts per minute .* ask again in (\d+) second", said(app))
     assert 1 <= int(seconds) <= 60
@@ -64,7 +64,7 @@ def test_who_waits_has_a_turn_and_long_work_ends() -> None:
     found = [turns.ask(person, lambda turn, person=person: person) for person in range(5)]
     assert [each.result(60) for each in found] == list(range(5))
 
-    def counts(known: int | None) -> Iterator[int]:
+    def counts(known: int | None, _: object) -> Iterator[int]:
         yield from range((known or 0) + 1, 4)
 
     follower = follow(Made("clock", counts))

@@ -20,7 +20,7 @@ class Second:
         own = _own_request(first, self.name)
         if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
             return own
-        return _following(own, first)
+        return own.made_to_read(first.request)
 
     def with_edits(self, edits: tuple[str, ...]) -> "Second":
         """Another checkpoint is not edited."""
@@ -40,7 +40,7 @@ class Changed:
 
     def request(self, first: Answer) -> Request:
         own = replace(first.request, edits=self.edits)
-        return own if self.writes or first.decoding is None else _following(own, first)
+        return own if self.writes or first.decoding is None else own.made_to_read(first.request)
 
     def with_edits(self, edits: tuple[str, ...]) -> "Changed":
         """The same with others."""
@@ -48,10 +48,6 @@ class Changed:
 
     def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
         return make_answer(self.request(first), followed=first, runner=runner)
-
-
-def _following(own: Request, first: Answer) -> Request:
-    return replace(own, method="none", options=(), follows=first.request)
 
 
 def _own_request(first: Answer, name: str) -> Request:

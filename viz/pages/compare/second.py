@@ -1,5 +1,6 @@
 """B of Compare: which it is, another checkpoint or A with edits, and the pane that shows it."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from transformer.visible import visible
 from viz.fields.compare import CompareFields
 from viz.pages.compare.derived import Changed, Second
 from viz.run.cpu_instead import why_on_cpu
-from viz.run.request import Answer, Request, answer, answer_at_hand, make_request
+from viz.run.request import Answer, Request, answer, keep_answer, make_request
+from viz.run.work import at_hand
 from viz.screen import put
 from viz.state.changing import without_edit
 from viz.state.focus import moved
@@ -24,7 +26,7 @@ from viz.state.note import note, warn
 from viz.state.opened import checkpoint_names, load, open_linked, title
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
-from viz.ui.in_line import in_line
+from viz.ui.progress import is_stopped, whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
@@ -117,10 +119,10 @@ def _turn_to(name: str, first: Pane) -> None:
 
 def second(first: Pane) -> Pane:
     """B: the head of the same place in another checkpoint, or with edits; else the one beside."""
-    of = derived(first)
-    try:
-        shown = _answer(first, None) or first.answer
-    except Refusal:
+    of, shown = derived(first), None
+    with suppress(Refusal):  # who chose it was told
+        shown = _answer(first, None)
+    if shown is None:
         of, shown = None, first.answer
     at, attentions = first.default, shown.recording.attentions
     kind = at.kind if at.kind in attentions else next(iter(attentions))
@@ -178,8 +180,9 @@ def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:
         for edit in of.edits:  # some are of another sentence
             check_text(edit)
     request = of.request(first.answer)
-    if answer_at_hand(request) is None:
+    if at_hand(request) is None:
         charge(request)
-    if place is None:
-        return answer(request, lambda _: of(first.answer))
-    return in_line(request, place, lambda _, runner: of(first.answer, runner))
+        keep_answer(first.answer)  # which it may follow
+    if place is not None:
+        return whole(request, place, SUFFIX)
+    return None if is_stopped(request, SUFFIX) else answer(request)

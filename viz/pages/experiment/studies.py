@@ -11,9 +11,10 @@ from transformer.analysis.sweep_table import Line
 from transformer.analysis.synergy import Synergy, pairs_of, strongest
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError
+from viz.run.batches import Runner
 from viz.run.request import Request, answer, open_checkpoint
 from viz.run.study import Study
-from viz.run.work import finish, go_on, latest
+from viz.run.work import finish, latest
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,13 @@ class HeadAblation(Study[Ablation]):
 
     request: Request
 
-    def run(self, known: Ablation | None) -> Iterator[Ablation]:
-        request, shown = self.request, answer(self.request)
+    def run(self, known: Ablation | None, runner: Runner) -> Iterator[Ablation]:
+        request, shown = self.request, answer(self.request, runner)
         target = shown.recording.target if shown.decoding is not None else None
         options: dict[str, Any] = {"method": request.method, **dict(request.options)}
-        told = (request.text, target, known, go_on)
-        return ablating(shown.checkpoint, *told, **options)
+        steps = runner.steps(shown.checkpoint.model)
+        told = (request.text, target, known, steps.give_way)
+        yield from steps.of(ablating(shown.checkpoint, *told, **options))
 
     def progress(self, value: Ablation) -> tuple[int, int]:
         return value.progress
@@ -44,13 +46,14 @@ class HeadPairs(Study[Synergy]):
     request: Request
     n: int
 
-    def run(self, known: Synergy | None) -> Iterator[Synergy]:
+    def run(self, known: Synergy | None, runner: Runner) -> Iterator[Synergy]:
         heads = HeadAblation(self.request)
         ablation = latest(heads)
         if ablation is None or not ablation.is_measured:
-            ablation = finish(heads)
-        sweep, checkpoint = ablation.sweep, answer(self.request).checkpoint
-        return pairs_of(checkpoint, sweep, strongest(sweep, self.n))
+            ablation = finish(heads, runner)
+        sweep, checkpoint = ablation.sweep, answer(self.request, runner).checkpoint
+        pairs = pairs_of(checkpoint, sweep, strongest(sweep, self.n))
+        yield from runner.steps(checkpoint.model).of(pairs)
 
     def progress(self, value: Synergy) -> tuple[int, int]:
         return len(value.pairs), value.n_asked
@@ -69,8 +72,10 @@ class HeadsOverSentences(Study[list[Line]]):
         plain = Request(request.checkpoint, request.version, "", "none")
         return cls(replace(plain, languages=request.languages), sentences)
 
-    def run(self, known: list[Line] | None) -> Iterator[list[Line]]:
-        return _lines(open_checkpoint(self.request), self.sentences, known or [])
+    def run(self, known: list[Line] | None, runner: Runner) -> Iterator[list[Line]]:
+        checkpoint = open_checkpoint(self.request)
+        lines = _lines(checkpoint, self.sentences, known or [])
+        yield from runner.steps(checkpoint.model).of(lines)
 
     def progress(self, value: list[Line]) -> tuple[int, int]:
         return n_done(value), len(self.sentences)
@@ -104,9 +109,10 @@ class Patches(Study[Patching]):
     request: Request
     other: str
 
-    def run(self, known: Patching | None) -> Iterator[Patching]:
-        checkpoint = answer(self.request).checkpoint
-        return patching(checkpoint, self.other, self.request.text, known)
+    def run(self, known: Patching | None, runner: Runner) -> Iterator[Patching]:
+        checkpoint = answer(self.request, runner).checkpoint
+        patches = patching(checkpoint, self.other, self.request.text, known)
+        yield from runner.steps(checkpoint.model).of(patches)
 
     def progress(self, value: Patching) -> tuple[int, int]:
         return len(value.effects), len(value.edits)

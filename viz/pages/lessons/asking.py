@@ -1,6 +1,6 @@
 """One task on the page: the question and its form; afterwards the truth and its number."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -14,12 +14,17 @@ from viz.figures.guess_table import guess_table
 from viz.figures.numbers_table import numbers_table
 from viz.labels import literal
 from viz.lessons.kept import MOST, Kept, code_of, kept, read_kept, regained
+from viz.lessons.kinds import tasks
 from viz.lessons.number import LONGEST, read_number
+from viz.lessons.place import Place
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
+from viz.run.batches import Runner
+from viz.run.request import Request, answer
+from viz.run.study import Study
 from viz.state.state import session
-from viz.ui.in_line import turn_in_line
+from viz.ui.progress import whole
 from viz.ui.showing import show_table
 
 MOST_BUTTONS = 40
@@ -37,7 +42,7 @@ class Answers:
     """What the browser kept of those that were answered before this session began."""
 
 
-def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
+def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
     """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
     code, own = code_of(name), session().of(Answers)
     before = None if code in own.tried else own.regained.get(code)
@@ -45,13 +50,13 @@ def ask(task: Task, seen: Seen, name: tuple[object, ...]) -> bool:
     with st.container():  # always here, as below: what follows keeps its place, and the focus
         if tried.waits or tried.is_over or before is not None:
             try:
-                seen = _run(task, seen)
-                tried = regained(before, task, seen) if before is not None else tried
-                tried = graded(tried, task, seen) if tried.waits else tried
+                if _is_run(task, seen, name):
+                    tried = regained(before, task, seen) if before is not None else tried
+                    tried = graded(tried, task, seen) if tried.waits else tried
+                    _keep(code, tried)
             except Exception:  # whoever comes back is asked anew; a rerun goes on with the answer
                 _keep(code, Tried())
                 raise
-            _keep(code, tried)
     key = f"{name[0]} {name[1]} {name[2]} {code}"
     with st.container(key=f"task {key}"):
         if tried.is_over:
@@ -101,15 +106,28 @@ def _form(task: Task, seen: Seen, code: str, key: str, tried: Tried) -> None:
             )
 
 
-def _run(task: Task, seen: Seen) -> Seen:
-    """What the truth is computed from: where a model is run for that, this says so meanwhile."""
+@dataclass(frozen=True)
+class Truth(Study[Given]):
+    """That of a task for which a model is run."""
+
+    task: str
+    arguments: tuple[int, ...]
+    request: Request
+    place: Place
+
+    def run(self, known: Given | None, runner: Runner) -> Iterator[Given]:
+        shown = answer(self.request, runner)
+        turn = partial(runner.turn, shown.checkpoint.model)
+        told = (self.place, self.arguments, self.request.text, turn)
+        yield tasks()[self.task].truth(Seen(shown.checkpoint, shown.recording, *told))
+
+
+def _is_run(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
+    """Whether there is what the truth is computed from: it may have been stopped."""
     if not task.runs:
-        return seen
-    place = st.empty()
-    seen = replace(seen, turn=partial(turn_in_line, seen.checkpoint.model, place))
-    with st.spinner(literal(task.runs)):
-        task.truth(seen)
-    return seen
+        return True
+    study = Truth(task.name, seen.arguments, name[3], seen.place)
+    return whole(study, st.empty(), (study, *name[:3])) is not None
 
 
 def _nudge(tried: Tried) -> None:

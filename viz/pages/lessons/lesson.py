@@ -1,8 +1,8 @@
 """One lesson as a page that scrolls: its scenes, each with its tasks, then its picture."""
 
 import html
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -16,8 +16,10 @@ from viz.pages.lessons.asking import ask, keep
 from viz.pages.lessons.listing import address_of, in_order, length
 from viz.pages.lessons.pictures import NEEDED, draw_picture
 from viz.pages.lessons.standing_in import standing_in
-from viz.run.kept import KEPT
-from viz.run.request import Answer
+from viz.run.batches import Runner
+from viz.run.request import Answer, Request, answer
+from viz.run.study import Study
+from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import Pane
 from viz.state.state import current_theme, session
@@ -39,6 +41,20 @@ _STYLE = """
 """
 
 
+@dataclass(frozen=True)
+class RowOfLesson(Study[Place]):
+    """The row that a scene means; without a value where there is no such head."""
+
+    request: Request
+    head: str
+    row: str
+
+    def run(self, known: Place | None, runner: Runner) -> Iterator[Place]:
+        place = find_place(answer(self.request).recording, self.head, self.row)
+        if place is not None:
+            yield place
+
+
 def show_lesson(lesson: Story, pane: Pane) -> None:
     """All scenes, below each other."""
     st.html(_STYLE.replace("ACCENT", current_theme().accent))
@@ -51,9 +67,10 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.markdown(lesson.introduction)
         st.caption(literal(length(lesson)) + ". The sentence above is yours to change.")
         waits, told = set[object](), set[Place]()
+        answers: dict[Request, Answer | None] = {}
         said = ""
         for number, scene in enumerate(lesson.scenes, 1):
-            said = _scene(lesson, number, scene, pane, waits, told, said)
+            said = _scene(lesson, number, scene, pane, waits, told, said, answers)
         st.html(_links("Further lessons", *_ways_on(lesson)))
         keep()
 
@@ -66,6 +83,7 @@ def _scene(
     waits: set[object],
     told: set[Place],
     before: str,
+    answers: dict[Request, Answer | None],
 ) -> str:
     """What is said of the checkpoint that it is shown on, unless that was said `before`.
 
@@ -78,7 +96,7 @@ def _scene(
     asked = [read_task(each) for each in exercise.tasks]
     of_tasks = (need for task, _ in asked for need in task.needs)
     needs = (*exercise.needs, *of_tasks, *NEEDED.get(exercise.shows, ()))
-    found = standing_in(pane, tuple(dict.fromkeys(needs)))
+    found = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
     if found is None:
         st.caption("No checkpoint here can show this: the scene is left to its words.")
         return before
@@ -130,8 +148,7 @@ def _ask(task: Task, seen: Seen, name: tuple[object, ...], shown: Answer) -> boo
 
 def place_in(shown: Answer, head: str, row: str) -> Place | None:
     """The row that a scene means, found once for each answer."""
-    name = ("place", shown.request, head, row)
-    return KEPT.get(name, lambda: find_place(shown.recording, head, row), lambda _: 200)
+    return finish(RowOfLesson(shown.request, head, row))
 
 
 def _opened(scene: Scene, shown: Answer, place: Place) -> Screen:

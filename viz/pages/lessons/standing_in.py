@@ -8,22 +8,24 @@ import streamlit as st
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
 from transformer.training.history import list_snapshots
-from viz.labels import literal
 from viz.lessons.needs import NEEDS, lacking
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.request import Answer, Request, about, make_request
 from viz.state.opened import shipped_names, title
 from viz.state.page import Pane
-from viz.ui.in_line import in_line
+from viz.ui.progress import whole
 
 MOST_WRITTEN = 160
 """Characters of an output that are said."""
 
 
-def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None:
+def standing_in(
+    pane: Pane, needs: tuple[str, ...], answers: dict[Request, Answer | None]
+) -> tuple[Answer, str] | None:
     """The answer that meets all needs, and what is said where it is another one's.
 
-    None where no checkpoint meets them.
+    None where no checkpoint meets them, or somebody stopped it. answers: those that this run of
+    the page has waited for.
     """
     lacks = _lacking(pane.answer, needs)
     if lacks is None:
@@ -31,10 +33,13 @@ def standing_in(pane: Pane, needs: tuple[str, ...]) -> tuple[Answer, str] | None
     chosen, place = title(pane.answer.request.checkpoint), st.empty()
     for request in _requests(pane.answer.request, needs):
         try:
-            with st.spinner(f"Asking {literal(title(request.checkpoint))}"):
-                found = in_line(request, place)
+            if request not in answers:
+                answers[request] = whole(request, place, ("stands in", request))
         except Refusal:
             continue
+        found = answers[request]
+        if found is None:
+            return None
         if _lacking(found, needs) is None:
             is_yours = request.text == pane.answer.request.text
             of = "your sentence" if is_yours else f"its own example, “{request.text}”"

@@ -1,12 +1,11 @@
 """Lab: positions shifted, scaled, swapped and taken away; which heads notice, and how."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer import InputError, Recording
@@ -26,13 +25,15 @@ from viz.figures.dependence_tables import (
 from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
 from viz.pages.positions.terms import terms, terms_exhibits
-from viz.run.kept import KEPT, bytes_of
-from viz.run.request import Answer, answer
+from viz.run.batches import Runner
+from viz.run.request import Answer, Request, answer
+from viz.run.study import Study
+from viz.run.work import finish
 from viz.screen import FIRST_PAGE, link
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.ui.columns import below, columns
-from viz.ui.in_line import in_line
+from viz.ui.progress import is_written, whole
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_with_files
 from viz.ui.words import help_of
@@ -40,40 +41,42 @@ from viz.ui.words import help_of
 NO_POSITIONS = "taking all positions away turns"
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """Two runs over one text and one output, the second with edits."""
+Divergences = Mapping[str, Tensor]
+"""Kind -> [L, H] in bits."""
 
-    before: Answer
-    after: Answer
+
+@dataclass(frozen=True)
+class Pair(Study[Divergences]):
+    """Two runs over one text and one output, the second with edits: how far each head differs."""
+
+    before: Request
+    after: Request
     names: tuple[str, str]
     """Of both runs, in a few words."""
 
-    def recordings(self) -> tuple[Recording, Recording]:
-        return self.before.recording, self.after.recording
+    def recordings(self, runner: Runner | None = None) -> tuple[Recording, Recording]:
+        return answer(self.before, runner).recording, answer(self.after, runner).recording
 
-    def divergences(self) -> Mapping[str, Tensor]:
-        """Kind -> [L, H] in bits. Raises InputError."""
-        key = ("divergences", self.before.request, self.after.request)
-        found: Mapping[str, Tensor] = KEPT.get(
-            key, lambda: divergences(*self.recordings()), bytes_of
-        )
-        return found
+    def run(self, known: Divergences | None, runner: Runner) -> Iterator[Divergences]:
+        yield divergences(*self.recordings(runner))
 
 
 def lab(pane: Pane) -> None:
     """What is changed; then all heads, and one of them as a curve and as the parts of a score."""
-    if pane.asked != pane.answer.request:
-        st.caption("The lab follows once this text is written.")
+    if not is_written(pane, "The lab follows"):
         return
     place = st.empty()
     try:
-        plain = in_line(replace(pane.answer.request, edits=()), place)
+        plain = whole(replace(pane.answer.request, edits=()), place, "lab")
+        if plain is None:
+            return
         choose_changes(pane, replace(pane, shown=plain))
-        pair = _pair(pane, plain, place)
-        found = pair.divergences()
+        pair = _pair(pane, plain)
+        found = whole(pair, place)
     except Refusal as error:
         note(error)
+        return
+    if found is None:
         return
     pane = replace(pane, opens_at=_first(pane, found))
     heads, one = columns([6, 5.6], wall=[8, 4.5], gap="large")
@@ -87,8 +90,8 @@ def lab(pane: Pane) -> None:
 def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
     plain = answer(replace(pane.answer.request, edits=()))
-    pair = _pair(pane, plain, st.empty())
-    found = pair.divergences()
+    pair = _pair(pane, plain)
+    found = finish(pair)
     pane = replace(pane, opens_at=_first(pane, found))
     shown = {"position-dependence": _shown_heads(pane, found)}
     with suppress(InputError):  # of some heads there is nothing to average
@@ -97,10 +100,10 @@ def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
     return shown | below
 
 
-def _pair(pane: Pane, plain: Answer, place: DeltaGenerator) -> Pair:
+def _pair(pane: Pane, plain: Answer) -> Pair:
     """The run without edits, and with those in force; without any positions where none are.
 
-    The second reads the output of the first. Raises Refusal.
+    The second reads the output of the first.
     """
     request = pane.answer.request
     if request.edits:
@@ -109,8 +112,8 @@ def _pair(pane: Pane, plain: Answer, place: DeltaGenerator) -> Pair:
         name, edits = "without positions", tuple(map(str, no_positions(plain.recording)))
     changed = replace(request, edits=edits)
     if plain.decoding is not None:
-        changed = replace(changed, method="none", options=(), follows=plain.request)
-    return Pair(plain, in_line(changed, place), ("as it is", name))
+        changed = changed.made_to_read(plain.request)
+    return Pair(plain.request, changed, ("as it is", name))
 
 
 def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:

@@ -1,6 +1,7 @@
 """A score of the first layer, taken apart: what is content in it, and what is position."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -20,11 +21,14 @@ from transformer.visible import visible
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal
-from viz.run.kept import KEPT, bytes_of
+from viz.run.batches import Runner
+from viz.run.request import Request, answer
+from viz.run.study import Study
+from viz.run.work import finish
 from viz.state.focus import pin_cell, pinned_cell
 from viz.state.page import Pane
 from viz.state.state import change, widget
-from viz.ui.in_line import turn_in_line
+from viz.ui.progress import whole
 from viz.ui.saving import for_a_paper
 from viz.ui.showing import show
 
@@ -44,6 +48,22 @@ ONLY_CONTENT = (
 )
 
 
+@dataclass(frozen=True)
+class Terms(Study[ScoreTerms]):
+    """The terms of a head of the first layer. A model that is not ours is run five times."""
+
+    request: Request
+    kind: str
+    head: int
+
+    def run(self, known: ScoreTerms | None, runner: Runner) -> Iterator[ScoreTerms]:
+        shown = answer(self.request, runner)
+        told = (shown.recording, self.kind, self.head, self.request.edits)
+        with runner.turn(shown.checkpoint.model):
+            found = score_terms(shown.checkpoint, *told)
+        yield found
+
+
 def terms(pane: Pane) -> None:
     """The terms of one score of the chosen head, with the edits in force."""
     selection, recording = pane.selection, pane.recording
@@ -52,10 +72,12 @@ def terms(pane: Pane) -> None:
         _elsewhere(pane)
         return
     try:
-        found = _found(pane)
+        found = whole(_terms(pane), st.empty())
     except NoTerms as error:
         st.markdown(TITLE)
         st.caption(literal(str(error)))
+        return
+    if found is None:
         return
     shown = _shown(pane, found, _choose_cell(pane))
     show(shown, "score")
@@ -68,7 +90,7 @@ def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
     if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
         return {}
     try:
-        return {"score": _shown(pane, _found(pane), _cell(pane))}
+        return {"score": _shown(pane, finish(_terms(pane)), _cell(pane))}
     except NoTerms:
         return {}
 
@@ -94,18 +116,8 @@ def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
     )
 
 
-def _found(pane: Pane) -> ScoreTerms:
-    """A model that is not ours is run five times for it. Raises NoTerms."""
-    request, (kind, head) = pane.answer.request, (pane.selection.kind, pane.selection.head)
-
-    place = st.empty()
-
-    def make() -> ScoreTerms:
-        with turn_in_line(pane.checkpoint.model, place):
-            return score_terms(pane.checkpoint, pane.recording, kind, head, request.edits)
-
-    found: ScoreTerms = KEPT.get(("terms", request, kind, head), make, bytes_of)
-    return found
+def _terms(pane: Pane) -> Terms:
+    return Terms(pane.answer.request, pane.selection.kind, pane.selection.head)
 
 
 def _elsewhere(pane: Pane) -> None:

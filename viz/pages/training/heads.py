@@ -1,8 +1,10 @@
 """Heads over steps: one head at every snapshot of a training, and what became of all the others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -12,7 +14,7 @@ from transformer import CheckpointError
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.training.history import Snapshot, list_snapshots, training_rows
-from transformer.training.snapshots import Course, watch
+from transformer.training.snapshots import Course, watching
 from viz.components.snapshot_player.snapshot_player import (
     MAX_CELLS,
     SnapshotPlayer,
@@ -23,14 +25,16 @@ from viz.export import rows_csv
 from viz.fields.training import TrainingFields
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
-from viz.run.kept import KEPT, bytes_of
-from viz.run.request import Answer, version_of
+from viz.run.batches import Runner
+from viz.run.request import Answer, Request, answer, version_of
+from viz.run.study import Study
+from viz.run.work import finish
 from viz.state.note import warn
 from viz.state.opened import caption_of, title
 from viz.state.page import Pane
 from viz.state.state import change, current_theme
 from viz.ui.controls import choose_one
-from viz.ui.in_line import turn_in_line
+from viz.ui.progress import whole
 from viz.ui.saving import download, for_a_paper
 
 METRIC = "entropy"
@@ -49,6 +53,43 @@ EXPLAIN = (
 )
 
 
+@dataclass(frozen=True)
+class HeadsOverSteps(Study[Course]):
+    """One sentence through the snapshots of a training."""
+
+    request: Request
+    snapshots: tuple[Snapshot, ...]
+    versions: tuple[int, ...]
+    """Of their files."""
+
+    @classmethod
+    def of(cls, shown: Answer, snapshots: Sequence[Snapshot]) -> "HeadsOverSteps":
+        """The study as the files are now."""
+        versions = tuple(version_of(each.path) for each in snapshots)
+        return cls(shown.request, tuple(snapshots), versions)
+
+    def run(self, known: Course | None, runner: Runner) -> Iterator[Course]:
+        shown = answer(self.request, runner)
+        told = (self.request.text, shown.recording, self.snapshots)
+        turn = partial(runner.turn, shown.checkpoint.model)
+        yield from watching(shown.checkpoint, *told, turn, known)
+
+    def progress(self, value: Course) -> tuple[int, int]:
+        return value.n_done, value.n_asked
+
+
+@dataclass(frozen=True)
+class PackedCourse(Study[bytes]):
+    """The data of its player."""
+
+    of: HeadsOverSteps
+    player: SnapshotPlayer
+
+    def run(self, known: bytes | None, runner: Runner) -> Iterator[bytes]:
+        history = _history(answer(self.of.request).checkpoint.path)
+        yield self.player.payload(finish(self.of), history)
+
+
 def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     """The player of the chosen head; where no checkpoint has snapshots, how one gets them."""
     shown = pane.answer
@@ -61,16 +102,16 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
     with top:
         metric = _choose_metric(pane)
-    version = _version(snapshots)
-    name = literal(shown.checkpoint.name)
-    with st.spinner(f"Running {len(snapshots)} snapshots of {name} on this sentence, once"):
-        course = _course(shown, version, snapshots)
+    study = HeadsOverSteps.of(shown, snapshots)
+    course = whole(study, st.empty())
+    if course is None:
+        return
     for problem in course.problems:
         warn(problem)
     if len(course.steps) < 2:
         st.info("Fewer than two snapshots can be shown.")
         return
-    _player(pane, course, version, metric)
+    _player(pane, study, course, metric)
     st.caption(_explain(course, metric))
     with st.container(horizontal=True):
         download(
@@ -79,7 +120,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
             "headscope-heads-over-steps.csv",
             "Every metric of every head at every snapshot",
         )
-        for_a_paper(pane, {"heads": _shown(pane, course, version, metric)}, "paper heads")
+        for_a_paper(pane, {"heads": _shown(pane, study, course, metric)}, "paper heads")
 
 
 def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
@@ -87,23 +128,19 @@ def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
     snapshots = snapshots_of(pane.answer)
     if len(snapshots) < 2:
         return {}
-    version = _version(snapshots)
-    course = _course(pane.answer, version, snapshots)
+    study = HeadsOverSteps.of(pane.answer, snapshots)
+    course = finish(study)
     metrics = metrics_of(pane.selection.attention(pane.recording))
     usual = METRIC if METRIC in metrics else next(iter(metrics))
     metric = metrics.get(pane.screen.of(TrainingFields).metric or usual, metrics[usual])
-    return {"heads": _shown(pane, course, version, metric)} if len(course.steps) > 1 else {}
+    return {"heads": _shown(pane, study, course, metric)} if len(course.steps) > 1 else {}
 
 
-def _shown(pane: Pane, course: Course, version: int, metric: Metric) -> Exhibit:
+def _shown(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> Exhibit:
     player, place = SnapshotPlayer(pane.selection, metric.name), _place(pane, course.steps)
-    packed = partial(_payload, pane, course, version, player)
+    packed = partial(finish, PackedCourse(study, player))
     content = PictureAt(player, {"place": place}, payload=packed)
     return Exhibit(player.title, content, player.says(course, place))
-
-
-def _version(snapshots: Sequence[Snapshot]) -> int:
-    return hash(tuple((each.step, version_of(each.path)) for each in snapshots))
 
 
 def _place(pane: Pane, steps: Sequence[int]) -> int:
@@ -113,12 +150,7 @@ def _place(pane: Pane, steps: Sequence[int]) -> int:
     return list(steps).index(step)
 
 
-def _payload(pane: Pane, course: Course, version: int, player: SnapshotPlayer) -> bytes:
-    name, history = (pane.answer.request, version, player), _history(pane)
-    return KEPT.get(name, lambda: player.payload(course, history), len)
-
-
-def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
+def _player(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> None:
     steps, said = course.steps, pane.screen.of(TrainingFields).snapshot
     place = _place(pane, steps)
     if said not in (None, steps[place]):
@@ -126,7 +158,8 @@ def _player(pane: Pane, course: Course, version: int, metric: Metric) -> None:
             f"There is no snapshot of step {said:,d} here: that of step {steps[place]:,d} is shown."
         )
     player = SnapshotPlayer(pane.selection, metric.name)
-    payload = _payload(pane, course, version, player)
+    _say_damaged(pane.checkpoint.path)
+    payload = finish(PackedCourse(study, player))
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
@@ -171,25 +204,20 @@ def _stands_in(pane: Pane) -> str:
     return f"{chosen} has no snapshots: these are the heads of {shown.checkpoint}, over {of}."
 
 
-def _course(shown: Answer, version: int, snapshots: Sequence[Snapshot]) -> Course:
-    """version: of the snapshots, which it stands for in the name."""
-    place = st.empty()
-
-    def make() -> Course:
-        turn = partial(turn_in_line, shown.checkpoint.model, place)
-        return watch(shown.checkpoint, shown.request.text, shown.recording, snapshots, turn)
-
-    return KEPT.get((shown.request, version), make, bytes_of)
-
-
-def _history(pane: Pane) -> list[dict[str, float]]:
-    """What was logged; nothing, after a sentence that says why, where that is damaged."""
-    path = pane.checkpoint.path
+def _history(path: Path) -> list[dict[str, float]]:
+    """What was logged; nothing where that is damaged."""
     try:
         return training_rows(path, list_snapshots(path))
-    except CheckpointError as error:
-        warn(error)
+    except CheckpointError:
         return []
+
+
+def _say_damaged(path: Path) -> None:
+    """Why what was logged is not shown, where it is damaged."""
+    try:
+        training_rows(path, list_snapshots(path))
+    except CheckpointError as error:
+        warn(str(error))
 
 
 def metric_rows(course: Course) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer import Checkpoint, record
+from viz.run.batches import Runner
 from viz.run.request import Request, open_checkpoint
 from viz.run.study import Study
 from viz.state.page import Page, Pane
@@ -24,8 +25,9 @@ class Beginnings(Study[Sizes]):
     def words(self) -> list[str]:
         return self.request.text.split()
 
-    def run(self, known: Sizes | None) -> Iterator[Sizes]:
-        return self._read(open_checkpoint(self.request), known or ())
+    def run(self, known: Sizes | None, runner: Runner) -> Iterator[Sizes]:
+        checkpoint = open_checkpoint(self.request)
+        yield from runner.steps(checkpoint.model).of(self._read(checkpoint, known or ()))
 
     def _read(self, checkpoint: Checkpoint, sizes: Sizes) -> Iterator[Sizes]:
         for n in range(len(sizes) + 1, len(self.words) + 1):

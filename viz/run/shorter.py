@@ -1,0 +1,44 @@
+"""A text that is not written to its end: as far as it goes it is that of a shorter request."""
+
+import time
+from dataclasses import replace
+
+from transformer import record
+from transformer.decoding import decoding_methods
+from viz.run.batches import entered
+from viz.run.request import Answer, Request, about, keep_answer, open_checkpoint
+from viz.run.work import Work
+
+
+def part_of(work: Work[Answer]) -> Answer:
+    """The answer as far as it is written: that to a request with so many tokens as its length.
+
+    There is one after the first token. It is kept, as other answers are.
+    """
+    assert isinstance(work.study, Request)
+    request, decoding = work.study, work.draft.decoding()
+    checkpoint = open_checkpoint(request)
+    with entered.turn(checkpoint.model):
+        recording = record(checkpoint, request.text, decoding.target, request.edits)
+    shorter = with_length(request, len(decoding.hypotheses[0].ids))
+    part = Answer(shorter, checkpoint, decoding, recording, time.perf_counter() - work.began)
+    keep_answer(part)
+    return part
+
+
+def with_length(request: Request, n: int) -> Request:
+    """The request for at most n tokens."""
+    options = dict(request.options)
+    options["max_len"] = max(1, min(n, int(options.get("max_len", n))))
+    return replace(request, options=tuple(options.items()))
+
+
+def streams(request: Request) -> bool:
+    """Whether its text is written one token after the other, so that a part of it can be shown."""
+    known = about(request.checkpoint)
+    return known is not None and known.family.decodes and decoding_methods()[request.method].streams
+
+
+def as_stopped(request: Request, stopped: int | None) -> Request:
+    """What is asked where somebody stopped the writing: a text of so many tokens."""
+    return request if stopped is None or not streams(request) else with_length(request, stopped)
