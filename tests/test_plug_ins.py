@@ -35,7 +35,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = tmp_path_factory.mktemp("tree")
     for name in ("transformer", "viz"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "app.py", tree)
+    for name in ("app.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, tree)
     (tree / "checkpoints").mkdir()
     (tree / "checkpoints" / "copy").symlink_to(ROOT / "checkpoints" / "copy")
     for room in ("transformer", "viz"):
@@ -126,6 +127,16 @@ def test_a_choice_of_a_page_survives_in_its_address(screen: dict[str, Any]) -> N
     assert address == {"page": "numbers", "numbers_of": "layers"}
     assert of_other == {"page": "numbers", "checkpoint": "other"}
     assert screen["unread"] == ["numbers_of=heads"]
+
+
+def test_a_table_is_on_screen_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> None:
+    """Of a page that declares it and draws nothing by itself."""
+    (page,), (wall,), (pdf, caption, csv) = screen["table"]
+    assert all(each.count('scope="row"') == 3 and "Encoder" in each for each in (page, wall))
+    assert pdf == "%PDF-" and "The sizes of 3 kinds of attention" in caption
+    lines = csv.splitlines()
+    numbers = [line for line in lines if "largest weight" in line]
+    assert len(lines) == 10 and len(numbers) == 3
 
 
 def test_a_study_grows_on_its_page(screen: dict[str, Any]) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import os
+from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -62,6 +64,22 @@ def alts(app: AppTest) -> list[str]:
     return [figure.proto.alt for figure in app.get("plotly_chart")]
 
 
+def tables(app: AppTest) -> list[str]:
+    """The HTML of each table on it."""
+    return [each.proto.body for each in app.get("html") if "<table" in each.proto.body]
+
+
+def saved(page: str, **options: str) -> list[str]:
+    """The first bytes of the figure of an address, its caption, and its numbers as CSV."""
+    from viz.figure_at import save_figure
+
+    plain = {"width": None, "theme": "light", "picture": None}
+    files = {"out": f"{page}.pdf", "data": f"{page}.csv"}
+    caption = save_figure(Namespace(screen=f"{page}?checkpoint=copy", **plain, **files, **options))
+    figure = Path(files["out"]).read_bytes()
+    return [figure[:5].decode(), caption, Path(files["data"]).read_text()]
+
+
 def header(app: AppTest, component: str) -> dict[str, Any]:
     """What the browser is told of a picture."""
     found = (each.proto for each in app.get("bidi_component"))
@@ -114,6 +132,13 @@ if __name__ == "__main__":
     (views,) = (group for group in positions.button_group if group.label == "View")
     views.set_value("encoding_sizes").run()
     assert not positions.exception, positions.exception
+    on_wall = {
+        "story": "attention-is-all-you-need",
+        "scene": "1",
+        "role": "stage",
+        "text": "3 7 2 9",
+    }
+    sizes = [tables(page("sizes")), tables(page("sizes", **on_wall)), saved("sizes")]
     os.environ["HEADSCOPE_CHECKPOINTS"] = "new/families"  # where the new family's checkpoint is
     (decoding,) = (box for box in page("explore").selectbox if box.label == "Decoding")
     facts = {
@@ -123,6 +148,7 @@ if __name__ == "__main__":
         "edit": of_edit,
         "address": [spell(chosen), spell(choose(chosen, checkpoint="other"))],
         "unread": unread({"numbers_of": "layers"}) + unread({"numbers_of": "heads"}),
+        "table": sizes,
         "study": said(grown("beginnings", text="3 7 2 9")),
         "lens": [lenses.options, lenses.value, grid["lens"]["title"], view["lens"]["title"]],
         "metrics": [metric["title"] for metric in grid["metrics"]],

@@ -115,7 +115,8 @@ class Page:
     """The menu of the navigation that it is in."""
     order: int
     """In the navigation, the first one being the page that opens."""
-    draw: Callable[[Pane], None]
+    draw: Callable[[Pane], None] | None = None
+    """Arranges what it shows, with what is chosen there; None: its exhibits below each other."""
     below: Callable[[Pane], None] = _nothing
     """Draws what stands below that, and on no wall: nobody scrolls there."""
     choices: Callable[[Pane], None] | None = None

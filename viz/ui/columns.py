@@ -85,9 +85,9 @@ def explain(words: str, *others: str) -> None:
     """Draw Markdown that a scene of a talk has words of its own for, and other that stands there,
     too.
     """
-    told = " ".join(others if on_wall() else (words, *others))
+    told = others if on_wall() else (words, *others)
     if told:
-        st.markdown(told)
+        st.markdown(" ".join(told))
 
 
 def fitting(content: Table | Tables) -> Table | Tables:

@@ -33,6 +33,7 @@ from viz.ui.experiment import experiment
 from viz.ui.header import header, turn_to
 from viz.ui.made_with import made_with, of_figure, other_weights
 from viz.ui.showing import show as show_exhibit
+from viz.ui.showing import show_all
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
@@ -157,5 +158,8 @@ def _arrange(page: Page, pane: Pane) -> None:
         ((name, exhibit),) = main
         show_exhibit(exhibit, name)
         return
-    page.draw(pane)
+    if page.draw is not None:
+        page.draw(pane)
+    else:
+        show_all(pane, page.exhibits(pane))
     below(page.below, pane)

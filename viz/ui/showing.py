@@ -1,5 +1,6 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
 from viz.painters.charts import AnyChart, figure
 from viz.painters.table_html import table_html
+from viz.paper.figure import PAGE
+from viz.paper.table import table
 from viz.state.failures import Drawing
 from viz.state.live_preview import preview
 from viz.state.note import note
@@ -23,7 +26,7 @@ from viz.state.page import Pane
 from viz.state.state import current_theme, session
 from viz.theme import Theme, theme
 from viz.ui.columns import fitting, is_here, is_printed, share_here
-from viz.ui.printing import data_of, title_of
+from viz.ui.printing import data_of, figure_of, title_of
 from viz.ui.saving import download, for_a_paper
 
 
@@ -55,18 +58,33 @@ def show(exhibit: Exhibit, key: str, **look: Any) -> None:
         show_table(fitting(content))
 
 
+def show_all(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
+    """Exhibits below each other, each with its files."""
+    for name, exhibit in exhibits.items():
+        if is_here(exhibit):
+            show_with_files(pane, exhibit, name)
+
+
 def show_with_files(
     pane: Pane, exhibit: Exhibit, name: str, key: str | None = None
 ) -> DeltaGenerator:
-    """A chart, and the row below with its files: the place for further ones.
+    """An exhibit, and the row below with its files: the place for further ones.
 
     name: of its files; key: unique on the page; the name when left out.
     """
-    key, look = key or name, current_theme()
+    key = key or name
     show(exhibit, key)
-    content, files = exhibit.small or exhibit.content, st.container(horizontal=True)
-    assert isinstance(content, AnyChart)
+    files = st.container(horizontal=True)
     with files:
+        _save(pane, exhibit, name, key)
+        for_a_paper(pane, {name: exhibit}, f"paper {key}")
+    return files
+
+
+def _save(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
+    """What a chart or a table is saved as by itself: a page, or its cells."""
+    content, look = exhibit.small or exhibit.content, current_theme()
+    if isinstance(content, AnyChart):
         download(
             "Figure as HTML",
             lambda: figure_html(figure(content, look), exhibit.title),
@@ -74,8 +92,14 @@ def show_with_files(
             "This figure as a page of its own",
             key=f"html {key}",
         )
-        for_a_paper(pane, {name: exhibit}, f"paper {key}")
-    return files
+    elif not isinstance(content, PictureAt):
+        download(
+            "Table as CSV",
+            lambda: table(figure_of(pane, exhibit).sheet(PAGE), "csv"),
+            f"headscope-{name}.csv",
+            "Its cells, one row each",
+            key=f"csv {key}",
+        )
 
 
 def show_table(content: Table | Tables) -> None:
