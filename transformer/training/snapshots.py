@@ -45,6 +45,11 @@ class Course:
     """Snapshots that were run, or cannot be, of `n_asked`."""
     n_asked: int = 0
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many snapshots are done, of how many."""
+        return self.n_done, self.n_asked
+
     def attentions(self, kind: str) -> list[Attention]:
         return [recording.attentions[kind] for recording in self.recordings]
 

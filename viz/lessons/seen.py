@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -28,6 +29,8 @@ class Seen:
     """What was typed."""
     turn: Callable[[], AbstractContextManager[object]] = nullcontext
     """Around each run of a model that a task makes: others may be before it."""
+    result: Any = None
+    """The last value of the task's `run`; None: nobody waited for it."""
 
     @property
     def attention(self) -> Attention:

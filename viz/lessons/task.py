@@ -1,9 +1,9 @@
 """What a task declares of itself, and how an answer is graded."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from torch import Tensor
 
@@ -30,6 +30,14 @@ def nothing(seen: Seen) -> tuple[tuple[str, str], ...]:
 def as_it_is(seen: Seen) -> Mapping[str, object]:
     """The screen that the scene names."""
     return {}
+
+
+def result_of(seen: Seen, run: Callable[[Seen, Any], Iterator[Any]]) -> Any:
+    """What a task's run came to; made now where nobody waited for it."""
+    if seen.result is not None:
+        return seen.result
+    *_, result = run(seen, None)
+    return result
 
 
 @dataclass(frozen=True)
@@ -61,8 +69,10 @@ class Task:
     """Whether the truth follows the sentence; else the model, or what the scene says."""
     of_row: bool = True
     """Whether it asks for weights of its row: what else shows these waits until it is over."""
-    runs: str = ""
-    """What a model is run for once somebody has answered, in a sentence: people wait for that."""
+    run: Callable[[Seen, Any], Iterator[Any]] | None = None
+    """What the truth is computed from, once somebody has answered, where a model is run for it:
+    values that grow, from what is known.
+    """
     opens: Callable[[Seen], Mapping[str, object]] = as_it_is
     """Fields of the screen that its scene opens once it is over: it shows what was asked."""
     of_writing: bool = False

@@ -170,7 +170,7 @@ def record_second(shown: Answer, text: str, default: str) -> tuple[str, Recordin
                 charge(request)
             return text, recording_of_text(limited(request))
         except InputError as error:
-            said = literal(f"{error} Exhibit: “{other}”.")
+            said = literal(f"{error} Shown: “{other}”.")
             st.warning(f"Second sentence: {said}", icon=":material/info:")
             text = other
     return shown.request.text, recording_of_text(shown.request)

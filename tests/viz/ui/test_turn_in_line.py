@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
-from viz.lessons.tasks import emerged, shifted
 from viz.run import line as line_module
 from viz.run.device_line import device_line
 from viz.run.kept import KEPT
+from viz.run.study import Study
 
 TEXT = "6 2 9 4"
 HERE = {"checkpoint": "copy", "text": TEXT, "decoding": "greedy"}
@@ -57,12 +57,10 @@ def task(lesson: str, scene: int) -> Act:
 
 
 def head_that_emerged() -> tuple[Act, str]:
-    emerged._known.clear()
     return task("heads-emerge", 2), "Alignment|alignment"
 
 
 def words_that_moved() -> tuple[Act, str]:
-    shifted._known.clear()
     return task("positions", 3), "lands elsewhere"
 
 
@@ -99,3 +97,4 @@ def test_who_waits_is_told_the_place_and_then_sees_the_result(
     assert any(each in said(shown) for each in result.split("|"))
     assert not [each.value for each in shown.caption if "next one" in each.value]
     assert not steps.n_waiting
+    assert all(isinstance(each, Study) for each in KEPT._things)  # one sort of key

@@ -1,26 +1,27 @@
 """At which snapshot of its training did a head take on its role?"""
 
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
 
 from torch import Tensor
 
 from transformer.analysis.metrics.measure import metrics_of
-from transformer.recording import Recording
 from transformer.training.history import list_snapshots
-from transformer.training.snapshots import Course, roles, watch
+from transformer.training.snapshots import Course, roles, watching
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Given, Task, result_of
 
-_known: WeakKeyDictionary[Recording, Course] = WeakKeyDictionary()
+
+def run(seen: Seen, known: Course | None) -> Iterator[Course]:
+    """The sentence through all snapshots."""
+    snapshots = list_snapshots(seen.checkpoint.path)
+    told = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn, known)
+    return watching(*told)
 
 
 def course(seen: Seen) -> Course:
-    """The sentence through all snapshots, run once."""
-    if seen.recording not in _known:
-        snapshots = list_snapshots(seen.checkpoint.path)
-        told = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn)
-        _known[seen.recording] = watch(*told)
-    return _known[seen.recording]
+    """As it was run."""
+    whole: Course = result_of(seen, run)
+    return whole
 
 
 def _steps(seen: Seen) -> list[int]:
@@ -81,7 +82,7 @@ TASK = Task(
     options=options,
     needs=("snapshots",),
     of_sentence=False,
-    runs="Running the sentence through all snapshots of the training, once.",
+    run=run,
     of_row=False,
     opens=opens,
 )

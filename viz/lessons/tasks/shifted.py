@@ -1,6 +1,6 @@
 """What becomes of a head when every word moves by as many positions?"""
 
-from weakref import WeakKeyDictionary
+from collections.abc import Iterator
 
 from torch import Tensor
 
@@ -8,11 +8,10 @@ from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, percent_of
+from viz.lessons.task import Given, Task, percent_of, result_of
 
 BOUNDS = (0.05, 0.25)
 """Shares of the weight between which the options are."""
-_known: WeakKeyDictionary[Recording, dict[int, Recording]] = WeakKeyDictionary()
 
 
 def ask(seen: Seen) -> str:
@@ -27,16 +26,19 @@ def options(seen: Seen) -> tuple[str, ...]:
     return (f"less than {low}", f"{low} to {high}", f"more than {high}")
 
 
+def run(seen: Seen, known: Recording | None) -> Iterator[Recording]:
+    """The model again, with all words moved."""
+    by = seen.arguments[0]
+    edits = [Edit("positions-shift", side, (), (by,)) for side in seen.recording.positions]
+    with seen.turn():
+        recording = record(seen.checkpoint, seen.text, seen.recording.target or None, edits)
+    yield recording
+
+
 def moved(seen: Seen) -> Tensor:
     """The share of each row's weight that is elsewhere [Q]."""
-    place, by = seen.place, seen.arguments[0]
-    runs = _known.setdefault(seen.recording, {})
-    if by not in runs:
-        edits = [Edit("positions-shift", side, (), (by,)) for side in seen.recording.positions]
-        target = seen.recording.target or None
-        with seen.turn():
-            runs[by] = record(seen.checkpoint, seen.text, target, edits)
-    after = runs[by].attentions[place.kind].weights(place.layer, place.head)
+    place, recording = seen.place, result_of(seen, run)
+    after: Tensor = recording.attentions[place.kind].weights(place.layer, place.head)
     before = seen.attention.weights(place.layer, place.head)
     return (after - before).abs().sum(-1) / 2
 
@@ -65,6 +67,6 @@ TASK = Task(
     takes=("positions",),
     needs=("sinusoids", "room"),
     of_sentence=False,
-    runs="Running the model again, with all words moved.",
+    run=run,
     of_row=False,
 )

@@ -21,7 +21,8 @@ from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
 from viz.run.batches import Runner
-from viz.run.request import Request, answer
+from viz.run.kept import bytes_of
+from viz.run.request import Request, answer, open_checkpoint
 from viz.run.study import Study
 from viz.state.state import session
 from viz.ui.progress import whole
@@ -50,7 +51,9 @@ def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
     with st.container():  # always here, as below: what follows keeps its place, and the focus
         if tried.waits or tried.is_over or before is not None:
             try:
-                if _is_run(task, seen, name):
+                ran = _with_run(task, seen, name)
+                if ran is not None:
+                    seen = ran
                     tried = regained(before, task, seen) if before is not None else tried
                     tried = graded(tried, task, seen) if tried.waits else tried
                     _keep(code, tried)
@@ -107,27 +110,35 @@ def _form(task: Task, seen: Seen, code: str, key: str, tried: Tried) -> None:
 
 
 @dataclass(frozen=True)
-class Truth(Study[Given]):
-    """That of a task for which a model is run."""
+class TaskRun(Study[Any]):
+    """What the truth of a task is computed from, where a model is run for it."""
 
     task: str
     arguments: tuple[int, ...]
     request: Request
     place: Place
 
-    def run(self, known: Given | None, runner: Runner) -> Iterator[Given]:
-        shown = answer(self.request, runner)
+    def run(self, known: Any, runner: Runner) -> Iterator[Any]:
+        shown, run = answer(self.request, runner), tasks()[self.task].run
         turn = partial(runner.turn, shown.checkpoint.model)
         told = (self.place, self.arguments, self.request.text, turn)
-        yield tasks()[self.task].truth(Seen(shown.checkpoint, shown.recording, *told))
+        if run is not None:
+            yield from run(Seen(shown.checkpoint, shown.recording, *told), known)
+
+    def progress(self, value: Any) -> tuple[int, int]:
+        return getattr(value, "progress", (1, 1))
+
+    def n_bytes(self, value: Any) -> int:
+        return bytes_of(value, open_checkpoint(self.request).model)
 
 
-def _is_run(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
-    """Whether there is what the truth is computed from: it may have been stopped."""
-    if not task.runs:
-        return True
-    study = Truth(task.name, seen.arguments, name[3], seen.place)
-    return whole(study, st.empty(), (study, *name[:3])) is not None
+def _with_run(task: Task, seen: Seen, name: tuple[Any, ...]) -> Seen | None:
+    """With what the truth is computed from; None where that was stopped."""
+    if task.run is None:
+        return seen
+    study = TaskRun(task.name, seen.arguments, name[3], seen.place)
+    result = whole(study, st.empty(), (study, *name[:3]))
+    return None if result is None else replace(seen, result=result)
 
 
 def _nudge(tried: Tried) -> None:

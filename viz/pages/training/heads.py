@@ -75,7 +75,7 @@ class HeadsOverSteps(Study[Course]):
         yield from watching(shown.checkpoint, *told, turn, known)
 
     def progress(self, value: Course) -> tuple[int, int]:
-        return value.n_done, value.n_asked
+        return value.progress
 
 
 @dataclass(frozen=True)
