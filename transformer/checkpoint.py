@@ -63,7 +63,12 @@ class Config(Protocol):
     @property
     def pad_id(self) -> int: ...
     @property
-    def eos_id(self) -> int | None: ...
+    def eos_id(self) -> int | None:
+        """What ends a text."""
+
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """What ends a text that is written: often that token alone; none: nothing does."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values, for people to read."""

@@ -96,6 +96,11 @@ class ModelConfig:
     eos_id: int | None = 2
     """The token that ends a target; None: a target is as long as its source."""
 
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """What ends a text that is written."""
+        return frozenset() if self.eos_id is None else frozenset({self.eos_id})
+
     def __post_init__(self) -> None:
         if not isinstance(self.family, str):
             raise ConfigError(f"family must be a name, not {self.family!r:.40}.")

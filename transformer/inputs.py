@@ -22,7 +22,7 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
         raise InputError("The text is empty: type a sentence.")
     ids = _encode(checkpoint, text, checkpoint.family.reads)
     tokenizer = source_side(checkpoint.tokenizer)
-    if all(tokenizer.token(id).special for id in ids):
+    if all(token.special or token.unknown for token in map(tokenizer.token, ids)):
         raise InputError("This text holds nothing that the model can read: type a sentence.")
     is_own = tokenizer is not checkpoint.tokenizer
     n_pieces = tokenizer.vocab_size if is_own else checkpoint.config.vocab_size
@@ -65,12 +65,34 @@ def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:
 def _checked(
     checkpoint: Checkpoint, ids: list[int], what: str, n_pieces: int, taken: int = 0
 ) -> list[int]:
-    limit = checkpoint.config.max_len - taken
+    limit = (_longest_target(checkpoint) if what == "target" else checkpoint.config.max_len) - taken
     if len(ids) > limit:
         raise InputError(
             f"The {what} has {len(ids):,} tokens; {checkpoint.name} takes at most {limit:,}. "
             "Shorten it."
         )
     if max(ids) >= n_pieces:
-        raise InputError(f"The {what} has tokens that {checkpoint.name} does not know.")
+        strange = next(id for id in ids if id >= n_pieces)
+        piece = _piece(checkpoint, strange)
+        raise InputError(
+            f"The {what} has tokens that {checkpoint.name} does not know: {piece!r} has the id "
+            f"{strange:,}, and the model has {n_pieces:,} tokens."
+        )
     return ids
+
+
+def _longest_target(checkpoint: Checkpoint) -> int:
+    """Tokens of a target; what decoding starts with takes its place too, the first token aside."""
+    config = checkpoint.config
+    said = getattr(config, "max_target_len", None)
+    if said is None:
+        return config.max_len
+    return max(1, int(said) - max(0, len(getattr(config, "start_ids", ())) - 1))
+
+
+def _piece(checkpoint: Checkpoint, id: int) -> str:
+    """What its tokenizer calls a token that the model lacks; its number where that fails too."""
+    try:
+        return source_side(checkpoint.tokenizer).token(id).piece
+    except (IndexError, KeyError):
+        return f"<{id}>"

@@ -28,13 +28,22 @@ class TokenizerError(Refusal, ValueError):
 
 @dataclass(frozen=True)
 class Token:
-    """One vocabulary entry: `special` marks padding, start, end and the like."""
+    """One vocabulary entry: `special` marks padding, start, end and the like.
+
+    `unknown` marks what stands for a word of the text that the vocabulary lacks: it is no special
+    token, and is shown as a word that is missing.
+    """
 
     id: int
     piece: str
     special: bool = False
     begins: bool | None = None
     """Whether a word begins here, where the tokenizer marks that; None: the text tells."""
+    unknown: bool = False
+
+
+UNKNOWN = ("<unk>", "[UNK]")
+"""Pieces that stand for whatever a vocabulary lacks."""
 
 
 class Tokenizer(Protocol):
@@ -108,8 +117,8 @@ class SentencePieceTokenizer:
         return self._tokens[id]
 
     def _token(self, id: int) -> Token:
-        special = self._processor.is_control(id) or self._processor.is_unknown(id)
-        return Token(id, self._processor.id_to_piece(id), special)
+        special, unknown = self._processor.is_control(id), self._processor.is_unknown(id)
+        return Token(id, self._processor.id_to_piece(id), special, unknown=unknown)
 
     def save(self, folder: Path) -> None:
         write_whole(folder / self.file_name, self._model)

@@ -9,7 +9,7 @@ from typing import Literal
 import sentencepiece
 
 from transformer.files.whole_file import write_whole
-from transformer.tokenizer import Side, Token, Tokenizer, TokenizerError
+from transformer.tokenizer import UNKNOWN, Side, Token, Tokenizer, TokenizerError
 from transformer.words import SPACE, begins_word
 
 Splits = Literal["words", "characters"]
@@ -17,8 +17,7 @@ Splits = Literal["words", "characters"]
 PAD = ("<pad>", "<blank>", "[PAD]")
 START = ("<s>", "<bos>", "<sos>", "[CLS]")
 END = ("</s>", "<eos>", "[SEP]")
-UNKNOWN = ("<unk>", "[UNK]")
-SPECIAL = frozenset(PAD + START + END + UNKNOWN)
+SPECIAL = frozenset(PAD + START + END)
 """Names under which special tokens go, in vocabularies of plain text."""
 
 
@@ -71,7 +70,7 @@ class VocabularyTokenizer:
     def token(self, id: int) -> Token:
         piece = self.pieces[id]
         begins = begins_word(piece) if self._is_of_words else None
-        return Token(id, piece, piece in SPECIAL, begins)
+        return Token(id, piece, piece in SPECIAL, begins, id == self.unknown)
 
     def split(self, text: str) -> list[int]:
         """The ids of a text without special tokens around it. Raises TokenizerError."""
@@ -101,7 +100,8 @@ class SentencePieceVocabulary(VocabularyTokenizer):
             raise TokenizerError("is not a whole sentencepiece model") from error
         super().__init__([*pieces, *further], frame=frame)
         control = (id for id in range(n) if self._processor.is_control(id))
-        self._special = {*control, *range(n, n + len(further)), self._processor.unk_id()}
+        self._special = {*control, *range(n, n + len(further))}
+        self.unknown = self._processor.unk_id()
 
     def split(self, text: str) -> list[int]:
         ids: list[int] = self._processor.encode(_whole(text))
@@ -111,7 +111,7 @@ class SentencePieceVocabulary(VocabularyTokenizer):
         return self._processor.decode([int(id) for id in ids if int(id) not in self._special])
 
     def token(self, id: int) -> Token:
-        return Token(id, self.pieces[id], id in self._special)
+        return Token(id, self.pieces[id], id in self._special, unknown=id == self.unknown)
 
     def save(self, folder: Path) -> None:
         write_whole(folder / "tokenizer.model", self._model)

@@ -36,6 +36,7 @@ _WORD = re.compile(
     re.VERBOSE,
 )
 _ALONE = "\0"
+_LETTER = "a"
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
@@ -89,7 +90,8 @@ def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
     text, starts = "", []
     for token, added in zip(tokens, characters(tokens), strict=True):
         starts.append(len(text))
-        text += _ALONE if _is_alone(token) else added
+        # What is missing is a word: its piece is none, and goes on where no space is before it.
+        text += _ALONE if _is_alone(token) else _LETTER if token.unknown else added
     return text, starts
 
 

@@ -169,9 +169,10 @@ def _likely(tokenizer: Tokenizer, end: float) -> Tensor:
 def _bonus(token: Token, end: float, has_words: bool) -> float:
     if token.piece == "</s>":
         return end
+    is_no_word = token.special or token.unknown
     if has_words:
-        return -8.0 if token.special or len(token.piece) < 3 or token.piece[:2] == "<0" else 0.0
-    return -3.0 if token.special else 0.0  # not less: what is left of 1 would be mere rounding
+        return -8.0 if is_no_word or len(token.piece) < 3 or token.piece[:2] == "<0" else 0.0
+    return -3.0 if is_no_word else 0.0  # not less: what is left of 1 would be mere rounding
 
 
 def coarse(name: str, tensor: Tensor) -> Tensor:

@@ -55,7 +55,8 @@ def test_half_a_surrogate_pair_is_a_question_mark(text_tokenizer: SentencePieceT
 def test_special_tokens(text_tokenizer: SentencePieceTokenizer) -> None:
     tokens = [text_tokenizer.token(id) for id in range(5)]
     assert [token.piece for token in tokens[:4]] == ["<pad>", "<s>", "</s>", "<unk>"]
-    assert [token.special for token in tokens] == [True] * 4 + [False]
+    assert [token.special for token in tokens] == [True] * 3 + [False] * 2
+    assert [token.unknown for token in tokens] == [False] * 3 + [True, False]
     assert text_tokenizer.decode([1, 2, 0]) == ""
 
 

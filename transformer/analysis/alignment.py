@@ -55,7 +55,7 @@ def diagonal(pair: AlignedPair) -> Links:
 
 
 def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int | None]:
-    """Which word each token is a piece of; None for special tokens.
+    """Which word each token is a piece of; None for special and unknown tokens.
 
     Raises ValueError where the pieces do not spell the words.
     """
@@ -64,8 +64,9 @@ def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int |
     places: list[int | None] = []
     start = 0
     for token, added in zip(tokens, characters(tokens), strict=True):
-        places.append(None if token.special else bisect_right(ends, start))
-        start += 0 if token.special else len(_spelled(added))
+        is_in_text = not token.special and not token.unknown
+        places.append(bisect_right(ends, start) if is_in_text else None)
+        start += len(_spelled(added)) if is_in_text else 0
     if start != ends[-1] or not all(lengths):
         raise ValueError(f"the pieces do not spell the words “{' '.join(words)}”.")
     return [None if place is None else min(place, len(words) - 1) for place in places]

@@ -39,7 +39,7 @@ def written_with(
             best = ours.advance(state, last)[:, -1].argmax(-1)
         for i, id in zip(left, best.tolist(), strict=True):
             ids[i].append(id)
-        kept = [at for at, i in enumerate(left) if ids[i][-1] != checkpoint.config.eos_id]
+        kept = [at for at, i in enumerate(left) if ids[i][-1] not in checkpoint.config.eos_ids]
         if not kept:
             break
         left = [left[at] for at in kept]

@@ -62,7 +62,7 @@ def beam(
             parent, id = divmod(index, rows.size(1))
             old = open_branches[parent]
             branch = _Branch((*old.ids, id), (*old.rows, rows[parent]), total)
-            if id == config.eos_id or length == limit:
+            if id in config.eos_ids or length == limit:
                 if rank < beam_size:
                     finished.append(_finish(branch, length_penalty))
             elif len(grown) < beam_size:

@@ -131,7 +131,7 @@ def _decoding(
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
         vocab_size=best.log_probs.size(1),
-        is_ended=checkpoint.config.eos_id in (None, best.ids[-1]),
+        is_ended=not (ends := checkpoint.config.eos_ids) or best.ids[-1] in ends,
     )
 
 

@@ -34,7 +34,7 @@ def left_to_right(
         ids.append(choose(rows[-1]))
         if on_token is not None:
             on_token(ids[-1], partial(up_to, len(ids)))
-        if ids[-1] == model.config.eos_id:
+        if ids[-1] in model.config.eos_ids:
             break
         last = source.new_tensor([[ids[-1]]])
     return [up_to(len(ids))]

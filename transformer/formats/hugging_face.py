@@ -13,8 +13,9 @@ from transformer.files.json_file import read_json
 from transformer.formats.format import Format
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
-from transformer.hugging_face.kinds import asks, classifies, family_of
+from transformer.hugging_face.kinds import asks, classifies, family_of, reads_two
 from transformer.hugging_face.languages import target_language
+from transformer.hugging_face.lengths import longest
 from transformer.hugging_face.model import (
     DECODER,
     ENCODER,
@@ -140,7 +141,12 @@ def files(path: Path) -> Sequence[Path]:
 
 
 def _described(path: Path, examined: Examined, tokenizer: Tokenizer) -> Description:
-    return described(path, examined.skeleton.model, tokenizer, examined.notes)
+    notes, size = examined.notes, _vocab_size(examined.config)
+    n_pieces = tokenizer.n_pieces if isinstance(tokenizer, HuggingFaceTokenizer) else size
+    if n_pieces > size:
+        said = f"Its tokenizer has {n_pieces:,} pieces, and the model knows the first {size:,}."
+        notes = (*notes, said)
+    return described(path, examined.skeleton.model, tokenizer, notes)
 
 
 def described(
@@ -151,7 +157,7 @@ def described(
     path: of the folder. model: of the library, with values or without.
     """
     given, name, family = model.config, type(model).__name__, family_of(model)
-    said = _saying(path, given)
+    said, lengths = _saying(path, given), longest(model)
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
     start_ids = _start_ids(said) if _starts(given, family) else ()
     source = target = None
@@ -164,9 +170,11 @@ def described(
     config = HuggingFaceConfig(
         architecture=name,
         vocab_size=_vocab_size(given),
-        max_len=_max_len(given, tokenizer),
-        pad_id=said("pad_token_id") or 0,
-        eos_id=said("eos_token_id"),
+        max_len=_max_len(lengths.get("source"), tokenizer),
+        max_target_len=_max_len(lengths.get("target"), tokenizer) if reads_two(model) else None,
+        pad_id=next(iter(said("pad_token_id")), 0),
+        eos_id=next(iter(said("eos_token_id")), None),
+        eos_ids=frozenset(said("eos_token_id")),
         start_ids=start_ids,
         languages=languages,
         source_language=source,
@@ -226,40 +234,32 @@ def _vocab_size(given: Any) -> int:
     return size
 
 
-def _max_len(given: Any, tokenizer: Tokenizer) -> int:
-    """The least of what the configuration, the tokenizer and this project allow."""
-    said = getattr(given.get_text_config(), "max_position_embeddings", None) or 0
+def _max_len(n_positions: int | None, tokenizer: Tokenizer) -> int:
+    """The least of what the model, the tokenizer and this project allow."""
     known = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
-    return max(1, min(said if said > 0 else LONGEST, known, LONGEST))  # XLNet says -1: any
+    return max(1, min(n_positions or LONGEST, known, LONGEST))
 
 
-def _start_ids(said: Any) -> tuple[int, ...]:
+def _start_ids(said: Callable[[str], Sequence[int]]) -> tuple[int, ...]:
     """The token that starts every target, and the one that a checkpoint forces to follow it."""
-    first = next(filter(None, map(said, ("decoder_start_token_id", "bos_token_id"))), 0)
-    forced = said("forced_bos_token_id")
-    return (first,) if forced is None else (first, forced)
+    starts = [*said("decoder_start_token_id"), *said("bos_token_id"), 0]
+    return (starts[0], *said("forced_bos_token_id")[:1])
 
 
-def _saying(path: Path, given: Any) -> Callable[[str], int | None]:
-    """What a folder says of a special token: newer ones keep it in a file for generation."""
+def _saying(path: Path, given: Any) -> Callable[[str], Sequence[int]]:
+    """Ids that a folder says of a special token: newer ones keep them in a file for generation."""
     try:
         values = read_json(path / GENERATION)
     except CheckpointError:
         values = {}
     newer = values if isinstance(values, dict) else {}
-
-    def said(name: str) -> int | None:
-        found = _id(newer.get(name))
-        return _id(getattr(given, name, None)) if found is None else found
-
-    return said
+    return lambda name: _ids(newer.get(name)) or _ids(getattr(given, name, None))
 
 
-def _id(value: Any) -> int | None:
-    """A token's id; of several, the first."""
-    if isinstance(value, list | tuple):
-        value = next(iter(value), None)
-    return value if isinstance(value, int) else None
+def _ids(value: Any) -> list[int]:
+    """One id, or several."""
+    several = value if isinstance(value, list | tuple) else [value]
+    return [id for id in several if isinstance(id, int) and not isinstance(id, bool)]
 
 
 FORMAT = Format(

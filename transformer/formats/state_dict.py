@@ -229,7 +229,8 @@ def _examples(mapping: CodeMapping, config: ModelConfig, tokenizer: Tokenizer) -
     if read or not isinstance(tokenizer, VocabularyTokenizer):
         return read
     tokens = map(tokenizer.token, range(tokenizer.vocab_size))
-    pieces = [t.piece for t in tokens if not t.special and not t.piece.isspace() and t.piece]
+    words = (t.piece for t in tokens if not t.special and not t.unknown)
+    pieces = [piece for piece in words if piece and not piece.isspace()]
     glue = " " if tokenizer.splits == "words" else ""
     return (glue.join(pieces[: max(1, min(6, config.max_len - 2))]),)
 

@@ -30,6 +30,11 @@ class Unknown:
     pad_id: int = 0
     eos_id: int | None = None
 
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """What ends a text that is written."""
+        return frozenset() if self.eos_id is None else frozenset({self.eos_id})
+
     def to_dict(self) -> dict[str, Any]:
         return dict(self.options)
 

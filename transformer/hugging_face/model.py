@@ -32,6 +32,10 @@ class HuggingFaceConfig:
     max_len: int
     pad_id: int
     eos_id: int | None
+    eos_ids: frozenset[int] = frozenset()
+    """Any of these ends what is written."""
+    max_target_len: int | None = None
+    """The longest target, start tokens included; None: as long as a source."""
     start_ids: tuple[int, ...] = ()
     """What decoding feeds first, beside a source; a language's token may be the second."""
     mask_id: int | None = None
@@ -122,7 +126,8 @@ class HuggingFaceModel(nn.Module):
     def room(self, n_source: int) -> int:
         """How many tokens may follow a source or a prompt of n_source tokens."""
         if self.config.start_ids:
-            room = self.config.max_len - len(self.config.start_ids) + 1
+            longest = self.config.max_target_len or self.config.max_len
+            room = longest - len(self.config.start_ids) + 1
             return min(room, 2 * n_source + 10)
         return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
 

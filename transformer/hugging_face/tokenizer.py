@@ -5,6 +5,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,9 @@ class HuggingFaceTokenizer:
         self.source_language: str | None = inner.src_lang if self.languages else None
         self.target_language: str | None = inner.tgt_lang if self.languages else None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
+        self._unknown = _unknown(inner)
+        if self._unknown is not None:
+            self._special -= {self._unknown}
         self._bytes = _byte_alphabet() if _is_byte_level(inner) else None
         self._marks_words = _marks_words(inner)
         self._tokens: dict[int, Token] = {}
@@ -50,6 +54,11 @@ class HuggingFaceTokenizer:
         """How many tokens it says that its model reads; a huge number where it says nothing."""
         said = self._inner.model_max_length
         return int(said) if isinstance(said, int | float) and said > 0 else ANY_LENGTH
+
+    @property
+    def n_pieces(self) -> int:
+        """How many there are, those among them that its model may have no embedding for."""
+        return len(self._inner)
 
     def told(self, source: str | None, target: str | None) -> "HuggingFaceTokenizer":
         """The same tokenizer for texts of other languages."""
@@ -80,9 +89,19 @@ class HuggingFaceTokenizer:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        with self._lock:
-            text: str = self._inner.decode(list(map(int, ids)), skip_special_tokens=True)
-        return text
+        """What is missing stays in the text: its sign, and ⟨100⟩ of an id without a piece."""
+        parts: list[str] = []
+        for has_piece, run in groupby(map(int, ids), self._has_piece):
+            kept = [id for id in run if id not in self._special]
+            if has_piece:
+                with self._lock:
+                    parts.append(self._inner.decode(kept))
+            else:
+                parts += [f"⟨{id}⟩" for id in kept]
+        return parts[0] if len(parts) == 1 else " ".join(filter(None, map(str.strip, parts)))
+
+    def _has_piece(self, id: int) -> bool:
+        return not self.token(id).unknown or id == self._unknown
 
     def token(self, id: int) -> Token:
         if id not in self._tokens:
@@ -101,12 +120,22 @@ class HuggingFaceTokenizer:
 
     def _token(self, id: int, raw: str | None) -> Token:
         if raw is None:  # more embeddings than pieces
-            return Token(id, f"<{id}>", special=True)
+            return Token(id, f"<{id}>", begins=self._marks_words or None, unknown=True)
+        if id == self._unknown:
+            return Token(id, raw, begins=self._marks_words or None, unknown=True)
         if id in self._special:
             return Token(id, raw, special=True)
         if self._marks_words:
             return Token(id, raw, begins=begins_word(raw))
         return Token(id, raw if self._bytes is None else _text(raw, self._bytes))
+
+
+def _unknown(inner: Any) -> int | None:
+    """The id that stands for what the vocabulary lacks; None where it has another role as well."""
+    names = ("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id")
+    id = getattr(inner, "unk_token_id", None)
+    roles = [getattr(inner, name, None) for name in (*names, "mask_token_id")]
+    return None if id is None or id in roles else int(id)
 
 
 GPT2_END = "<|endoftext|>"

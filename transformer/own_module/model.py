@@ -39,6 +39,11 @@ class OwnConfig:
     classes: tuple[str, ...] = ()
     """Of a classifier: their names."""
 
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        """What ends a text that is written."""
+        return frozenset() if self.eos_id is None else frozenset({self.eos_id})
+
     def to_dict(self) -> dict[str, Any]:
         said = {name: value for name, value in vars(self).items() if value is not None}
         return {**said, "classes": list(self.classes)} if self.classes else said

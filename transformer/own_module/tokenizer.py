@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer.own_module.failure import in_a_sentence
-from transformer.tokenizer import Side, Token, TokenizerError
+from transformer.tokenizer import UNKNOWN, Side, Token, TokenizerError
 from transformer.watch.module import is_special
 from transformer.words import CONTINUES, SPACE, begins_word
 
@@ -38,6 +38,7 @@ class OwnTokenizer:
                 name,
                 _is_special(id, name, special),
                 begins=begins_word(name) if is_words else None,
+                unknown=name in UNKNOWN,
             )
             for id, name in enumerate(pieces)
         )

@@ -17,7 +17,7 @@ from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.tokenizer import UNKNOWN, Token
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.given import arguments, running, said_why
 from transformer.watch.kinds import Kind, by_kind
@@ -29,7 +29,7 @@ from transformer.watch.watcher import Watcher
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
 """Of the one text that a model reads; or side, "source" or "target", -> of that side."""
 
-_SPECIAL = re.compile(r"</?[a-z_]+>|\[(CLS|SEP|PAD|MASK|UNK|BOS|EOS)\]|<\|.*\|>")
+_SPECIAL = re.compile(r"</?(?!unk>)[a-z_]+>|\[(CLS|SEP|PAD|MASK|BOS|EOS)\]|<\|.*\|>")
 
 
 _NOTHING = (
@@ -271,7 +271,7 @@ def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
     return tuple(
         piece
         if isinstance(piece, Token)
-        else Token(firsts.setdefault(piece, i), piece, is_special(piece))
+        else Token(firsts.setdefault(piece, i), piece, is_special(piece), unknown=piece in UNKNOWN)
         for i, piece in enumerate(tokens)
     )
 

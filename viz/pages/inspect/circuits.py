@@ -150,4 +150,6 @@ def _copying(chosen: Selection, scores: Tensor) -> None:
 def distinct(tokenizer: Tokenizer, words: str) -> list[Token]:
     """The tokens of a text, each once, without special ones; the first MOST of them."""
     ids = dict.fromkeys(tokenizer.encode(words, "text"))
-    return [token for token in map(tokenizer.token, ids) if not token.special][:MOST]
+    return [
+        token for token in map(tokenizer.token, ids) if not token.special and not token.unknown
+    ][:MOST]

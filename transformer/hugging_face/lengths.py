@@ -1,0 +1,61 @@
+"""How many tokens a model has positions for, read from its own tables, for each of its sides."""
+
+import re
+from typing import Any
+
+from torch import nn
+
+_OF_POSITIONS = re.compile(r"(^|\.)(\w*pos\w*|wpe)$")
+_SAID = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "seq_length")
+"""What configurations call it, where a model keeps no table."""
+
+
+def longest(model: Any) -> dict[str, int]:
+    """Side ("source", also of a model that reads one text; "target") -> tokens; absent: any number.
+
+    model: of the library, with values or without.
+    """
+    two = bool(model.config.is_encoder_decoder)
+    found: dict[str, int] = {}
+    for side, part in (("source", "encoder"), ("target", "decoder")) if two else (("source", ""),):
+        rows = [
+            _rows(module)
+            for name, module in model.named_modules()
+            if _is_table(name, module) and (part in name or not part)
+        ]
+        said = _said(model.config, part)
+        most = min(rows, default=said)
+        if most is not None:
+            found[side] = most - (side == "target") * _ahead(model.config)
+    return {side: most for side, most in found.items() if most > 0}
+
+
+def _is_table(name: str, module: nn.Module) -> bool:
+    """An embedding of positions, by its name and its rows: not of distances, as T5 has them."""
+    weight = getattr(module, "weight", None)
+    is_matrix = weight is not None and weight.dim() == 2
+    return is_matrix and "Embedding" in type(module).__name__ and bool(_OF_POSITIONS.search(name))
+
+
+def _rows(module: Any) -> int:
+    """Rows that positions are counted through: some begin after that of padding, or two later."""
+    offset = getattr(module, "offset", None)
+    if isinstance(offset, int):
+        return int(module.weight.size(0)) - offset
+    padding = getattr(module, "padding_idx", None)
+    return int(module.weight.size(0)) - (0 if padding is None else padding + 1)
+
+
+def _said(config: Any, part: str) -> int | None:
+    inner = getattr(config, part, None) if part else None
+    for each in (inner, config, config.get_text_config()):
+        for name in (f"max_{part}_position_embeddings", *_SAID):
+            value = getattr(each, name, None)
+            if isinstance(value, int) and value > 0:  # XLNet says -1: any
+                return value
+    return None
+
+
+def _ahead(config: Any) -> int:
+    """Positions beyond its last token that a decoder looks up: ProphetNet's streams do."""
+    return int(config.model_type == "prophetnet")
