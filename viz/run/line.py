@@ -31,7 +31,7 @@ class Line:
         self, n: int = 1, patience: float = PATIENCE, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._lock = Lock()
-        self._n_free, self._patience, self._clock = n, patience, clock
+        self._n_free, self.patience, self._clock = n, patience, clock
         self._waiting: list[_Waiting] = []
 
     @property
@@ -100,7 +100,7 @@ class Line:
             self._n_free += 1
 
     def _rank(self, each: _Waiting) -> int:
-        return 0 if self._clock() - each.since > self._patience else each.rank
+        return 0 if self._clock() - each.since > self.patience else each.rank
 
 
 class Place:

@@ -29,6 +29,9 @@ class Steps:
         self._place, self._check, self._on_wait = place, check, on_wait
         self._since = 0.0
         """When it last came before others; by `time.perf_counter`, in s."""
+        self._has_waited = False
+        """Whether it waited until rank counted no more: then all others wait for its slice. Else
+        texts that are written without a pause would let it take one step a second."""
 
     def of(self, values: Iterator[T]) -> Iterator[T]:
         """The same values, none of them None: each is computed while the place is held."""
@@ -51,11 +54,16 @@ class Steps:
         """Within a step: let texts that were entered go first. Raises what `check` does."""
         if self._check is not None:
             self._check()
-        is_long = time.perf_counter() - self._since >= SLICE
+        asked = time.perf_counter()
+        is_long = asked - self._since >= SLICE
+        if self._has_waited and not is_long:
+            return
         self._place.give_way(to_equals=is_long)
         self._go_on()
-        if is_long:
-            self._since = time.perf_counter()
+        now = time.perf_counter()
+        self._has_waited = now - asked >= self._place.line.patience
+        if is_long or self._has_waited:
+            self._since = now
 
     def _go_on(self) -> None:
         if self._on_wait is not None:

@@ -175,7 +175,7 @@ def test_long_work_takes_no_step_while_an_entered_text_has_some_to_take(
 ) -> None:
     KEPT.clear()
     line, order, begun, goes = device_line(), list[str](), Event(), Event()
-    monkeypatch.setattr(line.steps, "_patience", inf)
+    monkeypatch.setattr(line.steps, "patience", inf)
 
     def works(known: object, go_on: OnStep) -> Any:
         begun.set()

@@ -19,8 +19,9 @@ from viz.run import line as line_module
 from viz.run import steps as step_module
 from viz.run import work as works
 from viz.run.batches import Runner
-from viz.run.device_line import device_line
+from viz.run.device_line import ENTERED, device_line
 from viz.run.kept import KEPT
+from viz.run.line import Place
 from viz.run.work import finish, follow, latest
 
 
@@ -138,7 +139,7 @@ def test_short_steps_are_taken_for_a_while_before_those_of_others(
     """However long a step of other work takes, it does not come after each of them."""
     monkeypatch.setattr(step_module, "SLICE", slice)
     steps, found, begun, goes = device_line().steps, list[str](), Event(), Event()
-    monkeypatch.setattr(steps, "_patience", inf)
+    monkeypatch.setattr(steps, "patience", inf)
 
     def short(known: None, go_on: OnStep) -> Iterator[int]:
         begun.set()
@@ -159,6 +160,43 @@ def test_short_steps_are_taken_for_a_while_before_those_of_others(
     goes.set()
     assert one.ended.wait(10) and other.ended.wait(10)
     assert "".join(found) == order
+
+
+def test_work_goes_on_while_texts_are_written_without_a_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It waits for as long as rank counts, and then for no other step of its slice."""
+    monkeypatch.setattr(step_module, "SLICE", inf)
+    steps, began, is_done = device_line().steps, Event(), Event()
+    monkeypatch.setattr(steps, "patience", 0.02)
+    n_written: list[int] = []
+
+    def write() -> None:
+        while not is_done.is_set():
+            with Place(steps, ENTERED).held():
+                n_written.append(1)
+                began.wait(10)
+
+    def search(known: None, go_on: OnStep) -> Iterator[int]:
+        began.set()
+        until(lambda: steps.n_waiting > 0)
+        go_on()
+        n_before = len(n_written)
+        for _ in range(50):
+            until(lambda: steps.n_waiting > 0)
+            go_on()
+        assert len(n_written) == n_before
+        yield 1
+
+    writers = [threading.Thread(target=write) for _ in range(2)]
+    work = follow(Made("search", search)).work
+    for each in writers:
+        each.start()
+    assert work.ended.wait(30)
+    is_done.set()
+    for each in writers:
+        each.join()
+    assert work.error is None and work.latest == 1
 
 
 def test_what_it_raises_is_kept_for_those_who_wait() -> None:
