@@ -9,9 +9,9 @@ from transformer import Decoding
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv
-from viz.labels import literal
 from viz.run.request import Answer
 from viz.state.focus import pin_step, pinned_step
+from viz.state.note import note
 from viz.state.page import Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.columns import columns
@@ -83,7 +83,7 @@ def _read_only(pane: Pane) -> None:
         st.caption("This model does not generate text: it predicts the masked tokens.")
         places = columns(len(views), gap="large")
     else:
-        st.info(_nothing_written(pane.answer), icon=":material/info:")
+        note(_nothing_written(pane.answer))
         places = columns(max(1, len(views)), gap="large")
     for column, name in zip(places, views, strict=False):
         with column:
@@ -93,7 +93,7 @@ def _read_only(pane: Pane) -> None:
 def _nothing_written(answer: Answer) -> str:
     mask = next((text for text in answer.checkpoint.about.examples if "MASK" in text.upper()), "")
     if mask:
-        return f"This model fills masks: try “{literal(mask)}”."
+        return f"This model fills masks: try “{mask}”."
     return "This model does not generate text; it only encodes it. Explore shows its attention."
 
 

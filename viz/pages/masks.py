@@ -17,6 +17,7 @@ from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_name, kind_title, literal
 from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
+from viz.state.note import warn
 from viz.state.page import Page, Pane
 from viz.state.state import bound, current_theme
 from viz.theme import Theme
@@ -170,8 +171,7 @@ def record_second(shown: Answer, text: str, default: str) -> tuple[str, Recordin
                 charge(request)
             return text, recording_of_text(limited(request))
         except InputError as error:
-            said = literal(f"{error} Shown: “{other}”.")
-            st.warning(f"Second sentence: {said}", icon=":material/info:")
+            warn(f"Second sentence: {error} Shown: “{other}”.")
             text = other
     return shown.request.text, recording_of_text(shown.request)
 

@@ -11,11 +11,11 @@ import streamlit as st
 
 from transformer.refusal import Refusal
 from viz.components.kit.guarded import take_failure
-from viz.labels import literal
 from viz.run.cpu_instead import relieved
 from viz.run.logs import failure
 from viz.run.metrics import COUNTS
 from viz.screen import Screen, link
+from viz.state.note import fail
 from viz.state.state import current_theme, session
 
 _LOG = getLogger(__name__)
@@ -56,7 +56,7 @@ def report(error: Exception, failed: str) -> str:
 
 def say_failure(said: str) -> None:
     """Draw the sentence, with a link to the last screen that was drawn whole."""
-    _say(f"{said} Choose another page, text or checkpoint, or go back to what worked.")
+    fail(f"{said} Choose another page, text or checkpoint, or go back to what worked.")
     title, screen = _last_good()
     style = f"color: {current_theme().accent}; text-underline-offset: 3px"
     st.html(f'<a data-state style="{style}" href="{html.escape(link(screen))}">{title}</a>')
@@ -65,11 +65,7 @@ def say_failure(said: str) -> None:
 def say_failed_choice() -> None:
     """Draw a sentence where the callback before this run failed; the page stays as it was."""
     if (error := take_failure()) is not None:
-        _say(report(error, "What you chose last did not work"))
-
-
-def _say(said: str) -> None:
-    st.error(literal(said), icon=":material/error:")
+        fail(report(error, "What you chose last did not work"))
 
 
 def _last_good() -> tuple[str, Screen]:

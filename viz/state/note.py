@@ -15,3 +15,8 @@ def note(reason: object) -> None:
 def warn(reason: object) -> None:
     """Draw the same where something that was asked for could not be done."""
     st.warning(literal(str(reason)), icon=_ICON)
+
+
+def fail(reason: object) -> None:
+    """Draw the same where something is wrong."""
+    st.error(literal(str(reason)), icon=":material/error:")

@@ -34,7 +34,7 @@ def tell_story() -> None:
         return
     if is_gone():
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.warning(GONE, icon=":material/info:")
+            warn(GONE)
             st.button("Forget it", key="forget draft", type="tertiary", on_click=close)
     if why := why_not(screen.story):
         warn(why)

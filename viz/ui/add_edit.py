@@ -92,7 +92,9 @@ def _further(value: Value, key: str) -> str:
     """Numbers of which there may be any, as they are spelled."""
     limits = f"from {shown(value.least)} to {shown(value.most)}"
     title = f"{value.title}s, with commas between them"
-    typed = st.text_input(literal(title), shown(value.default), help=limits, key=f"{key} further")
+    typed = st.text_input(
+        literal(title), shown(value.default), help=literal(limits), key=f"{key} further"
+    )
     return ",".join(part.strip() for part in typed.split(","))
 
 
@@ -154,5 +156,10 @@ def _one_of(
 ) -> str:
     options = list(titles)
     return st.selectbox(
-        title, options, first, format_func=lambda it: visible(titles[it]), key=key, width=width
+        literal(title),
+        options,
+        first,
+        format_func=lambda it: visible(titles[it]),
+        key=key,
+        width=width,
     )

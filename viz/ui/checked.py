@@ -7,13 +7,14 @@ from transformer.recording import Checked, Recording
 from transformer.recording.plain import plain_difference
 from viz.labels import kind_name, kind_title, literal
 from viz.run.request import Answer
+from viz.state.note import fail
 
 
 def badge(shown: Answer) -> None:
     """The badge; above the pictures, in red, what is wrong with the recording."""
     checked = shown.recording.checked
     if not checked.is_right:
-        st.error(literal(wrong(checked)), icon=":material/error:")
+        fail(wrong(checked))
     name, icon = _name(checked)
     box = st.popover(
         literal(name),

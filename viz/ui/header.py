@@ -30,7 +30,7 @@ from viz.state.changing import forget_changes, say_dropped, without_edit
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
-from viz.state.note import note, warn
+from viz.state.note import fail, note, warn
 from viz.state.opened import checkpoint_names, load, title
 from viz.state.page import Page
 from viz.state.state import bound, change, session, widget
@@ -52,7 +52,7 @@ def header(page: Page) -> Request:
     """
     names = checkpoint_names()
     if not names:
-        st.error("There is no checkpoint here yet: train one with `make train`.")
+        fail("There is no checkpoint here yet: train one with make train.")
         st.stop()
     say_dropped()
     shows, shown = page.shows, session().shown
@@ -188,7 +188,7 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
         if before is not None and not is_same:
             still = f" Still shown: {title(before.request.checkpoint)}."
         said = f"{error} The other checkpoints are not affected.{still}"
-        st.error(literal(said), icon=":material/error:")
+        fail(said)
     except EditError as error:
         without_edit(error, request.edits)
     except (InputError, DeviceError) as error:

@@ -10,7 +10,6 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import shown as cut
 from viz.exhibits.exhibit import PictureAt
 from viz.fields.compare import CompareFields
-from viz.labels import literal
 from viz.run.cpu_instead import may_repeat
 from viz.run.garbage import freeze_modules
 from viz.run.main_module import put_back_main_module
@@ -19,7 +18,7 @@ from viz.state.address import open_page, write_address
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
-from viz.state.note import warn
+from viz.state.note import fail, warn
 from viz.state.opened import at_start, checkpoint_names, open_linked, title
 from viz.state.page import PAGES, Page, Pane
 from viz.state.state import current_theme, session
@@ -62,7 +61,7 @@ def _open_checkpoint(page: Page) -> None:
         turn_to(opened)
     if refused := session().of(Dropped).refused:
         session().of(Dropped).refused = ""
-        st.error(literal(refused), icon=":material/error:")
+        fail(refused)
     problem, screen = at_start()[1], session().screen
     try:
         name = open_linked(screen.checkpoint)
@@ -76,7 +75,7 @@ def _open_checkpoint(page: Page) -> None:
     mend(made_with(replace(screen, checkpoint=name if name in names else None)))
     if problem:
         figure = f" {of_figure(screen)}" if screen.made_with else ""
-        st.error(literal(f"{problem}{figure}"), icon=":material/error:")
+        fail(f"{problem}{figure}")
     elif why := other_weights(session().screen, names):
         warn(why)
 

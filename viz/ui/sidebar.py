@@ -9,6 +9,7 @@ from transformer.files.foreign_text import shown
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
+from viz.state.note import fail
 from viz.state.opened import keep_opened
 from viz.state.opening import OFF, can_open, find
 from viz.state.page import Page
@@ -62,7 +63,7 @@ def sidebar(page: Page) -> str | None:
             opened = _open(text)
         tried = session().of(Tried)
         if text == tried.text and tried.problem:
-            st.error(literal(tried.problem), icon=":material/error:")
+            fail(tried.problem)
         return opened
 
 

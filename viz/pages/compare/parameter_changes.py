@@ -10,6 +10,7 @@ from transformer.visible import visible
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.run.request import Request, open_checkpoint
+from viz.state.note import note
 from viz.ui.saving import download
 
 SHOWN_FIRST = 12
@@ -26,10 +27,7 @@ def parameter_changes(a: Request, b: Request) -> None:
     found = _changes(a, b)
     st.markdown("**Parameters that changed most**, from A to B")
     if not found.both:
-        st.info(
-            "These checkpoints have no parameter of the same name and shape: their models differ.",
-            icon=":material/info:",
-        )
+        note("These checkpoints have no parameter of the same name and shape: their models differ.")
         return
     rows = [_row(change) for change in found.both]
     st.dataframe(

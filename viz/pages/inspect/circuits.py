@@ -17,7 +17,7 @@ from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.state.mending import mend_head
-from viz.state.note import warn
+from viz.state.note import note, warn
 from viz.state.page import Pane, chosen_head
 from viz.state.state import bound
 from viz.ui.columns import columns
@@ -51,7 +51,7 @@ READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings st
 def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Choose a head and words; see what the head makes of them."""
     if pane.shown is None or pane.shown.request.checkpoint != key[0]:
-        st.info("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
+        note("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
         return
     with top:
         chosen = choose_head(pane, suffix=SUFFIX)
@@ -62,7 +62,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     st.text_input("Words", words, **bound("circuit_words", words, usual))
     tokenizer = tokenizer_of(key)
     if isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
-        st.info(TWO_VOCABULARIES)
+        note(TWO_VOCABULARIES)
         return
     if chosen.kind == "encoder_self":
         tokenizer = source_side(tokenizer)
@@ -74,7 +74,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     try:
         _draw(pane, key, chosen, tokens)
     except CircuitError as error:
-        st.info(literal(str(error)))
+        note(error)
 
 
 def circuit_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
@@ -126,7 +126,7 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
     queries, outputs, copying = columns([5, 5, 4], gap="medium")
     with queries:
         if ends.queries is None:
-            st.info(NO_TOKEN_FORM)
+            note(NO_TOKEN_FORM)
         elif tokens:
             show(shown["qk"], "circuit qk")
     with outputs:
@@ -136,8 +136,8 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
         show(shown["copying"], f"copying {chosen.kind}")
         _copying(chosen, scores)
     for_a_paper(pane, shown, "paper circuits")
-    note = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
-    st.caption(literal(note + EXPLAIN), help=help_of("qk_circuit", "ov_circuit"))
+    remark = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
+    st.caption(literal(remark + EXPLAIN), help=help_of("qk_circuit", "ov_circuit"))
 
 
 def _copying(chosen: Selection, scores: Tensor) -> None:

@@ -5,13 +5,13 @@ import streamlit as st
 from transformer import CheckpointError
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
-from viz.labels import literal
 from viz.pages.inspect.circuits import circuit_exhibits, circuits
 from viz.pages.inspect.files import inspected
 from viz.pages.inspect.modules import modules
 from viz.pages.inspect.positions import learned_positions, position_exhibits
 from viz.pages.inspect.tensor import tensor, tensor_exhibits
 from viz.pages.inspect.vocabulary import vocabulary
+from viz.state.note import fail
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 
@@ -44,7 +44,7 @@ def draw(pane: Pane) -> None:
         inspected(key)
         DRAW[part](pane, key, top)
     except CheckpointError as error:
-        st.error(literal(str(error)), icon=":material/error:")
+        fail(error)
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:

@@ -14,6 +14,7 @@ from viz.fields.inspect import InspectFields
 from viz.figures import position_similarity
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, tensor_of
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.ui.columns import columns
 from viz.ui.controls import choose_one
@@ -41,7 +42,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     found = inspected(key)
     tables = position_tables(found)
     if not tables:
-        st.info(f"This model has no learned positions. {_why(found)}")
+        note(f"This model has no learned positions. {_why(found)}")
         return
     name, said = tables[0], pane.screen.of(InspectFields).table
     if len(tables) > 1:
@@ -51,7 +52,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     table = tensor_of(key, name)
     shown = _shown(table)
     if shown is None:
-        st.info(literal(f"{name} is not a matrix with one row per position."))
+        note(f"{name} is not a matrix with one row per position.")
         return
     figure, words = columns([3, 2], gap="large")
     with figure:

@@ -23,6 +23,7 @@ from viz.fields.inspect import InspectFields
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
 from viz.ui.columns import columns, is_here
@@ -44,7 +45,7 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     found = inspected(key)
     names = [each.name for each in found.tensors if each.n_values]
     if not names:
-        st.info("No tensor here holds a value.")
+        note("No tensor here holds a value.")
         return
     titles, usual = {name: name or NAMELESS for name in names}, _first(found, names)
     own = pane.screen.of(InspectFields)
@@ -161,7 +162,7 @@ def _no_curve(numbers: Statistics) -> None:
     reason = "some values are not finite"
     if numbers.n_finite == numbers.n_values:
         reason = f"its smaller side is longer than {LARGEST:,}"
-    st.info(f"No singular values: {reason}.")
+    note(f"No singular values: {reason}.")
 
 
 def _picture(pane: Pane, name: str, matrix: Tensor, exhibit: Exhibit) -> None:

@@ -10,9 +10,8 @@ from transformer.refusal import Refusal
 from transformer.tokenizer import TokenizerError
 from viz.fields.inspect import InspectFields
 from viz.figures.split_text import split_text
-from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
-from viz.state.note import warn
+from viz.state.note import fail, warn
 from viz.state.page import Pane
 from viz.state.state import bound, current_theme
 
@@ -30,7 +29,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         tokenizer = tokenizer_of(key)
     except Refusal as error:
         where = f"{found.path.name}: "
-        st.error(literal(where + str(error).removeprefix(where)))
+        fail(where + str(error).removeprefix(where))
         return
     splits, pieces = st.columns(2, gap="large")
     with splits:

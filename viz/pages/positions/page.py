@@ -8,6 +8,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
 from viz.pages.positions.lab import lab, lab_exhibits
 from viz.position_words import schemes
+from viz.state.note import note
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 from viz.ui.panel import panel, view_exhibits
@@ -25,7 +26,7 @@ def draw(pane: Pane) -> None:
     """One of the views that apply, or the lab, where positions are changed."""
     views, said = listed("positions", pane.recording), pane.screen.view
     if not views and said != LAB:
-        st.info(NONE)
+        note(NONE)
         return
     st.markdown("  \n".join(literal(each) for each in schemes(pane.recording)))
     titles = {name: view.title for name, view in views.items()} | {LAB: "Lab"}

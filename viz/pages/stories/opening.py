@@ -7,7 +7,7 @@ import streamlit as st
 
 from transformer.refusal import Refusal
 from viz.components.kit.guarded import guarded
-from viz.labels import literal
+from viz.state.note import fail
 from viz.state.opening import can_open
 from viz.state.state import session
 from viz.stories.story import Story
@@ -23,7 +23,7 @@ def open_box() -> None:
     key = f"{_BOX} {session().turns.get(_BOX, 0)}"  # another one is closed, and holds no file
     with st.popover("Open a story", icon=":material/upload_file:", key=key):
         if why := session().of(Dropped).refused_story:
-            st.error(literal(why), icon=":material/error:")
+            fail(why)
         st.file_uploader(
             "A story, as it was saved here",
             ["md"],

@@ -5,11 +5,11 @@ from functools import partial
 import streamlit as st
 
 from viz.components.kit.guarded import guarded
-from viz.labels import literal
 from viz.pages.stories.editor import edit_story
 from viz.pages.stories.links import draw_links
 from viz.pages.stories.opening import open_box
 from viz.pages.stories.talks import draw_talks
+from viz.state.note import note, warn
 from viz.state.page import Page, Pane
 from viz.state.state import session
 from viz.stories.story import Story
@@ -47,7 +47,7 @@ def _own() -> None:
     elif (other := anothers()) is not None:
         _copying(other)
     elif session().screen.draft is not None:
-        st.warning(GONE)
+        warn(GONE)
     else:
         st.markdown(
             f"1. Wherever you see something worth telling, press **{ADD}**: in the sidebar (»), in "
@@ -60,8 +60,7 @@ def _own() -> None:
 
 def _copying(story: Story) -> None:
     """Of a story that another browser puts together: whoever has its link reads it."""
-    said = f"“{literal(story.title)}” is put together in another browser, and changed only there."
-    st.info(said)
+    note(f"“{story.title}” is put together in another browser, and changed only there.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if story.scenes:
             draw_links(story)

@@ -29,7 +29,7 @@ from viz.run.batches import Runner
 from viz.run.request import Answer, Request, answer, version_of
 from viz.run.study import Study
 from viz.run.work import finish
-from viz.state.note import warn
+from viz.state.note import note, warn
 from viz.state.opened import caption_of, title
 from viz.state.page import Pane
 from viz.state.state import change, current_theme
@@ -95,8 +95,8 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     shown = pane.answer
     snapshots = snapshots_of(shown)
     if len(snapshots) < 2:
-        name = literal(shown.checkpoint.name)
-        st.info(f"{name} has no snapshots, so its heads cannot be shown over steps. {HOW_KEPT}")
+        note(f"{shown.checkpoint.name} has no snapshots, so its heads cannot be shown over steps.")
+        st.caption(HOW_KEPT)
         return
     if not pane.is_of_asked_checkpoint:
         st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
@@ -109,7 +109,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     for problem in course.problems:
         warn(problem)
     if len(course.steps) < 2:
-        st.info("Fewer than two snapshots can be shown.")
+        note("Fewer than two snapshots can be shown.")
         return
     _player(pane, study, course, metric)
     st.caption(_explain(course, metric))
@@ -154,7 +154,7 @@ def _player(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -
     steps, said = course.steps, pane.screen.of(TrainingFields).snapshot
     place = _place(pane, steps)
     if said not in (None, steps[place]):
-        st.info(
+        note(
             f"There is no snapshot of step {said:,d} here: that of step {steps[place]:,d} is shown."
         )
     player = SnapshotPlayer(pane.selection, metric.name)

@@ -7,8 +7,7 @@ from transformer.discover import discover
 from transformer.training.history import read_history
 from transformer.training.task import Recipe
 from viz.fields.training import TrainingFields
-from viz.labels import literal
-from viz.state.note import warn
+from viz.state.note import note, warn
 from viz.state.state import bound
 
 
@@ -27,7 +26,7 @@ def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
         return None
     if not history:
         said = f"{checkpoint.name} came without a history.json: what its training saw is unknown."
-        st.info(literal(said))
+        note(said)
         return None
     return history
 

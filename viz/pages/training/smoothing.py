@@ -16,7 +16,8 @@ from viz.export import rows_csv
 from viz.fields.training import TrainingFields
 from viz.figures import label_smoothing, smoothing_parts
 from viz.figures.smoothing_parts import LARGEST, STEP, Parts
-from viz.labels import label, literal
+from viz.labels import label
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
 from viz.ui.columns import columns
@@ -38,7 +39,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
     """The target and the prediction at one position, and what the loss makes of them."""
     recording = pane.recording
     if reason := label_smoothing.why_not(recording):
-        st.info(literal(reason))
+        note(reason)
         return
     with top:
         at = At(pane, _choose_position(pane), _choose_epsilon(pane))
