@@ -23,7 +23,7 @@ from viz.state.opened import shipped_names
 from viz.state.opening import find
 from viz.state.page import Page, Pane
 from viz.theme import theme as theme_of
-from viz.ui.printing import figure_of, numbers_of
+from viz.ui.printing import figure_of
 
 
 def save_figure(options: Namespace) -> str:
@@ -47,10 +47,8 @@ def save_figure(options: Namespace) -> str:
         figure = figure_of(pane, figures[name], theme_of(options.theme), options.width, name)
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
-    if kind == "zip":
-        content = crate(figure, options.width, numbers_of(pane, figures[name]))
-    else:
-        content = figure.file(kind, options.width)
+    width = options.width
+    content = crate(figure, width) if kind == "zip" else figure.file(kind, width)
     if options.data:
         made = _numbers(pane, figure, options.width, of_data)
         write_whole(Path(options.data), made)

@@ -30,16 +30,14 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """Of the files in a zip: that of all, so that only what is said decides its bytes."""
 
 
-def crate(
-    figure: Figure, width: float | None = None, more: Mapping[str, bytes] | None = None
-) -> bytes:
-    """The zip. more: further files of numbers, by their names. Raises FigureError."""
+def crate(figure: Figure, width: float | None = None) -> bytes:
+    """The zip. Raises FigureError."""
     inches = figure.width if width is None else width
     files = {
         "figure.svg": figure.file("svg", width),
         "figure.pdf": figure.file("pdf", width),
         "numbers.csv": table(figure.sheet(inches), "csv"),
-        **(more or {}),
+        **figure.numbers(),
         "caption.txt": f"{figure.record.caption}\n".encode(),
         "command.txt": f"{command(figure, inches)}\n".encode(),
         "requirements.txt": _requirements(figure).encode(),

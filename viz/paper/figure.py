@@ -1,6 +1,6 @@
 """A figure for a paper: what it is drawn from, what it carries, and the files it becomes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
@@ -37,6 +37,8 @@ class Figure:
     """Its name among those of its page, "" being the first; None: its address does not make it."""
     theme: str = "light"
     """The name of its colours."""
+    numbers: Callable[[], Mapping[str, bytes]] = dict
+    """By the names of files, what was recorded: more than it shows."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""

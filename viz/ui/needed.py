@@ -120,7 +120,7 @@ def _answer(pane: Pane, top: Candidate, asked: AnotherWord) -> None:
                 "headscope-needed.csv",
                 "What each head looks at, and what it would have to look at",
             )
-            for_a_paper(pane, {"needed": _shown(found, pane)}, "paper needed")
+            for_a_paper(pane, {"needed": _exhibit(found, pane)}, "paper needed")
 
 
 def _show(found: Needed, pane: Pane, top: Candidate) -> None:
@@ -141,10 +141,10 @@ def _show(found: Needed, pane: Pane, top: Candidate) -> None:
         f"elsewhere, {found.divergence:.2f} nats in all; checked by a run: "
         f"{literal(percent(after))}, before {literal(percent(before))}."
     )
-    show(_shown(found, pane), TITLE)
+    show(_exhibit(found, pane), TITLE)
 
 
-def _shown(found: Needed, pane: Pane) -> Exhibit:
+def _exhibit(found: Needed, pane: Pane) -> Exhibit:
     names, keys = _names(found, pane), _keys(found, pane)
     return Exhibit(
         "Rows that another word would need",

@@ -32,20 +32,17 @@ def figure_of(
 
     Raises FigureError and what the picture raises.
     """
-    figure = _figure_of(_pane_of(pane, shown), shown, theme, width)
-    picture = name if shown.can_be_made_again else None
-    return replace(figure, picture=picture, theme=theme.name)
-
-
-def _figure_of(pane: Pane, shown: Exhibit, theme: Theme, width: float | None) -> Figure:
-    content = shown.content
+    pane, content = _pane_of(pane, shown), shown.content
     record = _record(pane, shown, title_of(pane, shown), says_of(pane, shown))
     if isinstance(content, PictureAt):
         component = content.picture.component.name
-        return of_component(component, data_of(pane, content, theme), record, width)
-    if isinstance(content, AnyChart):
-        return Figure(partial(sheet, content, theme), record, width or COLUMN)
-    return Figure(partial(table_sheet, content, theme), record, width or PAGE)
+        figure = of_component(component, data_of(pane, content, theme), record, width)
+    elif isinstance(content, AnyChart):
+        figure = Figure(partial(sheet, content, theme), record, width or COLUMN)
+    else:
+        figure = Figure(partial(table_sheet, content, theme), record, width or PAGE)
+    picture = name if shown.can_be_made_again else None
+    return replace(figure, picture=picture, theme=theme.name, numbers=partial(_numbers, pane))
 
 
 def data_of(pane: Pane, content: PictureAt, theme: Theme) -> bytes:
@@ -79,9 +76,7 @@ def _pane_of(pane: Pane, shown: Exhibit) -> Pane:
     return pane if shown.about == "text" else replace(pane, shown=None)
 
 
-def numbers_of(pane: Pane, shown: Exhibit) -> dict[str, bytes]:
-    """By the names of files, what was recorded: more than a figure shows."""
-    pane = _pane_of(pane, shown)
+def _numbers(pane: Pane) -> dict[str, bytes]:
     if pane.shown is None or not pane.recording.attentions:
         return {}
     return {"recording.npz": recording_npz(pane.recording)}

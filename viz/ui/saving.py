@@ -18,7 +18,7 @@ from viz.state.state import current_theme
 from viz.talks.collecting import add_button
 from viz.theme import Theme
 from viz.ui.controls import choose_one
-from viz.ui.printing import figure_of, numbers_of
+from viz.ui.printing import figure_of
 
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
 """Said of tables."""
@@ -77,7 +77,7 @@ def _save_figure(pane: Pane, shown: Exhibit, name: str, width: float, key: str) 
     download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
     download(
         "Figure as ZIP",
-        lambda: crate(figure_of(pane, shown, name=name), width, numbers_of(pane, shown)),
+        lambda: crate(figure_of(pane, shown, name=name), width),
         f"{file}.zip",
         "A crate of the figure, its numbers, and all that makes it again",
         f"zip {key}",

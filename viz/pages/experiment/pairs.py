@@ -42,17 +42,17 @@ def pairs(pane: Pane, n: int) -> None:
     """The pairs of the n heads that are worth most."""
     work = grow(HeadPairs(pane.answer.request, n), lambda known: _table(known, pane))
     if work.is_whole and work.latest is not None:
-        for_a_paper(pane, {"pairs": _shown(work.latest, pane)}, "paper pairs")
+        for_a_paper(pane, {"pairs": _exhibit(work.latest, pane)}, "paper pairs")
 
 
 def pairs_exhibits(pane: Pane, n: int) -> dict[str, Exhibit]:
     """What can be taken along of the pairs of n heads, each of which is tried first."""
     if n not in NUMBERS:
         return {}
-    return {"pairs": _shown(finish(HeadPairs(pane.answer.request, n)), pane)}
+    return {"pairs": _exhibit(finish(HeadPairs(pane.answer.request, n)), pane)}
 
 
-def _shown(known: Synergy, pane: Pane) -> Exhibit:
+def _exhibit(known: Synergy, pane: Pane) -> Exhibit:
     return Exhibit("Pairs of heads (ablation)", pairs_table(_rows(known, pane)), SAYS)
 
 
@@ -73,4 +73,4 @@ def _rows(known: Synergy, pane: Pane) -> list[PairOff]:
 
 def _table(known: Synergy, pane: Pane) -> None:
     st.caption(SAYS)
-    show(_shown(known, pane), "pairs")
+    show(_exhibit(known, pane), "pairs")

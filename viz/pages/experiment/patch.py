@@ -85,7 +85,7 @@ def _example(checkpoint: Checkpoint) -> None:
 
 def _effects(known: Patching, pane: Pane) -> None:
     st.markdown(_said(known, pane))
-    show(_shown(known, pane), "patches")
+    show(_exhibit(known, pane), "patches")
 
 
 def patch_exhibits(pane: Pane) -> dict[str, Exhibit]:
@@ -94,10 +94,10 @@ def patch_exhibits(pane: Pane) -> dict[str, Exhibit]:
     if not other:
         return {}
     known = finish(Patches(pane.answer.request, other))
-    return {"patches": _shown(known, pane)}
+    return {"patches": _exhibit(known, pane)}
 
 
-def _shown(known: Patching, pane: Pane) -> Exhibit:
+def _exhibit(known: Patching, pane: Pane) -> Exhibit:
     a, b = map(_word, known.pair.names)
     other = pane.screen.of(ExperimentFields).patch_from
     said = f"Effects of states and heads of “{other}”, each put into this sentence"
@@ -238,7 +238,7 @@ def _below(known: Patching | None, pane: Pane) -> None:
                 "headscope-patches.csv",
                 "Every patch that was tried, with its effect",
             )
-            for_a_paper(pane, {"patches": _shown(known, pane)}, "paper patches")
+            for_a_paper(pane, {"patches": _exhibit(known, pane)}, "paper patches")
 
 
 def _tokens(pane: Pane, other: str) -> None:

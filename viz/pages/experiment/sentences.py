@@ -50,7 +50,7 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     study = HeadsOverSentences.of(pane.answer.request, sentences)
     work = grow(study, lambda lines: _means(lines, pane, kinds, sort))
     if work.is_whole and work.latest:
-        shown = _shown(work.latest, pane, kinds, sort)
+        shown = _exhibit(work.latest, pane, kinds, sort)
         for_a_paper(pane, {"means": shown}, "paper means")
     n_left = len(sentences) - n_done(work.latest or [])
     if work.is_whole and n_left:
@@ -61,7 +61,7 @@ def sentences_exhibits(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str,
     """What can be taken along of the means, once each sentence is swept. Raises Refusal."""
     sentences = sentences_of(_text_of(pane)[1])
     lines = finish(HeadsOverSentences.of(pane.answer.request, sentences))
-    return {"means": _shown(lines, pane, kinds, sort)}
+    return {"means": _exhibit(lines, pane, kinds, sort)}
 
 
 def _text_of(pane: Pane) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def _text_of(pane: Pane) -> tuple[str, str]:
     return examples, examples if said is None else said
 
 
-def _shown(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
+def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
     return Exhibit(
         "Heads over sentences (ablation)",
         means_table(_rows(lines, pane, kinds, sort)),
@@ -115,7 +115,7 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
 
 def _means(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> None:
     st.caption(SAYS)
-    show(_shown(lines, pane, kinds, sort), "means")
+    show(_exhibit(lines, pane, kinds, sort), "means")
     download(
         "Sentences as CSV",
         lambda: as_csv(lines),

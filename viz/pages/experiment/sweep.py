@@ -63,7 +63,7 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
 
     grow(study, draw)
     if latest is not None and is_measured:
-        for_a_paper(pane, {"sweep": _shown(latest, pane, words, kinds, sort)}, "paper sweep")
+        for_a_paper(pane, {"sweep": _exhibit(latest, pane, words, kinds, sort)}, "paper sweep")
     if latest is not None and is_measured and n_paired:
         pairs(pane, n_paired)
 
@@ -93,7 +93,7 @@ def sweep_exhibits(pane: Pane) -> dict[str, Exhibit]:
     if own.sweep_over == "sentences":
         return sentences_exhibits(pane, kinds, sort)
     known = finish(HeadAblation(pane.answer.request))
-    found = {"sweep": _shown(known, pane, words, kinds, sort)}
+    found = {"sweep": _exhibit(known, pane, words, kinds, sort)}
     return found | pairs_exhibits(pane, own.sweep_pairs)
 
 
@@ -122,7 +122,7 @@ def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
 def _grid(
     known: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> None:
-    show(_shown(known, pane, words, kinds, sort), "sweep")
+    show(_exhibit(known, pane, words, kinds, sort), "sweep")
     if known.sweep.refused:
         n = len(known.sweep.refused)
         st.caption(literal(f"{n} heads cannot be switched off: {known.sweep.refused[0]}"))
@@ -135,7 +135,7 @@ def _grid(
     )
 
 
-def _shown(
+def _exhibit(
     known: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> Exhibit:
     rows = _rows(known, pane, kinds, sort)

@@ -93,9 +93,9 @@ def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
     pair = _pair(pane, plain)
     found = finish(pair)
     pane = replace(pane, opens_at=_first(pane, found))
-    shown = {"position-dependence": _shown_heads(pane, found)}
+    shown = {"position-dependence": _dependence(pane, found)}
     with suppress(InputError):  # of some heads there is nothing to average
-        shown["offsets"] = _shown_offsets(pane, pair)
+        shown["offsets"] = _by_offset(pane, pair)
     below = {name: replace(it, is_main=False) for name, it in terms_exhibits(pane).items()}
     return shown | below
 
@@ -131,7 +131,7 @@ def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
     return Selection(kind, 0, head)
 
 
-def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
+def _dependence(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
     said = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
     says = f"How far {said} each head's rows, mean over its queries; both runs read the same output"
     return Exhibit(
@@ -144,7 +144,7 @@ def _shown_heads(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
 
 def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
     st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
-    shown = _shown_heads(pane, found)
+    shown = _dependence(pane, found)
     show(shown, "dependence")
     st.markdown(_most(pane.recording, found))
     rows = _rows(found)
@@ -218,7 +218,7 @@ def _most(recording: Recording, found: Mapping[str, Tensor]) -> str:
     )
 
 
-def _shown_offsets(pane: Pane, pair: Pair) -> Exhibit:
+def _by_offset(pane: Pane, pair: Pair) -> Exhibit:
     """Raises InputError where there is nothing to average."""
     kind, layer, head = _place(pane.selection)
     title = _name(pane.recording, kind, layer, head)
@@ -234,7 +234,7 @@ def _shown_offsets(pane: Pane, pair: Pair) -> Exhibit:
 def _offsets(pane: Pane, pair: Pair) -> None:
     kind, layer, head = _place(pane.selection)
     try:
-        shown = _shown_offsets(pane, pair)
+        shown = _by_offset(pane, pair)
     except InputError as error:
         st.caption(literal(str(error)))
         return

@@ -79,7 +79,7 @@ def terms(pane: Pane) -> None:
         return
     if found is None:
         return
-    shown = _shown(pane, found, _choose_cell(pane))
+    shown = _exhibit(pane, found, _choose_cell(pane))
     show(shown, "score")
     st.caption(literal(shown.says))
     for_a_paper(pane, {"score": shown}, "paper score")
@@ -90,12 +90,12 @@ def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
     if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
         return {}
     try:
-        return {"score": _shown(pane, finish(_terms(pane)), _cell(pane))}
+        return {"score": _exhibit(pane, finish(_terms(pane)), _cell(pane))}
     except NoTerms:
         return {}
 
 
-def _shown(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
+def _exhibit(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
     query, key = cell
     attention = pane.selection.attention(pane.recording)
     named = {

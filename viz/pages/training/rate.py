@@ -38,7 +38,7 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
         _choose("warmup", own.warmup)
         log_steps(own)
     curves = _curves(pane)
-    with show_with_files(pane, _shown(curves, own.log), "learning-rate"):
+    with show_with_files(pane, _exhibit(curves, own.log), "learning-rate"):
         download(
             "Rates as CSV",
             lambda: rows_csv(_points([curve for curve in curves if curve])),
@@ -50,10 +50,10 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
 
 def rate_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """What can be taken along."""
-    return {"learning-rate": _shown(_curves(pane), pane.screen.of(TrainingFields).log)}
+    return {"learning-rate": _exhibit(_curves(pane), pane.screen.of(TrainingFields).log)}
 
 
-def _shown(curves: Curves, log: bool) -> Exhibit:
+def _exhibit(curves: Curves, log: bool) -> Exhibit:
     paper, own, recorded = curves
     return Exhibit(
         "Learning rate",
