@@ -15,11 +15,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.training.history import Snapshot, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watching
-from viz.components.snapshot_player.snapshot_player import (
-    MAX_CELLS,
-    SnapshotPlayer,
-    snapshot_player,
-)
+from viz.components.snapshot_player.snapshot_player import MAX_CELLS, SnapshotPlayer
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
@@ -30,12 +26,13 @@ from viz.run.request import Answer, Request, answer, version_of
 from viz.run.study import Study
 from viz.run.work import finish
 from viz.state.note import note, warn
-from viz.state.opened import caption_of, title
+from viz.state.opened import title
 from viz.state.page import Pane
-from viz.state.state import change, current_theme
+from viz.state.state import change
 from viz.ui.controls import choose_one
 from viz.ui.progress import whole
 from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show
 
 METRIC = "entropy"
 HOW_KEPT = (
@@ -111,7 +108,9 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     if len(course.steps) < 2:
         note("Fewer than two snapshots can be shown.")
         return
-    _player(pane, study, course, metric)
+    exhibit = _exhibit(pane, study, course, metric)
+    _say_damaged(pane.checkpoint.path)
+    show(exhibit, "heads")
     st.caption(_explain(course, metric))
     with st.container(horizontal=True):
         download(
@@ -120,7 +119,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
             "headscope-heads-over-steps.csv",
             "Every metric of every head at every snapshot",
         )
-        for_a_paper(pane, {"heads": _shown(pane, study, course, metric)}, "paper heads")
+        for_a_paper(pane, {"heads": exhibit}, "paper heads")
 
 
 def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
@@ -133,45 +132,30 @@ def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
     metrics = metrics_of(pane.selection.attention(pane.recording))
     usual = METRIC if METRIC in metrics else next(iter(metrics))
     metric = metrics.get(pane.screen.of(TrainingFields).metric or usual, metrics[usual])
-    return {"heads": _shown(pane, study, course, metric)} if len(course.steps) > 1 else {}
+    return {"heads": _exhibit(pane, study, course, metric)} if len(course.steps) > 1 else {}
 
 
-def _shown(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> Exhibit:
-    player, place = SnapshotPlayer(pane.selection, metric.name), _place(pane, course.steps)
-    packed = partial(finish, PackedCourse(study, player))
-    content = PictureAt(player, {"place": place}, payload=packed)
-    return Exhibit(player.title, content, player.says(course, place))
-
-
-def _place(pane: Pane, steps: Sequence[int]) -> int:
-    """The snapshot nearest to the one that is asked for; else the last."""
-    said = pane.screen.of(TrainingFields).snapshot
-    step = steps[-1] if said is None else min(steps, key=lambda each: abs(each - said))
-    return list(steps).index(step)
-
-
-def _player(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> None:
-    steps, said = course.steps, pane.screen.of(TrainingFields).snapshot
-    place = _place(pane, steps)
-    if said not in (None, steps[place]):
-        note(
-            f"There is no snapshot of step {said:,d} here: that of step {steps[place]:,d} is shown."
-        )
-    player = SnapshotPlayer(pane.selection, metric.name)
-    _say_damaged(pane.checkpoint.path)
-    payload = finish(PackedCourse(study, player))
+def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> Exhibit:
+    """The player at the snapshot that is nearest to the one that is asked for; else at the last."""
+    steps, asked = course.steps, pane.screen.of(TrainingFields).snapshot
+    step = steps[-1] if asked is None else min(steps, key=lambda each: abs(each - asked))
+    place, player = list(steps).index(step), SnapshotPlayer(pane.selection, metric.name)
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
         change(snapshot=None if chosen == steps[-1] else chosen)
 
-    snapshot_player(
-        player.data(payload, current_theme(), place=place),
-        "snapshots",
-        caption_of(pane.answer.request, player.title),
-        on_place=move,
-        on_head=lambda place: change(layer=place[0], head=place[1]),
+    content = PictureAt(
+        player,
+        {"place": place},
+        on={"place": move, "head": lambda place: change(layer=place[0], head=place[1])},
+        key="snapshots",
+        payload=partial(finish, PackedCourse(study, player)),
     )
+    other = ""
+    if asked not in (None, step):
+        other = f"There is no snapshot of step {asked:,d} here: that of step {step:,d} is shown."
+    return Exhibit(player.title, content, player.says(course, place), note=other, pane=pane)
 
 
 def _choose_metric(pane: Pane) -> Metric:
