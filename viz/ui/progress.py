@@ -188,7 +188,8 @@ def _say_how_far(now: Follower[Any], place: DeltaGenerator) -> None:
 def _say_stopped(now: Follower[Any]) -> None:
     work, text = now.work, "Nothing is known yet: it was stopped."
     if work.latest is not None:
-        text = "Stopped: {:d} of {:d} are done.".format(*work.study.progress(work.latest))
+        n_done, n_all = work.study.progress(work.latest)
+        text = f"Stopped: {n_done:d} of {n_all:d} are done."
     st.caption(f"{text} {literal(now.why)}", width="content")
     look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
     st.button("Go on", on_click=_go_on, args=(now,), **look)
