@@ -91,7 +91,7 @@ def used_masks(
     lengths = [max(map(len, rows)) for rows in zip(*(each.inputs for each in passes), strict=True)]
     pad = max(0, checkpoint.config.pad_id)  # -1 stands for none
     textbook = batch_masks([each.attentions[kind] for each in recordings], pad_token(checkpoint))
-    found = []
+    result = []
     for masks, forced in zip(textbook, passes, strict=True):
         inputs: list[Ids] = [
             [*ids, *[pad] * (length - len(ids))]
@@ -107,8 +107,8 @@ def used_masks(
             return None
         first = open_cells[0][0]
         varies = any(not torch.equal(each, first.expand_as(each)) for each in open_cells)
-        found.append(replace(told_apart(masks, first), varies=varies))
-    return found
+        result.append(replace(told_apart(masks, first), varies=varies))
+    return result
 
 
 def told_apart(textbook: SentenceMasks, allowed: Tensor) -> SentenceMasks:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.refusal import Refusal
 
 NormOrder = Literal["post", "pre", "sublayer"]
@@ -125,8 +125,8 @@ class ModelConfig:
 
     def _require_choice(self, name: str, choices: tuple[str, ...]) -> None:
         if getattr(self, name) not in choices:
-            known = ", ".join(choices)
-            raise ConfigError(f"{name} must be one of {known}, not {getattr(self, name)!r:.40}.")
+            names = ", ".join(choices)
+            raise ConfigError(f"{name} must be one of {names}, not {getattr(self, name)!r:.40}.")
 
     def _require_fit(self) -> None:
         """Sizes that must go together."""
@@ -177,10 +177,10 @@ class ModelConfig:
         """Build from JSON values; raises ConfigError on a name or a value that does not belong."""
         if not isinstance(values, dict):
             raise ConfigError(f"fields with their values are needed, not {values!r:.40}.")
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(values) - known)
+        names = {field.name for field in fields(cls)}
+        unknown = sorted(set(values) - names)
         if unknown:
-            raise ConfigError(f"unknown fields {listed(unknown, NAMED)}.")
+            raise ConfigError(f"unknown fields {some_of(unknown, NAMED)}.")
         classes = values.get("classes", ())
         if not isinstance(classes, (list, tuple)) or not all(isinstance(c, str) for c in classes):
             raise ConfigError(f"classes must be a list of names, not {classes!r:.40}.")

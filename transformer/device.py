@@ -57,12 +57,12 @@ def inference_dtype(device: torch.device) -> torch.dtype:
 
     HEADSCOPE_PRECISION, float16 or float32, says another one. Raises DeviceError.
     """
-    said = os.environ.get(PRECISION)
-    if said is None:
+    setting = os.environ.get(PRECISION)
+    if setting is None:
         return torch.float16 if device.type == "cuda" else torch.float32
-    if said not in _PRECISIONS:
-        raise DeviceError(f"{PRECISION} must be float16 or float32, not {quoted(said)}.")
-    return _PRECISIONS[said]
+    if setting not in _PRECISIONS:
+        raise DeviceError(f"{PRECISION} must be float16 or float32, not {quoted(setting)}.")
+    return _PRECISIONS[setting]
 
 
 @contextmanager
@@ -71,11 +71,11 @@ def device_trouble() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        found = device_error(error)
-        if found is None or found is error:
+        trouble = device_error(error)
+        if trouble is None or trouble is error:
             raise
         free(error)
-        raise found from error
+        raise trouble from error
 
 
 def device_error(error: BaseException) -> DeviceError | None:
@@ -83,19 +83,19 @@ def device_error(error: BaseException) -> DeviceError | None:
     for each in _chain(error):
         if isinstance(each, DeviceError):
             return each
-        said = str(each)
+        message = str(each)
         if isinstance(each, torch.OutOfMemoryError) or (
-            isinstance(each, RuntimeError) and _NO_MEMORY.search(said)
+            isinstance(each, RuntimeError) and _NO_MEMORY.search(message)
         ):
-            where = "This machine" if "DefaultCPUAllocator" in said else "The GPU"
+            where = "This machine" if "DefaultCPUAllocator" in message else "The GPU"
             return OutOfMemory(
                 f"{where} has too little memory for this, and what it took is free again: a "
                 "shorter text, a smaller beam or a smaller checkpoint needs less."
             )
         if isinstance(each, torch.AcceleratorError) or (
-            isinstance(each, RuntimeError) and _LOST.match(said)
+            isinstance(each, RuntimeError) and _LOST.match(message)
         ):
-            why = said.partition("\n")[0].partition("error: ")[2] or said.partition("\n")[0]
+            why = message.partition("\n")[0].partition("error: ")[2] or message.partition("\n")[0]
             return LostDevice(
                 f"The GPU does not answer any more ({why[:120].rstrip('. ')}): the program must "
                 "be started again, or run on the CPU."

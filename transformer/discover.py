@@ -13,9 +13,9 @@ def discover(package: str, constant: str) -> dict[str, Any]:
     >>> {"decoder_only", "encoder_decoder"} <= set(discover("transformer.models", "FAMILY"))
     True
     """
-    found = {}
+    result = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         declared = getattr(importlib.import_module(f"{package}.{module.name}"), constant, None)
         if declared is not None:
-            found[declared.name] = declared
-    return dict(sorted(found.items()))
+            result[declared.name] = declared
+    return dict(sorted(result.items()))

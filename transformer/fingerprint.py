@@ -15,11 +15,11 @@ def fingerprint(path: Path) -> str:
 
     Empty where nothing is on disk, as of a module of one's own. Raises CheckpointError.
     """
-    found = [each for each in format_of(path).files(path) if each.is_file()]
-    if not found:
+    files = [each for each in format_of(path).files(path) if each.is_file()]
+    if not files:
         return ""
     total = hashlib.sha256()
-    for file in sorted(found, key=lambda each: each.name):
+    for file in sorted(files, key=lambda each: each.name):
         try:
             total.update(f"{file.name}\n{_digest(file)}\n".encode())
         except OSError as error:
@@ -28,8 +28,8 @@ def fingerprint(path: Path) -> str:
 
 
 def _digest(file: Path) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with file.open("rb") as stream:
         while chunk := stream.read(CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
+            digest.update(chunk)
+    return digest.hexdigest()

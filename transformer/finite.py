@@ -34,7 +34,7 @@ def not_finite(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> NotFinite:
     first: list[str] = []
 
     def watch(name: str) -> object:
-        def look(module: nn.Module, given: object, output: object) -> None:
+        def look(module: nn.Module, value: object, output: object) -> None:
             tensors = [output] if isinstance(output, Tensor) else []
             if not first and any(_is_broken(each) for each in tensors):
                 first.append(name)

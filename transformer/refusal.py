@@ -13,10 +13,10 @@ def quoted(value: object, longest: int = 60) -> str:
     ("'beam'", '7', "'aaaaaaa…")
     """
     try:
-        shown = repr(value)
+        text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
-        shown = "a number of thousands of digits"
-    return shown if len(shown) <= longest else f"{shown[:longest]}…"
+        text = "a number of thousands of digits"
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 class Refusal(Exception):
@@ -26,9 +26,9 @@ class Refusal(Exception):
     of any length: a message keeps its beginning and its end.
     """
 
-    def __init__(self, said: str) -> None:
+    def __init__(self, message: str) -> None:
         # A name from a file may hold what ends a line, steers a terminal, or is half a character.
-        said = visible(said)
-        if len(said) > LONGEST:
-            said = f"{said[: LONGEST * 2 // 3]} … {said[-LONGEST // 3 :]}"
-        super().__init__(said)
+        message = visible(message)
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST * 2 // 3]} … {message[-LONGEST // 3 :]}"
+        super().__init__(message)

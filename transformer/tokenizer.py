@@ -9,8 +9,8 @@ from typing import Literal, Protocol, Self
 
 import sentencepiece
 
-from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
+from transformer.files.weights import Misfit
 from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
 
@@ -196,9 +196,9 @@ class IdTokenizer:
         self.vocab_size, self.advice = vocab_size, advice
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        said = "This checkpoint has no vocabulary, so it reads token ids, from 0 to"
+        message = "This checkpoint has no vocabulary, so it reads token ids, from 0 to"
         ids = range(self.vocab_size)
-        return _numbers(text, ids, f"{said} {self.vocab_size - 1}", self.advice)
+        return _numbers(text, ids, f"{message} {self.vocab_size - 1}", self.advice)
 
     def decode(self, ids: Sequence[int]) -> str:
         return " ".join(str(int(id)) for id in ids)
@@ -220,8 +220,8 @@ class NumberTokenizer(IdTokenizer):
     kind = "numbers"
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        said = f"This model copies numbers from 2 to {self.vocab_size - 1}, written with spaces"
-        return _numbers(text, range(2, self.vocab_size), f"{said} between them")
+        message = f"This model copies numbers from 2 to {self.vocab_size - 1}, written with spaces"
+        return _numbers(text, range(2, self.vocab_size), f"{message} between them")
 
     def decode(self, ids: Sequence[int]) -> str:
         return super().decode([id for id in ids if id > 1])
@@ -230,12 +230,12 @@ class NumberTokenizer(IdTokenizer):
         return Token(id, ("<pad>", "<s>")[id] if id < 2 else str(id), special=id < 2)
 
 
-def _numbers(text: str, known: range, said: str, advice: str = "") -> list[int]:
+def _numbers(text: str, allowed: range, message: str, advice: str = "") -> list[int]:
     """The numbers that a text is written in. Raises TokenizerError for a word that is none."""
     words = text.replace(",", " ").split()
     for word in words:
-        if not (word.isascii() and word.isdigit() and int(word[:9]) in known):
-            refusal = f"{said}; “{word[:40]}” is not one of them. {advice}"
+        if not (word.isascii() and word.isdigit() and int(word[:9]) in allowed):
+            refusal = f"{message}; “{word[:40]}” is not one of them. {advice}"
             raise TokenizerError(refusal.strip())
     return [int(word) for word in words]
 

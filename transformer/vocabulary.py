@@ -74,12 +74,12 @@ class VocabularyTokenizer:
 
     def split(self, text: str) -> list[int]:
         """The ids of a text without special tokens around it. Raises TokenizerError."""
-        found = text.split() if self.splits == "words" else list(text)
-        unknown = next((piece for piece in found if piece not in self.ids), None)
+        parts = text.split() if self.splits == "words" else list(text)
+        unknown = next((piece for piece in parts if piece not in self.ids), None)
         if unknown is not None and self.unknown is None:
             what = "word" if self.splits == "words" else "character"
             raise TokenizerError(f"This model has never seen the {what} “{unknown[:40]}”.")
-        return [self.ids.get(piece, self.unknown or 0) for piece in found]
+        return [self.ids.get(piece, self.unknown or 0) for piece in parts]
 
     def save(self, folder: Path) -> None:
         write_whole(folder / "vocab.json", json.dumps(self.ids, ensure_ascii=False).encode())

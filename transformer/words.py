@@ -81,8 +81,8 @@ def text_words(text: str) -> list[str]:
     >>> text_words("He didn't pay 3.50!")
     ['He', "didn't", 'pay', '3.50', '!']
     """
-    found = (text[m.start() : m.end()].strip() for m in _WORD.finditer(_classes(text)))
-    return [word for word in found if word]
+    parts = (text[m.start() : m.end()].strip() for m in _WORD.finditer(_classes(text)))
+    return [word for word in parts if word]
 
 
 def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:

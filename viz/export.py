@@ -104,7 +104,7 @@ def sweep_csv(found: Sweep, written: Mapping[Edit, str]) -> bytes:
     log_prob is without the edit, change what the edit adds to it. written: the output with each
     edit, as far as it is known.
     """
-    words = found.known.classes or [token.piece for token in found.target]
+    words = found.output.classes or [token.piece for token in found.target]
     plain = found.log_probs.tolist()
     return csv_bytes(
         ("edit", "position", "piece", "log_prob", "change", "written"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
 from viz.exhibits.exhibit import Exhibit
@@ -60,7 +60,7 @@ def _screen(address: str) -> Screen:
     """What a person typed may have a slip in it: a figure of something else would be drawn."""
     said = parts_of(address)
     if wrong := unread(said):
-        raise FigureError(f"The address says {listed(wrong, 3)}, which cannot be read.")
+        raise FigureError(f"The address says {some_of(wrong, 3)}, which cannot be read.")
     return parse(said)
 
 

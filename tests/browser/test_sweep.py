@@ -61,7 +61,7 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     checkpoint = load_checkpoint("checkpoints/sentiment")
     found = sweep(checkpoint, checkpoint.about.examples[0])
     best = found.best_edited[:, 0].tolist()
-    said = ["the same class" if it == found.best else found.known.classes[it] for it in best]
+    said = ["the same class" if it == found.best else found.output.classes[it] for it in best]
     expect(page.locator(".data td.text")).to_contain_text(said)
     expect(page.locator(".data td.text:not(:empty)")).to_have_count(4)
 

@@ -33,8 +33,8 @@ class Ablation:
     @property
     def plain(self) -> list[str]:
         """The words without an edit, with which those that are written again are compared."""
-        if self.sweep.known.classes:
-            return [self.sweep.known.classes[int(self.sweep.best)]]
+        if self.sweep.output.classes:
+            return [self.sweep.output.classes[int(self.sweep.best)]]
         return words_of(self.sweep.target)
 
 
@@ -42,30 +42,30 @@ def ablating(
     checkpoint: Checkpoint,
     text: str,
     target: Sequence[Token] | None = None,
-    known: Ablation | None = None,
+    ablation: Ablation | None = None,
     on_step: Callable[[], object] | None = None,
     **options: Any,
 ) -> Iterator[Ablation]:
     """Measure the words' log-probabilities with every head off, then write each output again.
 
     Heads whose words lose most are written first. target: the output; None where the model only
-    reads. known: what was tried before. on_step: called before each step of a decoding. options:
+    reads. ablation: what was tried before. on_step: called before each step of a decoding. options:
     of `decode`, whose method they name. Raises Refusal.
     """
-    if known is None or not known.is_measured:
+    if ablation is None or not ablation.is_measured:
         for sweep in sweeping(checkpoint, text, target):
-            known = Ablation(sweep)
-            yield known
-    assert known is not None
-    for row in known.sweep.totals.argsort().tolist():
-        edit = known.sweep.edits[row]
-        if edit in known.written:
+            ablation = Ablation(sweep)
+            yield ablation
+    assert ablation is not None
+    for row in ablation.sweep.totals.argsort().tolist():
+        edit = ablation.sweep.edits[row]
+        if edit in ablation.written:
             continue
         words: tuple[str, ...]
         if target is None:
-            words = (known.sweep.known.classes[int(known.sweep.best_edited[row])],)
+            words = (ablation.sweep.output.classes[int(ablation.sweep.best_edited[row])],)
         else:
             again = decode(checkpoint, text, edits=(edit,), on_step=on_step, **options)
             words = tuple(words_of(again.target))
-        known = replace(known, written={**known.written, edit: words})
-        yield known
+        ablation = replace(ablation, written={**ablation.written, edit: words})
+        yield ablation

@@ -36,12 +36,12 @@ class AlignedPair:
     """The sure ones among them."""
 
 
-def error_rate(found: Iterable[Iterable[Link]], gold: Iterable[AlignedPair]) -> float:
+def error_rate(alignments: Iterable[Iterable[Link]], gold: Iterable[AlignedPair]) -> float:
     """Alignment error rate in percent over all pairs together, 0 is best (Och and Ney 2003):
     1 - (|A and S| + |A and P|) / (|A| + |S|), found A, sure S, possible P with S among them.
     """
     right = total = 0
-    for links, pair in zip(found, gold, strict=True):
+    for links, pair in zip(alignments, gold, strict=True):
         unique = set(links)
         right += len(unique & pair.sure) + len(unique & pair.possible)
         total += len(unique) + len(pair.sure)
@@ -85,9 +85,9 @@ def links_of(
     rows, columns: the target word of each row and the source word of each column, None for none.
     """
     n_target, n_source = (1 + max(w for w in side if w is not None) for side in (rows, columns))
-    given = values.double() @ _members(columns, n_source + 1)  # [N, Q, words and none]
+    shares = values.double() @ _members(columns, n_source + 1)  # [N, Q, words and none]
     of_row = _members(rows, n_target + 1)[:, :-1]
-    means = (of_row / of_row.sum(0)).mT @ given  # [N, target words, source words and none]
+    means = (of_row / of_row.sum(0)).mT @ shares  # [N, target words, source words and none]
     return [
         frozenset((i, j) for j, i in enumerate(chosen) if i < n_source)
         for chosen in means.argmax(-1).tolist()

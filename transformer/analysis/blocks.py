@@ -18,11 +18,11 @@ def maxima(values: Tensor, block: Block) -> Tensor:
         if size == 1:
             continue
         whole = n - n % size
-        found = values.narrow(axis, 0, whole).unflatten(axis, (-1, size)).amax(axis + 1)
+        largest = values.narrow(axis, 0, whole).unflatten(axis, (-1, size)).amax(axis + 1)
         if whole < n:
             rest = values.narrow(axis, whole, n - whole).amax(axis, keepdim=True)
-            found = torch.cat([found, rest], axis)
-        values = found
+            largest = torch.cat([largest, rest], axis)
+        values = largest
     return values
 
 
@@ -43,9 +43,9 @@ def located(
     sizes = (values.abs() if signed else values).masked_fill(~allowed, -torch.inf)
     largest, at = F.max_pool2d(sizes, block, ceil_mode=True, return_indices=True)
     row, column = at // values.size(2), at % values.size(2)
-    found = values.flatten(1).gather(1, at.flatten(1)).view_as(largest)
+    result = values.flatten(1).gather(1, at.flatten(1)).view_as(largest)
     places = row % block[0] * block[1] + column % block[1]
-    return found.masked_fill(largest == -torch.inf, torch.nan), places
+    return result.masked_fill(largest == -torch.inf, torch.nan), places
 
 
 def block_within(n_rows: int, n_columns: int, most: int, side: int | None = None) -> Block:

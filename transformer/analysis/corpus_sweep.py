@@ -64,11 +64,11 @@ def sweep_sentences(
         singles.sort(key=lambda line: line.sentence)
         yield [*singles, *pairs]
     wanted = [each.edits for each in strongest(worths(singles), n_pairs_of)]
-    asked = {" ".join(two) for two in combinations(wanted, 2)}
-    pairs = _of_pairs(pairs, asked)
+    wanted_pairs = {" ".join(two) for two in combinations(wanted, 2)}
+    pairs = _of_pairs(pairs, wanted_pairs)
     there = {line.sentence for line in pairs}
     for number in dict.fromkeys(line.sentence for line in singles):
-        if asked and number not in there:
+        if wanted_pairs and number not in there:
             pairs += _pairs(checkpoint, number, sentences[number], wanted, singles)
             pairs.sort(key=lambda line: line.sentence)
             yield [*singles, *pairs]
@@ -83,25 +83,25 @@ def worths(lines: Iterable[Line]) -> list[Worth]:
     alike: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for edits, each in of.items():
         alike[tuple(line.sentence for line in each)].append(edits)
-    found: dict[str, Worth] = {}
+    result: dict[str, Worth] = {}
     for numbers, together in alike.items():
         rows = [[_value(line) for line in of[edits]] for edits in together]
-        known = interval(torch.tensor(rows, dtype=torch.float64).T)
-        bounds = zip(known.low.tolist(), known.high.tolist(), strict=True)
-        for edits, mean, (low, high) in zip(together, known.mean.tolist(), bounds, strict=True):
+        estimate = interval(torch.tensor(rows, dtype=torch.float64).T)
+        bounds = zip(estimate.low.tolist(), estimate.high.tolist(), strict=True)
+        for edits, mean, (low, high) in zip(together, estimate.mean.tolist(), bounds, strict=True):
             share = sum(line.n_other > 0 for line in of[edits]) / len(numbers)
             low, high = (low, high) if len(numbers) > 1 else (None, None)
-            found[edits] = Worth(edits, len(numbers), mean, low, high, share)
-    return [found[edits] for edits in of]
+            result[edits] = Worth(edits, len(numbers), mean, low, high, share)
+    return [result[edits] for edits in of]
 
 
 def _value(line: Line) -> float:
     return line.change if line.synergy is None else line.synergy
 
 
-def strongest(known: Sequence[Worth], n: int) -> list[Worth]:
+def strongest(worths: Sequence[Worth], n: int) -> list[Worth]:
     """Those whose mean is furthest from 0, up or down, the first first."""
-    return sorted(known, key=lambda worth: -abs(worth.mean))[:n]
+    return sorted(worths, key=lambda worth: -abs(worth.mean))[:n]
 
 
 def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
@@ -113,48 +113,48 @@ def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | No
 
 def _singles(checkpoint: Checkpoint, number: int, source: str) -> list[Line]:
     target = judged_target(checkpoint, source)
-    found = sweep(checkpoint, source, target)
-    totals, others = found.totals.tolist(), (found.best_edited != found.best).sum(-1).tolist()
-    n_words = 1 if found.known.classes else len(found.target)
-    said = (number, source, _written(checkpoint, found), n_words)
+    singles = sweep(checkpoint, source, target)
+    totals, others = singles.totals.tolist(), (singles.best_edited != singles.best).sum(-1).tolist()
+    n_words = 1 if singles.output.classes else len(singles.target)
+    start = (number, source, _output_text(checkpoint, singles), n_words)
     return [
-        Line(*said, _log_prob(found), str(edit), rounded(change), n_other)
-        for edit, change, n_other in zip(found.edits, totals, others, strict=True)
+        Line(*start, _log_prob(singles), str(edit), rounded(change), n_other)
+        for edit, change, n_other in zip(singles.edits, totals, others, strict=True)
     ]
 
 
-def _written(checkpoint: Checkpoint, found: Sweep) -> str:
-    if found.known.classes:
-        return found.known.classes[int(found.best)]
-    return checkpoint.tokenizer.decode([token.id for token in found.target])
+def _output_text(checkpoint: Checkpoint, sweep: Sweep) -> str:
+    if sweep.output.classes:
+        return sweep.output.classes[int(sweep.best)]
+    return checkpoint.tokenizer.decode([token.id for token in sweep.target])
 
 
 def _pairs(
     checkpoint: Checkpoint, number: int, source: str, wanted: Sequence[str], singles: Sequence[Line]
 ) -> list[Line]:
     target = judged_target(checkpoint, source)
-    found = sweep(checkpoint, source, target, wanted)
-    if len(found.edits) < len(wanted):
+    result = sweep(checkpoint, source, target, wanted)
+    if len(result.edits) < len(wanted):
         return []
-    *_, tried = pairs_of(checkpoint, found, range(len(wanted)))
+    *_, tried = pairs_of(checkpoint, result, range(len(wanted)))
     own = {line.edits: line for line in singles if line.sentence == number}
     some = own[wanted[0]]
     lines = []
     changes, others = tried.together.tolist(), tried.n_other.tolist()
     for two, change, n_other in zip(tried.pairs, changes, others, strict=True):
         synergy = rounded(change) - sum(own[str(edit)].change for edit in two)
-        said = (number, source, some.written, some.n_words, some.log_prob, " ".join(map(str, two)))
-        lines.append(Line(*said, rounded(change), n_other, rounded(synergy)))
+        start = (number, source, some.written, some.n_words, some.log_prob, " ".join(map(str, two)))
+        lines.append(Line(*start, rounded(change), n_other, rounded(synergy)))
     return lines
 
 
-def _of_pairs(pairs: Sequence[Line], asked: set[str]) -> list[Line]:
+def _of_pairs(pairs: Sequence[Line], wanted: set[str]) -> list[Line]:
     """Those of sentences that have every pair that is asked for, and none besides."""
     of: dict[int, list[Line]] = defaultdict(list)
     for line in pairs:
-        if line.edits in asked:
+        if line.edits in wanted:
             of[line.sentence].append(line)
-    return [line for lines in of.values() if len(lines) == len(asked) for line in lines]
+    return [line for lines in of.values() if len(lines) == len(wanted) for line in lines]
 
 
 def _checked(checkpoint: Checkpoint, sentences: Sentences, lines: Sequence[Line]) -> list[Line]:
@@ -181,6 +181,6 @@ def _checked(checkpoint: Checkpoint, sentences: Sentences, lines: Sequence[Line]
     return [line for line in lines if line.sentence in whole]
 
 
-def _log_prob(found: Sweep) -> float:
+def _log_prob(sweep: Sweep) -> float:
     """Of the output without an edit."""
-    return rounded(float(found.totalled(found.log_probs)))
+    return rounded(float(sweep.totalled(sweep.log_probs)))

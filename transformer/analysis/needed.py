@@ -108,26 +108,26 @@ def needed(
     on_step: called before each pass; what it raises ends the search. edits: in force meanwhile.
     Raises InputError, of an edit EditError.
     """
-    asked = edits_of(edits)
+    made = edits_of(edits)
     chosen = _heads(checkpoint, heads)
-    sources, of_model = read_words(checkpoint, source, asked)
+    sources, of_model = read_words(checkpoint, source, made)
     ids = target_ids(checkpoint, target, len(sources)) or []
     if not 0 <= step < len(ids):
         raise InputError(f"There is no step {step}: the target has {len(ids)}, counted from 0.")
     if not 0 <= token_id < checkpoint.config.vocab_size:
         raise InputError(f"{checkpoint.name} has no token {token_id}.")
     token = checkpoint.tokenizer.token(token_id)
-    written = (*map(checkpoint.tokenizer.token, ids[:step]), token)
+    tokens = (*map(checkpoint.tokenizer.token, ids[:step]), token)
 
     def run(more: Sequence[Edit] = ()) -> Recording:
-        return record(checkpoint, source, written, (*asked, *more))
+        return record(checkpoint, source, tokens, (*made, *more))
 
     plain = run()
     before = _chance(plain.logits[-1], token_id)
     if before.rank == 1:
         return Needed(token, step, (), before, before, gap_of(plain.logits[-1], token_id))
-    given = RowPass(checkpoint, source, sources, ids[:step], of_model)
-    search = RowSearch(given, token_id, on_step)
+    row_pass = RowPass(checkpoint, source, sources, ids[:step], of_model)
+    search = RowSearch(row_pass, token_id, on_step)
     log_p = {head: _log_weights(plain, head) for head in chosen}
     attempts = [search.rows(log_p)]
     shares = {head: divergence(log_p[head], row) for head, row in attempts[0].items()}
@@ -168,8 +168,8 @@ def _heads(checkpoint: Checkpoint, heads: Sequence[Head] | None) -> list[Head]:
         return sorted(head for head in there if head[0] == usual)
     wrong = next((head for head in heads if tuple(head) not in there), None)
     if wrong is not None or not heads:
-        said = "no head" if wrong is None else f"{wrong[0]} L{wrong[1]} H{wrong[2]}"
-        raise InputError(f"Choose heads that a decoding step looks with: {said} is not one.")
+        name = "no head" if wrong is None else f"{wrong[0]} L{wrong[1]} H{wrong[2]}"
+        raise InputError(f"Choose heads that a decoding step looks with: {name} is not one.")
     return list(dict.fromkeys((kind, layer, head) for kind, layer, head in heads))
 
 

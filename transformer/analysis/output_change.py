@@ -61,8 +61,8 @@ def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:
     [False, True, False, False, False]
     """
     blocks = SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks()
-    kept = {i for block in blocks for i in range(block.a, block.a + block.size)}
-    return [i not in kept for i in range(len(words))]
+    same = {i for block in blocks for i in range(block.a, block.a + block.size)}
+    return [i not in same for i in range(len(words))]
 
 
 def exchanged(words: Sequence[str], other: Sequence[str]) -> list[tuple[list[str], list[str]]]:

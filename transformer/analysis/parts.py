@@ -82,11 +82,13 @@ def _of_layer(
 ) -> Iterator[Part]:
     """One layer, n heads at a time. A lens gives all heads at once; weights are made for n."""
     call = map.attention.calls[layer]
-    shown = None if map.is_plain else map.values(layer)
+    values = None if map.is_plain else map.values(layer)
     for first in range(0, map.n_heads, n):
         some = slice(first, first + n)
         masks = allowed if allowed is None or len(allowed) == 1 else allowed[some]
-        yield _part(None if shown is None else shown[some], [call.heads(some)], masks, with_weights)
+        yield _part(
+            None if values is None else values[some], [call.heads(some)], masks, with_weights
+        )
 
 
 def _of_layers(
@@ -95,19 +97,19 @@ def _of_layers(
     """Several small layers at once."""
     if allowed is not None and len(allowed) > 1:
         allowed = allowed.repeat(len(layers), 1, 1)
-    shown = None if map.is_plain else _joined([map.values(layer) for layer in layers])
+    values = None if map.is_plain else _joined([map.values(layer) for layer in layers])
     calls = [map.attention.calls[layer] for layer in layers]
-    return _part(shown, calls, allowed, with_weights)
+    return _part(values, calls, allowed, with_weights)
 
 
 def _part(
-    shown: Tensor | None, calls: list[AttentionCall], allowed: Tensor | None, with_weights: bool
+    values: Tensor | None, calls: list[AttentionCall], allowed: Tensor | None, with_weights: bool
 ) -> Part:
-    """shown: the lens's values; None: the weights are."""
-    if shown is not None and not with_weights:
-        return Part(shown, shown, allowed)
+    """values: the lens's values; None: the weights are."""
+    if values is not None and not with_weights:
+        return Part(values, values, allowed)
     weights = _weights(calls)
-    return Part(weights if shown is None else shown, weights, allowed)
+    return Part(weights if values is None else values, weights, allowed)
 
 
 def _weights(calls: list[AttentionCall]) -> Tensor:

@@ -79,13 +79,13 @@ class Patching:
 
     def of(self, name: str) -> dict[str, list[dict[int, Edit]]]:
         """Kind -> layer by layer, place or head -> its edit, of "state-from" or "head-from"."""
-        found: dict[str, list[dict[int, Edit]]] = {}
+        result: dict[str, list[dict[int, Edit]]] = {}
         for edit in self.edits:
             if edit.name == name:
-                layers = found.setdefault(edit.place, [])
+                layers = result.setdefault(edit.place, [])
                 layers += [{} for _ in range(edit.layer + 1 - len(layers))]
                 layers[edit.layer][edit.numbers[1]] = edit
-        return found
+        return result
 
 
 def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
@@ -129,32 +129,32 @@ def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
 
 
 def patching(
-    checkpoint: Checkpoint, other: str, text: str, known: Patching | None = None
+    checkpoint: Checkpoint, other: str, text: str, result: Patching | None = None
 ) -> Iterator[Patching]:
     """Every state of A at every layer and place, then every head, put into B's run, some at a time.
 
     Places of a translator's decoder are those up to the measured one; of a generator, the prompt's.
-    known: what was tried before. Raises InputError, as `pair_of` does.
+    result: what was tried before. Raises InputError, as `pair_of` does.
     """
-    if known is None:
+    if result is None:
         pair = pair_of(checkpoint, other, text)
-        known = Patching(pair, *_patches(Run.of(checkpoint, pair), pair))
-        yield known
-    left = [edit for edit in known.edits if edit not in known.effects]
-    for found in effects(checkpoint, known.pair, left):
-        known = replace(known, effects={**known.effects, **found})
-        yield known
+        result = Patching(pair, *_patches(Run.of(checkpoint, pair), pair))
+        yield result
+    left = [edit for edit in result.edits if edit not in result.effects]
+    for more in effects(checkpoint, result.pair, left):
+        result = replace(result, effects={**result.effects, **more})
+        yield result
 
 
 def effects(
     checkpoint: Checkpoint, pair: Pair, edits: Sequence[Edit]
 ) -> Iterator[dict[Edit, float]]:
     """The normalised effects of edits of B's run, each by itself. Raises EditError."""
-    run, given = Run.of(checkpoint, pair), references(checkpoint, pair.text, edits)
+    run, tensors = Run.of(checkpoint, pair), references(checkpoint, pair.text, edits)
     n = FEW if checkpoint.family.is_watched else ROWS
     for first in range(0, len(edits), n):
         some = edits[first : first + n]
-        yield dict(zip(some, map(pair.effect, run.differences(some, given)[1:]), strict=True))
+        yield dict(zip(some, map(pair.effect, run.differences(some, tensors)[1:]), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,34 +173,34 @@ class Run:
         return cls(checkpoint, source_ids(checkpoint, pair.text), prefix, pair.ids)
 
     def differences(
-        self, tried: Sequence[Edit] = (), given: Mapping[Edit, Tensor] = MappingProxyType({})
+        self, tried: Sequence[Edit] = (), tensors: Mapping[Edit, Tensor] = MappingProxyType({})
     ) -> list[float]:
-        """d without an edit, and with each by itself. given: what they refer to."""
+        """d without an edit, and with each by itself. tensors: what they refer to."""
         checkpoint = self.checkpoint
         groups = [(), *((edit,) for edit in tried)]
         with torch.inference_mode():
             if checkpoint.family.is_watched:
-                logits = self._watched(groups, given)
+                logits = self._watched(groups, tensors)
             elif checkpoint.family.decodes:
                 model: Any = checkpoint.model
                 target = (*self.prefix, self.ids[1])
-                states = states_with(checkpoint, self.sources, target, groups, given)
+                states = states_with(checkpoint, self.sources, target, groups, tensors)
                 logits = model.logits(states[:, -1])
             else:
                 batch = torch.tensor([self.sources] * len(groups), device=checkpoint.device)
-                at_work = Editing((), rows=groups, references=given)
+                at_work = Editing((), rows=groups, references=tensors)
                 with editing(checkpoint.model, checkpoint.family, at_work):
                     logits = checkpoint.model(batch)
             a, b = self.ids
             return (logits[:, a].double() - logits[:, b].double()).tolist()
 
-    def _watched(self, groups: Sequence[Sequence[Edit]], given: Mapping[Edit, Tensor]) -> Tensor:
+    def _watched(self, groups: Sequence[Sequence[Edit]], tensors: Mapping[Edit, Tensor]) -> Tensor:
         """[1 + N, V or C]: a pass each, as a watcher sees one sequence."""
         logits = []
         for edits in groups:
-            editor = Editor(edits, given)
-            found = edited_logits(self.checkpoint, self.forced, self.plan, editor)
-            logits.append(found if found.dim() == 1 else found[-1])
+            editor = Editor(edits, tensors)
+            result = edited_logits(self.checkpoint, self.forced, self.plan, editor)
+            logits.append(result if result.dim() == 1 else result[-1])
         return torch.stack(logits)
 
     @cached_property
@@ -230,8 +230,8 @@ def _patches(run: Run, pair: Pair) -> tuple[tuple[Edit, ...], dict[str, tuple[To
         layers = {kind: n for kind, (n, _) in sizes.items() if (kind, n - 1) in plan.layers}
     else:
         config: Any = checkpoint.config
-        found = places(checkpoint.model, checkpoint.family)
-        sizes = {kind: (len(each), config.n_heads) for kind, each in found.items()}
+        stacks = places(checkpoint.model, checkpoint.family)
+        sizes = {kind: (len(each), config.n_heads) for kind, each in stacks.items()}
         layers = {kind: n for kind, (n, _) in sizes.items() if kind != "cross"}
     words = {kind: run.places(kind) or pair.tokens for kind in layers}
     states = [

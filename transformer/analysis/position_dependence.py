@@ -23,19 +23,19 @@ def divergences(before: Recording, after: Recording) -> dict[str, Tensor]:
     In bits: 0 where a head looks as before, 1 where no row keeps any of its keys; NaN where no row
     may look at anything. Raises InputError for runs over texts of different lengths.
     """
-    found = {}
+    result = {}
     for kind, old in before.attentions.items():
         new = after.attentions.get(kind)
         sizes = (len(old.queries), len(old.keys))
         if new is None or sizes != (len(new.queries), len(new.keys)):
             raise InputError("Both runs must be over texts of as many tokens.")
-        found[kind] = stack(
+        result[kind] = stack(
             [
                 jensen_shannon_of_heads(old.weights(layer), new.weights(layer))
                 for layer in range(old.n_layers)
             ]
         )
-    return found
+    return result
 
 
 def position_dependence(

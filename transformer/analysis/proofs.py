@@ -71,13 +71,13 @@ def _sum(after: Recording) -> Proof:
         if sample is None or output is None or not call.v.size(-1):
             continue
         part = call.at(sample.queries.to(call.q.device))
-        found = torch.einsum("hnv,hvd->nd", part.heads_given(), output.float())
-        found = found if sample.bias is None else found + sample.bias.float()
-        given = sample.values.float()
+        total = torch.einsum("hnv,hvd->nd", part.heads_given(), output.float())
+        total = total if sample.bias is None else total + sample.bias.float()
+        added = sample.values.float()
         read = part.allowed().any(-1).all(0)  # a row that may read nothing is 0 here only
         if bool(read.any()):
-            largest = float(given[read].abs().max()) or 1.0
-            errors.append(float((found - given)[read].abs().max()) / largest)
+            largest = float(added[read].abs().max()) or 1.0
+            errors.append(float((total - added)[read].abs().max()) / largest)
             limit = CLOSE.get(sample.values.dtype, 1e-4)
     if not errors:
         return Proof("sum", None, why="no layer shows how its heads are projected")
@@ -175,12 +175,12 @@ def _read_apart(old: AttentionCall, new: AttentionCall) -> float:
 
 def _gave_apart(old: AttentionCall, new: AttentionCall) -> float:
     """Of what it gave, where that was seen, and of weights made by hand."""
-    found = [0.0]
+    gaps = [0.0]
     if old.sample is not None and new.sample is not None:
-        found.append(_apart(old.sample.values, new.sample.values))
+        gaps.append(_apart(old.sample.values, new.sample.values))
     if isinstance(old, WeightsCall) and isinstance(new, WeightsCall):
-        found.append(_apart(old.given, new.given))
-    return max(found)
+        gaps.append(_apart(old.given, new.given))
+    return max(gaps)
 
 
 def _apart(a: Tensor, b: Tensor) -> float:

@@ -118,10 +118,10 @@ class AttentionMap:
         """The two ends of the colour scale, the same for all layers and heads of this kind."""
         if self.lens.scale == "share":
             return 0.0, 1.0
-        known, name = _bounds.setdefault(self.recording, {}), (self.kind, self.reading, self.lens)
-        if name not in known:
-            known[name] = self._measured_bounds()
-        return known[name]
+        cache, name = _bounds.setdefault(self.recording, {}), (self.kind, self.reading, self.lens)
+        if name not in cache:
+            cache[name] = self._measured_bounds()
+        return cache[name]
 
     def _measured_bounds(self) -> tuple[float, float]:
         layers = map(self.values, range(self.n_layers))
@@ -182,9 +182,9 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
 
 def lenses() -> dict[str, Lens]:
     """name -> lens, for all that there are: the plain weights first, then by name."""
-    found: dict[str, Lens] = discover("transformer.analysis.lenses", "LENS")
+    result: dict[str, Lens] = discover("transformer.analysis.lenses", "LENS")
     return {
-        name: found[name] for name in sorted(found, key=lambda name: not found[name].is_weights)
+        name: result[name] for name in sorted(result, key=lambda name: not result[name].is_weights)
     }
 
 
@@ -273,5 +273,5 @@ def _picked(values: Tensor, positions: Iterable[int], axis: int) -> Tensor:
 
 def largest_size(values: Tensor) -> float:
     """The largest absolute value that is finite; 0 where there is none."""
-    known = values[values.isfinite()]
-    return float(known.abs().max()) if known.numel() else 0.0
+    finite = values[values.isfinite()]
+    return float(finite.abs().max()) if finite.numel() else 0.0

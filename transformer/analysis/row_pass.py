@@ -27,17 +27,17 @@ class RowPass:
         checkpoint: Checkpoint,
         source: str,
         sources: Sequence[int],
-        written: Sequence[int],
+        output: Sequence[int],
         edits: Sequence[Edit] = (),
     ) -> None:
         """edits: in force in every pass. What was read before the step is read once, here."""
         self._checkpoint, self._edits = checkpoint, edits
         self._given = references(checkpoint, source, edits)
-        forced = checkpoint.family.forced_pass(checkpoint.config, sources, [*written, 0])
+        forced = checkpoint.family.forced_pass(checkpoint.config, sources, [*output, 0])
         self._sides = tuple(forced.embedded)
         model: Any = checkpoint.model
         ids = torch.tensor([sources], device=checkpoint.device)
-        read = torch.cat([model.first(ids), ids.new_tensor([written], dtype=ids.dtype)], 1)
+        read = torch.cat([model.first(ids), ids.new_tensor([output], dtype=ids.dtype)], 1)
         self._last = read[:, -1:]
         at_work = Editing(edits, self._sides, references=self._given)
         with torch.no_grad(), editing(model, checkpoint.family, at_work):
@@ -49,9 +49,9 @@ class RowPass:
         """[V] in float32, where these heads look so: weights [K] of the step's own query."""
         state = self._state
         state = replace(state, caches=[replace(cache) for cache in state.caches])
-        given = _Given(rows, self._edits, self._sides[-1:], references=self._given)
+        editor = _Given(rows, self._edits, self._sides[-1:], references=self._given)
         model: Any = self._checkpoint.model
-        with editing(model, self._checkpoint.family, given):
+        with editing(model, self._checkpoint.family, editor):
             logits: Tensor = model.advance(state, self._last)[0, -1].float()
         return logits
 

@@ -44,13 +44,13 @@ class RowSearch:
         best, least, self.is_enough = rows, torch.inf, False
         cut, slopes = 0.0, torch.zeros_like(rows)
         for i in range(STEPS):
-            gap, smooth, found = self._slopes(rows, lengths)
+            gap, smooth, slope = self._slopes(rows, lengths)
             if gap >= MARGIN and divergence(log_p, rows) < least:
                 best, least, self.is_enough = rows, divergence(log_p, rows), True
             # What gradients at several rows say together, where two other tokens take turns.
             pace = 1 / (1 + i / PACE)
-            cut += pace * (smooth - float((found * rows).sum()) - cut)
-            slopes = slopes + pace * (found - slopes)
+            cut += pace * (smooth - float((slope * rows).sum()) - cut)
+            slopes = slopes + pace * (slope - slopes)
             before, rows = rows, _least(log_p, slopes, 2 * MARGIN - cut)
             if self.is_enough and float((rows - before).abs().max()) < STILL:
                 break
@@ -69,11 +69,11 @@ class RowSearch:
     def _slopes(self, rows: Tensor, lengths: Mapping[Head, int]) -> tuple[float, float, Tensor]:
         """The gap, the same to a smooth maximum of the others, and its gradient by weights."""
         with torch.inference_mode(False), torch.enable_grad():
-            given = rows.float().requires_grad_()
-            logits = self._run(given, lengths)
+            leaf = rows.float().requires_grad_()
+            logits = self._run(leaf, lengths)
             others = SMOOTH * (_others(logits, self._id) / SMOOTH).logsumexp(0)
             smooth = logits[self._id] - others
-            (slopes,) = torch.autograd.grad(smooth, [given])
+            (slopes,) = torch.autograd.grad(smooth, [leaf])
         gap = gap_of(logits.detach(), self._id)
         self.largest_gap = max(self.largest_gap, gap)
         return gap, float(smooth.detach()), slopes.double()
@@ -81,8 +81,8 @@ class RowSearch:
     def _run(self, rows: Tensor, lengths: Mapping[Head, int]) -> Tensor:
         if self._on_step is not None:
             self._on_step()
-        given = {head: rows[i, :length] for i, (head, length) in enumerate(lengths.items())}
-        return self._step.logits(given).cpu()
+        forced = {head: rows[i, :length] for i, (head, length) in enumerate(lengths.items())}
+        return self._step.logits(forced).cpu()
 
 
 def _between(log_p: Tensor, rows: Tensor, part: float) -> Tensor:

@@ -80,17 +80,17 @@ def score_terms(
         nothing = torch.zeros_like(score)
         return ScoreTerms(score, {(CONTENT, CONTENT): products}, nothing, others, is_frozen=False)
     if checkpoint.family.is_watched:
-        found = watched_parts(checkpoint, recording, kind, head, side, edits_of(edits))
-        if found is None:
+        result = watched_parts(checkpoint, recording, kind, head, side, edits_of(edits))
+        if result is None:
             raise NoTerms(
                 "What this model does between its embeddings and its first queries is not a sum of "
                 "contents and positions, even with its layer norms frozen."
             )
         q, k = (
             {CONTENT: of.content, POSITION: of.position, BIASES: of.biases}
-            for of in (found.query, found.key)
+            for of in (result.query, result.key)
         )
-        return _terms(score, others, q, k, call.scale, found.is_frozen)
+        return _terms(score, others, q, k, call.scale, result.is_frozen)
     whole, norms = _first_layer(checkpoint, kind)
     parts = _parts(checkpoint.model, recording.positions[side])
     for norm in norms:
@@ -177,8 +177,8 @@ def _projected(
     if not isinstance(projection, nn.Linear):  # the heads split the input itself
         return {name: part.unflatten(-1, (n_heads, -1))[:, head] for name, part in parts.items()}
     matrix = projection.weight.detach().double().cpu().unflatten(0, (n_heads, -1))[head]  # [d, D]
-    found = {name: part @ matrix.mT for name, part in parts.items()}
+    result = {name: part @ matrix.mT for name, part in parts.items()}
     if projection.bias is not None:
         bias = projection.bias.detach().double().cpu().unflatten(0, (n_heads, -1))[head]
-        found[BIASES] = found[BIASES] + bias
-    return found
+        result[BIASES] = result[BIASES] + bias
+    return result

@@ -44,7 +44,7 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class Known:
+class Output:
     """What is judged: the words of an output, or the classes of a classifier."""
 
     source: str
@@ -55,72 +55,72 @@ class Known:
     classes: tuple[str, ...] = ()
 
 
-def known(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Known:
+def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
     """What can be judged of this source and target. Raises InputError where there is nothing."""
     token, family = checkpoint.tokenizer.token, checkpoint.family
     sources = source_ids(checkpoint, source)
-    given = target_ids(checkpoint, target, len(sources))
-    if given is not None:
-        tokens = tuple(map(token, given))
-        return Known(source, tokens, tokens)
+    ids = target_ids(checkpoint, target, len(sources))
+    if ids is not None:
+        tokens = tuple(map(token, ids))
+        return Output(source, tokens, tokens)
     if family.decodes:
         if len(sources) < 2:
             raise InputError("The text is one token: there is none that the model could foresee.")
-        return Known(source, None, tuple(map(token, sources[1:])))
+        return Output(source, None, tuple(map(token, sources[1:])))
     plain = record(checkpoint, source)
     if plain.classification is None:
         raise InputError(
             f"{checkpoint.name} writes nothing and names no class: there is no output to compare."
         )
-    return Known(source, None, (), tuple(plain.classification.classes))
+    return Output(source, None, (), tuple(plain.classification.classes))
 
 
-def scored(checkpoint: Checkpoint, known: Known, groups: Sequence[Group]) -> Iterator[Scored]:
+def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
     """Each group's scores, in order and some at a time; an empty group changes nothing.
 
     Raises EditError for an edit that a model of ours cannot have; of others such a group is
     `refused`. Raises InputError for an edit of positions: they are of a whole run.
     """
     if checkpoint.family.is_watched:
-        yield from (_recorded(checkpoint, known, group) for group in groups)
+        yield from (_recorded(checkpoint, output, group) for group in groups)
         return
-    sources = source_ids(checkpoint, known.source)
-    targets = None if known.target is None else [token.id for token in known.target]
+    sources = source_ids(checkpoint, output.source)
+    targets = None if output.target is None else [token.id for token in output.target]
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     edits = [edit for group in groups for edit in group]
     check_ours(checkpoint, edits, forced)
     if any(edit.place not in forced.rows for edit in edits):
         raise InputError("A sweep is of heads and arrows, not of positions.")
-    given = references(checkpoint, known.source, edits)
+    tensors = references(checkpoint, output.source, edits)
     if targets is None:  # a text that is only read follows its first token
-        sources, targets = (sources, []) if known.classes else (sources[:1], sources[1:])
+        sources, targets = (sources, []) if output.classes else (sources[:1], sources[1:])
     for first in range(0, len(groups), ROWS):
         some = groups[first : first + ROWS]
-        if known.classes:
-            yield _classified(checkpoint, sources, some, given)
+        if output.classes:
+            yield _classified(checkpoint, sources, some, tensors)
         else:
-            yield _together(checkpoint, sources, targets, some, given)
+            yield _together(checkpoint, sources, targets, some, tensors)
 
 
-def _recorded(checkpoint: Checkpoint, known: Known, group: Group) -> Scored:
+def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
     try:
-        recording = record(checkpoint, known.source, known.target, group)
+        recording = record(checkpoint, output.source, output.target, group)
     except EditError as error:
-        n = len(known.classes or known.words)
+        n = len(output.classes or output.words)
         return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), (str(error),))
-    log_probs, best = _of_recording(recording, known)
+    log_probs, best = _of_recording(recording, output)
     return Scored(log_probs[None], best[None])
 
 
-def _of_recording(recording: Recording, known: Known) -> tuple[Tensor, Tensor]:
+def _of_recording(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
     decided = recording.classification
-    if decided is not None and known.classes:
+    if decided is not None and output.classes:
         logits = decided.logits.cpu().double()
-        found = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
-        return found.float(), found.argmax(-1, keepdim=True)
-    ids = torch.tensor([token.id for token in known.words])
-    found = recording.logits.cpu().double().log_softmax(-1)[: len(ids)]
-    return found.gather(-1, ids[:, None])[:, 0].float(), found.argmax(-1)
+        log_probs = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
+        return log_probs.float(), log_probs.argmax(-1, keepdim=True)
+    ids = torch.tensor([token.id for token in output.words])
+    log_probs = recording.logits.cpu().double().log_softmax(-1)[: len(ids)]
+    return log_probs.gather(-1, ids[:, None])[:, 0].float(), log_probs.argmax(-1)
 
 
 @torch.inference_mode()
@@ -128,10 +128,10 @@ def _classified(
     checkpoint: Checkpoint,
     sources: Sequence[int],
     groups: Sequence[Group],
-    given: Mapping[Edit, Tensor],
+    tensors: Mapping[Edit, Tensor],
 ) -> Scored:
     source = torch.tensor([sources], device=checkpoint.device).expand(len(groups), -1)
-    with editing(checkpoint.model, checkpoint.family, Editing((), rows=groups, references=given)):
+    with editing(checkpoint.model, checkpoint.family, Editing((), rows=groups, references=tensors)):
         log_probs = checkpoint.model(source).float().log_softmax(-1).cpu()
     return Scored(log_probs, log_probs.argmax(-1, keepdim=True))
 
@@ -142,10 +142,10 @@ def _together(
     sources: Sequence[int],
     targets: Sequence[int],
     groups: Sequence[Group],
-    given: Mapping[Edit, Tensor],
+    tensors: Mapping[Edit, Tensor],
 ) -> Scored:
     model: Any = checkpoint.model
-    states = states_with(checkpoint, sources, targets, groups, given)
+    states = states_with(checkpoint, sources, targets, groups, tensors)
     chosen = torch.tensor(targets, device=checkpoint.device).repeat(len(states))
     judged = [
         _judged(model.logits(x).float(), ids)
@@ -161,11 +161,11 @@ def states_with(
     sources: Sequence[int],
     targets: Sequence[int],
     groups: Sequence[Group],
-    given: Mapping[Edit, Tensor],
+    tensors: Mapping[Edit, Tensor],
 ) -> Tensor:
     """The decoder's last states [N, T, D], which the target is written from: a row per group.
 
-    given: what edits refer to.
+    tensors: what edits refer to.
     """
     model: Any = checkpoint.model
     family = checkpoint.family
@@ -174,14 +174,14 @@ def states_with(
     tried = [tuple(group) for group in groups]
     early = {group: _within(group, "encoder_self") for group in tried}
     if "encoder_self" in family.attentions:
-        reading = Growing({each: _first(each) for each in early.values()}, given)
+        reading = Growing({each: _first(each) for each in early.values()}, tensors)
         with editing(model, family, reading):
             state = model.start(source)
         read = torch.cat([model.first(source), read], 1)
     else:
         state, read = model.nothing_read(), torch.cat([source, read], 1)
     # What reads another memory is another row from the first layer on.
-    writing = Growing({it: 0 if early[it] else _first(it) for it in tried}, given)
+    writing = Growing({it: 0 if early[it] else _first(it) for it in tried}, tensors)
     for cache in state.caches:
         if cache.cross is not None:
             memories = [reading.rows.index(early.get(row, ())) for row in writing.rows]

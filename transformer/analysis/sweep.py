@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.scored import Known, Scored, known, scored
+from transformer.analysis.scored import Output, Scored, output_of, scored
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.edits.edit import Edit, EditError
@@ -24,7 +24,7 @@ class Sweep:
     """
 
     edits: tuple[Edit, ...]
-    known: Known
+    output: Output
     log_probs: Tensor
     """[T] of the words as the model gives them without any of the edits, in nats."""
     changes: Tensor
@@ -40,7 +40,7 @@ class Sweep:
 
     @property
     def target(self) -> tuple[Token, ...]:
-        return self.known.words
+        return self.output.words
 
     @property
     def totals(self) -> Tensor:
@@ -51,10 +51,10 @@ class Sweep:
 
     def totalled(self, changes: Tensor) -> Tensor:
         """The same of other changes [..., T] of this output: [...]."""
-        return changes[..., int(self.best)] if self.known.classes else changes.sum(-1)
+        return changes[..., int(self.best)] if self.output.classes else changes.sum(-1)
 
 
-def heads_off(checkpoint: Checkpoint, judged: Known | None = None) -> tuple[Edit, ...]:
+def heads_off(checkpoint: Checkpoint, judged: Output | None = None) -> tuple[Edit, ...]:
     """One edit for each head: kind by kind, layer by layer.
 
     judged: of a model that is watched, what it runs over: its heads are those that are then seen.
@@ -65,8 +65,8 @@ def heads_off(checkpoint: Checkpoint, judged: Known | None = None) -> tuple[Edit
         seen = record(checkpoint, judged.source, judged.target).attentions
         sizes = {kind: (each.n_layers, each.n_heads) for kind, each in seen.items()}
     else:
-        found = places(checkpoint.model, checkpoint.family)
-        sizes = {kind: (len(layers), config.n_heads) for kind, layers in found.items()}
+        stacks = places(checkpoint.model, checkpoint.family)
+        sizes = {kind: (len(layers), config.n_heads) for kind, layers in stacks.items()}
     return tuple(
         Edit("head-off", kind, (layer, head))
         for kind, (n_layers, n_heads) in sizes.items()
@@ -100,29 +100,29 @@ def sweeping(
     edits: Sequence[Edit | str] | None = None,
 ) -> Iterator[Sweep]:
     """The same while it grows: of models of ours in batches, of others edit by edit."""
-    judged = known(checkpoint, source, target)
+    judged = output_of(checkpoint, source, target)
     tried = heads_off(checkpoint, judged) if edits is None else edits_of(edits)
     groups: list[tuple[Edit, ...]] = [(), *((edit,) for edit in tried)]
-    found: list[Scored] = []
+    results: list[Scored] = []
     for some in scored(checkpoint, judged, groups):
-        found.append(some)
-        yield _sweep(judged, tried, found)
+        results.append(some)
+        yield _sweep(judged, tried, results)
 
 
-def _sweep(judged: Known, tried: Sequence[Edit], found: Sequence[Scored]) -> Sweep:
+def _sweep(judged: Output, tried: Sequence[Edit], results: Sequence[Scored]) -> Sweep:
     """What is known after some of the groups, the first of which changes nothing."""
-    log_probs = torch.cat([each.log_probs for each in found])
-    best = torch.cat([each.best for each in found])
-    was_tried = [not each.refused for each in found for _ in each.log_probs]
+    log_probs = torch.cat([each.log_probs for each in results])
+    best = torch.cat([each.best for each in results])
+    was_tried = [not each.refused for each in results for _ in each.log_probs]
     is_there = torch.tensor(was_tried[1:], dtype=torch.bool)
     done = zip(tried, is_there.tolist(), strict=False)
     return Sweep(
         edits=tuple(edit for edit, is_it in done if is_it),
-        known=judged,
+        output=judged,
         log_probs=log_probs[0],
         changes=log_probs[1:][is_there] - log_probs[0],
         best=best[0],
         best_edited=best[1:][is_there],
         n_asked=len(tried),
-        refused=tuple(why for each in found for why in each.refused),
+        refused=tuple(why for each in results for why in each.refused),
     )

@@ -78,9 +78,9 @@ def read(file: Path) -> list[Line]:
 def _line(row: dict[str, Any]) -> Line:
     if set(row) != set(NAMES):
         raise ValueError(f"other columns: {quoted(str(list(row)))}")
-    given = {name: TYPES.get(name, str)(row[name]) for name in NAMES if name != "synergy"}
+    values = {name: TYPES.get(name, str)(row[name]) for name in NAMES if name != "synergy"}
     synergy = row["synergy"]
-    return Line(**given, synergy=None if synergy in ("", None) else float(synergy))
+    return Line(**values, synergy=None if synergy in ("", None) else float(synergy))
 
 
 def as_csv(lines: Sequence[Line]) -> bytes:

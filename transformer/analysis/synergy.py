@@ -34,9 +34,9 @@ class Synergy:
         return self.together - self.apart
 
 
-def strongest(found: Sweep, n: int) -> list[int]:
+def strongest(sweep: Sweep, n: int) -> list[int]:
     """The rows of the n edits that change the whole output most, up or down, the first first."""
-    return torch.argsort(found.totals.abs(), descending=True, stable=True)[:n].tolist()
+    return torch.argsort(sweep.totals.abs(), descending=True, stable=True)[:n].tolist()
 
 
 def n_pairs(n: int) -> int:
@@ -48,25 +48,25 @@ def n_pairs(n: int) -> int:
     return n * (n - 1) // 2
 
 
-def pairs_of(checkpoint: Checkpoint, found: Sweep, rows: Sequence[int]) -> Iterator[Synergy]:
+def pairs_of(checkpoint: Checkpoint, sweep: Sweep, rows: Sequence[int]) -> Iterator[Synergy]:
     """Try these rows' edits two at a time: what is known grows. Backup heads: Wang et al. 2022.
 
     Pairs that a watched model refuses are left out; raises as `scored`.
     """
-    asked = list(combinations(rows, 2))
-    groups = [(found.edits[a], found.edits[b]) for a, b in asked]
+    pairs = list(combinations(rows, 2))
+    groups = [(sweep.edits[a], sweep.edits[b]) for a, b in pairs]
     scores: list[Scored] = []
-    for some in scored(checkpoint, found.known, groups):
+    for some in scored(checkpoint, sweep.output, groups):
         scores.append(some)
         is_there = [not each.refused for each in scores for _ in each.log_probs]
         log_probs = torch.cat([each.log_probs for each in scores])[torch.tensor(is_there)]
         best = torch.cat([each.best for each in scores])[torch.tensor(is_there)]
         tried = [i for i, it in enumerate(is_there) if it]
-        first, second = torch.tensor([asked[i] for i in tried]).view(-1, 2).T
+        first, second = torch.tensor([pairs[i] for i in tried]).view(-1, 2).T
         yield Synergy(
             pairs=tuple(groups[i] for i in tried),
-            together=found.totalled(log_probs - found.log_probs),
-            apart=found.totals[first] + found.totals[second],
-            n_other=(best != found.best).sum(-1),
+            together=sweep.totalled(log_probs - sweep.log_probs),
+            apart=sweep.totals[first] + sweep.totals[second],
+            n_other=(best != sweep.best).sum(-1),
             n_asked=len(groups),
         )

@@ -107,7 +107,7 @@ def frozen_norms(model: nn.Module) -> Iterator[Callable[[], None]]:
 
     Yields what is to be called after it: from then on they divide as they did.
     """
-    thread, kept, n_calls = threading.get_ident(), dict[tuple[int, int], Tensor](), Counter[int]()
+    thread, norms, n_calls = threading.get_ident(), dict[tuple[int, int], Tensor](), Counter[int]()
     is_frozen = False
 
     def begin(module: nn.Module, inputs: Any) -> None:
@@ -123,9 +123,9 @@ def frozen_norms(model: nn.Module) -> Iterator[Callable[[], None]]:
             x, axes = inputs[0].float(), tuple(range(-len(norm.normalized_shape), 0))
             if not is_frozen:
                 variance = x.var(axes, correction=0, keepdim=True)
-                kept[place] = (variance + norm.eps).rsqrt()
+                norms[place] = (variance + norm.eps).rsqrt()
                 return None
-            x = (x - x.mean(axes, keepdim=True)) * kept[place]
+            x = (x - x.mean(axes, keepdim=True)) * norms[place]
             x = x if norm.weight is None else x * norm.weight
             return (x if norm.bias is None else x + norm.bias).to(output.dtype)
 

@@ -33,8 +33,8 @@ def run(options: Namespace) -> Result:
     """The text that the model writes, and its hypotheses. Raises Refusal."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     method = decoding_methods()[options.method]
-    given = dict(_value(method, option) for option in options.option)
-    decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **given)
+    values = dict(_value(method, option) for option in options.option)
+    decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **values)
     sources = [token.id for token in decoding.source]
     texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
     return {

@@ -79,17 +79,17 @@ def _swept(
     before: Sequence[Line],
     options: Namespace,
 ) -> list[Line]:
-    written = time.monotonic()
+    saved_at = time.monotonic()
     latest: Sequence[Line] = before
     try:
         with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
-            given = (checkpoint, sentences, before, options.pairs, say)
-            for latest in sweep_sentences(*given):
+            arguments = (checkpoint, sentences, before, options.pairs, say)
+            for latest in sweep_sentences(*arguments):
                 bar.n = len({line.sentence for line in latest})
                 bar.refresh()
-                if options.out is not None and time.monotonic() - written > PAUSE:
+                if options.out is not None and time.monotonic() - saved_at > PAUSE:
                     write(options.out, latest)
-                    written = time.monotonic()
+                    saved_at = time.monotonic()
     finally:  # stopped, too
         if options.out is not None and latest:
             write(options.out, latest)

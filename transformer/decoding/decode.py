@@ -71,27 +71,27 @@ def decode(
         raise OptionError(f"unknown decoding method {quoted(method)}; known: {', '.join(methods)}.")
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
-    sources, asked = read_words(checkpoint, source, edits_of(edits))
+    sources, made = read_words(checkpoint, source, edits_of(edits))
     target = options.pop("target", None) if methods[method].needs_target else None
     options = checked_options(methods[method], options)
     if methods[method].needs_target:
-        given = target_ids(checkpoint, target, len(sources))
-        if given is None:
+        target_tokens = target_ids(checkpoint, target, len(sources))
+        if target_tokens is None:
             raise InputError(f"The method {method} judges a target: give it one.")
-        options["target_ids"] = tuple(given)
+        options["target_ids"] = tuple(target_tokens)
     is_shared = isinstance(checkpoint.model, TokenWriter)
-    is_shared = is_shared and not asked and not methods[method].needs_target
+    is_shared = is_shared and not made and not methods[method].needs_target
 
     def begin(model: Any, ids: Tensor) -> Search:
-        told = {}
+        more = {}
         if on_token is not None and methods[method].streams:
-            told["on_token"] = _tell(checkpoint, sources, on_token)
-        return methods[method].run(model, ids, **options, **told)
+            more["on_token"] = _tell(checkpoint, sources, on_token)
+        return methods[method].run(model, ids, **options, **more)
 
     with device_trouble(), torch.inference_mode():
         ids = torch.tensor([sources], device=checkpoint.device)
         try:
-            with edited(checkpoint, source, asked) as model:
+            with edited(checkpoint, source, made) as model:
                 if run is None:
                     hypotheses = alone(model, begin(model, ids), ids, on_step)
                 else:

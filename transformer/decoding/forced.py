@@ -11,8 +11,8 @@ def forced(
     model: Model, source: Tensor, max_len: int | None = None, target_ids: tuple[int, ...] = ()
 ) -> Search:
     """source: [1, S]; target_ids without the start token -> one hypothesis, in one pass."""
-    given = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
-    inputs = torch.cat([model.first(source), given], dim=1)
+    prefix = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
+    inputs = torch.cat([model.first(source), prefix], dim=1)
     logits = yield Ask(inputs)
     log_probs = log_probabilities(logits[0, -len(target_ids) :]).cpu()
     score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())

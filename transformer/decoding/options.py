@@ -17,20 +17,20 @@ class OptionError(InputError, Refusal, ValueError):
     """An option that a method does not have, or that is out of its range."""
 
 
-def checked_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(method: Method, values: Mapping[str, Any]) -> dict[str, Any]:
     """The options as their methods take them. Raises OptionError in a sentence.
 
     None is as if it had not been said.
     """
-    known = {each.name: each for each in (MAX_LEN, *method.options)}
-    known |= {MAX_LEN.name: MAX_LEN}
-    for name in given:
-        if name not in known:
+    options = {each.name: each for each in (MAX_LEN, *method.options)}
+    options |= {MAX_LEN.name: MAX_LEN}
+    for name in values:
+        if name not in options:
             raise OptionError(
-                f"no option {quoted(name)} of this method; its options: {', '.join(known)}."
+                f"no option {quoted(name)} of this method; its options: {', '.join(options)}."
             )
     return {
-        name: _checked(known[name], value) for name, value in given.items() if value is not None
+        name: _checked(options[name], value) for name, value in values.items() if value is not None
     }
 
 
@@ -41,13 +41,13 @@ def _checked(option: Option, value: Any) -> float:
         raise OptionError(f"{option.name} must be {sort}, not {quoted(value)}.")
     least, most = option.limits
     if value < least:
-        raise OptionError(f"{option.name} must be at least {_shown(least)}, not {quoted(value)}.")
+        raise OptionError(f"{option.name} must be at least {_text(least)}, not {quoted(value)}.")
     if value > most:
-        raise OptionError(f"{option.name} must be at most {_shown(most)}, not {quoted(value)}.")
+        raise OptionError(f"{option.name} must be at most {_text(most)}, not {quoted(value)}.")
     return int(value) if option.is_whole else float(value)
 
 
-def _shown(limit: float) -> str:
+def _text(limit: float) -> str:
     return str(int(limit)) if limit == int(limit) else f"{limit:g}"
 
 

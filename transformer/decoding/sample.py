@@ -34,13 +34,13 @@ def sample(
     random = torch.Generator(source.device).manual_seed(seed)
 
     def choose(log_probs: Tensor) -> int:
-        probs = kept(log_probs, temperature, top_k, top_p)
+        probs = distribution(log_probs, temperature, top_k, top_p)
         return int(torch.multinomial(probs, 1, generator=random))
 
     return left_to_right(model, source, choose, max_len, on_token)
 
 
-def kept(log_probs: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
+def distribution(log_probs: Tensor, temperature: float, top_k: int, top_p: float) -> Tensor:
     """The distribution that a token is drawn from: log_probs [V] -> probabilities [V]."""
     best = (log_probs / temperature).softmax(-1).sort(descending=True)
     probs = best.values

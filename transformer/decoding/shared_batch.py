@@ -246,18 +246,18 @@ class SharedBatch:
                 own = torch.arange(each.n_rows, device=each.source.device)
                 rows.append(n_seen + (own if parents is None else parents))
             n_seen += each.n_rows
-        kept = [each for each in self._members if each.ask is not None]
-        has_left = len(kept) < len(self._members)
-        if kept and (has_moved or has_left):
+        members = [each for each in self._members if each.ask is not None]
+        has_left = len(members) < len(self._members)
+        if members and (has_moved or has_left):
             self._state.reorder(torch.cat(rows))
-        states = [self._state] if kept else []
-        n_rows = [sum(map(len, rows))] if kept else []
+        states = [self._state] if members else []
+        n_rows = [sum(map(len, rows))] if members else []
         for each in come:
             states.append(self._model.start(each.source))
             n_rows.append(1)
         is_one = len(states) == 1 and not has_left
         self._state = states[0] if is_one else joined(states, n_rows) if states else None
-        self._members = [*kept, *come]
+        self._members = [*members, *come]
 
     def _advance(self) -> None:
         """One step of all."""

@@ -16,11 +16,11 @@ def check_edits(
     """
     for edit in edits:
         kind = edit_kinds()[edit.name]
-        known: Mapping[str, object] = sides if kind.of == "side" else sizes
-        if edit.place not in known:
+        names: Mapping[str, object] = sides if kind.of == "side" else sizes
+        if edit.place not in names:
             what = "positions are added to" if kind.of == "side" else "attentions are"
-            said = f"this model's {what} {', '.join(known)}" if known else _nothing(kind)
-            raise EditError(f"{edit}: there is no {edit.place!r} here; {said}.")
+            text = f"this model's {what} {', '.join(names)}" if names else _nothing(kind)
+            raise EditError(f"{edit}: there is no {edit.place!r} here; {text}.")
         if kind.of == "side":
             _check_words(edit, kind, sides[edit.place])
         else:

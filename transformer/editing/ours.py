@@ -154,12 +154,12 @@ def check(checkpoint: Checkpoint, edits: Sequence[Edit], forced: ForcedPass) -> 
 
 def places(model: nn.Module, family: Family) -> dict[str, list[tuple[str, nn.Module]]]:
     """kind -> path and module of each layer's DotProductAttention."""
-    found: dict[str, list[tuple[str, nn.Module]]] = defaultdict(list)
+    result: dict[str, list[tuple[str, nn.Module]]] = defaultdict(list)
     for path, module in model.named_modules():
         for kind, place in family.attentions.items():
             if place is not None and fnmatch.fnmatchcase(path, place):
-                found[kind].append((path, module))
-    return found
+                result[kind].append((path, module))
+    return result
 
 
 def _hook(model: nn.Module, family: Family) -> None:

@@ -25,7 +25,7 @@ def references(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Ma
     writes; of a generator the prompt is run by itself.
     """
     runs: dict[str, Given] = {}
-    found = {}
+    result = {}
     for edit in edits:
         kind = edit_kinds()[edit.name]
         if kind.text == "none":
@@ -39,12 +39,12 @@ def references(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Ma
             )
         if text not in runs:
             runs[text] = _run(checkpoint, ids)
-        found[edit] = _of(edit, runs[text])
-    return found
+        result[edit] = _of(edit, runs[text])
+    return result
 
 
-def _of(edit: Edit, given: Given) -> Tensor:
-    part = given.get(
+def _of(edit: Edit, tensors: Given) -> Tensor:
+    part = tensors.get(
         (edit.place, edit.layer, "states" if edit_kinds()[edit.name].states else "heads")
     )
     if part is None:
@@ -61,8 +61,8 @@ def _run(checkpoint: Checkpoint, sources: Ids) -> Given:
     source = torch.tensor([sources], device=checkpoint.device)
     with torch.inference_mode():
         model: Any = checkpoint.model
-        written = alone(model, greedy(model, source), source) if writes else None
-        targets = written[0].ids if written else None
+        target = alone(model, greedy(model, source), source) if writes else None
+        targets = target[0].ids if target else None
     forced = family.forced_pass(checkpoint.config, sources, targets)
     if family.is_watched:
         return watched_given(checkpoint, forced)

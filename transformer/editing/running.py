@@ -31,13 +31,13 @@ def edited(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Iterat
         yield checkpoint.model
         return
     sources = source_ids(checkpoint, source)
-    given = references(checkpoint, source, edits)
+    tensors = references(checkpoint, source, edits)
     if checkpoint.family.is_watched:
-        yield _watched(checkpoint, sources, Editor(edits, given))
+        yield _watched(checkpoint, sources, Editor(edits, tensors))
     else:
         unwritten = _unwritten(checkpoint, sources)
         check(checkpoint, edits, unwritten)
-        at_work = Editing(edits, tuple(unwritten.embedded), references=given)
+        at_work = Editing(edits, tuple(unwritten.embedded), references=tensors)
         with editing(checkpoint.model, checkpoint.family, at_work):
             yield checkpoint.model
 
@@ -46,14 +46,14 @@ def _unwritten(checkpoint: Checkpoint, sources: Ids) -> ForcedPass:
     """The forced pass over a source whose target nobody knows yet: its sides have no length."""
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, [0])
 
-    def known(ids: Ids) -> Ids:
+    def only_sources(ids: Ids) -> Ids:
         return ids if ids is sources else ()
 
     rows = {
-        kind: replace(each, queries=known(each.queries), keys=known(each.keys))
+        kind: replace(each, queries=only_sources(each.queries), keys=only_sources(each.keys))
         for kind, each in forced.rows.items()
     }
-    embedded = {side: known(ids) for side, ids in forced.embedded.items()}
+    embedded = {side: only_sources(ids) for side, ids in forced.embedded.items()}
     return replace(forced, rows=rows, embedded=embedded)
 
 
@@ -63,12 +63,12 @@ def _watched(checkpoint: Checkpoint, sources: Ids, editor: Editor) -> "_Watched"
     some = None if continues and len(sources) > 1 else [0] * _FEW
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, some)
     plan = plan_of(checkpoint, forced)
-    written = _unwritten(checkpoint, sources).rows
+    rows = _unwritten(checkpoint, sources).rows
     sizes = {
         kind: replace(
             each,
-            n_queries=len(written[kind].queries) or None if kind in written else None,
-            n_keys=len(written[kind].keys) or None if kind in written else None,
+            n_queries=len(rows[kind].queries) or None if kind in rows else None,
+            n_keys=len(rows[kind].keys) or None if kind in rows else None,
         )
         for kind, each in plan.sizes.items()
     }

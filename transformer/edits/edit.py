@@ -62,15 +62,15 @@ class Edit:
         return self.numbers[3]
 
     def __str__(self) -> str:
-        values = self.text or ",".join(map(shown, self.values))
+        values = self.text or ",".join(map(spell, self.values))
         place = ".".join((self.place, *map(str, self.numbers)))
         return f"{self.name}:{place}" + (f"={values}" if values else "")
 
 
-def shown(value: float) -> str:
+def spell(value: float) -> str:
     """A number as short as it reads back the same.
 
-    >>> shown(3.0), shown(0.5), shown(1e-05)
+    >>> spell(3.0), spell(0.5), spell(1e-05)
     ('3', '0.5', '1e-05')
     """
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -8,8 +8,8 @@ from transformer.edits.edit import Edit, EditKind, Value
 def forced(edit: Edit, scores: Tensor, first: int) -> Tensor:
     """The logarithm of the weights in the place of the scores [1, K]; keys without one get 0."""
     weights = scores.new_zeros(scores.shape)
-    given = scores.new_tensor(edit.values)[: scores.size(1)]
-    weights[0, : len(given)] = given
+    row = scores.new_tensor(edit.values)[: scores.size(1)]
+    weights[0, : len(row)] = row
     return weights.log()
 
 

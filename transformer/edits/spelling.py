@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from transformer.discover import discover
-from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind, Value, shown
+from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind, Value, spell
 from transformer.refusal import quoted
 
 
@@ -29,8 +29,8 @@ def parse(spelled: str) -> Edit:
     name, colon, rest = spelled.partition(":")
     kind = edit_kinds().get(name)
     if kind is None:
-        known = ", ".join(edit_kinds())
-        raise EditError(f"There is no edit {quoted(name)}; there are {known}.")
+        names = ", ".join(edit_kinds())
+        raise EditError(f"There is no edit {quoted(name)}; there are {names}.")
     where, equals, values = rest.partition("=")
     if kind.text == "none" and equals:
         where, _, values = rest.rpartition("=")
@@ -42,9 +42,9 @@ def parse(spelled: str) -> Edit:
         if bool(equals) != bool(values.strip()) or (kind.text == "needed" and not equals):
             raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
         return Edit(name, place, tuple(map(int, numbers)), text=values)
-    given = tuple(_number(part, spelled, kind) for part in values.split(",")) if equals else ()
-    _check(given, spelled, kind)
-    return Edit(name, place, tuple(map(int, numbers)), given)
+    entries = tuple(_number(part, spelled, kind) for part in values.split(",")) if equals else ()
+    _check(entries, spelled, kind)
+    return Edit(name, place, tuple(map(int, numbers)), entries)
 
 
 def spelling(kind: EditKind) -> str:
@@ -55,7 +55,7 @@ def spelling(kind: EditKind) -> str:
     """
     place = "SIDE" if kind.of == "side" else ".".join(("KIND", *NUMBERS[kind.of])).upper()
     wanted = [*kind.values, *([kind.further] * 2 if kind.further else [])]
-    values = ",".join(shown(value.default) for value in wanted)
+    values = ",".join(spell(value.default) for value in wanted)
     if kind.text != "none":
         values = "SENTENCE"
     return f"{kind.name}:{place}" + (f"={values}" if values else "")
@@ -67,26 +67,26 @@ def _number(text: str, spelled: str, kind: EditKind) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        said = f"{quoted(text)} is not a number"
-        raise EditError(f"{quoted(spelled)}: {said}; write {spelling(kind)}.")
+        message = f"{quoted(text)} is not a number"
+        raise EditError(f"{quoted(spelled)}: {message}; write {spelling(kind)}.")
     return number + 0.0  # no -0.0
 
 
-def _check(given: tuple[float, ...], spelled: str, kind: EditKind) -> None:
-    n_more = len(given) - len(kind.values)
+def _check(numbers: tuple[float, ...], spelled: str, kind: EditKind) -> None:
+    n_more = len(numbers) - len(kind.values)
     if n_more < (kind.further is not None) or (n_more and kind.further is None):
         raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
     more = () if kind.further is None else (kind.further,) * n_more
-    for number, value in zip(given, (*kind.values, *more), strict=True):
+    for number, value in zip(numbers, (*kind.values, *more), strict=True):
         _check_value(number, value, spelled)
 
 
 def _check_value(number: float, value: Value, spelled: str) -> None:
     title = value.title.lower()
     if value.is_whole and number != int(number):
-        raise EditError(f"{quoted(spelled)}: {title} is a whole number, not {shown(number)}.")
+        raise EditError(f"{quoted(spelled)}: {title} is a whole number, not {spell(number)}.")
     if not value.least <= number <= value.most:
         raise EditError(
-            f"{quoted(spelled)}: {title} lies between {shown(value.least)} and "
-            f"{shown(value.most)}; {shown(number)} does not."
+            f"{quoted(spelled)}: {title} lies between {spell(value.least)} and "
+            f"{spell(value.most)}; {spell(number)} does not."
         )

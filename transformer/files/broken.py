@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from transformer.files.regular_file import is_zip_file
 
 CUT = r"\bEOF|Ran out of input|out of range|requires a buffer|truncated"
@@ -16,8 +16,8 @@ HEADER = 100 << 20
 """Bytes that safetensors allows a header."""
 
 
-def broken(file: Path, said: str) -> str:
-    """A clause that follows "is not a whole file: ". said: what the reader says of it."""
+def broken(file: Path, message: str) -> str:
+    """A clause that follows "is not a whole file: ". message: what the reader says of it."""
     try:
         size = file.stat().st_size
         with file.open("rb") as opened:
@@ -32,12 +32,12 @@ def broken(file: Path, said: str) -> str:
     if not size:
         return "it is empty"
     if is_zip:
-        return _of_zip(file, said)
+        return _of_zip(file, message)
     if header.startswith(b"{") or (file.suffix == ".safetensors" and size <= 8):
-        return _of_safetensors(header, n, size, said)
-    if re.search(CUT, said):
+        return _of_safetensors(header, n, size, message)
+    if re.search(CUT, message):
         return "it is cut off"
-    return f"it is damaged, or something else{_reason(said)}"
+    return f"it is damaged, or something else{_reason(message)}"
 
 
 def ends_with(file: Path, name: str) -> bool:
@@ -52,14 +52,14 @@ def ends_with(file: Path, name: str) -> bool:
         return False
 
 
-def _of_zip(file: Path, said: str) -> str:
+def _of_zip(file: Path, message: str) -> str:
     """The list of a zip's parts comes last."""
     if not is_zip_file(file):
         return "it is cut off: its end is missing"
-    return f"it is damaged{_reason(said)}"
+    return f"it is damaged{_reason(message)}"
 
 
-def _of_safetensors(header: bytes, n: int, size: int, said: str) -> str:
+def _of_safetensors(header: bytes, n: int, size: int, message: str) -> str:
     """It says itself where its last tensor ends."""
     if len(header) < n or size <= 8:
         return "it is cut off within its header"
@@ -70,10 +70,10 @@ def _of_safetensors(header: bytes, n: int, size: int, said: str) -> str:
             return f"it is cut off: {size:,} bytes of {whole:,} are there"
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass
-    return f"it is damaged{_reason(said)}"
+    return f"it is damaged{_reason(message)}"
 
 
-def _reason(said: str) -> str:
+def _reason(message: str) -> str:
     """The reader's words in brackets, where they are words and not a number or an error's name."""
-    text = shown(said.strip().partition("\n")[0], 100).rstrip(". ")
+    text = clean(message.strip().partition("\n")[0], 100).rstrip(". ")
     return f" ({text})" if re.search(r"[a-z]{2,}\W+[a-z]{2,}", text) else ""

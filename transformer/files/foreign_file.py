@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
-from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
+from transformer.files.weights import Misfit
 
 
 def place(file: Path) -> str:

@@ -5,21 +5,21 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def shown(name: object, most: int = 80) -> str:
+def clean(name: object, most: int = 80) -> str:
     """A stranger's name or message, fit for a sentence: one line, and not a long one."""
     plain = "".join(c if c.isprintable() else "?" for c in str(name)[: most + 1])
     return plain if len(plain) <= most else f"{plain[:most]}…"
 
 
-def listed(names: Iterable[object], most: int) -> str:
+def some_of(names: Iterable[object], most: int) -> str:
     """The first names of a list, for a sentence, and how many more there are.
 
-    >>> listed("abcd", 4), listed("abcdef", 3)
+    >>> some_of("abcd", 4), some_of("abcdef", 3)
     ('a, b, c, d', 'a, b, c and 3 more')
     """
     every = list(names)
     more = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return ", ".join(map(shown, every[:most])) + more
+    return ", ".join(map(clean, every[:most])) + more
 
 
 def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> str:
@@ -35,7 +35,7 @@ def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> st
         lines[0] = f"it has no {lines[0]}"
     if len(lines) > 1 and lines[0].endswith(":"):
         lines[0] += f" {lines[1]}"
-    return shown(lines[0] if lines else type(error).__name__, most).rstrip(".")
+    return clean(lines[0] if lines else type(error).__name__, most).rstrip(".")
 
 
 def whole_text(values: Any) -> Any:

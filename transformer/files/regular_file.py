@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 from typing import BinaryIO
 
-from transformer.files.found import Misfit
+from transformer.files.weights import Misfit
 
 POINTER = b"version https://git-lfs.github.com/"
 UNFETCHED = "is a Git LFS pointer: the file itself was not fetched (git lfs pull does it)"
@@ -25,9 +25,9 @@ def read_regular(file: Path, most: int) -> bytes:
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
-            found = os.fstat(opened.fileno())
-            _require_regular(found)
-            _require_size(found.st_size, most)
+            status = os.fstat(opened.fileno())
+            _require_regular(status)
+            _require_size(status.st_size, most)
             content = opened.read(most + 1)  # it may grow while it is read
     except FileNotFoundError as error:
         raise Misfit("is missing") from error
@@ -69,10 +69,10 @@ def is_zip_file(file: Path) -> bool:
         return False
 
 
-def _require_regular(found: os.stat_result) -> None:
-    if stat.S_ISREG(found.st_mode):
+def _require_regular(status: os.stat_result) -> None:
+    if stat.S_ISREG(status.st_mode):
         return
-    kinds = (said for is_one, said in _KINDS if is_one(found.st_mode))
+    kinds = (title for is_one, title in _KINDS if is_one(status.st_mode))
     raise Misfit(next(kinds, "is a device, where a file belongs"))
 
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
-from transformer.files.found import Misfit
 from transformer.files.tensors import Stored, TensorSource, floats, list_tensors, open_tensors
 from transformer.files.torch_file import fault_of, outline_of, stored_values
+from transformer.files.weights import Misfit
 
 T = TypeVar("T")
 NAMES = {
@@ -34,9 +34,9 @@ class SafetensorsFiles:
     def __init__(self, folder: Path, names: Iterable[str]) -> None:
         self._folder = folder
         inside, self.faults = _read_each(folder, names, list_tensors)
-        self._file_of = {name: file for file, found in inside.items() for name in found}
+        self._file_of = {name: file for file, tensors in inside.items() for name in tensors}
         self.stored: Mapping[str, Stored] = {
-            name: each for found in inside.values() for name, each in found.items()
+            name: each for tensors in inside.values() for name, each in tensors.items()
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
@@ -48,13 +48,13 @@ class SafetensorsFiles:
 
     def saved(self) -> dict[str, Tensor]:
         """As TensorSource says."""
-        found: dict[str, Tensor] = {}
+        weights: dict[str, Tensor] = {}
         for file, inside in _runs(
             sorted(self._file_of, key=self._file_of.__getitem__), self._file_of
         ):
             with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
-                found |= {name: opened.get_tensor(name) for name in inside}
-        return found
+                weights |= {name: opened.get_tensor(name) for name in inside}
+        return weights
 
 
 class RenamedTensors:
@@ -125,10 +125,10 @@ class LoadedTensors:
 def _stamp(file: Path) -> tuple[int, ...]:
     """What a file that is written, replaced or removed does not keep."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
@@ -136,17 +136,17 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
 
     As for SafetensorsFiles, what cannot be read of several files is a fault.
     """
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     inside, faults = _read_each(folder, names, _unpickled)
     lie_in: dict[str, Path] = {}
     for file, values in inside.items():
         for name, value in values.items():
             fault = fault_of(value)
             if fault is None:
-                found[str(name)], lie_in[str(name)] = value, folder / file
+                tensors[str(name)], lie_in[str(name)] = value, folder / file
             else:
                 faults[str(name)] = fault
-    return LoadedTensors(found, faults, [folder / name for name in inside], lie_in)
+    return LoadedTensors(tensors, faults, [folder / name for name in inside], lie_in)
 
 
 def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.broken import broken
-from transformer.files.found import Misfit
 from transformer.files.regular_file import require_regular
+from transformer.files.weights import Misfit
 
 UNMAPPED = "pread"
 """How safetensors reads a file that may be cut meanwhile: of a mapped one that would end the
@@ -89,17 +89,17 @@ def open_tensors(file: Path, where: str) -> Iterator[Any]:
 
 def list_tensors(file: Path, where: str) -> dict[str, Stored]:
     """Name -> what the header says; no value is read. Raises CheckpointError."""
-    found: dict[str, Stored] = {}
+    result: dict[str, Stored] = {}
     with open_tensors(file, where) as opened:
         for name in opened.keys():  # noqa: SIM118 (not a mapping)
-            if len(name) > LONGEST_NAME or len(found) == MOST:
+            if len(name) > LONGEST_NAME or len(result) == MOST:
                 raise CheckpointError(
                     f"{where} holds more than {MOST:,} tensors, or one whose name has more than "
                     f"{LONGEST_NAME:,} characters, as no model does."
                 )
             part = opened.get_slice(name)
-            found[name] = Stored(name, part.get_dtype(), tuple(part.get_shape()))
-    return found
+            result[name] = Stored(name, part.get_dtype(), tuple(part.get_shape()))
+    return result
 
 
 def health(values: Tensor) -> Health:

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from transformer.extras import NotInstalled
 from transformer.files.broken import broken, ends_with
-from transformer.files.found import Misfit
 from transformer.files.regular_file import is_zip_file, require_regular
+from transformer.files.weights import Misfit
 
 ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
 """What to do about a file that holds more than weights."""
@@ -70,7 +70,7 @@ def _is_of_our_order(file: Path) -> bool:
 def stored_values(file: Path, tensor: Tensor) -> Tensor:
     """A tensor of `outline_of`, with its values. Raises OSError, and ValueError where it is cut."""
     storage: Any = tensor.untyped_storage()
-    found = torch.empty(0, dtype=tensor.dtype)
+    empty = torch.empty(0, dtype=tensor.dtype)
     if storage.nbytes():
         with file.open("rb") as opened:
             opened.seek(storage._checkpoint_offset)
@@ -78,8 +78,8 @@ def stored_values(file: Path, tensor: Tensor) -> Tensor:
         if len(read) < storage.nbytes():
             raise ValueError("it is cut off")
         values = torch.from_numpy(read).untyped_storage()
-        found.set_(values, tensor.storage_offset(), tensor.shape, tensor.stride())
-    return found.view(tensor.shape)
+        empty.set_(values, tensor.storage_offset(), tensor.shape, tensor.stride())
+    return empty.view(tensor.shape)
 
 
 def _read(file: Path, device: str) -> Any:
@@ -129,8 +129,8 @@ def _lies_in_a_file(value: Tensor) -> bool:
 
 def _unreadable(file: Path, error: Exception) -> str:
     """A reader's error as the rest of a sentence that begins with the file's name."""
-    said = str(error)
-    forbidden = re.search(r"GLOBAL ([\w.]+)", said)
+    message = str(error)
+    forbidden = re.search(r"GLOBAL ([\w.]+)", message)
     if forbidden and ends_with(file, forbidden[1].rstrip(".")):
         return "is not a whole file of weights: it is cut off"
     if forbidden and forbidden[1].startswith(("torchtext", "onmt")):
@@ -141,13 +141,13 @@ def _unreadable(file: Path, error: Exception) -> str:
         )
     if forbidden:
         return f"holds Python objects ({forbidden[1]}), which are not loaded: {ADVICE}"
-    if "allow_pickle" in said:
+    if "allow_pickle" in message:
         return "holds Python objects, which are not loaded: save only arrays of numbers"
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         return f"cannot be read: {error.strerror}"
-    said = "EOF" if isinstance(error, EOFError) else said
-    inner = re.search(r"WeightsUnpickler error: (.*)", said)
-    return f"is not a whole file of weights: {broken(file, inner[1] if inner else said)}"
+    message = "EOF" if isinstance(error, EOFError) else message
+    inner = re.search(r"WeightsUnpickler error: (.*)", message)
+    return f"is not a whole file of weights: {broken(file, inner[1] if inner else message)}"
 
 
 def _require_stored(file: Path) -> None:

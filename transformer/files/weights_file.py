@@ -15,11 +15,11 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from transformer.files.foreign_file import read_file
-from transformer.files.foreign_text import reason, shown
-from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.foreign_text import clean, reason
 from transformer.files.regular_file import is_zip_file, require_regular
 from transformer.files.tensors import UNMAPPED
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
+from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.files.wrapping import unwrapped, without_common
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
@@ -40,24 +40,24 @@ LIGHTNING = "model."
 """What Lightning puts before every name, if its module calls the model so."""
 
 
-def read_weights(file: Path) -> Found:
+def read_weights(file: Path) -> Weights:
     """Whatever a file holds, by its suffix. Raises Misfit."""
     with refusing(file):
         require_regular(file)
         size = file.stat().st_size
         _require_honest_zip(file, size)
         if file.suffix == ".npz":
-            found = _read_npz(file)
+            weights = _read_npz(file)
         else:
             is_safe = file.suffix == ".safetensors"
-            found = _unwrapped(load_file(file, backend=UNMAPPED) if is_safe else read_torch(file))
-        _require_honest_tensors(found.tensors, size)
-    if not found.tensors:
+            weights = _unwrapped(load_file(file, backend=UNMAPPED) if is_safe else read_torch(file))
+        _require_honest_tensors(weights.tensors, size)
+    if not weights.tensors:
         raise Misfit(f"holds no tensors under names: {ADVICE}")
-    return found
+    return weights
 
 
-def _read_npz(file: Path) -> Found:
+def _read_npz(file: Path) -> Weights:
     """Arrays of numbers; Marian keeps its options among them, as text."""
     tensors: Tensors = {}
     options: dict[str, Any] = {}
@@ -70,7 +70,7 @@ def _read_npz(file: Path) -> Found:
                 options = _options(array.tobytes().decode("utf-8", "replace").rstrip("\0"))
             elif array.dtype.kind == "f":
                 tensors[name] = torch.from_numpy(array.astype(np.float32))
-    return Found(tensors, options)
+    return Weights(tensors, options)
 
 
 def _options(text: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _plain(text: str) -> bool | int | float | str | None:
     return text
 
 
-def _unwrapped(loaded: Any) -> Found:
+def _unwrapped(loaded: Any) -> Weights:
     """The state dict in what was saved, with the options beside it."""
     if not isinstance(loaded, dict):
         raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
@@ -129,11 +129,11 @@ def _unwrapped(loaded: Any) -> Found:
         tensors |= {f"generator.{name}": t for name, t in generator if isinstance(t, Tensor)}
     options: dict[str, Any] = {}
     for key in OPTIONS:
-        given = loaded.get(key)
-        values = vars(given) if isinstance(given, argparse.Namespace) else given
+        inner = loaded.get(key)
+        values = vars(inner) if isinstance(inner, argparse.Namespace) else inner
         if isinstance(values, dict):
             options = {k: v for k, v in values.items() if isinstance(v, _PLAIN)} | options
-    return Found(tensors, options, _vocabulary(loaded.get("vocab")))
+    return Weights(tensors, options, _vocabulary(loaded.get("vocab")))
 
 
 _PLAIN = (bool, int, float, str)
@@ -185,7 +185,7 @@ def _require_honest_tensors(tensors: Tensors, size: int) -> None:
     for name, tensor in tensors.items():
         fault = fault_of(tensor)
         if fault is not None:
-            raise Misfit(f"holds {shown(name)}, which {fault}")
+            raise Misfit(f"holds {clean(name)}, which {fault}")
         declared += tensor.numel() * tensor.element_size()
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")

@@ -35,8 +35,8 @@ def unwrapped(names: Iterable[str]) -> dict[str, str]:
         if not parents:
             break
         shorter = [_without(name, parents) for name in shorter]
-    found = dict(zip(shorter, every, strict=True))
-    return found if len(found) == len(every) else {name: name for name in every}
+    result = dict(zip(shorter, every, strict=True))
+    return result if len(result) == len(every) else {name: name for name in every}
 
 
 def without_common(names: Mapping[str, str]) -> dict[str, str]:
@@ -71,9 +71,9 @@ def _wrapping(names: Iterable[str]) -> frozenset[str]:
 
 def _without(name: str, parents: frozenset[str]) -> str:
     parts = name.split(".")
-    kept = [
+    rest = [
         part
         for i, part in enumerate(parts)
         if not (part == MODULE and i < len(parts) - 1 and ".".join(parts[:i]) in parents)
     ]
-    return ".".join(kept)
+    return ".".join(rest)

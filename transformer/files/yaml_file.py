@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from transformer.extras import require
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 
 require("yaml")  # whoever imports this module is about to read YAML
 import yaml  # noqa: E402
@@ -54,11 +54,11 @@ def _in_a_sentence(text: str) -> Iterator[None]:
         yield
     except yaml.MarkedYAMLError as error:
         line = 1 + error.problem_mark.line if error.problem_mark else 1
-        raise ValueError(f"line {line} is not YAML: {shown(error.problem)}") from error
+        raise ValueError(f"line {line} is not YAML: {clean(error.problem)}") from error
     except yaml.reader.ReaderError as error:
         line = 1 + text.count("\n", 0, error.position)
-        said = f"line {line} holds the character U+{error.character:04X}"
-        raise ValueError(f"{said}, which YAML does not allow") from error
+        message = f"line {line} holds the character U+{error.character:04X}"
+        raise ValueError(f"{message}, which YAML does not allow") from error
 
 
 @dataclass

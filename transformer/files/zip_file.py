@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
-from transformer.files.found import Misfit
+from transformer.files.weights import Misfit
 
 BEGINNING = b"PK\x03\x04"
 MOST_FILES = 1000
@@ -42,10 +42,10 @@ def unpacked(content: bytes, endings: tuple[str, ...], most: int) -> Iterator[by
                 if info.flag_bits & _LOCKED or info.compress_type not in _READ:
                     raise Misfit("is locked, or packed in a way that is not read here")
                 with archive.open(info) as file:
-                    found = file.read(room + 1)
-                room -= len(found)
+                    data = file.read(room + 1)
+                room -= len(data)
                 if room < 0:
                     raise Misfit(f"holds more than {most:,} bytes when it is unpacked")
-                yield found
+                yield data
     except _DAMAGED as error:
         raise Misfit("is a zip that is damaged") from error

@@ -77,10 +77,10 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 def contents(path: Path) -> Contents:
     """The tensors of the weights file, whether they fit config.json or not."""
     folder, weights = _parts(path)
-    known = describe(path)
+    description = describe(path)
     tensors = SafetensorsFiles(folder, [weights])
-    kind, size = known.about.tokenizer, known.config.vocab_size
-    return our_contents(known, tensors, lambda: load_tokenizer(kind, folder, size))
+    kind, size = description.about.tokenizer, description.config.vocab_size
+    return our_contents(description, tensors, lambda: load_tokenizer(kind, folder, size))
 
 
 def files(path: Path) -> Sequence[Path]:
@@ -147,9 +147,9 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
         raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
     families = discover("transformer.models", "FAMILY")
     if config.family not in families:
-        known = ", ".join(families)
+        names = ", ".join(families)
         raise CheckpointError(
-            f"{path.name}: {CONFIG}: unknown family {config.family!r:.40} ({known})."
+            f"{path.name}: {CONFIG}: unknown family {config.family!r:.40} ({names})."
         )
     return about, config, families[config.family]
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
-from transformer.files.foreign_text import shown, whole_text
+from transformer.files.foreign_text import clean, whole_text
 from transformer.files.json_file import read_json
 from transformer.formats.format import Format
 from transformer.hugging_face.choice import said_classes
@@ -59,61 +59,62 @@ def fits(path: Path) -> bool:
     if not file.is_file() or ((path / LIT_MODEL).is_file() and not _has_weights(path)):
         return False
     try:
-        values = read_json(file)
+        theirs = read_json(file)
     except CheckpointError:
         return False
-    return isinstance(values, dict) and "model" not in values and "model_type" in values
+    return isinstance(theirs, dict) and "model" not in theirs and "model_type" in theirs
 
 
 def describe(path: Path) -> Description:
     """What its configuration, its tokenizer and its tensors' names say. Raises CheckpointError."""
-    given = open_config(path)
-    vocab_size = _vocab_size(given)
-    examined = _examined(path, given)
+    theirs = open_config(path)
+    vocab_size = _vocab_size(theirs)
+    examined = _examined(path, theirs)
     return _described(path, examined, open_tokenizer(path, vocab_size))
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Open it with the library. Raises CheckpointError."""
-    given = open_config(path)
-    vocab_size = _vocab_size(given)
-    examined = _examined(path, given)
+    theirs = open_config(path)
+    vocab_size = _vocab_size(theirs)
+    examined = _examined(path, theirs)
     tokenizer = open_tokenizer(path, vocab_size)
-    known = _described(path, examined, tokenizer)
-    model = HuggingFaceModel(open_model(path, examined, device), known.config)  # type: ignore[arg-type]
-    return Checkpoint(path, known.about, known.config, known.family, model, tokenizer, device)
+    description = _described(path, examined, tokenizer)
+    model = HuggingFaceModel(open_model(path, examined, device), description.config)  # type: ignore[arg-type]
+    about, config, family = description.about, description.config, description.family
+    return Checkpoint(path, about, config, family, model, tokenizer, device)
 
 
 def contents(path: Path) -> Contents:
     """Its tensors and those that the library's class asks for; damaged parts are named."""
-    given = open_config(path)
-    read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(given)))
+    theirs = open_config(path)
+    read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(theirs)))
     tensors = open_weights(path)
     try:
-        examined = examine(path, given, tensors)
+        examined = examine(path, theirs, tensors)
     except CheckpointError as error:
         why = _clause(path, error)
         fit, heads = Fit(list(tensors.stored)), NoHeads(f"No circuits: {CONFIG} {why}.")
-        known = _unbuilt(path, given)
-        return Contents(known, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
+        description = _unbuilt(path, theirs)
+        return Contents(description, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
     try:
-        known = _described(path, examined, read_tokenizer())
+        description = _described(path, examined, read_tokenizer())
     except CheckpointError:  # told where the vocabulary is shown
-        known = _described(path, examined, IdTokenizer(_vocab_size(given)))
+        description = _described(path, examined, IdTokenizer(_vocab_size(theirs)))
     faults = {}
     try:
-        require_plain(path, given, examined.skeleton, examined.source)
+        require_plain(path, theirs, examined.skeleton, examined.source)
     except CheckpointError as error:
         faults = {path.name: f"cannot run here: {_clause(path, error)}"}
     skeleton = examined.skeleton
-    found = HuggingFaceHeads(examined.source, skeleton, list(known.family.attentions))
-    ties = skeleton.ties
-    return Contents(known, examined.source, skeleton.fit, found, read_tokenizer, ties, faults)
+    circuits = HuggingFaceHeads(examined.source, skeleton, list(description.family.attentions))
+    fit, ties = skeleton.fit, skeleton.ties
+    return Contents(description, examined.source, fit, circuits, read_tokenizer, ties, faults)
 
 
-def _examined(path: Path, given: Any) -> Examined:
+def _examined(path: Path, theirs: Any) -> Examined:
     """Raises CheckpointError for what would open as another model than it is."""
-    examined = examine(path, given, open_weights(path))
+    examined = examine(path, theirs, open_weights(path))
     require_whole(path, examined)
     return examined
 
@@ -122,12 +123,12 @@ def _clause(path: Path, error: CheckpointError) -> str:
     return str(error).removeprefix(f"{path.name}: ").removeprefix(CONFIG).lstrip(": ").rstrip(".")
 
 
-def _unbuilt(path: Path, given: Any) -> Description:
+def _unbuilt(path: Path, theirs: Any) -> Description:
     """Of a folder whose class cannot be built: what its configuration says."""
-    name = next(iter(said_classes(given)), given.model_type)
-    family = ENCODER_DECODER_READER if given.is_encoder_decoder else ENCODER
-    size = _vocab_size(given)
-    config = HuggingFaceConfig(name, size, 1, 0, None, values=whole_text(given.to_dict()))
+    name = next(iter(said_classes(theirs)), theirs.model_type)
+    family = ENCODER_DECODER_READER if theirs.is_encoder_decoder else ENCODER
+    size = _vocab_size(theirs)
+    config = HuggingFaceConfig(name, size, 1, 0, None, values=whole_text(theirs.to_dict()))
     return Description(_about(family, config, IdTokenizer(size), None, ()), config, family)
 
 
@@ -144,8 +145,8 @@ def _described(path: Path, examined: Examined, tokenizer: Tokenizer) -> Descript
     notes, size = examined.notes, _vocab_size(examined.config)
     n_pieces = tokenizer.n_pieces if isinstance(tokenizer, HuggingFaceTokenizer) else size
     if n_pieces > size:
-        said = f"Its tokenizer has {n_pieces:,} pieces, and the model knows the first {size:,}."
-        notes = (*notes, said)
+        text = f"Its tokenizer has {n_pieces:,} pieces, and the model knows the first {size:,}."
+        notes = (*notes, text)
     return described(path, examined.skeleton.model, tokenizer, notes)
 
 
@@ -156,10 +157,10 @@ def described(
 
     path: of the folder. model: of the library, with values or without.
     """
-    given, name, family = model.config, type(model).__name__, family_of(model)
-    said, lengths = _saying(path, given), longest(model)
+    theirs, name, family = model.config, type(model).__name__, family_of(model)
+    saying, lengths = _saying(path, theirs), longest(model)
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
-    start_ids = _start_ids(said) if _starts(given, family) else ()
+    start_ids = _start_ids(saying) if _starts(theirs, family) else ()
     source = target = None
     languages: tuple[str, ...] = ()
     if isinstance(tokenizer, HuggingFaceTokenizer) and family is ENCODER_DECODER:
@@ -169,20 +170,20 @@ def described(
             start_ids, target = tokenizer.starting(start_ids), tokenizer.target_language
     config = HuggingFaceConfig(
         architecture=name,
-        vocab_size=_vocab_size(given),
+        vocab_size=_vocab_size(theirs),
         max_len=_max_len(lengths.get("source"), tokenizer),
         max_target_len=_max_len(lengths.get("target"), tokenizer) if reads_two(model) else None,
-        pad_id=next(iter(said("pad_token_id")), 0),
-        eos_id=next(iter(said("eos_token_id")), None),
-        eos_ids=frozenset(said("eos_token_id")),
+        pad_id=next(iter(saying("pad_token_id")), 0),
+        eos_id=next(iter(saying("eos_token_id")), None),
+        eos_ids=frozenset(saying("eos_token_id")),
         start_ids=start_ids,
         languages=languages,
         source_language=source,
         target_language=target,
         mask_id=mask[0] if mask and asks(model) else None,
         classes=_classes(model),
-        is_exclusive=given.problem_type != "multi_label_classification",
-        values=whole_text(given.to_dict()),
+        is_exclusive=theirs.problem_type != "multi_label_classification",
+        values=whole_text(theirs.to_dict()),
     )
     return Description(_about(family, config, tokenizer, mask, notes), config, family)
 
@@ -210,25 +211,25 @@ def _about(
 
 def _classes(model: Any) -> tuple[str, ...]:
     """The names of a classifier's classes; none where it puts a number on a text instead."""
-    given = model.config
-    if not classifies(model) or given.problem_type == "regression" or given.num_labels < 2:
+    theirs = model.config
+    if not classifies(model) or theirs.problem_type == "regression" or theirs.num_labels < 2:
         return ()
-    return tuple(shown(given.id2label.get(i, f"LABEL_{i}")) for i in range(given.num_labels))
+    return tuple(clean(theirs.id2label.get(i, f"LABEL_{i}")) for i in range(theirs.num_labels))
 
 
-def _starts(given: Any, family: Family) -> bool:
+def _starts(theirs: Any, family: Family) -> bool:
     """Whether a decoder begins with a token of its own."""
     if family is ENCODER_DECODER_READER:
-        return bool(given.model_type != "mbart")
+        return bool(theirs.model_type != "mbart")
     return family is ENCODER_DECODER
 
 
-def _vocab_size(given: Any) -> int:
-    size = getattr(given.get_text_config(), "vocab_size", None)
+def _vocab_size(theirs: Any) -> int:
+    size = getattr(theirs.get_text_config(), "vocab_size", None)
     if not isinstance(size, int):
         raise CheckpointError(
-            f"{CONFIG} names no vocab_size: {given.model_type} reads something else than text, and "
-            "only models of text open here. It is recorded from Python, with record(module, "
+            f"{CONFIG} names no vocab_size: {theirs.model_type} reads something else than text, "
+            "and only models of text open here. It is recorded from Python, with record(module, "
             "inputs): docs/models.md."
         )
     return size
@@ -236,24 +237,24 @@ def _vocab_size(given: Any) -> int:
 
 def _max_len(n_positions: int | None, tokenizer: Tokenizer) -> int:
     """The least of what the model, the tokenizer and this project allow."""
-    known = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
-    return max(1, min(n_positions or LONGEST, known, LONGEST))
+    longest = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
+    return max(1, min(n_positions or LONGEST, longest, LONGEST))
 
 
-def _start_ids(said: Callable[[str], Sequence[int]]) -> tuple[int, ...]:
+def _start_ids(value: Callable[[str], Sequence[int]]) -> tuple[int, ...]:
     """The token that starts every target, and the one that a checkpoint forces to follow it."""
-    starts = [*said("decoder_start_token_id"), *said("bos_token_id"), 0]
-    return (starts[0], *said("forced_bos_token_id")[:1])
+    starts = [*value("decoder_start_token_id"), *value("bos_token_id"), 0]
+    return (starts[0], *value("forced_bos_token_id")[:1])
 
 
-def _saying(path: Path, given: Any) -> Callable[[str], Sequence[int]]:
+def _saying(path: Path, settings: Any) -> Callable[[str], Sequence[int]]:
     """Ids that a folder says of a special token: newer ones keep them in a file for generation."""
     try:
-        values = read_json(path / GENERATION)
+        theirs = read_json(path / GENERATION)
     except CheckpointError:
-        values = {}
-    newer = values if isinstance(values, dict) else {}
-    return lambda name: _ids(newer.get(name)) or _ids(getattr(given, name, None))
+        theirs = {}
+    newer = theirs if isinstance(theirs, dict) else {}
+    return lambda name: _ids(newer.get(name)) or _ids(getattr(settings, name, None))
 
 
 def _ids(value: Any) -> list[int]:

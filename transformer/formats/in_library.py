@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import About, Checkpoint, Description
-from transformer.files.found import Found, Misfit, Tensors
 from transformer.files.tensor_files import LoadedTensors
+from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.formats.hugging_face import described
 from transformer.formats.mappings.mapping import LibraryMapping
 from transformer.formats.renaming import renamed, require_all, require_shapes, their_name
@@ -39,50 +39,54 @@ class InLibrary:
 
     def load(self, path: Path, device: torch.device) -> Checkpoint:
         """Ready to run. path: of the checkpoint. Raises CheckpointError and Misfit."""
-        known, config = self.description, self.description.config
+        description, config = self.description, self.description.config
         weights = {name: as_floats(t, self.theirs[name]) for name, t in self.tensors.items()}
         inner = build_model(path, self.given, type(self.skeleton.model), weights, device)
         model = HuggingFaceModel(inner, config)  # type: ignore[arg-type]
-        return Checkpoint(path, known.about, config, known.family, model, self.tokenizer, device)
+        return Checkpoint(
+            path, description.about, config, description.family, model, self.tokenizer, device
+        )
 
     def contents(self, file: Path) -> Contents:
         """Its tensors under the library's names. file: that they are in."""
         tensors, skeleton = LoadedTensors(self.tensors, files=[file]), self.skeleton
         heads = HuggingFaceHeads(tensors, skeleton, list(self.description.family.attentions))
-        known, tokenizer = self.description, self.tokenizer
-        return Contents(known, tensors, skeleton.fit, heads, lambda: tokenizer, skeleton.ties)
+        description, tokenizer = self.description, self.tokenizer
+        return Contents(description, tensors, skeleton.fit, heads, lambda: tokenizer, skeleton.ties)
 
 
-def open_in_library(mapping: LibraryMapping, found: Found, folder: Path) -> InLibrary:
+def open_in_library(mapping: LibraryMapping, weights: Weights, folder: Path) -> InLibrary:
     """The tensors under the library's names. Raises CheckpointError and Misfit."""
-    unread = sorted(set(found.choices) - {"n_heads", "pad_id", "bos_id", "eos_id"})
+    unread = sorted(set(weights.choices) - {"n_heads", "pad_id", "bos_id", "eos_id"})
     if unread:
         raise Misfit(f"needs no {unread[0]} beside it: its own settings say it")
-    vocabulary = find_vocabulary(folder, found, mapping)
+    vocabulary = find_vocabulary(folder, weights, mapping)
     named = vocabulary.special_ids(mapping.named_ids)
-    found = replace(found, choices=named | dict(found.choices))
+    weights = replace(weights, choices=named | dict(weights.choices))
     with whole():
-        found = mapping.prepare(found)
-        values = mapping.configure(found)
-    given = config_of(folder, values)
-    ours, unexpected = renamed(found, mapping.names, mapping)
+        weights = mapping.prepare(weights)
+        values = mapping.configure(weights)
+    config = config_of(folder, values)
+    ours, unexpected = renamed(weights, mapping.names, mapping)
     tensors = {name: tensor for name, (tensor, _) in ours.items()}
     theirs = {name: called for name, (_, called) in ours.items()}
-    skeleton, _ = choose(folder, given, LoadedTensors(tensors).stored)
+    skeleton, _ = choose(folder, config, LoadedTensors(tensors).stored)
     fit = skeleton.fit
     missing = [their_name(name, mapping.names, mapping.first_layer) for name in fit.missing]
     require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
     require_shapes(fit, tensors, theirs)
-    size = given.vocab_size
+    size = config.vocab_size
     sizes = {"source": size, "target": size}
-    tokenizer = make_tokenizer(vocabulary, mapping, sizes, given.bos_token_id, given.eos_token_id)
-    known = described(folder, skeleton.model, tokenizer)
-    about = _about(mapping, given, known.about)
-    return InLibrary(replace(known, about=about), given, tensors, theirs, skeleton, tokenizer)
+    tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_token_id, config.eos_token_id)
+    description = described(folder, skeleton.model, tokenizer)
+    about = _about(mapping, config, description.about)
+    return InLibrary(
+        replace(description, about=about), config, tensors, theirs, skeleton, tokenizer
+    )
 
 
-def _about(mapping: LibraryMapping, given: Any, about: About) -> About:
-    n_layers, n_heads = given.num_hidden_layers, given.num_attention_heads
+def _about(mapping: LibraryMapping, config: Any, about: About) -> About:
+    n_layers, n_heads = config.num_hidden_layers, config.num_attention_heads
     plural = "s" if n_layers > 1 else ""
     title = f"{mapping.title}, {n_layers} layer{plural} of {n_heads} heads"
     return replace(about, title=title, recipe=mapping.name)

@@ -45,11 +45,11 @@ def describe_checkpoint(path: Path) -> Description:
 def format_of(path: Path) -> Format:
     """The format that a path is in. Raises CheckpointError where it is none that is known."""
     formats = _formats()
-    found = next((each for each in formats if each.fits(path)), None)
-    if found is None:
-        known = "; ".join(each.title for each in formats)
-        raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {known}.")
-    return found
+    format = next((each for each in formats if each.fits(path)), None)
+    if format is None:
+        titles = "; ".join(each.title for each in formats)
+        raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {titles}.")
+    return format
 
 
 @cache
@@ -78,8 +78,8 @@ def _refusing(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[P
         except Refusal:
             raise
         except (OSError, MemoryError) as error:
-            said = getattr(error, "strerror", None) or "there is not enough memory"
-            raise CheckpointError(f"{path.name} cannot be read: {said}.") from error
+            why = getattr(error, "strerror", None) or "there is not enough memory"
+            raise CheckpointError(f"{path.name} cannot be read: {why}.") from error
         except Exception as error:
             _LOG.error("%s is damaged in a way that is new", path.name, exc_info=error)
             raise Unforeseen(

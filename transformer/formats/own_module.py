@@ -41,8 +41,8 @@ def fits(path: Path) -> bool:
 
 def describe(path: Path) -> Description:
     """What its author says."""
-    known = _OFFERED[path]
-    return Description(known.about, known.config, known.family)
+    offer = _OFFERED[path]
+    return Description(offer.about, offer.config, offer.family)
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
@@ -52,15 +52,15 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 def contents(path: Path) -> Contents:
     """The tensors that the module has now."""
-    known = _OFFERED[path]
-    module = known.model.get_submodule("inner")
+    offer = _OFFERED[path]
+    module = offer.model.get_submodule("inner")
     values = {name: each for name, each in module.state_dict().items() if isinstance(each, Tensor)}
     tensors = LoadedTensors({name: each.detach().cpu().clone() for name, each in values.items()})
     name = type(module).__name__
     heads = NoHeads(f"No circuits: where {name} keeps the projections of its heads is not known.")
     trained = {name for name, _ in module.named_parameters(remove_duplicate=False)}
     fit = Fit(list(tensors.stored), uncounted=frozenset(values) - trained)
-    return Contents(describe(path), tensors, fit, heads, lambda: known.tokenizer)
+    return Contents(describe(path), tensors, fit, heads, lambda: offer.tokenizer)
 
 
 def files(path: Path) -> Sequence[Path]:

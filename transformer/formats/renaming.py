@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 
 from torch import Tensor
 
-from transformer.files.foreign_text import listed
-from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.foreign_text import some_of
+from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.formats.mappings.mapping import OtherCode
 from transformer.inspection.contents import Fit
 
@@ -16,13 +16,13 @@ ENDING = r"(?P<ending>\.weight|\.bias)?"
 
 
 def renamed(
-    found: Found, names: Mapping[str, str | tuple[str, ...]], mapping: OtherCode
+    weights: Weights, names: Mapping[str, str | tuple[str, ...]], mapping: OtherCode
 ) -> tuple[dict[str, tuple[Tensor, str]], list[str]]:
     """Our name -> a tensor, and what they call it; and their names that have none here."""
     table = [(_pattern(theirs), ours) for theirs, ours in names.items()]
     ours: dict[str, tuple[Tensor, str]] = {}
     unexpected = []
-    for name, tensor in found.tensors.items():
+    for name, tensor in weights.tensors.items():
         targets = _targets(name, table, mapping.first_layer)
         if targets:
             parts = _parts(tensor, len(targets), name)
@@ -74,13 +74,13 @@ def their_name(name: str, names: Mapping[str, str | tuple[str, ...]], first_laye
 
 def require_all(unexpected: list[str], missing: list[str]) -> None:
     """Neither more tensors than a model has nor fewer. Raises Misfit, which names some."""
-    said = []
+    problems = []
     if unexpected:
-        said.append(f"has unexpected tensors: {listed(unexpected, NAMED)}")
+        problems.append(f"has unexpected tensors: {some_of(unexpected, NAMED)}")
     if missing:
-        said.append(f"is missing tensors: {listed(dict.fromkeys(missing), NAMED)}")
-    if said:
-        raise Misfit(", and ".join(said))
+        problems.append(f"is missing tensors: {some_of(dict.fromkeys(missing), NAMED)}")
+    if problems:
+        raise Misfit(", and ".join(problems))
 
 
 def require_shapes(fit: Fit, tensors: Tensors, theirs: Mapping[str, str]) -> None:

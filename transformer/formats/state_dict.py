@@ -16,11 +16,11 @@ from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, D
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
 from transformer.files.foreign_file import place
-from transformer.files.foreign_text import listed
-from transformer.files.found import SIDECAR, Found, Misfit
+from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.torch_file import is_saved_by_torch
+from transformer.files.weights import SIDECAR, Misfit, Weights
 from transformer.files.weights_file import SUFFIXES, read_options, read_weights
 from transformer.formats.format import Format
 from transformer.formats.hugging_face import LIT_MODEL
@@ -91,15 +91,15 @@ def contents(path: Path) -> Contents:
     except CheckpointError as error:
         file = _weights_file(path)
         with _in_a_sentence(file):
-            found = read_weights(file)
+            weights = read_weights(file)
         why = str(error).removeprefix(place(file)).strip().removesuffix(".")
-        return unmapped_contents(file, found, why)
+        return unmapped_contents(file, weights, why)
     if isinstance(opened, InLibrary):
         return opened.contents(_weights_file(path))
     about, translated, tokenizer = opened
-    known = Description(about, translated.config, translated.family)
+    description = Description(about, translated.config, translated.family)
     tensors = LoadedTensors(translated.tensors, files=[_weights_file(path)])
-    return our_contents(known, tensors, lambda: tokenizer)
+    return our_contents(description, tensors, lambda: tokenizer)
 
 
 def files(path: Path) -> Sequence[Path]:
@@ -116,15 +116,15 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
     file = _weights_file(path)
     folder = file.parent
     with _in_a_sentence(file):
-        found = read_weights(file)
-        mapping, found = recognised(found)
-        found = replace(_with_settings(found, mapping, folder), choices=_sidecar(folder))
+        weights = read_weights(file)
+        mapping, weights = recognised(weights)
+        weights = replace(_with_settings(weights, mapping, folder), choices=_sidecar(folder))
         if isinstance(mapping, LibraryMapping):
-            return open_in_library(mapping, found, folder)
+            return open_in_library(mapping, weights, folder)
         assert isinstance(mapping, CodeMapping)
-        vocabulary = find_vocabulary(folder, found, mapping)
-        choices = vocabulary.special_ids(mapping.named_ids) | dict(found.choices)
-        translated = translate(mapping, replace(found, choices=choices))
+        vocabulary = find_vocabulary(folder, weights, mapping)
+        choices = vocabulary.special_ids(mapping.named_ids) | dict(weights.choices)
+        translated = translate(mapping, replace(weights, choices=choices))
         config = translated.config
         sizes = {"source": config.source_vocab_size or config.vocab_size}
         sizes["target"] = config.vocab_size
@@ -141,12 +141,12 @@ def _in_a_sentence(file: Path) -> Iterator[None]:
         raise CheckpointError(f"{place(file)} {error}.") from error
 
 
-def _with_settings(found: Found, mapping: OtherCode, folder: Path) -> Found:
+def _with_settings(weights: Weights, mapping: OtherCode, folder: Path) -> Weights:
     """With the options of a YAML file beside the weights, if its code writes one."""
     if not mapping.settings or not (folder / mapping.settings).is_file():
-        return found
+        return weights
     options = read_options(folder / mapping.settings)
-    return replace(found, options={**found.options, **options})
+    return replace(weights, options={**weights.options, **options})
 
 
 def _is_weights(file: Path) -> bool:
@@ -156,20 +156,20 @@ def _is_weights(file: Path) -> bool:
 
 def _candidates(folder: Path) -> list[Path]:
     """Files of weights in a folder; those called .bin only where there is nothing else."""
-    found = sorted(each for each in folder.iterdir() if each.is_file() and _is_weights(each))
-    return [each for each in found if each.suffix != ".bin"] or found
+    files = sorted(each for each in folder.iterdir() if each.is_file() and _is_weights(each))
+    return [each for each in files if each.suffix != ".bin"] or files
 
 
 def _weights_file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = _candidates(path)
-    if len(found) != 1:
-        names = listed((each.name for each in found), 6)
+    files = _candidates(path)
+    if len(files) != 1:
+        names = some_of((each.name for each in files), 6)
         raise CheckpointError(
-            f"{path.name} holds {len(found)} files of weights ({names}): open one by its own path."
+            f"{path.name} holds {len(files)} files of weights ({names}): open one by its own path."
         )
-    return found[0]
+    return files[0]
 
 
 def _sidecar(folder: Path) -> dict[str, Any]:
@@ -179,8 +179,8 @@ def _sidecar(folder: Path) -> dict[str, Any]:
         return {}
     values = read_json(file)
     if not isinstance(values, dict) or not set(values) <= CHOICES:
-        known = ", ".join(sorted(CHOICES))
-        raise CheckpointError(f"{place(file)} may say {known}, and nothing else.")
+        names = ", ".join(sorted(CHOICES))
+        raise CheckpointError(f"{place(file)} may say {names}, and nothing else.")
     if "classes" in values:
         if not isinstance(values["classes"], list):
             raise CheckpointError(f"{place(file)}: classes must be a list of names.")

@@ -11,8 +11,8 @@ from torch import Tensor
 from transformer.checkpoint import CONFIG
 from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
-from transformer.files.foreign_text import listed, shown
-from transformer.files.found import Found, Misfit, Tensors
+from transformer.files.foreign_text import clean, some_of
+from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.files.wrapping import without_common
 from transformer.formats.mappings.mapping import CodeMapping, OtherCode, same
 from transformer.formats.renaming import NAMED, renamed, require_all, require_shapes, their_name
@@ -51,37 +51,38 @@ def mappings() -> Mapping[str, OtherCode]:
     return discover("transformer.formats.mappings", "MAPPING")
 
 
-def recognise(found: Found) -> OtherCode:
+def recognise(weights: Weights) -> OtherCode:
     """The codebase that names its tensors like this. Raises Misfit."""
-    return recognised(found)[0]
+    return recognised(weights)[0]
 
 
-def recognised(found: Found) -> tuple[OtherCode, Found]:
+def recognised(weights: Weights) -> tuple[OtherCode, Weights]:
     """The codebase, and the tensors without what somebody's own class put before every name.
 
     Raises Misfit.
     """
-    names = {name: name for name in found.tensors}
+    names = {name: name for name in weights.tensors}
     while names:
-        inside = found.having({name: found.tensors[was] for name, was in names.items()})
+        inside = weights.having({name: weights.tensors[was] for name, was in names.items()})
         for mapping in mappings().values():
             if mapping.tells(inside):
                 return mapping, inside
         names = without_common(names)
-    if any(OURS.match(name) for name in found.tensors):
+    if any(OURS.match(name) for name in weights.tensors):
         raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
     raise Misfit(
-        f"has tensors of a model that is not known here, such as {listed(found.tensors, NAMED)}: "
+        "has tensors of a model that is not known here, such as "
+        f"{some_of(weights.tensors, NAMED)}: "
         "docs/formats.md lists the code whose state dicts open. Inspect shows its "
         "tensors; any other model runs from your own script, with explore (docs/own_model.md) or "
         "record(module, inputs) (docs/models.md)"
     )
 
 
-def translate(mapping: CodeMapping, found: Found) -> Translated:
+def translate(mapping: CodeMapping, weights: Weights) -> Translated:
     """The model's tensors under our names. Raises Misfit, which names what does not map."""
     with whole():
-        return _translated(mapping, found)
+        return _translated(mapping, weights)
 
 
 @contextmanager
@@ -90,21 +91,21 @@ def whole() -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        reason = shown(str(error).strip().partition("\n")[0], 120).rstrip(". ")
+        reason = clean(str(error).strip().partition("\n")[0], 120).rstrip(". ")
         raise Misfit(f"holds tensors that do not go together: {reason}") from error
 
 
-def _translated(mapping: CodeMapping, found: Found) -> Translated:
-    prepared = mapping.prepare(found)
-    found, tied = _tie(mapping, prepared)
-    config, found, table = _positions(mapping, _configured(mapping, prepared, tied), found)
+def _translated(mapping: CodeMapping, weights: Weights) -> Translated:
+    prepared = mapping.prepare(weights)
+    weights, tied = _tie(mapping, prepared)
+    config, weights, table = _positions(mapping, _configured(mapping, prepared, tied), weights)
     families: dict[str, Family] = discover("transformer.models", "FAMILY")
     family = families[config.family]
     names = _names(mapping, config)
-    ours, unexpected = renamed(found, names, mapping)
+    ours, unexpected = renamed(weights, names, mapping)
     tensors = {name: tensor for name, (tensor, _) in ours.items()}
     theirs = {name: called for name, (_, called) in ours.items()}
-    fit = compare(tensors, _expected(config, family, len(found.tensors)))
+    fit = compare(tensors, _expected(config, family, len(weights.tensors)))
     missing = [their_name(name, names, mapping.first_layer) for name in sorted(fit.missing)]
     require_all([*unexpected, *(theirs[name] for name in sorted(fit.unexpected))], missing)
     require_shapes(fit, tensors, theirs)
@@ -118,35 +119,35 @@ def _expected(config: ModelConfig, family: Family, n_stored: int) -> Expected:
         raise Misfit(f"describes no model: {error}".removesuffix(".")) from error
 
 
-def _configured(mapping: CodeMapping, found: Found, tied: Tied) -> ModelConfig:
+def _configured(mapping: CodeMapping, weights: Weights, tied: Tied) -> ModelConfig:
     """Sizes from the shapes; choices that no shape shows from what the sidecar says."""
     try:
         output = mapping.embeddings.output
-        has_bias = tied != "none" and output is not None and found.has(_bias(output))
-        config = replace(mapping.configure(found), tied="none", output_bias=has_bias)
+        has_bias = tied != "none" and output is not None and weights.has(_bias(output))
+        config = replace(mapping.configure(weights), tied="none", output_bias=has_bias)
         if config.source_vocab_size == config.vocab_size:
             config = replace(config, source_vocab_size=None)
-        return replace(config, tied=tied, **found.choices)
+        return replace(config, tied=tied, **weights.choices)
     except (ConfigError, TypeError) as error:
         raise Misfit(f"describes no model: {error}".removesuffix(".")) from error
 
 
-def _tie(mapping: CodeMapping, found: Found) -> tuple[Found, Tied]:
+def _tie(mapping: CodeMapping, weights: Weights) -> tuple[Weights, Tied]:
     """Leave out matrices that are saved again under another name."""
-    names, tensors = mapping.embeddings, dict(found.tensors)
+    names, tensors = mapping.embeddings, dict(weights.tensors)
     if names.output is None:
-        return found, "none"
+        return weights, "none"
     target, output = tensors.get(names.target), tensors.get(names.output)
     source = tensors.get(names.source) if names.source else None
     if target is None or output is None or not same(output, target):
         if output is not None:
             tensors.setdefault(_bias(names.output), torch.zeros(output.shape[:1]))
-        return found.having(tensors), "none"
+        return weights.having(tensors), "none"
     del tensors[names.output]
     if names.source and source is not None and same(source, target):
         del tensors[names.source]
-        return found.having(tensors), "all"
-    return found.having(tensors), "output"
+        return weights.having(tensors), "all"
+    return weights.having(tensors), "output"
 
 
 def _bias(weight: str) -> str:
@@ -154,13 +155,13 @@ def _bias(weight: str) -> str:
 
 
 def _positions(
-    mapping: CodeMapping, config: ModelConfig, found: Found
-) -> tuple[ModelConfig, Found, Tensor | None]:
+    mapping: CodeMapping, config: ModelConfig, weights: Weights
+) -> tuple[ModelConfig, Weights, Tensor | None]:
     """A saved table is what was trained with: sinusoids of a layout we know, or any other."""
-    tables = [found.tensors[name] for name in mapping.tables if name in found.tensors]
+    tables = [weights.tensors[name] for name in mapping.tables if name in weights.tensors]
     if not tables:
-        return config, found, None
-    tensors = {name: t for name, t in found.tensors.items() if name not in mapping.tables}
+        return config, weights, None
+    tensors = {name: t for name, t in weights.tensors.items() if name not in mapping.tables}
     flat = [table.reshape(-1, table.size(-1)) for table in tables if table.dim()]
     if not flat or flat[0].size(1) != config.d_model or not flat[0].size(0):
         raise Misfit(f"has {mapping.tables[0]} of {list(tables[0].shape)}: no table of positions")
@@ -177,8 +178,8 @@ def _positions(
             break
         if float((make(*table.shape) - table).abs().amax()) < NEAR:
             config = replace(config, positions="sinusoidal", sinusoids=layout)
-            return config, found.having(tensors), table
-    return replace(config, positions="learned"), found.having({**tensors, TABLE: table}), None
+            return config, weights.having(tensors), table
+    return replace(config, positions="learned"), weights.having({**tensors, TABLE: table}), None
 
 
 TABLE = "positions.table"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from transformer.checkpoint import About, CheckpointError, Description
-from transformer.files.found import Found, Misfit
 from transformer.files.tensor_files import LoadedTensors
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.translate import recognise
 from transformer.inspection.circuits import NoHeads
 from transformer.inspection.contents import Contents, Fit
@@ -39,14 +39,14 @@ class Unknown:
         return dict(self.options)
 
 
-def unmapped_contents(file: Path, found: Found, why: str) -> Contents:
+def unmapped_contents(file: Path, weights: Weights, why: str) -> Contents:
     """The tensors by their own names, in the order in which they were saved.
 
     why: what keeps the file from being opened, as the rest of a sentence after its name.
     """
     uncounted: frozenset[str] = frozenset()
     try:
-        mapping = recognise(found)
+        mapping = recognise(weights)
         title, missing = f"{mapping.title}, which does not open", why
         uncounted = frozenset(getattr(mapping, "tables", ()))
     except Misfit:
@@ -56,9 +56,9 @@ def unmapped_contents(file: Path, found: Found, why: str) -> Contents:
         raise CheckpointError(f"{file.name}: how a text is split is not known: it cannot run.")
 
     return Contents(
-        Description(About(title, "", ""), Unknown(found.options), _FAMILY),
-        LoadedTensors(found.tensors, files=[file]),
-        Fit(list(found.tensors), uncounted=uncounted),
+        Description(About(title, "", ""), Unknown(weights.options), _FAMILY),
+        LoadedTensors(weights.tensors, files=[file]),
+        Fit(list(weights.tensors), uncounted=uncounted),
         NoHeads(f"No circuits: {file.name} cannot run here, and which tensors are heads is open."),
         no_tokenizer,
         faults={file.name: f"cannot run here: {missing}"},

@@ -9,10 +9,10 @@ from typing import Any
 from transformer.checkpoint import CheckpointError
 from transformer.extras import require
 from transformer.files.foreign_file import place, read_file
-from transformer.files.foreign_text import reason, shown, whole_text
-from transformer.files.found import Found
+from transformer.files.foreign_text import clean, reason, whole_text
 from transformer.files.json_file import read_json
 from transformer.files.plain_pickle import read_plain_pickle
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import OtherCode
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
@@ -80,14 +80,14 @@ class Vocabulary:
         else:
             return {}
         pieces = {"pad_id": PAD, "bos_id": START, "eos_id": END}
-        found = {name: tokenizer.named(pieces[name]) for name in names}
-        return {name: id for name, id in found.items() if id is not None}
+        ids = {name: tokenizer.named(pieces[name]) for name in names}
+        return {name: id for name, id in ids.items() if id is not None}
 
 
-def find_vocabulary(folder: Path, found: Found, mapping: OtherCode) -> Vocabulary:
+def find_vocabulary(folder: Path, weights: Weights, mapping: OtherCode) -> Vocabulary:
     """The one inside the file of weights, else one beside it. Raises CheckpointError."""
-    if found.vocabulary:
-        return Vocabulary(f"{folder.name}: the vocabulary in it", pieces=found.vocabulary)
+    if weights.vocabulary:
+        return Vocabulary(f"{folder.name}: the vocabulary in it", pieces=weights.vocabulary)
     for names in BPE if mapping.reads_bpe else ():
         if all((folder / name).is_file() for name in names):
             return _bpe(folder, names)
@@ -182,14 +182,14 @@ def _splitters(folder: Path) -> dict[str, bytes] | None:
 
 
 def _bpe(folder: Path, names: Sequence[str]) -> Vocabulary:
-    said = f"{folder.name}: {' and '.join(names)}"
+    names_of_files = f"{folder.name}: {' and '.join(names)}"
     for name in names:
         read_file(folder / name, LARGEST)  # which refuses one that is too large
     require("hf")
     try:
-        return Vocabulary(said, bpe=read_bpe(folder))
+        return Vocabulary(names_of_files, bpe=read_bpe(folder))
     except Exception as error:  # the library's are of many kinds
-        raise CheckpointError(f"{said} cannot be read: {reason(error, 120)}.") from error
+        raise CheckpointError(f"{names_of_files} cannot be read: {reason(error, 120)}.") from error
 
 
 def _pieces(file: Path) -> tuple[str, ...]:
@@ -214,7 +214,7 @@ def _yaml_ids(text: str) -> dict[str, int]:
     ids = {}
     for piece, id, line in yaml_pairs(text):
         if id is None or not _is_id(id):
-            raise ValueError(f"line {line} is not a piece with its id: {shown(piece, 40)}")
+            raise ValueError(f"line {line} is not a piece with its id: {clean(piece, 40)}")
         ids[piece] = int(id)
     return ids
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.files.foreign_text import listed, shown, whole_text
+from transformer.files.foreign_text import clean, some_of, whole_text
 from transformer.files.tensors import Stored
 from transformer.hugging_face.failure import in_a_sentence
 from transformer.hugging_face.kinds import only_looks_causal
@@ -54,8 +54,8 @@ def named_class(config: Any) -> Any:
 
 def said_classes(config: Any) -> list[str]:
     """The names of classes that a folder was saved with."""
-    said = config.architectures
-    return [whole_text(each) for each in said if isinstance(each, str)] if _is_list(said) else []
+    names = config.architectures
+    return [whole_text(each) for each in names if isinstance(each, str)] if _is_list(names) else []
 
 
 def _is_list(value: Any) -> bool:
@@ -72,8 +72,8 @@ def _base_class(path: Path, config: Any, named: Any) -> Any:
             if named is not None:
                 return None
             return mapping[type(config)]  # raises what is told
-        found = mapping[type(config)]
-        classes = found if isinstance(found, tuple) else (found,)
+        result = mapping[type(config)]
+        classes = result if isinstance(result, tuple) else (result,)
         return named if named in classes else classes[0]
 
 
@@ -108,8 +108,8 @@ def _classes_with_a_head(config: Any) -> Iterator[Any]:
     kinds, seen = transformers.models.auto.modeling_auto, set()
     for name in HEADS:
         mapping = getattr(kinds, name)
-        found = mapping.get(type(config), ())
-        for cls in found if isinstance(found, tuple) else (found,):
+        classes = mapping.get(type(config), ())
+        for cls in classes if isinstance(classes, tuple) else (classes,):
             if cls not in seen:
                 seen.add(cls)
                 yield cls
@@ -118,20 +118,20 @@ def _classes_with_a_head(config: Any) -> Iterator[Any]:
 def _ends_alike(config: Any, name: str) -> bool:
     """Whether somebody's own class is called after this one: MyBertForSequenceClassification."""
     head = name[name.find("For") :] if "For" in name else name[-len("LMHeadModel") :]
-    return any(said.endswith(head) for said in said_classes(config))
+    return any(class_name.endswith(head) for class_name in said_classes(config))
 
 
 def _why(config: Any, named: Any, name: str, taken: Iterable[str]) -> str:
-    said = listed(map(shown, said_classes(config)), 2)
+    names = some_of(map(clean, said_classes(config)), 2)
     if named is not None:
         begin = f"{CONFIG} names {named.__name__}, which has no head"
-    elif said:
-        begin = f"{CONFIG} names {said}, which the library does not know"
+    elif names:
+        begin = f"{CONFIG} names {names}, which the library does not know"
     else:
         begin = f"{CONFIG} names no class"
     held = sorted(taken)
     if held:
-        return f"{begin}: opened as {name}, which also takes {listed(held, 3)}."
+        return f"{begin}: opened as {name}, which also takes {some_of(held, 3)}."
     if named is not None:
         return f"{begin}: opened as {name}, whose output is the matrix of its embeddings."
     return f"{begin}: opened as {name}, which its tensors fit."

@@ -8,7 +8,7 @@ from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.extras import require
-from transformer.files.foreign_text import reason, shown
+from transformer.files.foreign_text import clean, reason
 
 
 @contextmanager
@@ -33,8 +33,8 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
             f"{_reason(path, error)}."
         ) from error
     except Exception as error:
-        said = _reason(path, error)
-        raise CheckpointError(f"{path.name}: {what} cannot be read: {said}.") from error
+        reason = _reason(path, error)
+        raise CheckpointError(f"{path.name}: {what} cannot be read: {reason}.") from error
 
 
 def _reason(path: Path, error: Exception) -> str:
@@ -54,7 +54,7 @@ def building(path: Path, config: Any) -> Iterator[None]:
             for field, value in config.to_dict().items():
                 if isinstance(value, str) and value in words:
                     raise CheckpointError(
-                        f"{path.name}: {CONFIG}: {field} is {shown(value)!r}, which the library "
+                        f"{path.name}: {CONFIG}: {field} is {clean(value)!r}, which the library "
                         "does not know: write what the model was trained with."
                     ) from error
             raise

@@ -114,8 +114,8 @@ class HuggingFaceHeads:
         if self._model.config.model_type in UNSCALED:
             return 1.0
         module = self._model.get_submodule(place)
-        said = (getattr(m, name, None) for m in (module, *module.children()) for name in SCALES)
-        return next((float(each) for each in said if isinstance(each, int | float)), None)
+        scales = (getattr(m, name, None) for m in (module, *module.children()) for name in SCALES)
+        return next((float(each) for each in scales if isinstance(each, int | float)), None)
 
     def _read(self, name: str) -> Tensor:
         if name not in self._skeleton.stored_as:
@@ -168,7 +168,7 @@ def _apart(fused: Tensor, n_output: int, style: Style, n_heads: int) -> list[Ten
 
 def _places(names: Mapping[str, str], kinds: Sequence[str]) -> dict[str, list[tuple[str, Style]]]:
     """kind -> where its attentions are, layer by layer."""
-    found: dict[str, dict[int, tuple[str, Style]]] = {}
+    result: dict[str, dict[int, tuple[str, Style]]] = {}
     for style in STYLES:
         first, *others = (f".{name}.weight" for name in (*style.inputs, style.output))
         for name in names:
@@ -177,8 +177,8 @@ def _places(names: Mapping[str, str], kinds: Sequence[str]) -> dict[str, list[tu
                 continue
             kind, layer = _kind(place, kinds), _layer(place)
             if kind is not None and layer is not None:
-                found.setdefault(kind, {}).setdefault(layer, (place, style))
-    return {kind: [layers[i] for i in sorted(layers)] for kind, layers in found.items()}
+                result.setdefault(kind, {}).setdefault(layer, (place, style))
+    return {kind: [layers[i] for i in sorted(layers)] for kind, layers in result.items()}
 
 
 def _kind(place: str, kinds: Sequence[str]) -> str | None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from transformer.checkpoint import Checkpoint
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.inputs import InputError
@@ -30,18 +30,18 @@ def translating(
         raise InputError(f"{checkpoint.name} is not told its languages: leave them out.")
     for code in (source, target):
         if code is not None and code not in config.languages:
-            known = listed(config.languages, NAMED)
-            raise InputError(f"{checkpoint.name} does not know the language {code!r}, but {known}.")
+            names = some_of(config.languages, NAMED)
+            raise InputError(f"{checkpoint.name} does not know the language {code!r}, but {names}.")
     source, target = source or config.source_language, target or config.target_language
-    told = tokenizer.told(source, target)
+    text = tokenizer.for_languages(source, target)
     config = replace(
         config,
         source_language=source,
         target_language=target,
-        start_ids=told.starting(config.start_ids),
+        start_ids=text.starting(config.start_ids),
     )
     model = HuggingFaceModel(checkpoint.model.inner, config).eval()
-    return replace(checkpoint, config=config, tokenizer=told, model=model)
+    return replace(checkpoint, config=config, tokenizer=text, model=model)
 
 
 def target_language(tokenizer: HuggingFaceTokenizer, start_ids: tuple[int, ...]) -> str | None:

@@ -100,9 +100,9 @@ class HuggingFaceModel(nn.Module):
         per token return their hidden states, or the logits of classes.
         """
         names = ("input_ids", "decoder_input_ids")
-        given = dict(zip(names, inputs, strict=False))
+        named = dict(zip(names, inputs, strict=False))
         mask = torch.ones_like(inputs[0]) if mask is None else mask
-        return _first_output(self._run(attention_mask=mask, use_cache=False, **given))
+        return _first_output(self._run(attention_mask=mask, use_cache=False, **named))
 
     def start(self, source: Tensor) -> State:
         """Read a source [1, S], or a prompt [1, S] without its last token."""
@@ -160,9 +160,11 @@ class HuggingFaceModel(nn.Module):
 
     def _run(self, **named: Any) -> Any:
         """Not every model keeps a cache or reads a mask."""
-        known = inspect.signature(type(self.inner).forward).parameters
+        parameters = inspect.signature(type(self.inner).forward).parameters
         with _in_a_sentence(self.inner):
-            return self.inner(**{name: value for name, value in named.items() if name in known})
+            return self.inner(
+                **{name: value for name, value in named.items() if name in parameters}
+            )
 
 
 @contextmanager
@@ -186,8 +188,8 @@ def _in_a_sentence(model: nn.Module) -> Iterator[None]:
 def _first_output(output: Any) -> Tensor:
     """Logits where a model has some, else what its first output is: hidden states."""
     logits = output.get("logits")
-    found: Tensor = output[0] if logits is None else logits
-    return found
+    first: Tensor = output[0] if logits is None else logits
+    return first
 
 
 def _rows(value: Any, rows: Tensor) -> Any:

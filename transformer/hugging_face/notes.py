@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
 from transformer.hugging_face.skeleton import Skeleton
@@ -71,16 +71,16 @@ def _tensors(skeleton: Skeleton) -> Iterator[str]:
 
 def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
     try:
-        said = read_json(path / CONFIG)
+        settings = read_json(path / CONFIG)
     except CheckpointError:
         return
-    if said.get(CODE):
+    if settings.get(CODE):
         yield f"{CONFIG} names code of its own ({CODE}): the library's class is used, not that."
-    unknown = [name for name in sorted(said) if _is_unknown(name, said[name], config)]
+    unknown = [name for name in sorted(settings) if _is_unknown(name, settings[name], config)]
     unknown = [name for name in unknown if not _is_in_code(name, model)]
     if unknown:
         name = type(config).__name__
-        yield f"{CONFIG} says {listed(unknown, NAMED)}, not followed: {name} has no such setting."
+        yield f"{CONFIG} says {some_of(unknown, NAMED)}, not followed: {name} has no such setting."
     if getattr(config, "quantization_config", None):
         by = scheme_of(path, config)
         yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
@@ -130,14 +130,15 @@ def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
     others = {file.name for file in files} - read_from
     unread = sorted(name for name in others if not name.startswith(_NO_MODEL))
     if unread:
-        yield f"{_these(unread)} not read: the weights are those of {listed(sorted(read_from), 1)}."
+        weights = some_of(sorted(read_from), 1)
+        yield f"{_these(unread)} not read: the weights are those of {weights}."
     schemes = [name for name in SCHEMES if (path / name).is_file()]
     if schemes and not getattr(config, "quantization_config", None):
         yield f"{schemes[0]} lies beside weights that are not quantised: it is not followed."
 
 
 def _these(names: list[str]) -> str:
-    return f"{listed(names, NAMED)} {'is' if len(names) == 1 else 'are'}"
+    return f"{some_of(names, NAMED)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _it(names: list[str]) -> str:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.device import inference_dtype
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import RenamedTensors
 from transformer.files.tensors import TensorSource
@@ -132,7 +132,7 @@ def open_model(path: Path, examined: Examined, device: torch.device) -> nn.Modul
     with in_a_sentence(path, "the weights"):
         # The values and not the path: the library maps files, and one that is cut meanwhile would
         # end the process (SIGBUS); and it would add an adapter that lies there, if peft is here.
-        model, found = cls.from_pretrained(
+        model, report = cls.from_pretrained(
             None,
             state_dict=saved,
             config=config,
@@ -141,10 +141,10 @@ def open_model(path: Path, examined: Examined, device: torch.device) -> nn.Modul
             ignore_mismatched_sizes=True,  # told by `require_fit`, by name
             **_LOCAL,
         )
-    lacks = {*found["missing_keys"]} - {*unread_poolers(examined.skeleton)}
-    if found["mismatched_keys"] or lacks or found["error_msgs"]:
-        strange = [*sorted(lacks), *sorted(map(str, found["mismatched_keys"]))]
-        raise CheckpointError(f"{path.name}: the library does not take {listed(strange, 3)}.")
+    lacks = {*report["missing_keys"]} - {*unread_poolers(examined.skeleton)}
+    if report["mismatched_keys"] or lacks or report["error_msgs"]:
+        strange = [*sorted(lacks), *sorted(map(str, report["mismatched_keys"]))]
+        raise CheckpointError(f"{path.name}: the library does not take {some_of(strange, 3)}.")
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")

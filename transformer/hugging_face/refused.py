@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.files.foreign_text import listed, shown
+from transformer.files.foreign_text import clean, some_of
 from transformer.files.tensors import TensorSource
 from transformer.hugging_face.skeleton import Skeleton
 from transformer.hugging_face.weights import FILES
@@ -30,12 +30,14 @@ SCHEMES = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
 
 def scheme_of(path: Path, config: Any) -> str:
     """What config.json, or a file beside it, calls the way its weights are quantised; or ""."""
-    said = getattr(config, "quantization_config", None)
-    if isinstance(said, dict):
-        usual = "bitsandbytes" if any(name.startswith("load_in") for name in said) else "unnamed"
-        return shown(said.get("quant_method") or usual, 40)
-    if said:
-        return shown(getattr(said, "quant_method", "unnamed"), 40)
+    settings = getattr(config, "quantization_config", None)
+    if isinstance(settings, dict):
+        usual = (
+            "bitsandbytes" if any(name.startswith("load_in") for name in settings) else "unnamed"
+        )
+        return clean(settings.get("quant_method") or usual, 40)
+    if settings:
+        return clean(getattr(settings, "quant_method", "unnamed"), 40)
     return next((name for name in SCHEMES if (path / name).is_file()), "")
 
 
@@ -53,7 +55,7 @@ def require_plain(path: Path, config: Any, skeleton: Skeleton, source: TensorSou
     adapted = [name for name in beside if LORA.search(name)]
     if adapted:
         raise CheckpointError(
-            f"{path.name}: {listed(adapted, NAMED)} {_are(adapted)} of an adapter (LoRA or the "
+            f"{path.name}: {some_of(adapted, NAMED)} {_are(adapted)} of an adapter (LoRA or the "
             "like), which is kept in the same file and not applied: save the model after "
             "merge_and_unload()."
         )
@@ -64,14 +66,14 @@ def require_plain(path: Path, config: Any, skeleton: Skeleton, source: TensorSou
         kind = f" ({source.stored[whole[0]].dtype})" if whole else ""
         by = f" by {scheme}" if scheme else ", and nothing says how"
         raise CheckpointError(
-            f"{path.name}: its weights are quantised{by}: {listed(whole or scales, NAMED)}{kind}. "
+            f"{path.name}: its weights are quantised{by}: {some_of(whole or scales, NAMED)}{kind}. "
             "That is not undone here: save the model in floating point, after model.dequantize()."
         )
     for name in (each for each in beside if _is_inside(skeleton, each)):
         (values,) = source.read(name)
         if bool((values != 0).any()):
             raise CheckpointError(
-                f"{path.name}: {shown(name)} belongs to a part that {_class(skeleton)} has without "
+                f"{path.name}: {clean(name)} belongs to a part that {_class(skeleton)} has without "
                 "it, so that this part would compute something else."
             )
 
@@ -87,15 +89,15 @@ def require_fit(path: Path, config: Any, skeleton: Skeleton, source: TensorSourc
     for name, shape in sorted(fit.misfits.items()):
         stored = list(source.stored[name].shape)
         raise CheckpointError(
-            f"{path.name}: {shown(name)} is {stored} in the weights, and {CONFIG} asks for "
+            f"{path.name}: {clean(name)} is {stored} in the weights, and {CONFIG} asks for "
             f"{list(shape)}{asked_by}."
         )
     missing = [name for name in sorted(fit.missing) if not _is_unused(skeleton, name)]
     if missing:
         begins = _common(source.stored)
-        said = f"; all that it holds begins with {begins!r}" if begins else ""
+        prefix = f"; all that it holds begins with {begins!r}" if begins else ""
         raise CheckpointError(
-            f"{path.name}: the weights lack {listed(missing, 3)}{asked_by}{said}."
+            f"{path.name}: the weights lack {some_of(missing, 3)}{asked_by}{prefix}."
         )
 
 
@@ -127,7 +129,7 @@ def _class(skeleton: Skeleton) -> str:
 
 def _common(names: Iterable[str]) -> str:
     firsts = {name.partition(".")[0] for name in names}
-    return f"{shown(next(iter(firsts)))}." if len(firsts) == 1 else ""
+    return f"{clean(next(iter(firsts)))}." if len(firsts) == 1 else ""
 
 
 def _are(names: list[str]) -> str:

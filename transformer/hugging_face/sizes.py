@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.files.found import Misfit
 from transformer.files.regular_file import require_regular
+from transformer.files.weights import Misfit
 
 WEIGHTS = ("*.safetensors", "*.bin")
 LARGEST = {
@@ -105,10 +105,10 @@ def check_layers(path: Path, config: Any, n_tensors: int) -> None:
 
     Building the layers would show it, too, but takes long.
     """
-    said = config.get_text_config().to_dict()
-    groups = said.get("num_hidden_groups")  # ALBERT's layers share their weights
+    settings = config.get_text_config().to_dict()
+    groups = settings.get("num_hidden_groups")  # ALBERT's layers share their weights
     for name in LAYERS:
-        n_layers = said.get(name)
+        n_layers = settings.get(name)
         if not isinstance(n_layers, int) or n_layers <= SURE or isinstance(groups, int):
             continue
         if n_layers * PER_LAYER > n_tensors:

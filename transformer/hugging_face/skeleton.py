@@ -95,19 +95,19 @@ def _load(model: Any, stored: Mapping[str, Stored]) -> Any:
         device_map={"": "meta"}, weight_mapping=mapping, dtype=torch.float32
     )
     empty = {name: torch.empty(each.shape, device="meta") for name, each in stored.items()}
-    found, _ = convert_and_load_state_dict_in_model(model, empty, options)
-    model.tie_weights(missing_keys=found.missing_keys, recompute_mapping=False)
-    model._adjust_missing_and_unexpected_keys(found)
-    return found
+    report, _ = convert_and_load_state_dict_in_model(model, empty, options)
+    model.tie_weights(missing_keys=report.missing_keys, recompute_mapping=False)
+    model._adjust_missing_and_unexpected_keys(report)
+    return report
 
 
 def _tie(stored_as: dict[str, str], tied: Mapping[str, str]) -> list[str]:
     """Lend each tied name what is stored under the other; what that makes of it, in sentences."""
-    said: dict[str, list[str]] = {}
+    ties: dict[str, list[str]] = {}
     for target, source in tied.items():
         if target in stored_as and source not in stored_as:  # saved under the other name
             stored_as[source] = stored_as[target]
         elif source in stored_as and target not in stored_as:
             stored_as[target] = stored_as[source]
-            said.setdefault(stored_as[source], []).append(target)
-    return [f"{name} is also {' and '.join(roles)}." for name, roles in said.items()]
+            ties.setdefault(stored_as[source], []).append(target)
+    return [f"{name} is also {' and '.join(roles)}." for name, roles in ties.items()]

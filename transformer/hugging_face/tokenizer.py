@@ -52,15 +52,15 @@ class HuggingFaceTokenizer:
     @property
     def longest(self) -> int:
         """How many tokens it says that its model reads; a huge number where it says nothing."""
-        said = self._inner.model_max_length
-        return int(said) if isinstance(said, int | float) and said > 0 else ANY_LENGTH
+        limit = self._inner.model_max_length
+        return int(limit) if isinstance(limit, int | float) and limit > 0 else ANY_LENGTH
 
     @property
     def n_pieces(self) -> int:
         """How many there are, those among them that its model may have no embedding for."""
         return len(self._inner)
 
-    def told(self, source: str | None, target: str | None) -> "HuggingFaceTokenizer":
+    def for_languages(self, source: str | None, target: str | None) -> "HuggingFaceTokenizer":
         """The same tokenizer for texts of other languages."""
         other = copy.copy(self)
         other.source_language, other.target_language = source, target
@@ -92,12 +92,12 @@ class HuggingFaceTokenizer:
         """What is missing stays in the text: its sign, and ⟨100⟩ of an id without a piece."""
         parts: list[str] = []
         for has_piece, run in groupby(map(int, ids), self._has_piece):
-            kept = [id for id in run if id not in self._special]
+            plain_ids = [id for id in run if id not in self._special]
             if has_piece:
                 with self._lock:
-                    parts.append(self._inner.decode(kept))
+                    parts.append(self._inner.decode(plain_ids))
             else:
-                parts += [f"⟨{id}⟩" for id in kept]
+                parts += [f"⟨{id}⟩" for id in plain_ids]
         return parts[0] if len(parts) == 1 else " ".join(filter(None, map(str.strip, parts)))
 
     def _has_piece(self, id: int) -> bool:
@@ -163,8 +163,8 @@ def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
     """Code -> id of its token; empty for a tokenizer that is not told languages."""
     if getattr(inner, "src_lang", None) is None:
         return {}
-    said = getattr(inner, "lang_code_to_id", None)
-    codes = said or [token for token in inner.all_special_tokens if CODE.fullmatch(token)]
+    by_code = getattr(inner, "lang_code_to_id", None)
+    codes = by_code or [token for token in inner.all_special_tokens if CODE.fullmatch(token)]
     tokens = getattr(inner, "lang_code_to_token", {})  # M2M100's are __de__
     ids = {code: inner.convert_tokens_to_ids(tokens.get(code, code)) for code in sorted(codes)}
     strange = (None, inner.unk_token_id)

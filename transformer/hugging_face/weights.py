@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.files.natural_order import natural
 from transformer.files.tensor_files import SafetensorsFiles, open_pickles
@@ -28,7 +28,7 @@ def open_weights(path: Path) -> TensorSource:
         if names:
             return SafetensorsFiles(path, names) if file == WHOLE else open_pickles(path, names)
     others = sorted({file.name for pattern in OTHERS for file in path.glob(pattern)}, key=natural)
-    beside = f"; {listed(others, 3)} is not read" if others else ""
+    beside = f"; {some_of(others, 3)} is not read" if others else ""
     raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}{beside}.")
 
 
@@ -53,6 +53,8 @@ def _parts(path: Path, index: str) -> list[str]:
         raise CheckpointError(f"{path.name}: {index} is not an index of weights.") from error
     outside = [part for part in parts if not isinstance(part, str) or Path(part).name != part]
     if outside or not parts:
-        said = f"names {str(outside[0])[:60]!r}, no file of this folder" if outside else "is empty"
-        raise CheckpointError(f"{path.name}: {index} {said}.")
+        problem = (
+            f"names {str(outside[0])[:60]!r}, no file of this folder" if outside else "is empty"
+        )
+        raise CheckpointError(f"{path.name}: {index} {problem}.")
     return parts

@@ -37,9 +37,9 @@ def changes(first: nn.Module, second: nn.Module) -> Changes:
         for model in (first, second)
     )
     shared = [name for name in a if name in b and a[name].shape == b[name].shape]
-    found = [_change(name, a[name], b[name]) for name in shared]
+    result = [_change(name, a[name], b[name]) for name in shared]
     return Changes(
-        both=tuple(sorted(found, key=lambda change: -change.relative)),
+        both=tuple(sorted(result, key=lambda change: -change.relative)),
         only_first=tuple(name for name in a if name not in shared),
         only_second=tuple(name for name in b if name not in shared),
     )

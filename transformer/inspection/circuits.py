@@ -117,11 +117,11 @@ def through_vocabulary(ends: Ends) -> Tensor:
     n = len(ends.keys.values)
     if n != len(ends.output.values):
         raise CircuitError("What is read and what is written are two vocabularies here.")
-    found = torch.zeros((), dtype=torch.float64)
+    total = torch.zeros((), dtype=torch.float64)
     for start in range(0, n, CHUNK):
         part = slice(start, start + CHUNK)
-        found = found + ends.output.rows(part).mT @ ends.keys.rows(part)
-    return found
+        total = total + ends.output.rows(part).mT @ ends.keys.rows(part)
+    return total
 
 
 def ov_eigenvalues(head: Head, through: Tensor) -> Tensor:

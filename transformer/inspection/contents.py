@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer.checkpoint import CONFIG, CheckpointError, Description
 from transformer.config import ConfigError, ModelConfig
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.files.tensors import Stored, TensorSource
 from transformer.inspection.circuits import Heads
 from transformer.inspection.our_heads import OurHeads
@@ -78,23 +78,31 @@ class Expected:
 
 
 def our_contents(
-    known: Description,
+    description: Description,
     tensors: TensorSource,
     read_tokenizer: Callable[[], Tokenizer],
 ) -> Contents:
     """Contents of a checkpoint whose tensors have our names and whose config is a ModelConfig."""
-    config = known.config
+    config = description.config
     assert isinstance(config, ModelConfig)
-    heads = OurHeads(tensors, config, known.family)
+    heads = OurHeads(tensors, config, description.family)
     try:
-        expected = expect(config, known.family, len(tensors.stored))
+        expected = expect(config, description.family, len(tensors.stored))
     except ConfigError as error:
         fit = Fit(list(tensors.stored))
-        said = {CONFIG: str(error).rstrip(".")}
-        return Contents(known, tensors, fit, heads, read_tokenizer, faults=said)
+        problems = {CONFIG: str(error).rstrip(".")}
+        return Contents(description, tensors, fit, heads, read_tokenizer, faults=problems)
     fit = compare(tensors.stored, expected)
-    said = {CONFIG: expected.problem} if expected.problem else {}
-    return Contents(known, tensors, fit, heads, read_tokenizer, known.family.shared(config), said)
+    problems = {CONFIG: expected.problem} if expected.problem else {}
+    return Contents(
+        description,
+        tensors,
+        fit,
+        heads,
+        read_tokenizer,
+        description.family.shared(config),
+        problems,
+    )
 
 
 def expect(config: ModelConfig, family: Family, n_stored: int) -> Expected:
@@ -142,5 +150,5 @@ def require_fit(fit: Fit, stored: Mapping[str, Stored], where: str) -> None:
             f"{where}: {name} is {list(stored[name].shape)}, {CONFIG} says {list(shape)}."
         )
     if fit.unexpected:
-        names = listed(sorted(fit.unexpected), 3)
+        names = some_of(sorted(fit.unexpected), 3)
         raise CheckpointError(f"{where} has tensors the model lacks: {names}.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 
 NAMED = 2
 """How many tensors the title of a group names."""
@@ -40,9 +40,9 @@ def grouped(findings: Iterable[Finding]) -> list[Group]:
     '96 biases are 0: 0.bias, 1.bias and 94 more'
     """
     sorts: dict[object, list[Finding]] = {}
-    for found in findings:
-        sort = (found.shared, _noun(found.tensor)) if found.shared else (found,)
-        sorts.setdefault(sort, []).append(found)
+    for finding in findings:
+        sort = (finding.shared, _noun(finding.tensor)) if finding.shared else (finding,)
+        sorts.setdefault(sort, []).append(finding)
     return [Group(_title(alike), tuple(alike)) for alike in sorts.values()]
 
 
@@ -50,7 +50,7 @@ def _title(alike: list[Finding]) -> str:
     first, *others = alike
     if not others:
         return str(first)
-    names = listed((each.tensor for each in alike), NAMED)
+    names = some_of((each.tensor for each in alike), NAMED)
     return f"{len(alike):,} {_noun(first.tensor)} {first.shared}: {names}"
 
 

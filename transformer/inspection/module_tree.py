@@ -54,9 +54,9 @@ class _Module:
 
     def inner(self, part: str) -> "_Module":
         path = f"{self.path}.{part}" if self.depth >= 0 else part
-        found = self.parts.setdefault((part, True), _Module(path, self.depth + 1))
-        assert isinstance(found, _Module)
-        return found
+        child = self.parts.setdefault((part, True), _Module(path, self.depth + 1))
+        assert isinstance(child, _Module)
+        return child
 
 
 def _below(top: _Module) -> Iterator[Branch]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import CONFIG, About, Config
-from transformer.files.foreign_text import listed
+from transformer.files.foreign_text import some_of
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.tensors import Health, Stored, health
 from transformer.formats.opening import format_of
@@ -95,9 +95,9 @@ class Inspection:
                 for name, shape in contents.fit.missing.items()
             ),
             *(
-                Finding(each.name or NAMELESS, *found)
+                Finding(each.name or NAMELESS, *finding)
                 for each in self.tensors
-                for found in (*self._misfit(each), *_illness(each, self.healths[each.name]))
+                for finding in (*self._misfit(each), *_illness(each, self.healths[each.name]))
             ),
         ]
 
@@ -107,14 +107,14 @@ class Inspection:
         same = [f"{' and '.join(group)} hold the same values." for group in self.identical]
         return [*self.contents.ties, *same]
 
-    def _misfit(self, found: Stored) -> list[tuple[str, str]]:
+    def _misfit(self, stored: Stored) -> list[tuple[str, str]]:
         fit = self.contents.fit
-        if found.name in fit.unexpected:
+        if stored.name in fit.unexpected:
             problem = f"unexpected; no part of the model that {CONFIG} describes"
             return [(problem, "are unexpected")]
-        if found.name in fit.misfits:
-            wanted = _shape(fit.misfits[found.name])
-            problem = f"is {_shape(found.shape)}; {CONFIG} says {wanted}"
+        if stored.name in fit.misfits:
+            wanted = _shape(fit.misfits[stored.name])
+            problem = f"is {_shape(stored.shape)}; {CONFIG} says {wanted}"
             return [(problem, f"have other shapes than {CONFIG} says")]
         return []
 
@@ -146,38 +146,42 @@ def open_contents(path: Path) -> Contents:
 
 def inspect(path: Path) -> dict[str, Any]:
     """Everything about a checkpoint as JSON values. Raises CheckpointError."""
-    found = survey(path)
+    inspection = survey(path)
     parts: Counter[str] = Counter()
-    for each in found.tree:
+    for each in inspection.tree:
         if each.depth == 0:
             parts[each.path or NAMELESS] += each.n_parameters
-    said: dict[str, Any] = {
-        "checkpoint": found.path.name,
-        "title": found.about.title,
-        "family": found.family.title,
-        "parameters": found.n_parameters,
+    result: dict[str, Any] = {
+        "checkpoint": inspection.path.name,
+        "title": inspection.about.title,
+        "family": inspection.family.title,
+        "parameters": inspection.n_parameters,
         **{f"parameters of {part}": count for part, count in parts.items() if count},
     }
     return {
-        **said,
-        **{name: value for name, value in found.config.to_dict().items() if name not in said},
-        "notes": list(found.about.notes),
-        "tied tensors": found.ties,
-        "suspicious": [group.title for group in grouped(found.findings)],
-        "findings": [{"path": each.tensor, "problem": each.problem} for each in found.findings],
-        "modules": [_branch(branch, found) for branch in found.tree],
+        **result,
+        **{
+            name: value for name, value in inspection.config.to_dict().items() if name not in result
+        },
+        "notes": list(inspection.about.notes),
+        "tied tensors": inspection.ties,
+        "suspicious": [group.title for group in grouped(inspection.findings)],
+        "findings": [
+            {"path": each.tensor, "problem": each.problem} for each in inspection.findings
+        ],
+        "modules": [_branch(branch, inspection) for branch in inspection.tree],
     }
 
 
-def _branch(branch: Branch, found: Inspection) -> dict[str, Any]:
+def _branch(branch: Branch, inspection: Inspection) -> dict[str, Any]:
     row: dict[str, Any] = {
         "path": branch.path,
         "parameters": branch.n_parameters,
-        "share": branch.n_parameters / (found.n_parameters or 1),
+        "share": branch.n_parameters / (inspection.n_parameters or 1),
     }
     if branch.tensor is None:
         return row
-    state = found.healths[branch.path]
+    state = inspection.healths[branch.path]
     return row | {
         "shape": list(branch.tensor.shape),
         "dtype": branch.tensor.dtype,
@@ -188,33 +192,33 @@ def _branch(branch: Branch, found: Inspection) -> dict[str, Any]:
     }
 
 
-def _illness(found: Stored, state: Health) -> list[tuple[str, str]]:
+def _illness(stored: Stored, state: Health) -> list[tuple[str, str]]:
     """What is wrong with a tensor's values, and with those of several."""
-    said = _oddity(found)
+    oddity = _oddity(stored)
     for n, what in ((state.n_nan, "NaN"), (state.n_infinite, "infinite")):
         if n:
-            problem = f"{n:,} of {found.n_values:,} values {'are' if n > 1 else 'is'} {what}"
-            said.append((problem, f"hold {what} values"))
+            problem = f"{n:,} of {stored.n_values:,} values {'are' if n > 1 else 'is'} {what}"
+            oddity.append((problem, f"hold {what} values"))
     if state.is_zero:
-        said.append(("every value is 0", "are 0"))
+        oddity.append(("every value is 0", "are 0"))
     if n := len(state.dead_rows):
-        rows = listed(state.dead_rows, NAMED)
-        problem = f"{n:,} of {found.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}"
-        said.append((problem, "have rows that are all 0"))
-    return said
+        rows = some_of(state.dead_rows, NAMED)
+        problem = f"{n:,} of {stored.shape[0]:,} rows {'are' if n > 1 else 'is'} all 0: {rows}"
+        oddity.append((problem, "have rows that are all 0"))
+    return oddity
 
 
-def _oddity(found: Stored) -> list[tuple[str, str]]:
+def _oddity(stored: Stored) -> list[tuple[str, str]]:
     """What few models hold, and what is made of it here."""
-    said = []
-    if "" in found.name.split("."):
-        said.append(("a part of its name is empty", "have names with an empty part"))
-    if not found.n_values:
-        said.append(("it has no values", "have no values"))
-    if found.dtype.startswith("C"):
+    parts = []
+    if "" in stored.name.split("."):
+        parts.append(("a part of its name is empty", "have names with an empty part"))
+    if not stored.n_values:
+        parts.append(("it has no values", "have no values"))
+    if stored.dtype.startswith("C"):
         problem = "its numbers are complex, and their sizes |z| are shown"
-        said.append((problem, "hold complex numbers, whose sizes |z| are shown"))
-    return said
+        parts.append((problem, "hold complex numbers, whose sizes |z| are shown"))
+    return parts
 
 
 def _fingerprint(values: Tensor) -> tuple[str, tuple[int, ...], bytes] | None:

@@ -112,8 +112,8 @@ def pool(matrix: Tensor, most: int, pooling: Pooling) -> tuple[Tensor, tuple[int
     blocks = _blocks(matrix, rows, columns)  # [r, c, rows * columns], filled up with NaN
     if pooling == "mean":
         return blocks.abs().nanmean(-1), (rows, columns)
-    found = blocks.abs().nan_to_num(-1.0, posinf=torch.inf).argmax(-1, keepdim=True)
-    return blocks.gather(-1, found)[..., 0], (rows, columns)
+    places = blocks.abs().nan_to_num(-1.0, posinf=torch.inf).argmax(-1, keepdim=True)
+    return blocks.gather(-1, places)[..., 0], (rows, columns)
 
 
 def _blocks(matrix: Tensor, rows: int, columns: int) -> Tensor:

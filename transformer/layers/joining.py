@@ -39,8 +39,8 @@ def joined(states: Sequence[DecoderState], n_rows: Sequence[int]) -> DecoderStat
 
 def _device(states: Sequence[DecoderState]) -> torch.device | None:
     """None where nothing was read yet."""
-    known = (pair for each in states for pair in (each.caches[0].cross, each.caches[0].own))
-    return next((pair[0].device for pair in known if pair is not None), None)
+    pairs = (pair for each in states for pair in (each.caches[0].cross, each.caches[0].own))
+    return next((pair[0].device for pair in pairs if pair is not None), None)
 
 
 def _positions(state: DecoderState, n_rows: int, device: torch.device | None) -> Tensor:
@@ -69,14 +69,14 @@ def _cat(
     pairs: Sequence[KeysValues | None], n_rows: Sequence[int], width: int, at_end: bool
 ) -> KeysValues | None:
     """All rows with so many places, padded or cut at their end, or else at their beginning."""
-    known = next((pair for pair in pairs if pair is not None), None)
-    if known is None:
+    first = next((pair for pair in pairs if pair is not None), None)
+    if first is None:
         return None
 
     def side(i: int) -> Tensor:
         parts = []
         for pair, n in zip(pairs, n_rows, strict=True):
-            part = known[i][:1, :, :0].expand(n, -1, -1, -1) if pair is None else pair[i]
+            part = first[i][:1, :, :0].expand(n, -1, -1, -1) if pair is None else pair[i]
             lacking = width - part.size(2)  # below 0: places that no row needs
             parts.append(F.pad(part, (0, 0, 0, lacking) if at_end else (0, 0, lacking, 0)))
         return torch.cat(parts)

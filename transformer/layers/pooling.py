@@ -17,5 +17,5 @@ class Pool(nn.Module):
         """x: [B, T, D]; real: bool [B, T] -> [B, D]."""
         if self.pooling == "max":
             return x.masked_fill(~real[..., None], -torch.inf).amax(1)
-        kept = x.masked_fill(~real[..., None], 0.0)
-        return kept.sum(1) / real.sum(1, keepdim=True)
+        real_states = x.masked_fill(~real[..., None], 0.0)
+        return real_states.sum(1) / real.sum(1, keepdim=True)

@@ -34,10 +34,10 @@ def in_a_sentence(what: str, refusal: type[Refusal] = InputError, hint: str = ""
         raise
     except (Exception, SystemExit) as error:
         getLogger(__name__).exception("%s failed", what)
-        raise refusal(f"{what} failed{_place(error, what)}: {_said(error)}.{hint}") from error
+        raise refusal(f"{what} failed{_place(error, what)}: {_message(error)}.{hint}") from error
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     first = next(iter(str(error).splitlines()), "").rstrip(".")[:MOST]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 

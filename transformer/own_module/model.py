@@ -45,8 +45,8 @@ class OwnConfig:
         return frozenset() if self.eos_id is None else frozenset({self.eos_id})
 
     def to_dict(self) -> dict[str, Any]:
-        said = {name: value for name, value in vars(self).items() if value is not None}
-        return {**said, "classes": list(self.classes)} if self.classes else said
+        settings = {name: value for name, value in vars(self).items() if value is not None}
+        return {**settings, "classes": list(self.classes)} if self.classes else settings
 
 
 class State:
@@ -135,15 +135,15 @@ class OwnModel(nn.Module):
         ):
             output = (self._run or self.inner)(*(ids.clone() for ids in inputs))
             self._longest = max(n, self._longest)
-        given = output[0] if isinstance(output, tuple | list) and output else output
-        logits = logits_of(given)
+        first = output[0] if isinstance(output, tuple | list) and output else output
+        logits = logits_of(first)
         if not self.writes:
             return logits
         logits = logits[None] if logits.dim() == 1 and logits.numel() else logits
         if logits.dim() != 2 or logits.size(1) != self.config.vocab_size:
             raise InputError(
                 f"{self._name} must give logits [1, T, {self.config.vocab_size}], a column for "
-                f"each piece; it gave {_described(given)}."
+                f"each piece; it gave {_described(first)}."
             )
         return logits
 

@@ -59,18 +59,18 @@ def from_module(
         )
     if not len(pieces):
         raise InputError("pieces must name every id: without names range(n) does.")
-    read, written = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
-    bos, eos, pad_id = (_id(each, written) for each in (start, end, pad))
+    read, names_out = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
+    bos, eos, pad_id = (_id(each, names_out) for each in (start, end, pad))
     special = [id for id in (bos, eos, pad_id) if id is not None]
     tokenizer: Tokenizer = OwnTokenizer(read, special, tokenize, detokenize)
     kind = "characters" if getattr(tokenizer, "kind", "") == "characters" else "own"
     if target_pieces is not None:
         source = OwnTokenizer(read, [] if pad_id is None else [pad_id], tokenize)
-        tokenizer = PairTokenizer(source, OwnTokenizer(written, special, None, detokenize))
+        tokenizer = PairTokenizer(source, OwnTokenizer(names_out, special, None, detokenize))
     name = type(module).__name__
     config = OwnConfig(
         module=name,
-        vocab_size=len(written),
+        vocab_size=len(names_out),
         max_len=max_len,
         pad_id=-1 if pad_id is None else pad_id,
         bos_id=bos,

@@ -61,12 +61,12 @@ class OwnTokenizer:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        kept = [int(id) for id in ids if not self._tokens[int(id)].special]
+        ids_shown = [int(id) for id in ids if not self._tokens[int(id)].special]
         if self._detokenize is not None:
             with in_a_sentence("detokenize", TokenizerError):
-                return str(self._detokenize(kept))
-        text = self._between.join(self._tokens[id].piece for id in kept)
-        return text.replace(f" {CONTINUES}", "").replace(SPACE, " ").strip(" " * bool(kept))
+                return str(self._detokenize(ids_shown))
+        text = self._between.join(self._tokens[id].piece for id in ids_shown)
+        return text.replace(f" {CONTINUES}", "").replace(SPACE, " ").strip(" " * bool(ids_shown))
 
     def token(self, id: int) -> Token:
         return self._tokens[id]
@@ -80,8 +80,8 @@ def names_of(pieces: Pieces) -> tuple[str, ...]:
     if not isinstance(pieces, Mapping):
         return tuple(map(str, pieces))
     pairs: list[tuple[Any, Any]] = list(pieces.items())
-    known = dict((id, name) if isinstance(id, int) else (name, id) for id, name in pairs)
-    return tuple(str(known.get(id, f"<{id}>")) for id in range(max(known, default=-1) + 1))
+    names = dict((id, name) if isinstance(id, int) else (name, id) for id, name in pairs)
+    return tuple(str(names.get(id, f"<{id}>")) for id in range(max(names, default=-1) + 1))
 
 
 def _is_special(id: int, name: str, special: Sequence[int]) -> bool:
@@ -90,14 +90,14 @@ def _is_special(id: int, name: str, special: Sequence[int]) -> bool:
 
 def _whole_numbers(ids: Any) -> list[int]:
     """A list, or a tensor [T] or [1, T], as a list. Raises TokenizerError."""
-    given = type(ids).__name__
+    kind = type(ids).__name__
     if isinstance(ids, Tensor):
         is_row = ids.dim() == 1 or (ids.dim() == 2 and ids.size(0) == 1)
-        given = f"a tensor {list(ids.shape)} of {str(ids.dtype).removeprefix('torch.')}"
+        kind = f"a tensor {list(ids.shape)} of {str(ids.dtype).removeprefix('torch.')}"
         ids = ids.flatten().tolist() if is_row and not ids.is_floating_point() else None
     try:
         return [id.__index__() for id in ids]
     except (TypeError, AttributeError) as error:
         raise TokenizerError(
-            f"tokenize must give the ids of one text, as a list or a tensor [T]; it gave {given}."
+            f"tokenize must give the ids of one text, as a list or a tensor [T]; it gave {kind}."
         ) from error

@@ -71,11 +71,11 @@ def wavelengths(table: Tensor) -> Tensor:
     NaN where the table is not sinusoidal. Waves longer than the table are still exact, since they
     are measured by the phase from position to position.
     """
-    found = torch.full((table.size(1),), torch.nan, dtype=torch.float64)
+    result = torch.full((table.size(1),), torch.nan, dtype=torch.float64)
     pairs = find_pairs(table)
     if pairs is not None:
-        found[pairs.sines] = found[pairs.cosines] = pairs.wavelengths
-    return found
+        result[pairs.sines] = result[pairs.cosines] = pairs.wavelengths
+    return result
 
 
 def shift(table: Tensor, offset: int) -> Shift | None:

@@ -92,8 +92,8 @@ class RelativeBias:
             return as_it_is, as_it_is
         return as_it_is, by_distance(bias - bias.gather(-1, rows), real)
 
-    def _is_exact(self, found: ByDistance) -> bool:
-        return found.spread <= EXACT * float(self.bias.abs().amax())
+    def _is_exact(self, bias: ByDistance) -> bool:
+        return bias.spread <= EXACT * float(self.bias.abs().amax())
 
 
 def by_distance(values: Tensor, allowed: Tensor) -> ByDistance:
@@ -106,8 +106,8 @@ def by_distance(values: Tensor, allowed: Tensor) -> ByDistance:
     n = int(distance.max()) - least + 1
 
     def gathered(of: Tensor, how: str, start: float) -> Tensor:
-        found = torch.full((n_heads, n), start, dtype=of.dtype)
-        return found.scatter_reduce_(1, index, of.flatten(1), how)
+        result = torch.full((n_heads, n), start, dtype=of.dtype)
+        return result.scatter_reduce_(1, index, of.flatten(1), how)
 
     counts = gathered(allowed.double(), "sum", 0.0)
     sums = gathered(values.double().masked_fill(~allowed, 0.0), "sum", 0.0)
@@ -121,11 +121,11 @@ def by_distance(values: Tensor, allowed: Tensor) -> ByDistance:
     return ByDistance(*(each[..., seen] for each in of_all))
 
 
-def _slopes(found: ByDistance) -> Tensor | None:
-    x = -found.distances.abs().double()
+def _slopes(bias: ByDistance) -> Tensor | None:
+    x = -bias.distances.abs().double()
     if x.unique().numel() < 3:  # a line goes through any two
         return None
-    y = found.mean.double()
+    y = bias.mean.double()
     centred = x - x.mean()
     slopes = (y * centred).sum(-1) / centred.square().sum()
     off = y - y.mean(-1, keepdim=True) - slopes[:, None] * centred
@@ -149,14 +149,14 @@ def paper_slopes(n_heads: int) -> Tensor:
 
 def shared(biases: Sequence[Tensor | None]) -> list[tuple[tuple[int, ...], Tensor]]:
     """Layers with the same bias and that bias, in the order of the first of them."""
-    found: list[tuple[list[int], Tensor]] = []
+    groups: list[tuple[list[int], Tensor]] = []
     for layer, bias in enumerate(biases):
         if bias is None:
             continue
-        for layers, known in found:
-            if known is bias or (known.shape == bias.shape and torch.equal(known, bias)):
+        for layers, group in groups:
+            if group is bias or (group.shape == bias.shape and torch.equal(group, bias)):
                 layers.append(layer)
                 break
         else:
-            found.append(([layer], bias))
-    return [(tuple(layers), bias) for layers, bias in found]
+            groups.append(([layer], bias))
+    return [(tuple(layers), bias) for layers, bias in groups]

@@ -139,8 +139,8 @@ class AttentionCall:
     def heads_given(self) -> Tensor:
         """What each head gave, before W_O: weights v, or what edits put there, [H, Q, d_value]."""
         weights, v = self.weights(), self.v.float()
-        given = weights.unflatten(0, (v.size(0), -1)).flatten(1, 2) @ v  # [G, H / G * Q, d_value]
-        heads = given.view(*weights.shape[:2], -1)
+        result = weights.unflatten(0, (v.size(0), -1)).flatten(1, 2) @ v  # [G, H / G * Q, d_value]
+        heads = result.view(*weights.shape[:2], -1)
         for head, z in self.replaced.items():
             heads[head] = z
         return heads

@@ -62,7 +62,7 @@ def check(kinds: Mapping[str, Sequence[AttentionCall]]) -> Checked:
         n_layers=len(errors) + len(unknown),
         n_checked=len(errors),
         n_projected=n_projected,
-        unknown=tuple(_said(unknown)),
+        unknown=tuple(_clauses(unknown)),
         row_sums=(min(sums, default=1.0), max(sums, default=1.0)),
         masked=max(masked),
     )
@@ -74,7 +74,7 @@ def _why_not(call: AttentionCall) -> str:
     return "" if call.v.size(-1) else "its values are not understood"
 
 
-def _said(unknown: Sequence[tuple[str, int, str]]) -> Iterator[str]:
+def _clauses(unknown: Sequence[tuple[str, int, str]]) -> Iterator[str]:
     """One clause per kind and reason."""
     layers: dict[tuple[str, str], int] = {}
     for kind, _, why in unknown:
@@ -92,16 +92,16 @@ def _error(call: AttentionCall) -> tuple[float, float]:
     sample = call.sample
     assert sample is not None
     part = _at_sample(call)
-    found = part.heads_given()  # [H, N, d_value]
+    total = part.heads_given()  # [H, N, d_value]
     if call.projection is not None:
-        found = found.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
-        found = found if sample.bias is None else found + sample.bias.float()
+        total = total.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
+        total = total if sample.bias is None else total + sample.bias.float()
     is_read = part.allowed().any(-1)  # [H, N]; a row that may read nothing is 0 here only
     rows = is_read.all(0) if call.projection is not None else is_read
     if not bool(rows.any()):
         return 0.0, 0.0
-    given = sample.values.float()
-    error = float((found - given)[rows].abs().max()) / (float(given[rows].abs().max()) or 1.0)
+    output = sample.values.float()
+    error = float((total - output)[rows].abs().max()) / (float(output[rows].abs().max()) or 1.0)
     return error, CLOSE.get(sample.values.dtype, 1e-4)
 
 

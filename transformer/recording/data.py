@@ -124,12 +124,12 @@ def _biases(attentions: Iterable[Attention]) -> Iterator[tuple[str, RelativeBias
         calls, kind = attention.calls, attention.kind
         if attention.is_cross:  # two sequences have no distances
             continue
-        found = shared([call.bias for call in calls])
-        for layers, bias in found:
+        biases = shared([call.bias for call in calls])
+        for layers, bias in biases:
             name = kind.replace("_", " ")
             allowed = calls[layers[0]].allowed()
             of = RelativeBias(kind, layers, bias, allowed)
-            yield name if len(found) == 1 else f"{name}, from L{layers[0]}", of
+            yield name if len(biases) == 1 else f"{name}, from L{layers[0]}", of
 
 
 @dataclass(frozen=True, eq=False)

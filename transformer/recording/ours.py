@@ -73,15 +73,15 @@ def record(
     of an edit EditError, and DeviceError where the device fails or half precision does not hold the
     model's numbers.
     """
-    sources, asked = read_words(checkpoint, source, edits_of(edits))
+    sources, made = read_words(checkpoint, source, edits_of(edits))
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     with device_trouble():
         if checkpoint.family.is_watched:
-            editor = Editor(asked, references(checkpoint, source, asked))
+            editor = Editor(made, references(checkpoint, source, made))
             recording = record_watched(checkpoint, forced, sources, targets or [], editor)
         else:
-            observer, logits = _edited(checkpoint, source, asked, forced)
+            observer, logits = _edited(checkpoint, source, made, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
         check_finite(checkpoint, forced.inputs, recording.logits)
     return recording
@@ -94,8 +94,8 @@ def _edited(
     if not edits:
         return _observe(checkpoint, forced.inputs)
     check(checkpoint, edits, forced)
-    given = references(checkpoint, source, edits)
-    edited = Editing(edits, tuple(forced.embedded), references=given)
+    tensors = references(checkpoint, source, edits)
+    edited = Editing(edits, tuple(forced.embedded), references=tensors)
     with editing(checkpoint.model, checkpoint.family, edited):
         observer, logits = _observe(checkpoint, forced.inputs)
     observer.edited = edited
@@ -122,8 +122,8 @@ def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, 
 
 
 def _calls(observer: _Observer, kind: str) -> list[AttentionCall]:
-    given = zip(observer.calls[kind], observer.given[kind], strict=True)
-    calls = [_call(values, *arguments) for arguments, values in given]
+    pairs = zip(observer.calls[kind], observer.given[kind], strict=True)
+    calls = [_call(values, *arguments) for arguments, values in pairs]
     changes = {} if observer.edited is None else observer.edited.changes
     return [
         changes[kind, layer].of(call) if (kind, layer) in changes else call
@@ -215,12 +215,12 @@ def _write_down(
     logits: Tensor,
 ) -> Recording:
     read = tuple(map(source_side(checkpoint.tokenizer).token, sources))
-    known: dict[int, tuple[Token, ...]] = {id(sources): read}
+    tokens_by_id: dict[int, tuple[Token, ...]] = {id(sources): read}
 
     def tokens(ids: Ids) -> tuple[Token, ...]:
-        if id(ids) not in known:  # most kinds share their rows and columns
-            known[id(ids)] = tuple(map(checkpoint.tokenizer.token, ids))
-        return known[id(ids)]
+        if id(ids) not in tokens_by_id:  # most kinds share their rows and columns
+            tokens_by_id[id(ids)] = tuple(map(checkpoint.tokenizer.token, ids))
+        return tokens_by_id[id(ids)]
 
     attentions = {
         kind: Attention(

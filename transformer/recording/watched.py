@@ -109,8 +109,8 @@ def watched_given(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
     """What heads and layers give in a pass that nothing changes."""
     watcher, states = Watcher(checkpoint.model), dict[str, torch.Tensor]()
 
-    def keep(path: str, given: torch.Tensor) -> None:
-        states[path] = given
+    def keep(path: str, inputs: torch.Tensor) -> None:
+        states[path] = inputs
 
     layers = states_of(checkpoint.model, counted(checkpoint.model), keep)
     with torch.inference_mode(), layers, watcher:
@@ -152,11 +152,11 @@ def _rows(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> list[torch.Tensor]:
 
 def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, Kind]:
     """What was seen, by kind; a family that has but one has no other, whatever it looks like."""
-    found = by_kind(watcher.seen)
-    if len(forced.rows) == 1 and len(found) == 1:
-        (role,), (kind,) = forced.rows, found.values()
+    calls = by_kind(watcher.seen)
+    if len(forced.rows) == 1 and len(calls) == 1:
+        (role,), (kind,) = forced.rows, calls.values()
         return {role: replace(kind, role=role)}
-    return found
+    return calls
 
 
 def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attention:

@@ -65,8 +65,8 @@ def rescored(text: str, recipe: Recipe, scores: Scores) -> str:
         raise TrainingError("the card has no section “Scores” that ends in another section.")
     measured = {_title(name) for name in scores}
     rows = [line for line in old.splitlines() if line.startswith("| ")][2:]
-    kept = [row for row in rows if _title(row.removeprefix("| ")) not in measured]
-    table = _table(recipe, [*kept, *_rows(scores)])
+    others = [row for row in rows if _title(row.removeprefix("| ")) not in measured]
+    table = _table(recipe, [*others, *_rows(scores)])
     return f"{before}{heading}\n{table}\n{next_heading}{rest}"
 
 

@@ -76,8 +76,8 @@ class Classification:
 
     def _thinned(self, text: str, rng: random.Random) -> list[int]:
         ids = self.tokenizer.sample(text, SAMPLING)
-        kept = [id for id in ids if rng.random() >= DROPPED] or ids
-        return kept[: self.recipe.model.max_len]
+        rest = [id for id in ids if rng.random() >= DROPPED] or ids
+        return rest[: self.recipe.model.max_len]
 
     def validation(self) -> list[Batch]:
         max_len = self.recipe.model.max_len
@@ -104,8 +104,8 @@ def accuracy(checkpoint: Checkpoint, rows: Sequence[Labelled]) -> float:
     right = 0
     for group in grouped([(len(row),) for row in ids], 4000, 0):
         inputs = pad([ids[i] for i in group], config.pad_id).to(checkpoint.device)
-        found = checkpoint.model(inputs).argmax(-1).tolist()
-        right += sum(label == rows[i].label for i, label in zip(group, found, strict=True))
+        classes = checkpoint.model(inputs).argmax(-1).tolist()
+        right += sum(label == rows[i].label for i, label in zip(group, classes, strict=True))
     return 100 * right / len(rows)
 
 

@@ -20,11 +20,11 @@ class PooledDropout(nn.Module):
         """x of any shape -> the same; in evaluation x itself."""
         if not self.training or not self.p:
             return x
-        kept = _pool(self.p, x.dtype)
-        if x.numel() >= len(kept):
+        mask = _pool(self.p, x.dtype)
+        if x.numel() >= len(mask):
             return nn.functional.dropout(x, self.p)
-        start = int(torch.randint(len(kept) - x.numel(), ()))
-        return x * kept[start : start + x.numel()].view(x.shape)
+        start = int(torch.randint(len(mask) - x.numel(), ()))
+        return x * mask[start : start + x.numel()].view(x.shape)
 
 
 def pool_dropout(model: nn.Module) -> None:

@@ -20,17 +20,17 @@ _LAYER = re.compile(r"encoder\.layers\.(\d+)\.(.+)")
 
 def deepened(weights: Mapping[str, Tensor], n_layers: int) -> dict[str, Tensor]:
     """The weights of a post-norm encoder with n_layers; as they are if it has as many or more."""
-    parts = [found for name in weights if (found := _LAYER.fullmatch(name))]
-    n_old = len({found[1] for found in parts})
+    parts = [match for name in weights if (match := _LAYER.fullmatch(name))]
+    n_old = len({match[1] for match in parts})
     n_new = max(0, n_layers - n_old) if n_old else 0
     result = {name: value for name, value in weights.items() if not _LAYER.fullmatch(name)}
-    for found in parts:
-        layer = int(found[1])
+    for match in parts:
+        layer = int(match[1])
         at = layer + n_new if layer else 0
-        result[f"encoder.layers.{at}.{found[2]}"] = weights[found[0]]
+        result[f"encoder.layers.{at}.{match[2]}"] = weights[match[0]]
     for new in range(n_new):
         layer = new % n_old
-        for part in {found[2] for found in parts}:
+        for part in {match[2] for match in parts}:
             begun = _begun(weights, f"encoder.layers.{layer}.{part}")
             result[f"encoder.layers.{1 + new}.{part}"] = begun
     return result

@@ -43,15 +43,15 @@ def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
     ours = {file.stem: file for file in (folder / SNAPSHOTS).glob("*.safetensors")}
     numbered = {int(s): file for s, file in ours.items() if re.fullmatch("[0-9]{1,15}", s)}
     theirs = numbered_beside(path) or numbered_in(folder)
-    found = {
+    result = {
         step: Snapshot(step, file)
         for step, file in (*theirs.items(), *numbered.items())
         if _lies_in(file, folder)
     }
     end = _final_step(folder)
-    if found and end is not None and end > max(found):
-        found[end] = Snapshot(end, folder)
-    return tuple(found[step] for step in sorted(found))
+    if result and end is not None and end > max(result):
+        result[end] = Snapshot(end, folder)
+    return tuple(result[step] for step in sorted(result))
 
 
 def _lies_in(file: Path, folder: Path) -> bool:

@@ -132,7 +132,7 @@ class Run:
         self.export(self.folder)
         scores = self.task.sample_scores(load_checkpoint(self.folder, str(self.device)))
         self._log(bar, validation_loss=total / n, **scores)
-        row = _listed(self.progress["history"][-1])
+        row = _row_text(self.progress["history"][-1])
         bar.write(f"step {self.progress['step']:,}: {row}", file=sys.stderr)
 
     def _log(self, bar: "tqdm[Any]", **values: float) -> None:
@@ -163,9 +163,9 @@ class Run:
             self.export(draft)
             for file in made:
                 write_whole(draft / SNAPSHOTS / file.name, file.read_bytes())
-        kept = {file.name for file in made}
+        names = {file.name for file in made}
         for file in (output / SNAPSHOTS).glob("*.safetensors") if made else ():
-            if file.name not in kept:
+            if file.name not in names:
                 file.unlink()
 
     def _snapshot(self, step: int) -> None:
@@ -227,6 +227,6 @@ def _moving_average(decay: float) -> Any:
     return update
 
 
-def _listed(row: dict[str, float]) -> str:
+def _row_text(row: dict[str, float]) -> str:
     skipped = ("step", "tokens")
     return ", ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in skipped)

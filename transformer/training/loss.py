@@ -48,12 +48,12 @@ def chosen_pieces(targets: Tensor, vocab_size: int, n_pieces: int) -> tuple[Tens
     Half of n_pieces are the first ones, which are the commonest; the targets come on top; the
     other half is drawn from the rest.
     """
-    kept = torch.zeros(vocab_size, dtype=torch.bool, device=targets.device)
-    kept[: n_pieces // 2] = True
-    kept[targets] = True
-    rest = (~kept).nonzero().flatten()
+    mask = torch.zeros(vocab_size, dtype=torch.bool, device=targets.device)
+    mask[: n_pieces // 2] = True
+    mask[targets] = True
+    rest = (~mask).nonzero().flatten()
     drawn = rest[torch.randperm(len(rest), device=rest.device)[: n_pieces - n_pieces // 2]]
-    pieces = torch.cat([kept.nonzero().flatten(), drawn])
+    pieces = torch.cat([mask.nonzero().flatten(), drawn])
     log_counts = torch.zeros(len(pieces), device=targets.device)
     if len(drawn):
         log_counts[-len(drawn) :] = math.log(len(rest) / len(drawn))

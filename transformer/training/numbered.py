@@ -40,14 +40,14 @@ def numbered_in(folder: Path) -> Mapping[int, Path]:
 
 
 def _series(paths: Iterable[Path]) -> dict[str, dict[int, Path]]:
-    found: dict[str, dict[int, Path]] = {}
+    series: dict[str, dict[int, Path]] = {}
     for path in paths:
         words = _words(path)
         if words is not None:
             match = _NUMBERED.fullmatch(_stem(path))
             assert match is not None
-            found.setdefault(words, {})[int(match["step"])] = path
-    return found
+            series.setdefault(words, {})[int(match["step"])] = path
+    return series
 
 
 def _words(path: Path) -> str | None:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
-from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
+from transformer.files.weights import Misfit
 from transformer.refusal import Refusal
 from transformer.tokenizer import Tokenizer
 from transformer.training.batches import Batch

@@ -41,11 +41,13 @@ def start_from(model: nn.Module, tokenizer: Tokenizer, checkpoint: Path) -> None
 
 def embeddings(old: Checkpoint, tokenizer: Tokenizer, table: Tensor) -> Tensor:
     """The old table [V_old, D] for a new vocabulary: [V_new, D]."""
-    known = {old.tokenizer.token(id).piece: id for id in range(old.tokenizer.vocab_size)}
+    old_ids = {old.tokenizer.token(id).piece: id for id in range(old.tokenizer.vocab_size)}
     rows = []
     for id in range(tokenizer.vocab_size):
         token = tokenizer.token(id)
-        ids = [known[token.piece]] if token.piece in known else _split(old.tokenizer, token.piece)
+        ids = (
+            [old_ids[token.piece]] if token.piece in old_ids else _split(old.tokenizer, token.piece)
+        )
         rows.append(table[ids].float().mean(0))
     return torch.stack(rows)
 

@@ -152,8 +152,8 @@ def _letters(equation: str, w: Tensor, v: Tensor, result: Tensor, place: int) ->
     """The axes of weights, values and result in an einsum; those that dots stand for as digits."""
     terms, _, out = equation.replace(" ", "").partition("->")
     both = terms.split(",")
-    written = zip((both[place], both[1 - place], out), (w, v, result), strict=True)
+    matrices = zip((both[place], both[1 - place], out), (w, v, result), strict=True)
     return tuple(
         term.replace("...", "0123456789"[10 - tensor.dim() + len(term.replace("...", "")) :])
-        for term, tensor in written
+        for term, tensor in matrices
     )

@@ -100,11 +100,11 @@ class Plan:
 
 
 def _spots(kind: str, layer: int, call: Seen) -> list[tuple[Seen, Spot]]:
-    first, found = 0, []
+    first, result = 0, []
     for part in call.parts or (call,):
-        found.append((part, Spot(kind, layer, first, part.order)))
+        result.append((part, Spot(kind, layer, first, part.order)))
         first += part.sizes[0]
-    return found if first == call.sizes[0] else []
+    return result if first == call.sizes[0] else []
 
 
 def _sizes(kind: Kind) -> Sizes:
@@ -242,7 +242,7 @@ def given_by(kinds: Mapping[str, Kind], states: Mapping[str, Tensor]) -> Given:
 
     states: path -> what its module gave [T, D].
     """
-    given: Given = {
+    result: Given = {
         (kind, layer, "states"): states[path]
         for (kind, layer), path in layer_paths(kinds).items()
         if path in states
@@ -251,8 +251,8 @@ def given_by(kinds: Mapping[str, Kind], states: Mapping[str, Tensor]) -> Given:
         for layer, seen in enumerate(kind.calls):
             call = seen.make()
             if call.v.size(-1) and not kind.is_softmax:
-                given[name, layer, "heads"] = call.heads_given()
-    return given
+                result[name, layer, "heads"] = call.heads_given()
+    return result
 
 
 def check_met(editor: Editor) -> None:

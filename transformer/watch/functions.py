@@ -42,10 +42,10 @@ class Functions(TorchFunctionMode):
 
 def as_indices(tensor: Tensor, indices: Any) -> tuple[Tensor, list[Any]]:
     """What stands in brackets, an entry for each axis, as torch's operator is given it."""
-    given = indices if isinstance(indices, tuple) else (indices,)
-    rest = tensor.dim() - sum(each is not None and each is not ... for each in given)
+    several = indices if isinstance(indices, tuple) else (indices,)
+    rest = tensor.dim() - sum(each is not None and each is not ... for each in several)
     whole: list[Any] = []
-    for each in given:
+    for each in several:
         if each is not None:
             whole += [None] * rest if each is ... else [each]
     return tensor, whole

@@ -132,12 +132,12 @@ def multi_head_call(
 
 def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:
     """A few rows of what `multi_head_attention_forward` gave [Q, 1, D] or [Q, D]; None: random."""
-    said = _SIGNATURE.bind(*args, **kwargs).arguments
-    if said.get("training", True) and said["dropout_p"]:
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    if arguments.get("training", True) and arguments["dropout_p"]:
         return None
     rows = result.reshape(-1, result.size(-1))  # [Q, D]
     queries = sampled(len(rows))
-    return Sample(queries, rows[queries.to(result.device)], said["out_proj_bias"])
+    return Sample(queries, rows[queries.to(result.device)], arguments["out_proj_bias"])
 
 
 def _with_extras(x: Tensor, bias: Tensor | None, add_zero: bool) -> Tensor:

@@ -38,17 +38,17 @@ def arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def _instead(inputs: Any) -> str | None:
     """What is given instead of tensors; None where there are some, or what nobody knows."""
-    found = list(_leaves(inputs))
-    array = next((it for it in found if type(it).__module__ == "numpy"), None)
-    if any(not isinstance(each, _PLAIN) and each is not array for each in found):
+    leaves = list(_leaves(inputs))
+    array = next((it for it in leaves if type(it).__module__ == "numpy"), None)
+    if any(not isinstance(each, _PLAIN) and each is not array for each in leaves):
         return None
     if array is not None:
         return "arrays of numpy"
-    if any(isinstance(each, str) for each in found):
+    if any(isinstance(each, str) for each in leaves):
         return "text"
-    if not found:
+    if not leaves:
         return None
-    return "plain numbers" if any(each is not None for each in found) else "None"
+    return "plain numbers" if any(each is not None for each in leaves) else "None"
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -92,29 +92,29 @@ def said_why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any]) -
 def _why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], error: Exception) -> str:
     name, left = _name(module), lacking(module, args, named, str(error))
     if left:
-        given = " and ".join(left)
-        return f"{name} was not given {given}, which it also reads: give all inputs, in a dict."
-    known = ", ".join(_parameters(module))
+        missing = " and ".join(left)
+        return f"{name} was not given {missing}, which it also reads: give all inputs, in a dict."
+    names = ", ".join(_parameters(module))
     first = next(iter(str(error).splitlines()), "").rstrip(". ")[:300]
     shapes = ", ".join(map(_described, (*args, *named.values())))
     return (
         f"{name} cannot run over {shapes}: {first or type(error).__name__}. Its forward takes "
-        f"{known or 'nothing'}."
+        f"{names or 'nothing'}."
     )
 
 
 def lacking(
-    module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], said: str
+    module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], message: str
 ) -> list[str]:
     """Inputs that an error may be about: those that must be given, else those that may be.
 
-    said: by the error.
+    message: by the error.
     """
     parameters = _parameters(module)
     left = [name for name in list(parameters)[len(args) :] if named.get(name) is None]
     required = [name for name in left if parameters[name].default is inspect.Parameter.empty]
     unknown = set(named) - set(parameters)
-    if required or not any(word in said for word in ABSENT):
+    if required or not any(word in message for word in ABSENT):
         return required if not unknown else []
     return [name for name in left if name in OTHERS] or left[:3]
 
@@ -122,9 +122,9 @@ def lacking(
 def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
     """What its forward takes by name."""
     plain = getattr(module, "_orig_mod", module)
-    found = inspect.signature(plain.forward).parameters
+    parameters = inspect.signature(plain.forward).parameters
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {name: each for name, each in found.items() if each.kind not in kinds}
+    return {name: each for name, each in parameters.items() if each.kind not in kinds}
 
 
 def _name(module: nn.Module) -> str:

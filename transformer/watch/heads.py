@@ -35,26 +35,28 @@ def side_by_side(calls: Sequence[Seen]) -> Seen | None:
     first = calls[0]
     n_heads, n_queries, n_keys = first.sizes
     matrices = [call.projection for call in calls]
-    known = [matrix for matrix in matrices if matrix is not None]
+    matrices_there = [matrix for matrix in matrices if matrix is not None]
     return replace(
         first,
         sizes=(n_heads * len(calls), n_queries, n_keys),
         make=partial(_made, [call.make for call in calls]),
         is_causal=all(call.is_causal for call in calls),
-        projection=torch.cat(known, dim=1) if len(known) == len(calls) else None,
-        sample=_summed([call.sample for call in calls]) if len(known) == len(calls) else None,
+        projection=torch.cat(matrices_there, dim=1) if len(matrices_there) == len(calls) else None,
+        sample=_summed([call.sample for call in calls])
+        if len(matrices_there) == len(calls)
+        else None,
         parts=tuple(calls),
     )
 
 
 def _summed(samples: Sequence[Sample | None]) -> Sample | None:
     """What heads gave together, each after a W_O of its own."""
-    known = [each for each in samples if each is not None]
-    if len(known) < len(samples):
+    there = [each for each in samples if each is not None]
+    if len(there) < len(samples):
         return None
-    biases = [each.bias for each in known if each.bias is not None]
-    values = torch.stack([each.values for each in known]).sum(0)
-    return Sample(known[0].queries, values, torch.stack(biases).sum(0) if biases else None)
+    biases = [each.bias for each in there if each.bias is not None]
+    values = torch.stack([each.values for each in there]).sum(0)
+    return Sample(there[0].queries, values, torch.stack(biases).sum(0) if biases else None)
 
 
 def _made(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:

@@ -86,8 +86,8 @@ def pattern_of(path: str) -> str:
 
 def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
     layers = [[call for call in it if not _is_block(call, it)] for it in _layers(seen)]
-    known = [call for layer in layers for call in layer]
-    found: dict[tuple[object, ...], Kind] = {}
+    every = [call for layer in layers for call in layer]
+    result: dict[tuple[object, ...], Kind] = {}
     for layer in layers:
         parts: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
         for call in layer:
@@ -95,10 +95,10 @@ def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
         for (path, *_), calls in parts.items():
             joined = _heads_joined(calls)
             for i, call in enumerate(joined):
-                kind = Kind(kind_of(call, known), call.sizes, call.is_softmax, (i, len(joined)))
+                kind = Kind(kind_of(call, every), call.sizes, call.is_softmax, (i, len(joined)))
                 key = path, kind.role, kind.sizes, kind.is_softmax, kind.part
-                found.setdefault(key, kind).calls.append(call)
-    return found.values()
+                result.setdefault(key, kind).calls.append(call)
+    return result.values()
 
 
 def _layers(seen: Sequence[Seen]) -> list[list[Seen]]:

@@ -55,10 +55,10 @@ class Layer:
         if heads is not None:
             self._keep([*self._given[-_MOST:], (seen, heads)])
 
-    def _keep(self, given: list[tuple[Seen, Tensor]]) -> None:
+    def _keep(self, outputs: list[tuple[Seen, Tensor]]) -> None:
         """Results wait for W_O. What the latest of them holds is sampled: it may be overwritten."""
-        self._given = given
-        seen, heads = given[-1]
+        self._given = outputs
+        seen, heads = outputs[-1]
         queries = sampled(heads.size(1))
         if not seen.is_random:
             seen.sample = Sample(queries, heads[:, queries.to(heads.device)])
@@ -122,10 +122,10 @@ class Layer:
 
         axis: of the parts, along which that was; None: along one that is new.
         """
-        given = self._given[-len(parts) :]
-        if not 1 < len(parts) == len(given) or not all(map(_is_same, parts, given)):
+        outputs = self._given[-len(parts) :]
+        if not 1 < len(parts) == len(outputs) or not all(map(_is_same, parts, outputs)):
             return
-        calls = [seen for seen, _ in given]
+        calls = [seen for seen, _ in outputs]
         n_heads, n_queries, _ = calls[0].sizes
         is_last = axis is not None and axis % result.dim() == result.dim() - 1
         is_along = axis is not None and not is_last and parts[0].size(axis) == n_queries
@@ -135,12 +135,12 @@ class Layer:
                 seen.is_block = True
             return
         # Heads on an axis of their own that are put side by side have met more values.
-        has_heads = is_last and n_heads > 1 and parts[0].size(-1) == given[0][1].size(-1)
+        has_heads = is_last and n_heads > 1 and parts[0].size(-1) == outputs[0][1].size(-1)
         whole = wider(calls) if has_heads else side_by_side(calls)
         if whole is not None:
             for seen in calls:
                 seen.whole = whole
-            heads = torch.cat([heads for _, heads in given], -1 if has_heads else 0)
+            heads = torch.cat([heads for _, heads in outputs], -1 if has_heads else 0)
             self._keep([(whole, heads)])
 
 
@@ -164,8 +164,8 @@ def _is_changed(seen: Seen, heads: Tensor) -> bool:
     return not torch.equal(heads[:, sample.queries.to(heads.device)], sample.values)
 
 
-def _is_same(part: Tensor, given: tuple[Seen, Tensor]) -> bool:
-    heads = given[1]
+def _is_same(part: Tensor, output: tuple[Seen, Tensor]) -> bool:
+    heads = output[1]
     return _place(part) == _place(heads) or (part.dim() > 1 and _is_joined(part, heads))
 
 

@@ -70,8 +70,8 @@ class Marks:
         marks[key] = (weakref.ref(tensor, lambda _: marks.pop(key, None)), mark)
 
     def get(self, tensor: Any) -> Product | Softmax | None:
-        known = self._marks.get(id(tensor))
-        return known[1] if known is not None and known[0]() is tensor else None
+        mark = self._marks.get(id(tensor))
+        return mark[1] if mark is not None and mark[0]() is tensor else None
 
 
 def tensors_in(args: Iterable[Any]) -> Iterator[Tensor]:
@@ -92,9 +92,9 @@ def inherited(
         if mark is None:
             continue
         if isinstance(mark, Product):
-            given = (*args, *kwargs.values())
-            together = func in _JOINING and _together(marks, given, result)
-            marks.put(result, together or _after(mark, tensor, marks, func, given))
+            arguments = (*args, *kwargs.values())
+            together = func in _JOINING and _together(marks, arguments, result)
+            marks.put(result, together or _after(mark, tensor, marks, func, arguments))
             return
         if func in _ARRANGING and tensor is args[0] and tensor.shape == mark.weights.shape:
             rest = args[1:]
@@ -113,13 +113,13 @@ def inherited(
 _JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
 
 
-def _together(marks: Marks, given: Sequence[Any], result: Tensor) -> Product | None:
+def _together(marks: Marks, arguments: Sequence[Any], result: Tensor) -> Product | None:
     """Products with keys of several sorts that were put side by side; None where they were not."""
-    found = [marks.get(tensor) for tensor in tensors_in(given)]
-    widths = [each.n_keys for each in found if isinstance(each, Product)]
+    marks_there = [marks.get(tensor) for tensor in tensors_in(arguments)]
+    widths = [each.n_keys for each in marks_there if isinstance(each, Product)]
     return (
         Product(sum(widths))
-        if len(widths) == len(found) and sum(widths) == result.size(-1)
+        if len(widths) == len(marks_there) and sum(widths) == result.size(-1)
         else None
     )
 

@@ -55,16 +55,16 @@ def record_module(
     plain = Tensor | bool | int | float | str | None
     copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
     is_one = _is_one([*args, *named.values()])
-    asked = edits_of(edits)
-    _check_words(asked)
+    made = edits_of(edits)
+    _check_words(made)
     editor = Editor()
-    watcher = Watcher(module, copies, is_one, is_for_edits=bool(asked))
-    if asked:
-        given = copy.deepcopy((args, named)) if copies else (args, named)
-        _run(module, *given, watcher)
-        plan = Plan(watcher, by_kind(watcher.seen), given[1] or given[0])
-        check_edits(asked, plan.sizes, plan.sides)
-        editor = Editor(asked, dict(_references(asked, by_kind(watcher.seen))))
+    watcher = Watcher(module, copies, is_one, is_for_edits=bool(made))
+    if made:
+        passed = copy.deepcopy((args, named)) if copies else (args, named)
+        _run(module, *passed, watcher)
+        plan = Plan(watcher, by_kind(watcher.seen), passed[1] or passed[0])
+        check_edits(made, plan.sizes, plan.sides)
+        editor = Editor(made, dict(_references(made, by_kind(watcher.seen))))
         watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one)
     output = _run(module, args, named, watcher)
     check_met(editor)
@@ -105,15 +105,15 @@ def _check_words(edits: Sequence[Edit]) -> None:
 def _references(edits: Sequence[Edit], kinds: Mapping[str, Kind]) -> Iterator[tuple[Edit, Tensor]]:
     """Of the same inputs: a module reads no text. Raises EditError."""
     referring = [edit for edit in edits if edit_kinds()[edit.name].text != "none"]
-    given = given_by(kinds, {}) if referring else {}
+    references = given_by(kinds, {}) if referring else {}
     for edit in referring:
         if edit.text:
             raise EditError(
                 f"{edit}: a module by itself reads no sentence; from_module makes a checkpoint of "
                 "it, which does."
             )
-        if (edit.place, edit.layer, "heads") in given:
-            yield edit, given[edit.place, edit.layer, "heads"][edit.head]
+        if (edit.place, edit.layer, "heads") in references:
+            yield edit, references[edit.place, edit.layer, "heads"][edit.head]
 
 
 class Calls(Sequence[AttentionCall]):
@@ -185,15 +185,15 @@ Sides = Mapping[str, tuple[Token, ...]]
 
 def _sides(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
     """The tokens of each side that the model has, as given or numbered. Raises InputError."""
-    given = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
+    sides = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
     lengths = dict(_lengths(kinds))
-    unknown = sorted(set(given) - set(lengths))
+    unknown = sorted(set(sides) - set(lengths))
     if unknown:
         raise InputError(
             f"There are tokens for {', '.join(map(repr, unknown))}, but what this model reads is "
             f"{' and '.join(map(repr, lengths)) or 'not known'}."
         )
-    for side, named in given.items():
+    for side, named in sides.items():
         n_queries, n_keys = lengths[side]
         is_cut = n_queries < n_keys < len(named)  # a cache that holds a window only
         if len(named) not in lengths[side] and not is_cut:
@@ -202,7 +202,7 @@ def _sides(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
                 f"There are {len(named)} tokens for the {side}, but the model read {sizes} there."
             )
     return {
-        side: _named(given[side]) if side in given else numbered(sizes[-1])
+        side: _named(sides[side]) if side in sides else numbered(sizes[-1])
         for side, sizes in lengths.items()
     }
 
@@ -287,10 +287,10 @@ def is_special(piece: str) -> bool:
 
 def logits_of(output: Any) -> Tensor:
     """[T, V] or [C], where a module's output has some; else empty."""
-    found = output.get("logits") if isinstance(output, Mapping) else None
-    found = getattr(output, "logits", output) if found is None else found
-    if not isinstance(found, Tensor) or not found.is_floating_point():
+    logits = output.get("logits") if isinstance(output, Mapping) else None
+    logits = getattr(output, "logits", output) if logits is None else logits
+    if not isinstance(logits, Tensor) or not logits.is_floating_point():
         return torch.zeros(0)
-    if found.dim() > 1 and found.size(0) == 1:
-        found = found[0]
-    return found.detach() if found.dim() in (1, 2) else torch.zeros(0)
+    if logits.dim() > 1 and logits.size(0) == 1:
+        logits = logits[0]
+    return logits.detach() if logits.dim() in (1, 2) else torch.zeros(0)

@@ -104,11 +104,13 @@ def call_function(
         return func(*args, **kwargs)
     operator, before, after = _FUNCTIONS[func]
     is_lookup = func is F.embedding
-    given, named = _table_first(*args, **kwargs) if is_lookup else _as_of(operator, args, kwargs)
-    changed = None if before is None else before(watcher, given, named)
+    arguments, named = (
+        _table_first(*args, **kwargs) if is_lookup else _as_of(operator, args, kwargs)
+    )
+    changed = None if before is None else before(watcher, arguments, named)
     result = func(*changed, **named) if changed else func(*args, **kwargs)
     if after is not None:
-        after(watcher, given, named, result)
+        after(watcher, arguments, named, result)
     return result
 
 

@@ -29,6 +29,6 @@ class Picked:
         if tensor.dim() < 3 or not tensor.is_floating_point() or len(indices) <= axis:
             return
         if isinstance(indices[axis], Tensor):
-            known = self._known
+            picked = self._known
             key = id(result)
-            known[key] = weakref.ref(result, lambda _: known.pop(key, None))
+            picked[key] = weakref.ref(result, lambda _: picked.pop(key, None))

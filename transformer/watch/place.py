@@ -67,13 +67,13 @@ class Places:
 
         d_head: of the call, to tell tensors that are split into heads from those that are not.
         """
-        known = (each for each in _running(sys._getframe(1)) if each[0] in self._paths)
-        module, forward, frame = next(known, (None, None, None))
+        frames = (each for each in _running(sys._getframe(1)) if each[0] in self._paths)
+        module, forward, frame = next(frames, (None, None, None))
         if frame is not self._frame or frame is None:
             self._frame, self._n_runs = frame, self._n_runs + 1
         if module is None or frame is None:
             return Place("", None, None, run=self._n_runs)
-        outer, outer_forward, _ = next(known, (None, None, None))
+        outer, outer_forward, _ = next(frames, (None, None, None))
         reads_another = _reads_another(forward, d_head)
         if reads_another is None:  # reading a frame's variables costs: no more than are needed
             reads_another = _reads_another(outer_forward, d_head)
@@ -123,15 +123,15 @@ def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:
 
     d_head: what is as wide may be split into heads.
     """
-    given = (*call["args"], *call["kwargs"].values())
-    sequences = (it for it in given if isinstance(it, Tensor) and 2 <= it.dim() <= 3)
-    found = []
+    arguments = (*call["args"], *call["kwargs"].values())
+    sequences = (it for it in arguments if isinstance(it, Tensor) and 2 <= it.dim() <= 3)
+    result = []
     for each in sequences:
         sizes = tuple(each.shape[:-1] if each.is_floating_point() else each.shape)
         is_split = each.is_floating_point() and each.size(-1) == d_head and 1 not in sizes
         if len(sizes) < 3 and not (is_split and len(sizes) == 2):
-            found.append(sizes)
-    return found
+            result.append(sizes)
+    return result
 
 
 def _grids(call: Mapping[str, Any], d_head: int) -> tuple[int, ...]:
@@ -150,8 +150,8 @@ def _reads_another(frame: FrameType | None, d_head: int) -> bool | None:
     first = next((values[name] for name in names if _is_sequence(values.get(name))), None)
     if first is None or first.size(-1) == d_head:  # split into heads already: k is another tensor
         return None
-    given = [values[name] for name in others if _is_sequence(values.get(name))]
-    return any(not _same(first, other) for other in given)
+    others_read = [values[name] for name in others if _is_sequence(values.get(name))]
+    return any(not _same(first, other) for other in others_read)
 
 
 @cache

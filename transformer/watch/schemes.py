@@ -114,20 +114,20 @@ def positions_added(
         for part in call.parts or (call,)
     }
     has_two = has_two_sides(kinds)
-    found: dict[str, tuple[Added, str]] = {}
-    for added in watcher.tables.found(token_inputs):
+    result: dict[str, tuple[Added, str]] = {}
+    for added in watcher.tables.encodings(token_inputs):
         for call in watcher.seen[added.n_seen :]:
             kind = of.get(id(call))
             side = _side(kinds[kind].role, has_two) if kind else ""
             if (
                 not kind
                 or call.sizes[1] != added.n_positions
-                or not _is_better(added, found.get(side))
+                or not _is_better(added, result.get(side))
             ):
                 continue
-            found[side] = added, kind
+            result[side] = added, kind
             break
-    return found
+    return result
 
 
 def has_two_sides(kinds: Mapping[str, Kind]) -> bool:
@@ -142,11 +142,11 @@ def _side(role: str | None, has_two: bool) -> str:
     return "target" if role in ("decoder_self", "cross") else "source"
 
 
-def _is_better(added: Added, known: tuple[Added, str] | None) -> bool:
+def _is_better(added: Added, before: tuple[Added, str] | None) -> bool:
     """The first; of a single token, any row may be a place: then the row of the largest table."""
-    if known is None:
+    if before is None:
         return True
-    first, _ = known
+    first, _ = before
     is_one = first.n_positions == 1 and first.n_seen == added.n_seen
     return is_one and len(added.rows.table) > len(first.rows.table)
 
@@ -177,22 +177,22 @@ def _rotary(
     turned = {id(watcher.seen[i]) for i in watcher.turns.turned if i < len(watcher.seen)}
     sources = list(_sources(watcher, max(sizes.values(), default=0), used))
     for kind, calls in own.items():
-        found: list[Rotary] = []
+        result: list[Rotary] = []
         names: list[str] = []
         for source in sources:
             asks = watcher.turns and not source.is_measured
             layers = _layers(source, calls, turned if asks else None)
             if not layers or 2 * source.frequencies.numel() > sizes[kind]:
                 continue
-            _merge(found, names, source, kind, layers, sizes[kind])
-        for name, rotary in zip(names, found, strict=True):
+            _merge(result, names, source, kind, layers, sizes[kind])
+        for name, rotary in zip(names, result, strict=True):
             is_alone = names.count(name) == 1
             title = ", ".join([kind.replace("_", " "), *([name.replace("_", " ")] if name else [])])
             yield title if is_alone else f"{title}, from L{rotary.layers[0]}", rotary
 
 
 def _merge(
-    found: list[Rotary],
+    tables: list[Rotary],
     names: list[str],
     source: _Source,
     kind: str,
@@ -200,13 +200,13 @@ def _merge(
     d_head: int,
 ) -> None:
     """Every layer may hold frequencies of its own, the same in all of them (GPT-J)."""
-    for i, known in enumerate(found):
-        if names[i] == source.name and torch.equal(known.frequencies, source.frequencies):
-            found[i] = replace(known, layers=tuple(sorted({*known.layers, *layers})))
+    for i, table in enumerate(tables):
+        if names[i] == source.name and torch.equal(table.frequencies, source.frequencies):
+            tables[i] = replace(table, layers=tuple(sorted({*table.layers, *layers})))
             return
     scaling = "_".join(filter(None, (source.name, "attention_scaling")))
     factor = float(getattr(source.module, scaling, 1.0))
-    found.append(Rotary(kind, layers, source.frequencies, d_head, factor))
+    tables.append(Rotary(kind, layers, source.frequencies, d_head, factor))
     names.append(source.name)
 
 
@@ -222,9 +222,9 @@ def _sources(watcher: Watcher, d_head: int, used: set[int]) -> list[_Source]:
                 of = name.removesuffix(_FREQUENCIES).rstrip("_")
                 named.append(_Source(above, module, of, tensor.detach()))
         tables = [each for each in held_by(module) if _may_turn(each, d_head, used)]
-        found = (frequencies_of(each, other) for each in tables for other in (None, *tables))
+        sources = (frequencies_of(each, other) for each in tables for other in (None, *tables))
         measured += [
-            _Source(above, module, "", it, is_measured=True) for it in found if it is not None
+            _Source(above, module, "", it, is_measured=True) for it in sources if it is not None
         ]
     if named or measured:
         return named or measured

@@ -20,13 +20,13 @@ Tell = Callable[[str, Tensor], Tensor | None]
 
 def layer_paths(kinds: Mapping[str, Kind]) -> dict[tuple[str, int], str]:
     """(kind, layer) -> the path of the layer's module, where paths tell it; of self-attention."""
-    found = {}
+    result = {}
     for name, kind in kinds.items():
         if kind.role != "cross" and not kind.is_softmax:
             paths = [call.place.path for call in kind.calls]
             for layer, path in enumerate(_above(paths)):
-                found[name, layer] = path
-    return found
+                result[name, layer] = path
+    return result
 
 
 def _above(paths: Sequence[str]) -> list[str]:
@@ -54,7 +54,7 @@ def states_of(model: nn.Module, paths: Sequence[str], tell: Tell) -> Iterator[No
     thread = threading.get_ident()
 
     def hook(path: str) -> Callable[..., Any]:
-        def given(module: nn.Module, inputs: Any, output: Any) -> Any:
+        def on_output(module: nn.Module, inputs: Any, output: Any) -> Any:
             states = output[0] if isinstance(output, tuple) and output else output
             is_sequence = isinstance(states, Tensor) and states.dim() > 1
             if threading.get_ident() != thread or not is_sequence:
@@ -66,7 +66,7 @@ def states_of(model: nn.Module, paths: Sequence[str], tell: Tell) -> Iterator[No
             changed = changed.view(states.shape)
             return (changed, *output[1:]) if isinstance(output, tuple) else changed
 
-        return given
+        return on_output
 
     with ExitStack() as hooks:
         for path in paths:

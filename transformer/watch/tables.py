@@ -134,8 +134,8 @@ class Tables:
         """The two that an addition adds, where one may be rows of positions; else none."""
         if not self.is_open:
             return []
-        found = [each for each in (*args, *named.values()) if isinstance(each, Tensor)]
-        return found if len(found) == 2 and "alpha" not in named else []
+        tensors = [each for each in (*args, *named.values()) if isinstance(each, Tensor)]
+        return tensors if len(tensors) == 2 and "alpha" not in named else []
 
     def where(self, args: Sequence[Any], named: Mapping[str, Any], path: Path) -> Where | None:
         """Which addition this is, counted as the pass goes on; None where it may not be of rows."""
@@ -146,14 +146,14 @@ class Tables:
         self._counted[module] += 1
         return Where(module, self._counted[module])
 
-    def found(self, token_inputs: set[int]) -> list[Added]:
+    def encodings(self, token_inputs: set[int]) -> list[Added]:
         """Rows of positions that were added. token_inputs: storages of ids that are tokens."""
         read = [it for it in self._looked_up if _is_of_tokens(it, token_inputs)]
         words = {storage(rows.table) for rows in read}
         tables = [it for place, it in self._held.items() if place not in words]
-        known = [it for it in self._added if not _is_of_tokens(it.rows, token_inputs)]
+        encodings = [it for it in self._added if not _is_of_tokens(it.rows, token_inputs)]
         compared = ((it, _compared(it.added, tables)) for it in self._unknown)
-        return known + [
+        return encodings + [
             Added(rows, it.sequence, it.n_seen, it.where, it.operand)
             for it, rows in compared
             if rows
@@ -230,9 +230,9 @@ def _compared(added: Tensor, tables: Iterable[Tensor]) -> Rows | None:
         if not is_table or not held.is_floating_point() or held.numel() < added.numel():
             continue
         table = held.detach().reshape(-1, width)
-        found = _place_in(table.float(), added.float())
-        if found is not None:
-            first, factor = found
+        place = _place_in(table.float(), added.float())
+        if place is not None:
+            first, factor = place
             return Rows(table * factor, torch.arange(first, first + n_rows))
     if n_rows >= _FEW and is_sinusoidal(added):
         return Rows(added, torch.arange(n_rows))

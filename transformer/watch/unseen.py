@@ -21,11 +21,11 @@ _FUSED = re.compile(r"qkv|query_?key_?value|c_attn", re.IGNORECASE)
 
 def unseen(watcher: Watcher) -> tuple[Unseen, ...]:
     """Modules of a finished pass that left no call, those of all layers as one."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     wrapper = _wrapper(watcher)
     for path, why in _unseen(watcher):
-        found.setdefault(pattern_of(path.removeprefix(wrapper)), why)
-    return tuple(Unseen(path or "the model", why) for path, why in found.items())
+        result.setdefault(pattern_of(path.removeprefix(wrapper)), why)
+    return tuple(Unseen(path or "the model", why) for path, why in result.items())
 
 
 def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
@@ -41,9 +41,9 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
         if not origin.is_used and not is_copy:
             named.add(origin.path)
             yield origin.path, BLOCKS if origin.is_of_blocks else SOFTMAX
-    known = named | called
+    names = named | called
     for module, path in watcher.modules.items():
-        if _asks(module, watcher) and not any(_are_near(path, each) for each in known):
+        if _asks(module, watcher) and not any(_are_near(path, each) for each in names):
             yield path, NAMES
 
 

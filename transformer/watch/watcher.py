@@ -165,13 +165,13 @@ class Watcher(Unedited):
         self._watch_functions()
 
     def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        query, key, value, given, *others = (*args, None)[: max(4, len(args))]
+        query, key, value, closed, *others = (*args, None)[: max(4, len(args))]
         place = self._places.here(query.size(-1))
         if self._is_of_windows(result, place):
             return
         heads = one_of_batch(result, place.path)
         key, value = self._lasting(key), self._lasting(value)
-        mask, bias = parts(given, key.size(-2), self._splits)
+        mask, bias = parts(closed, key.size(-2), self._splits)
         make = partial(fused_call, query, key, value, mask, bias, *others, **kwargs)
         sizes = heads.size(0), heads.size(1), key.size(-2)
         is_causal = others[1:2] == [True] or later_keys_are_closed(mask, *sizes[1:])
@@ -254,10 +254,10 @@ class Watcher(Unedited):
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
         """Whether a call reads several sequences where the model was given one."""
-        found = place.windows(tensor) if self._is_one else None
-        if found is not None:
-            self.windows[place.path] = found
-        return found is not None
+        windows = place.windows(tensor) if self._is_one else None
+        if windows is not None:
+            self.windows[place.path] = windows
+        return windows is not None
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)

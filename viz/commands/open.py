@@ -6,8 +6,8 @@ from pathlib import Path
 
 from transformer.commands.command import Command, Result
 from transformer.extras import require
-from transformer.files.found import Misfit
 from transformer.files.regular_file import read_regular
+from transformer.files.weights import Misfit
 from viz.commands.app import add_place, open_app
 from viz.paper.record import LARGEST, FigureError, Record, read_record
 from viz.screen import link

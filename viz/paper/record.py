@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from transformer.files.found import Misfit
+from transformer.files.weights import Misfit
 from transformer.files.zip_file import BEGINNING, unpacked
 from transformer.refusal import Refusal
 from viz.screen import FIRST_PAGE, Screen, link, parse

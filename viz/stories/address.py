@@ -7,7 +7,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from transformer.files.foreign_text import listed, shown
+from transformer.files.foreign_text import clean, some_of
 from viz.screen import FIRST_PAGE, Screen, parse, unread
 from viz.stories.story import bare
 
@@ -36,14 +36,14 @@ def read_address(address: str) -> Opened:
         parts = urlsplit(address)
         host = parts.hostname or ""
     except ValueError as error:
-        raise ValueError(f"{shown(address, 60)} is not an address") from error
+        raise ValueError(f"{clean(address, 60)} is not an address") from error
     page = unquote(parts.path.rpartition("/")[2]) or FIRST_PAGE
     if page not in page_names():
         known = ", ".join(sorted(page_names()))
-        raise ValueError(f"the app has no page {shown(page, 40)}, only {known}")
+        raise ValueError(f"the app has no page {clean(page, 40)}, only {known}")
     said = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
     if wrong := unread(said):
-        raise ValueError(f"the screen says {listed(wrong, 3)}, which cannot be read")
+        raise ValueError(f"the screen says {some_of(wrong, 3)}, which cannot be read")
     return Opened(bare(parse(said)), "" if _is_own(host) else host)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn, get_args
 from urllib.parse import unquote
 
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from viz.fields.compare import CompareFields
 from viz.lessons import exercise as exercises
 from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
@@ -84,7 +84,7 @@ class _Lines:
 
     def refuse(self, line: int, said: str) -> NoReturn:
         """line: counted from 1."""
-        raise StoryError(f"{shown(self.name)}: line {min(max(line, 1), len(self.all))}: {said}.")
+        raise StoryError(f"{clean(self.name)}: line {min(max(line, 1), len(self.all))}: {said}.")
 
     @property
     def next(self) -> str | None:
@@ -125,7 +125,7 @@ class _Lines:
                 self.refuse(first, f"{name}: is missing from the front matter")
         if said["kind"] not in KINDS:
             known = ", ".join(KINDS)
-            self.refuse(at["kind"], f"the kind {shown(said['kind'])} is none of {known}")
+            self.refuse(at["kind"], f"the kind {clean(said['kind'])} is none of {known}")
         if "checkpoint" in said:
             self.named.append(Named(at["checkpoint"], "checkpoint", said["checkpoint"]))
         return said
@@ -136,12 +136,12 @@ class _Lines:
         if not colon:
             self.refuse(
                 self.at,
-                f"“{shown(line, 40)}” is not a field, which reads name: value: "
+                f"“{clean(line, 40)}” is not a field, which reads name: value: "
                 "words follow behind an empty line",
             )
         if name.strip() not in names:
             known = ", ".join(names)
-            self.refuse(self.at, f"there is no field {shown(name.strip(), 40)}, only {known}")
+            self.refuse(self.at, f"there is no field {clean(name.strip(), 40)}, only {known}")
         if not value.strip():
             self.refuse(self.at, f"{name.strip()}: says nothing")
         return name.strip(), value.strip()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from viz.screen import Screen, link
 from viz.state.state import session
@@ -26,7 +26,7 @@ def take_story(said: object) -> None:
     """Keep what the browser has read: {"name": of the file, "text": of it}."""
     if not isinstance(said, dict):
         return
-    name, text = shown(str(said.get("name", "")), 80), str(said.get("text", ""))
+    name, text = clean(str(said.get("name", "")), 80), str(said.get("text", ""))
     own = session().of(Dropped)
     try:
         begin(of_content(name, text.encode("utf-8", "replace")))

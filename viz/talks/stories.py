@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from transformer.files.foreign_file import read_file
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from viz.fields.compare import CompareFields
 from viz.state.opening import OFF, can_open, check_allowed, find
@@ -67,10 +67,10 @@ def doubts(story: Story, known: Collection[str]) -> list[str]:
     screens = [scene.screen for scene in story.scenes]
     used = {story.checkpoint, *(each.checkpoint for each in screens)}
     used |= {each.of(CompareFields).checkpoint_b for each in screens}
-    said, file = dict[str, str](), shown(Path(story.name).name)
+    said, file = dict[str, str](), clean(Path(story.name).name)
     for each in story.named:
         line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"
-        name = shown(each.name, 80)
+        name = clean(each.name, 80)
         if each.sort == "host":
             said.setdefault(each.name, f"{line}: scenes open here, and not at {name}.")
         elif each.name in used and not _is_there(each.name, known):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from transformer.editing.read_words import side_read
 from transformer.edits import EditError, EditKind, Value, edit_kinds, parse
-from transformer.edits.edit import NUMBERS, shown
+from transformer.edits.edit import NUMBERS, spell
 from transformer.recording import Attention
 from transformer.visible import visible
 from viz.components.kit.guarded import guarded
@@ -68,7 +68,7 @@ def _spelled(kind: EditKind, pane: Pane, key: str) -> str:
     place = _one_of("Of", _places(kind, pane), f"{key} place")
     numbers = _numbers(kind, place, pane, f"{key} {place}")
     values = [
-        shown(draw_value(each, each.default, key=f"{key} {each.title} {i}"))
+        spell(draw_value(each, each.default, key=f"{key} {each.title} {i}"))
         for i, each in enumerate(kind.values)
     ]
     if kind.further is not None:
@@ -90,10 +90,10 @@ def draw_value(value: Value, now: float, **look: Any) -> float:
 
 def _further(value: Value, key: str) -> str:
     """Numbers of which there may be any, as they are spelled."""
-    limits = f"from {shown(value.least)} to {shown(value.most)}"
+    limits = f"from {spell(value.least)} to {spell(value.most)}"
     title = f"{value.title}s, with commas between them"
     typed = st.text_input(
-        literal(title), shown(value.default), help=literal(limits), key=f"{key} further"
+        literal(title), spell(value.default), help=literal(limits), key=f"{key} further"
     )
     return ",".join(part.strip() for part in typed.split(","))
 

@@ -12,7 +12,7 @@ from transformer import CheckpointError, InputError
 from transformer.decoding import decoding_methods, default_method
 from transformer.device import DeviceError
 from transformer.edits import EditError
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from transformer.visible import visible
 from viz.labels import literal
 from viz.run.cpu_instead import why_on_cpu
@@ -130,7 +130,7 @@ def _listed(name: str) -> str:
     """A checkpoint in the list of them all; of one that cannot be opened, why."""
     known, fault = about(name), fault_of(name)
     if fault is not None:
-        return visible(f"{title(name)} · {shown(fault, 130)}")
+        return visible(f"{title(name)} · {clean(fault, 130)}")
     return visible(" · ".join(filter(None, (title(name), known.about.title if known else ""))))
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from transformer import CheckpointError
-from transformer.files.foreign_text import shown as cut
+from transformer.files.foreign_text import clean
 from viz.exhibits.exhibit import PictureAt
 from viz.fields.compare import CompareFields
 from viz.run.cpu_instead import may_repeat
@@ -71,7 +71,7 @@ def _open_checkpoint(page: Page) -> None:
     if problem is None and name is not None and names and name not in names:
         shown = session().shown
         if shown is None or shown.request.checkpoint != name:  # else the header says it
-            problem = f"There is no checkpoint {cut(name)} here: {title(names[0])} is shown."
+            problem = f"There is no checkpoint {clean(name)} here: {title(names[0])} is shown."
     mend(made_with(replace(screen, checkpoint=name if name in names else None)))
     if problem:
         figure = f" {of_figure(screen)}" if screen.made_with else ""

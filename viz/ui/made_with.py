@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from transformer.checkpoint import checkpoints_folder
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
 from viz.run.request import version_of
@@ -38,8 +38,8 @@ def made_with(screen: Screen) -> Screen:
 
 def of_figure(screen: Screen) -> str:
     """Which checkpoint the figure of an address was made with."""
-    name = shown(Path(screen.checkpoint or "").name or "a checkpoint without a name")
-    begins = shown(screen.made_with or "")
+    name = clean(Path(screen.checkpoint or "").name or "a checkpoint without a name")
+    begins = clean(screen.made_with or "")
     return f"The figure was made with {name}, whose SHA-256 begins with {begins}."
 
 
@@ -54,5 +54,5 @@ def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
     name, here = title(checkpoint), found[:DIGITS] or "unknown"
     return (
         f"This figure was made with another {name}: its SHA-256 begins with "
-        f"{shown(screen.made_with)}, that of the {name} here with {here}. Numbers may differ."
+        f"{clean(screen.made_with)}, that of the {name} here with {here}. Numbers may differ."
     )

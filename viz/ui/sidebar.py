@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer import CheckpointError
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
@@ -68,7 +68,7 @@ def sidebar(page: Page) -> str | None:
 
 
 def _refuse(said: object) -> None:
-    session().of(Dropped).refused = shown(said, 300)
+    session().of(Dropped).refused = clean(said, 300)
 
 
 def _open(text: str) -> str | None:

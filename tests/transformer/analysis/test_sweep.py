@@ -90,7 +90,7 @@ def test_edits_may_be_chosen_and_are_checked(text_checkpoint: Checkpoint) -> Non
 def test_a_classifier_s_words_are_its_classes() -> None:
     checkpoint = random_checkpoint(CONFIGS["former-classifier"])
     found = sweep(checkpoint, SOURCE)
-    assert found.target == () and len(found.known.classes) == found.changes.size(1)
+    assert found.target == () and len(found.output.classes) == found.changes.size(1)
     for row, edit in enumerate(found.edits):
         decided = record(checkpoint, SOURCE, edits=[edit]).classification
         assert decided is not None

@@ -16,7 +16,7 @@ from transformer.__main__ import main
 from transformer.analysis import corpus_sweep, sweep_table
 from transformer.analysis.bootstrap import interval
 from transformer.analysis.output_change import log_probabilities
-from transformer.analysis.written import written_with
+from transformer.analysis.rewriting import rewrite_with
 from transformer.edits import Edit, parse
 from transformer.refusal import Refusal
 from transformer.training.evaluation import head_bleu
@@ -172,7 +172,7 @@ def test_an_interval_holds_the_mean_of_most_samples() -> None:
 def test_many_edited_models_write_at_once_what_each_writes(text_checkpoint: Checkpoint) -> None:
     edits = ["head-off:cross.0.1", "head-off:encoder_self.1.0", "head-off:decoder_self.1.1"]
     groups = [(), *((parse(edit),) for edit in edits), tuple(map(parse, edits))]
-    found = written_with(text_checkpoint, SENTENCES[7], groups)
+    found = rewrite_with(text_checkpoint, SENTENCES[7], groups)
     for ids, group in zip(found, groups, strict=True):
         alone = decode(text_checkpoint, SENTENCES[7], edits=group)
         assert ids == [token.id for token in alone.target]

@@ -10,7 +10,7 @@ from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, decode
 from transformer.decoding import OptionError
 from transformer.decoding.method import Option
-from transformer.decoding.sample import METHOD, kept
+from transformer.decoding.sample import METHOD, distribution
 from transformer.presets import PRESETS
 
 
@@ -22,7 +22,7 @@ def log_probs(seed: int, vocab_size: int = 50) -> Tensor:
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 1.7])
 def test_temperature_is_a_power_of_the_probabilities(temperature: float) -> None:
     powers = log_probs(0).exp() ** (1 / temperature)
-    drawn_from = kept(log_probs(0), temperature, top_k=0, top_p=1.0)
+    drawn_from = distribution(log_probs(0), temperature, top_k=0, top_p=1.0)
     torch.testing.assert_close(drawn_from, powers / powers.sum(), rtol=0, atol=1e-6)
 
 
@@ -30,7 +30,7 @@ def test_temperature_is_a_power_of_the_probabilities(temperature: float) -> None
 def test_top_k_keeps_the_most_probable(top_k: int) -> None:
     for seed in range(5):
         row = log_probs(seed)
-        probs = kept(row, 1.0, top_k, 1.0)
+        probs = distribution(row, 1.0, top_k, 1.0)
         best = row.argsort(descending=True)[:top_k]
         assert probs.nonzero().flatten().tolist() == sorted(best.tolist())
         assert float(probs.sum()) == pytest.approx(1, abs=1e-6)
@@ -43,8 +43,8 @@ def test_top_k_keeps_the_most_probable(top_k: int) -> None:
 @pytest.mark.parametrize("top_k", [0, 4])
 def test_the_nucleus_is_the_smallest_set_that_reaches_p(top_p: float, top_k: int) -> None:
     for seed in range(5):
-        whole = kept(log_probs(seed), 1.0, top_k, 1.0)
-        probs = kept(log_probs(seed), 1.0, top_k, top_p)
+        whole = distribution(log_probs(seed), 1.0, top_k, 1.0)
+        probs = distribution(log_probs(seed), 1.0, top_k, top_p)
         nucleus = probs > 0
         assert float(whole[nucleus].sum()) >= top_p
         assert float(whole[nucleus].sum() - whole[nucleus].min()) < top_p  # one fewer falls short
@@ -56,7 +56,7 @@ def test_the_nucleus_is_the_smallest_set_that_reaches_p(top_p: float, top_k: int
 def test_a_top_p_of_one_leaves_nothing_out() -> None:
     """Not even where the sum of many probabilities is rounded to more than 1."""
     for seed in range(5):
-        assert bool((kept(log_probs(seed, 50_000), 1.0, 0, 1.0) > 0).all())
+        assert bool((distribution(log_probs(seed, 50_000), 1.0, 0, 1.0) > 0).all())
 
 
 @pytest.mark.parametrize("sentence", SENTENCES[::40])

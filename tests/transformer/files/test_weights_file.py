@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 
 from tests.transformer.formats import codebases
 from transformer import Checkpoint, CheckpointError, load_checkpoint
-from transformer.files.found import Misfit
+from transformer.files.weights import Misfit
 from transformer.files.weights_file import read_weights
 
 

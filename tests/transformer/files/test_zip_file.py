@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from transformer.files.found import Misfit
+from transformer.files.weights import Misfit
 from transformer.files.zip_file import MOST_FILES, unpacked
 
 ENDINGS = (".svg", ".png")

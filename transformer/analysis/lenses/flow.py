@@ -21,12 +21,12 @@ _FLOWS: WeakKeyDictionary[Attention, dict[int, Tensor]] = WeakKeyDictionary()
 def flow(recording: Recording, kind: str, layer: int) -> Tensor:
     """[1, T, T]; rows sum to 1."""
     attention = recording.attentions[kind]
-    known = _FLOWS.setdefault(attention, {})
-    if layer not in known:
+    cache = _FLOWS.setdefault(attention, {})
+    if layer not in cache:
         flows = raw_flow(attention, layer) * attention.allowed(layer).any(0)
         sums = flows.sum(-1, keepdim=True)
-        known[layer] = torch.where(sums > 0, flows / sums, flows).float()
-    return known[layer][None].clone()
+        cache[layer] = torch.where(sums > 0, flows / sums, flows).float()
+    return cache[layer][None].clone()
 
 
 def raw_flow(attention: Attention, layer: int) -> Tensor:

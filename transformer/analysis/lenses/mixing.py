@@ -12,8 +12,8 @@ def mixing(attention: Attention, layer: int) -> Tensor:
     A token that may attend to nothing keeps itself whole: the residual goes on without attention.
     """
     shares = attention.weights(layer).mean(0)
-    kept = shares + torch.eye(len(shares))
-    return kept / kept.sum(-1, keepdim=True)
+    residual = shares + torch.eye(len(shares))
+    return residual / residual.sum(-1, keepdim=True)
 
 
 def why_not_mixed(recording: Recording, kind: str) -> str | None:

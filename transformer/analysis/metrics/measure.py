@@ -12,11 +12,11 @@ from transformer.recording import Attention
 
 def metrics_of(attention: Attention) -> dict[str, Metric]:
     """name -> metric: those that say something about attention of this kind over these tokens."""
-    found: dict[str, Metric] = discover("transformer.analysis.metrics", "METRIC")
+    result: dict[str, Metric] = discover("transformer.analysis.metrics", "METRIC")
     is_same = attention.queries == attention.keys
     return {
         name: metric
-        for name, metric in found.items()
+        for name, metric in result.items()
         if (is_same or not metric.same_sequence) and (attention.is_cross or not metric.cross)
     }
 

@@ -5,7 +5,7 @@ with the unbiased deviation.
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
 EMBEDDINGS = Embeddings("src_embed.0.lut.weight", "tgt_embed.0.lut.weight", "generator.proj.weight")
@@ -36,14 +36,14 @@ NAMES = {
 }
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says the heads h. Ids as `build_vocabulary` sets them: 0 start, 1 end, 2 padding."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.feed_forward.w_1.weight")[0],
-        n_heads=found.heads("h"),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.feed_forward.w_1.weight")[0],
+        n_heads=weights.heads("h"),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
         max_len=5000,
         norm_order="pre",
         norm="deviation",

@@ -5,7 +5,7 @@ stands before the first layer; attention has no bias.
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered, same
 
 SOURCE, TARGET, OUTPUT = (
@@ -41,44 +41,44 @@ NAMES = {
 }
 
 
-def _scaling(found: Found) -> str:
+def _scaling(weights: Weights) -> str:
     """What sqrt(d_model) scales where the output is the target's embedding; else nothing."""
-    output, target = found.tensors.get(OUTPUT), found.tensors.get(TARGET)
+    output, target = weights.tensors.get(OUTPUT), weights.tensors.get(TARGET)
     is_shared = output is not None and target is not None and same(output, target)
-    return str(found.options.get("scale_emb_or_prj", "prj")) if is_shared else "none"
+    return str(weights.options.get("scale_emb_or_prj", "prj")) if is_shared else "none"
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Where logits are divided by sqrt(d_model), the embeddings are, and multiplied again.
 
     That is the same sums: W x / sqrt(d) = (W / sqrt(d)) x.
     """
-    if _scaling(found) != "prj":
-        return found
-    root = found.shape(TARGET)[1] ** 0.5
-    scaled = {n: found.tensors[n] / root for n in (SOURCE, TARGET, OUTPUT) if found.has(n)}
-    return found.having({**found.tensors, **scaled})
+    if _scaling(weights) != "prj":
+        return weights
+    root = weights.shape(TARGET)[1] ** 0.5
+    scaled = {n: weights.tensors[n] / root for n in (SOURCE, TARGET, OUTPUT) if weights.has(n)}
+    return weights.having({**weights.tensors, **scaled})
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """Special tokens as torchtext orders them: unknown, padding, start, end."""
-    n_heads = found.heads("n_head")
+    n_heads = weights.heads("n_head")
     first = "encoder.layer_stack.0.slf_attn"
-    option = found.options.get
+    option = weights.options.get
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layer_stack.0.pos_ffn.w_1.weight")[0],
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layer_stack.0.pos_ffn.w_1.weight")[0],
         n_heads=n_heads,
-        d_key=max(1, found.shape(f"{first}.w_qs.weight")[0] // n_heads),
-        d_value=max(1, found.shape(f"{first}.w_vs.weight")[0] // n_heads),
-        n_encoder_layers=found.layers("encoder.layer_stack.*."),
-        n_decoder_layers=found.layers("decoder.layer_stack.*."),
+        d_key=max(1, weights.shape(f"{first}.w_qs.weight")[0] // n_heads),
+        d_value=max(1, weights.shape(f"{first}.w_vs.weight")[0] // n_heads),
+        n_encoder_layers=weights.layers("encoder.layer_stack.*."),
+        n_decoder_layers=weights.layers("decoder.layer_stack.*."),
         max_len=200,
         norm_eps=1e-6,
         embedding_norm=True,
         attention_bias="none",
         tied="none",
-        scaled_embeddings=_scaling(found) != "none",
+        scaled_embeddings=_scaling(weights) != "none",
         pad_id=option("src_pad_idx", 1),
         bos_id=option("trg_bos_idx", 2),
         eos_id=option("trg_eos_idx", 3),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.former_generator import (
     BLOCK,
     EMBEDDING,
@@ -18,9 +18,9 @@ from transformer.formats.mappings.former_generator import (
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """The configuration; classes are called by their numbers unless the sidecar names them."""
-    config = sizes(found)
+    config = sizes(weights)
     return replace(
         config,
         family="encoder_classifier",
@@ -28,14 +28,14 @@ def configure(found: Found) -> ModelConfig:
         n_decoder_layers=0,
         pooling="max",
         pad_id=min(1, config.vocab_size - 1),  # torchtext's
-        classes=tuple(f"class {i}" for i in range(found.shape(OUTPUT)[0])),
+        classes=tuple(f"class {i}" for i in range(weights.shape(OUTPUT)[0])),
     )
 
 
 MAPPING = CodeMapping(
     name="former_classifier",
     title="pbloem/former (CTransformer)",
-    tells=lambda found: is_former(found) and not is_generator(found),
+    tells=lambda weights: is_former(weights) and not is_generator(weights),
     names={
         **SHARED,
         "toprobs": "classify",

@@ -8,7 +8,7 @@ projects them back (`unify_embeddings`); its heads are all wide.
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
 
 EMBEDDING, OUTPUT = "token_embedding.weight", "toprobs.weight"
@@ -28,36 +28,36 @@ BLOCK = {
 IGNORED = (r"tblocks\.\d+\.attention\.mask",)
 
 
-def is_former(found: Found) -> bool:
+def is_former(weights: Weights) -> bool:
     """Whether these are the tensors of this code: of its generator or of its classifier."""
-    return found.has(EMBEDDING) and any(name.startswith("tblocks.") for name in found.tensors)
+    return weights.has(EMBEDDING) and any(name.startswith("tblocks.") for name in weights.tensors)
 
 
-def is_generator(found: Found) -> bool:
+def is_generator(weights: Weights) -> bool:
     """Whether it gives one probability per token of the vocabulary, as the generator does."""
-    return is_former(found) and (
-        not found.has(OUTPUT) or found.shape(OUTPUT) == found.shape(EMBEDDING)
+    return is_former(weights) and (
+        not weights.has(OUTPUT) or weights.shape(OUTPUT) == weights.shape(EMBEDDING)
     )
 
 
-def sizes(found: Found) -> ModelConfig:
+def sizes(weights: Weights) -> ModelConfig:
     """The configuration, as far as generator and classifier have it in common."""
-    vocab_size, d_model = found.shape(EMBEDDING)
-    wide = found.shape("tblocks.0.attention.toqueries.weight")[0]
-    is_joined = found.has(JOIN)
+    vocab_size, d_model = weights.shape(EMBEDDING)
+    wide = weights.shape("tblocks.0.attention.toqueries.weight")[0]
+    is_joined = weights.has(JOIN)
     is_wide = wide > d_model or is_joined
-    n_heads = wide // d_model if is_wide else found.heads("heads", "num_heads")
+    n_heads = wide // d_model if is_wide else weights.heads("heads", "num_heads")
     return ModelConfig(
         family="decoder_only",
         vocab_size=vocab_size,
         d_model=d_model,
-        d_ff=found.shape("tblocks.0.ff.0.weight")[0],
+        d_ff=weights.shape("tblocks.0.ff.0.weight")[0],
         n_heads=n_heads,
         d_key=d_model if is_wide else None,
         d_value=d_model if is_wide else None,
         n_encoder_layers=0,
-        n_decoder_layers=found.layers("tblocks.*."),
-        max_len=found.shape("pos_embedding.weight")[0],
+        n_decoder_layers=weights.layers("tblocks.*."),
+        max_len=weights.shape("pos_embedding.weight")[0],
         attention_bias="output",
         positions="concatenated" if is_joined else "learned",
         tied="none",

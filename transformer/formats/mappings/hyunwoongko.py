@@ -6,7 +6,7 @@ and its norm divided by the unbiased deviation: such models are not told apart.
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import (
     TORCHTEXT,
     CodeMapping,
@@ -50,14 +50,14 @@ NAMES = {
 }
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says n_heads."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.ffn.linear1.weight")[0],
-        n_heads=found.heads("n_heads"),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.ffn.linear1.weight")[0],
+        n_heads=weights.heads("n_heads"),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
         max_len=256,
         norm_eps=1e-12,
         tied="none",

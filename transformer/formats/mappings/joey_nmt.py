@@ -7,8 +7,8 @@ What no shape shows stands in the config.yaml that it leaves beside the weights.
 from typing import Any
 
 from transformer.config import ModelConfig
-from transformer.files.foreign_text import shown
-from transformer.files.found import Found, Misfit
+from transformer.files.foreign_text import clean
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "src_embed.lut.weight", "trg_embed.lut.weight"
@@ -49,43 +49,43 @@ NAMES = {
 }
 
 
-def setting(found: Found, name: str, encoder: Any, decoder: Any) -> Any:
+def setting(weights: Weights, name: str, encoder: Any, decoder: Any) -> Any:
     """What config.yaml says of both stacks, or its defaults. Raises Misfit where they differ."""
     sides = {"encoder": encoder, "decoder": decoder}
-    said = [found.options.get(f"model.{side}.{name}", usual) for side, usual in sides.items()]
-    if said[0] != said[1]:
+    values = [weights.options.get(f"model.{side}.{name}", usual) for side, usual in sides.items()]
+    if values[0] != values[1]:
         raise Misfit(
-            f"has {name} {shown(said[0])} in its encoder and {shown(said[1])} in its decoder, "
+            f"has {name} {clean(values[0])} in its encoder and {clean(values[1])} in its decoder, "
             "which are one here"
         )
-    return said[0]
+    return values[0]
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """Without a config.yaml: embeddings are scaled, as in all those that it comes with."""
-    closing = [found.has(name) for name in CLOSING]
-    is_told = "model.encoder.num_heads" in found.options
+    closing = [weights.has(name) for name in CLOSING]
+    is_told = "model.encoder.num_heads" in weights.options
     usual = (
         ("pre", "post") if is_told else (("post", "pre")[closing[0]], ("post", "pre")[closing[1]])
     )
-    order = setting(found, "layer_norm", *usual)
-    if setting(found, "alpha", 1.0, 1.0) != 1:
+    order = setting(weights, "layer_norm", *usual)
+    if setting(weights, "alpha", 1.0, 1.0) != 1:
         raise Misfit("has residual sums with an alpha other than 1, which is not known here")
-    setting(found, "num_heads", None, None)
+    setting(weights, "num_heads", None, None)
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.feed_forward.pwff_layer.0.weight")[0],
-        n_heads=found.heads("model.encoder.num_heads"),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.feed_forward.pwff_layer.0.weight")[0],
+        n_heads=weights.heads("model.encoder.num_heads"),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
         max_len=5000,
         norm_order=order,
         norm_eps=1e-6,
         encoder_norm=closing[0],
         decoder_norm=closing[1],
-        activation=setting(found, "activation", "relu", "relu"),
+        activation=setting(weights, "activation", "relu", "relu"),
         tied="none",
-        scaled_embeddings=setting(found, "embeddings.scale", *[not is_told] * 2),
+        scaled_embeddings=setting(weights, "embeddings.scale", *[not is_told] * 2),
         **TORCHTEXT,
     )
 

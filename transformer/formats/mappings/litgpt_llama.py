@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer.files.foreign_text import shown
-from transformer.files.found import Found, Misfit
+from transformer.files.foreign_text import clean
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import LibraryMapping, holds, layered, same
 
 SETTINGS = "model_config.yaml"
@@ -50,11 +50,11 @@ NAMES = {
 }
 
 
-def apart(found: Found) -> Found:
+def apart(weights: Weights) -> Weights:
     """With queries, keys and values under names of their own."""
-    heads, groups = sizes(found)
+    heads, groups = sizes(weights)
     tensors: dict[str, Tensor] = {}
-    for name, tensor in found.tensors.items():
+    for name, tensor in weights.tensors.items():
         joined = next((each for each in (JOINED, GROUPED) if each in name), None)
         if joined is None:
             tensors[name] = tensor
@@ -75,45 +75,45 @@ def apart(found: Found) -> Found:
             cut = tuple(part.flatten(0, 2) for part in cut)
         for part, rows in zip(PARTS, cut, strict=True):
             tensors[name.replace(joined, f"attn.{part}.")] = rows
-    return found.having(tensors)
+    return weights.having(tensors)
 
 
-def sizes(found: Found) -> tuple[int, int]:
+def sizes(weights: Weights) -> tuple[int, int]:
     """How many heads, and how many groups of them share keys and values. Raises Misfit."""
-    if "n_head" not in found.options:
+    if "n_head" not in weights.options:
         raise Misfit(f"needs {SETTINGS} beside it, which its code writes: it says the heads")
-    heads = found.heads("n_head")
-    groups = found.options.get("n_query_groups") or heads
+    heads = weights.heads("n_head")
+    groups = weights.options.get("n_query_groups") or heads
     if not isinstance(groups, int) or groups < 1 or heads % groups:
-        raise Misfit(f"has {heads} heads in {shown(groups)} groups")
+        raise Misfit(f"has {heads} heads in {clean(groups)} groups")
     return heads, groups
 
 
-def require(found: Found, **further: Any) -> None:
+def require(weights: Weights, **further: Any) -> None:
     """Its options must be what opens. Raises Misfit, which names one that is not."""
-    for name, known in {**ASSUMED, **further}.items():
-        given = found.options.get(name, known)
-        if given != known or any(each.startswith(f"{name}.") for each in found.options):
+    for name, usual in {**ASSUMED, **further}.items():
+        value = weights.options.get(name, usual)
+        if value != usual or any(each.startswith(f"{name}.") for each in weights.options):
             raise Misfit(
-                f"has {name}: {shown(given)} in {SETTINGS}, which is not known here; what opens "
-                f"has {shown(known)}"
+                f"has {name}: {clean(value)} in {SETTINGS}, which is not known here; what opens "
+                f"has {clean(usual)}"
             )
-    if "Gemma" in str(found.options.get("name")):  # its norms multiply by 1 + weight
+    if "Gemma" in str(weights.options.get("name")):  # its norms multiply by 1 + weight
         raise Misfit("is a Gemma in litgpt's form, which is not known here")
 
 
-def common(found: Found) -> dict[str, Any]:
+def common(weights: Weights) -> dict[str, Any]:
     """Fields that the library has for any of its models."""
-    vocab_size, d_model = found.shape(EMBEDDING)
-    choice = found.choices.get
+    vocab_size, d_model = weights.shape(EMBEDDING)
+    choice = weights.choices.get
     return {
         "vocab_size": vocab_size,
         "hidden_size": d_model,
-        "num_hidden_layers": found.layers("transformer.h.*."),
-        "num_attention_heads": sizes(found)[0],
-        "max_position_embeddings": int(found.number("block_size", 4096)),
-        "tie_word_embeddings": found.has(EMBEDDING, OUTPUT)
-        and same(found.tensors[EMBEDDING], found.tensors[OUTPUT]),
+        "num_hidden_layers": weights.layers("transformer.h.*."),
+        "num_attention_heads": sizes(weights)[0],
+        "max_position_embeddings": int(weights.number("block_size", 4096)),
+        "tie_word_embeddings": weights.has(EMBEDDING, OUTPUT)
+        and same(weights.tensors[EMBEDDING], weights.tensors[OUTPUT]),
         "bos_token_id": choice("bos_id"),
         "eos_token_id": choice("eos_id"),
         "pad_token_id": choice("pad_id"),
@@ -129,35 +129,37 @@ STRETCHED = {
 """How Llama 3.1 turns slow pairs more slowly: their name of a number -> the library's."""
 
 
-def rotation(found: Found) -> dict[str, Any]:
+def rotation(weights: Weights) -> dict[str, Any]:
     """The library's rope_parameters. Raises Misfit for what Llama 3 does not do."""
     prefix = "rope_adjustments."
-    given = {n.removeprefix(prefix): v for n, v in found.options.items() if n.startswith(prefix)}
-    base: dict[str, Any] = {"rope_theta": found.number("rope_base", 10000)}
-    if not given:
+    options = {
+        n.removeprefix(prefix): v for n, v in weights.options.items() if n.startswith(prefix)
+    }
+    base: dict[str, Any] = {"rope_theta": weights.number("rope_base", 10000)}
+    if not options:
         return base | {"rope_type": "default"}
-    if set(given) != set(STRETCHED):
-        said = ", ".join(sorted(given))
-        raise Misfit(f"has rope_adjustments of {shown(said)}, which is not known here")
-    numbers = {STRETCHED[name]: found.number(prefix + name, 1) for name in STRETCHED}
+    if set(options) != set(STRETCHED):
+        names = ", ".join(sorted(options))
+        raise Misfit(f"has rope_adjustments of {clean(names)}, which is not known here")
+    numbers = {STRETCHED[name]: weights.number(prefix + name, 1) for name in STRETCHED}
     return base | {"rope_type": "llama3"} | numbers
 
 
-def configure(found: Found) -> dict[str, Any]:
+def configure(weights: Weights) -> dict[str, Any]:
     """A Qwen 2 has biases of queries, keys and values; a Llama all of them or none."""
-    require(found, **LIKE_LLAMA)
-    option = found.options.get
-    heads, groups = sizes(found)
+    require(weights, **LIKE_LLAMA)
+    option = weights.options.get
+    heads, groups = sizes(weights)
     is_qwen = option("attn_bias") is True and option("bias") is not True
     has_bias = {} if is_qwen else dict.fromkeys(("attention_bias", "mlp_bias"), option("bias"))
-    return common(found) | {
+    return common(weights) | {
         "architectures": ["Qwen2ForCausalLM" if is_qwen else "LlamaForCausalLM"],
         "model_type": "qwen2" if is_qwen else "llama",
         "num_key_value_heads": groups,
-        "head_dim": found.shape("transformer.h.0.attn.proj.weight")[1] // heads,
-        "intermediate_size": found.shape("transformer.h.0.mlp.fc_1.weight")[0],
-        "rms_norm_eps": found.number("norm_eps", 1e-5),
-        "rope_parameters": rotation(found),
+        "head_dim": weights.shape("transformer.h.0.attn.proj.weight")[1] // heads,
+        "intermediate_size": weights.shape("transformer.h.0.mlp.fc_1.weight")[0],
+        "rms_norm_eps": weights.number("norm_eps", 1e-5),
+        "rope_parameters": rotation(weights),
         **has_bias,
     }
 

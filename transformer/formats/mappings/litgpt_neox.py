@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.files.found import Found, Misfit
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.litgpt_llama import (
     PARTS,
     SETTINGS,
@@ -35,12 +35,12 @@ NAMES = {
 ACTIVATIONS = {"none": "gelu", "tanh": "gelu_pytorch_tanh"}
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Each head's queries, keys and values together, as the library has them."""
-    heads, groups = sizes(found)
+    heads, groups = sizes(weights)
     if heads != groups:
         raise Misfit(f"has {heads} heads in {groups} groups, and a GPT-NeoX has no groups")
-    parts = apart(found).tensors
+    parts = apart(weights).tensors
     tensors: dict[str, Tensor] = {}
     for name, tensor in parts.items():
         if ".attn.query." in name:
@@ -49,26 +49,26 @@ def prepare(found: Found) -> Found:
             tensors[name.replace("query", "qkv")] = torch.stack(by_head, 1).flatten(0, 2)
         elif ".attn.key." not in name and ".attn.value." not in name:
             tensors[name] = tensor
-    return found.having(tensors)
+    return weights.having(tensors)
 
 
-def configure(found: Found) -> dict[str, Any]:
+def configure(weights: Weights) -> dict[str, Any]:
     """Its residual sums stand beside each other or follow each other, as an option says."""
-    require(found, norm_class_name="LayerNorm", bias=True, rope_adjustments=None)
-    option = found.options.get
+    require(weights, norm_class_name="LayerNorm", bias=True, rope_adjustments=None)
+    option = weights.options.get
     activation = option("gelu_approximate", "none")
     if activation not in ACTIVATIONS:
         raise Misfit(f"has gelu_approximate: {activation!r:.40}, which is not known here")
-    rope = {"rope_type": "default", "rope_theta": found.number("rope_base", 10000)}
-    return common(found) | {
+    rope = {"rope_type": "default", "rope_theta": weights.number("rope_base", 10000)}
+    return common(weights) | {
         "architectures": ["GPTNeoXForCausalLM"],
         "model_type": "gpt_neox",
-        "intermediate_size": found.shape("transformer.h.0.mlp.fc.weight")[0],
-        "layer_norm_eps": found.number("norm_eps", 1e-5),
+        "intermediate_size": weights.shape("transformer.h.0.mlp.fc.weight")[0],
+        "layer_norm_eps": weights.number("norm_eps", 1e-5),
         "hidden_act": ACTIVATIONS[activation],
         "use_parallel_residual": option("parallel_residual", True),
         "rope_parameters": rope
-        | {"partial_rotary_factor": found.number("rotary_percentage", 0.25)},
+        | {"partial_rotary_factor": weights.number("rotary_percentage", 0.25)},
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer.files.found import Found, Misfit
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import LibraryMapping, holds, layered, same
 
 EMBEDDING, OUTPUT = "tok_embeddings.weight", "output.weight"
@@ -35,12 +35,14 @@ NAMES = {
 }
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Of each head first the even rows of queries and keys, then the odd ones."""
-    d_head = _d_head(found)
+    d_head = _d_head(weights)
     turned = (".attention.wq.weight", ".attention.wk.weight")
-    tensors = {n: _halved(t, d_head) if n.endswith(turned) else t for n, t in found.tensors.items()}
-    return found.having(tensors)
+    tensors = {
+        n: _halved(t, d_head) if n.endswith(turned) else t for n, t in weights.tensors.items()
+    }
+    return weights.having(tensors)
 
 
 def _halved(weight: Tensor, d_head: int) -> Tensor:
@@ -50,18 +52,18 @@ def _halved(weight: Tensor, d_head: int) -> Tensor:
     return weight.unflatten(0, (-1, d_head // 2, 2)).transpose(1, 2).flatten(0, 2)
 
 
-def _d_head(found: Found) -> int:
-    d_model, n_heads = found.shape(EMBEDDING)[1], found.heads("n_heads")
+def _d_head(weights: Weights) -> int:
+    d_model, n_heads = weights.shape(EMBEDDING)[1], weights.heads("n_heads")
     if d_model % n_heads or d_model // n_heads % 2:
         raise Misfit(f"has d_model {d_model}, which is not {n_heads} heads of an even size")
     return d_model // n_heads
 
 
-def configure(found: Found) -> dict[str, Any]:
+def configure(weights: Weights) -> dict[str, Any]:
     """Everything is in model_args and in the shapes."""
-    vocab_size, d_model = found.shape(EMBEDDING)
-    choice, n_layers = found.choices.get, found.layers("layers.*.")
-    n_groups = found.shape("layers.0.attention.wk.weight")[0] // _d_head(found)
+    vocab_size, d_model = weights.shape(EMBEDDING)
+    choice, n_layers = weights.choices.get, weights.layers("layers.*.")
+    n_groups = weights.shape("layers.0.attention.wk.weight")[0] // _d_head(weights)
     for name, n in (("n_layers", n_layers), ("n_kv_heads", n_groups)):
         if choice(name) not in (None, n):
             raise Misfit(f"says {name} {choice(name)}, and has {n}")
@@ -71,15 +73,15 @@ def configure(found: Found) -> dict[str, Any]:
         "model_type": "llama",
         "vocab_size": vocab_size,
         "hidden_size": d_model,
-        "intermediate_size": found.shape("layers.0.feed_forward.w1.weight")[0],
+        "intermediate_size": weights.shape("layers.0.feed_forward.w1.weight")[0],
         "num_hidden_layers": n_layers,
-        "num_attention_heads": found.heads("n_heads"),
+        "num_attention_heads": weights.heads("n_heads"),
         "num_key_value_heads": n_groups,
-        "max_position_embeddings": int(found.number("max_seq_len", 2048)),
-        "rms_norm_eps": found.number("norm_eps", 1e-5),
+        "max_position_embeddings": int(weights.number("max_seq_len", 2048)),
+        "rms_norm_eps": weights.number("norm_eps", 1e-5),
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
-        "tie_word_embeddings": found.has(EMBEDDING, OUTPUT)
-        and same(found.tensors[EMBEDDING], found.tensors[OUTPUT]),
+        "tie_word_embeddings": weights.has(EMBEDDING, OUTPUT)
+        and same(weights.tensors[EMBEDDING], weights.tensors[OUTPUT]),
         "bos_token_id": bos_id,
         "eos_token_id": choice("eos_id", bos_id),
         "pad_token_id": choice("pad_id", 0),

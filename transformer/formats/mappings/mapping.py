@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 
 Names = Mapping[str, str | tuple[str, ...]]
 """Their name -> ours, `*` standing for the layer. A name may be a tensor's, or a module's with a
@@ -28,10 +28,10 @@ class Embeddings:
     target: str
     output: str | None
 
-    def sizes(self, found: Found) -> dict[str, Any]:
+    def sizes(self, weights: Weights) -> dict[str, Any]:
         """What the two tables of a translator say of its configuration: [vocabulary, d_model]."""
-        vocab_size, d_model = found.shape(self.target)
-        source_vocab_size = found.shape(self.source or self.target)[0]
+        vocab_size, d_model = weights.shape(self.target)
+        source_vocab_size = weights.shape(self.source or self.target)[0]
         return {
             "vocab_size": vocab_size,
             "source_vocab_size": source_vocab_size,
@@ -39,14 +39,14 @@ class Embeddings:
         }
 
 
-def unchanged(found: Found) -> Found:
+def unchanged(weights: Weights) -> Weights:
     """The same tensors: most code already stores them as its mapping says."""
-    return found
+    return weights
 
 
-def holds(*names: str) -> Callable[[Found], bool]:
+def holds(*names: str) -> Callable[[Weights], bool]:
     """Whether a file has one of these tensors, whose names no other codebase uses."""
-    return lambda found: any(found.has(name) for name in names)
+    return lambda weights: any(weights.has(name) for name in names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,10 +55,10 @@ class OtherCode:
 
     name: str
     title: str
-    tells: Callable[[Found], bool]
+    tells: Callable[[Weights], bool]
     """Whether these are its tensors, by names that only it has."""
     names: Names
-    prepare: Callable[[Found], Found] = unchanged
+    prepare: Callable[[Weights], Weights] = unchanged
     """Put into the form that `names` speaks of: transposed, scaled, zeros where it has no bias."""
     ignored: tuple[str, ...] = ()
     """Regular expressions of tensors without a meaning of their own, such as masks."""
@@ -83,7 +83,7 @@ class CodeMapping(OtherCode):
     """Code whose models become models of ours."""
 
     embeddings: Embeddings
-    configure: Callable[[Found], ModelConfig]
+    configure: Callable[[Weights], ModelConfig]
     """Sizes, from shapes and saved options. Raises Misfit. Ties and tables are seen to later."""
     tables: tuple[str, ...] = ()
     """Fixed positional encodings that it saves; all the same."""
@@ -95,7 +95,7 @@ class CodeMapping(OtherCode):
 class LibraryMapping(OtherCode):
     """Code whose models Hugging Face's library has a class for; `names` are the library's."""
 
-    configure: Callable[[Found], dict[str, Any]]
+    configure: Callable[[Weights], dict[str, Any]]
     """What a config.json of the library would say: architectures, model_type, sizes. Raises
     Misfit."""
 
@@ -107,16 +107,16 @@ def same(one: Tensor, other: Tensor) -> bool:
     return one.data_ptr() == other.data_ptr() or torch.equal(one, other)
 
 
-def with_zero_biases(found: Found, modules: str) -> Found:
+def with_zero_biases(weights: Weights, modules: str) -> Weights:
     """Zeros for each module of this name, a regular expression, that has a weight and no bias."""
     pattern = re.compile(modules)
     added = {}
-    for name, tensor in found.tensors.items():
+    for name, tensor in weights.tensors.items():
         module, _, kind = name.rpartition(".")
         bias = f"{module}.bias"
-        if kind == "weight" and bias not in found.tensors and pattern.fullmatch(module):
+        if kind == "weight" and bias not in weights.tensors and pattern.fullmatch(module):
             added[bias] = torch.zeros(tensor.size(0)) if tensor.dim() else torch.zeros(1)
-    return found.having({**found.tensors, **added})
+    return weights.having({**weights.tensors, **added})
 
 
 def layered(place: str, parts: Names) -> dict[str, str | tuple[str, ...]]:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from transformer.config import Activation, ModelConfig
-from transformer.files.foreign_text import shown
-from transformer.files.found import Found, Misfit
+from transformer.files.foreign_text import clean
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "encoder_Wemb", "decoder_Wemb"
@@ -62,9 +62,9 @@ NAMES = {
 }
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Matrices transposed to [out, in], and tied embeddings under each name that uses them."""
-    turned = {name: _turned(name, tensor) for name, tensor in found.tensors.items()}
+    turned = {name: _turned(name, tensor) for name, tensor in weights.tensors.items()}
     shared = turned.pop(SHARED, None)
     if shared is not None:
         turned |= {SOURCE: shared, TARGET: shared}
@@ -72,11 +72,11 @@ def prepare(found: Found) -> Found:
         turned[OUTPUT] = turned.pop(UNTIED, turned[TARGET])
     if BIAS in turned:
         turned[OUTPUT_BIAS] = turned.pop(BIAS)
-    elif str(found.options.get("output-omit-bias")) == "true" and TARGET in turned:
+    elif str(weights.options.get("output-omit-bias")) == "true" and TARGET in turned:
         turned[OUTPUT_BIAS] = torch.zeros(turned[TARGET].size(0))
     else:
         raise Misfit(f"is missing tensors: {BIAS}")
-    return found.having(_started(turned))
+    return weights.having(_started(turned))
 
 
 def _turned(name: str, tensor: Tensor) -> Tensor:
@@ -91,39 +91,39 @@ def _started(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """With one more token, whose embedding is 0: what decoding starts from."""
     if TARGET not in tensors:
         return tensors
-    known: dict[int, Tensor] = {}  # tied matrices stay one
+    starts: dict[int, Tensor] = {}  # tied matrices stay one
     for name in (SOURCE, TARGET, OUTPUT):
         tensor = tensors.get(name)
         is_own = name == SOURCE and tensor is not tensors[TARGET]
         if tensor is None or tensor.dim() != 2 or is_own:
             continue
         zero = tensor.new_zeros(1, tensor.size(1))
-        tensors[name] = known.setdefault(id(tensor), torch.cat([tensor, zero]))
+        tensors[name] = starts.setdefault(id(tensor), torch.cat([tensor, zero]))
     bias = tensors[OUTPUT_BIAS]
     return tensors | {OUTPUT_BIAS: torch.cat([bias, bias.new_tensor([NEVER])])}
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """Sizes from the shapes, heads and activation from special:model.yml."""
-    options = {name: str(value).strip("\"'") for name, value in found.options.items()}
-    for name, known in ASSUMED.items():
-        if options.get(name, known[0]) not in known:
+    options = {name: str(value).strip("\"'") for name, value in weights.options.items()}
+    for name, usual in ASSUMED.items():
+        if options.get(name, usual[0]) not in usual:
             raise Misfit(
-                f"is a Marian model with {name}: {shown(options[name])}, which is not known here; "
-                f"what opens has {known[0] or 'none'}"
+                f"is a Marian model with {name}: {clean(options[name])}, which is not known here; "
+                f"what opens has {usual[0] or 'none'}"
             )
     activation = options.get("transformer-ffn-activation", "swish")
     if activation not in ACTIVATIONS:
-        raise Misfit(f"has transformer-ffn-activation {shown(activation)}, which is not known here")
-    vocab_size, d_model = found.shape(TARGET)
+        raise Misfit(f"has transformer-ffn-activation {clean(activation)}, which is not known here")
+    vocab_size, d_model = weights.shape(TARGET)
     return ModelConfig(
         vocab_size=vocab_size,
-        source_vocab_size=found.shape(SOURCE)[0],
+        source_vocab_size=weights.shape(SOURCE)[0],
         d_model=d_model,
-        d_ff=found.shape("encoder_l1_ffn_W1")[0],
-        n_heads=found.heads("transformer-heads"),
-        n_encoder_layers=found.layers("encoder_l*_"),
-        n_decoder_layers=found.layers("decoder_l*_"),
+        d_ff=weights.shape("encoder_l1_ffn_W1")[0],
+        n_heads=weights.heads("transformer-heads"),
+        n_encoder_layers=weights.layers("encoder_l*_"),
+        n_decoder_layers=weights.layers("decoder_l*_"),
         max_len=1024,
         norm_eps=1e-6,
         activation=ACTIVATIONS[activation],

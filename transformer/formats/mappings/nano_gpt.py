@@ -5,7 +5,7 @@ names its tensors alike; its GELU is tanh's approximation, which the sidecar can
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,
@@ -40,30 +40,30 @@ NAMES = {
 }
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """`bias=False` takes every bias away; ours are then 0, but for those of attention."""
-    if any(name.endswith(BIASED) for name in found.tensors):
-        return found
-    return with_zero_biases(found, r"transformer\.(ln_f|h\.\d+\.(ln_\d|mlp\.c_fc|mlp\.c_proj))")
+    if any(name.endswith(BIASED) for name in weights.tensors):
+        return weights
+    return with_zero_biases(weights, r"transformer\.(ln_f|h\.\d+\.(ln_\d|mlp\.c_fc|mlp\.c_proj))")
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """The number of heads, n_head, is not in any shape."""
-    vocab_size, d_model = found.shape(EMBEDDING)
+    vocab_size, d_model = weights.shape(EMBEDDING)
     end = GPT2_END if vocab_size in GPT2_SIZES else None
     return ModelConfig(
         family="decoder_only",
         vocab_size=vocab_size,
         d_model=d_model,
-        d_ff=found.shape("transformer.h.0.mlp.c_fc.weight")[0],
-        n_heads=found.heads("n_head"),
+        d_ff=weights.shape("transformer.h.0.mlp.c_fc.weight")[0],
+        n_heads=weights.heads("n_head"),
         n_encoder_layers=0,
-        n_decoder_layers=found.layers("transformer.h.*."),
-        max_len=found.shape("transformer.wpe.weight")[0],
+        n_decoder_layers=weights.layers("transformer.h.*."),
+        max_len=weights.shape("transformer.wpe.weight")[0],
         norm_order="pre",
         decoder_norm=True,
         activation="gelu",
-        attention_bias="all" if found.has("transformer.h.0.attn.c_attn.bias") else "none",
+        attention_bias="all" if weights.has("transformer.h.0.attn.c_attn.bias") else "none",
         positions="learned",
         scaled_embeddings=False,
         pad_id=end or 0,

@@ -5,8 +5,8 @@ Python objects, which are never loaded: `transformer/files/weights_file.py` says
 """
 
 from transformer.config import ModelConfig
-from transformer.files.foreign_text import shown
-from transformer.files.found import Found, Misfit
+from transformer.files.foreign_text import clean
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import (
     CodeMapping,
     Embeddings,
@@ -66,30 +66,30 @@ NAMES = {
 }
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Older files keep the generator in a list; biases that an option removes become 0."""
-    tensors = {n.replace("generator.0.", "generator."): t for n, t in found.tensors.items()}
-    return with_zero_biases(found.having(tensors), r".*\.feed_forward\.w_\d")
+    tensors = {n.replace("generator.0.", "generator."): t for n, t in weights.tensors.items()}
+    return with_zero_biases(weights.having(tensors), r".*\.feed_forward\.w_\d")
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """Token ids follow its own vocabulary files: <unk>, <blank>, <s>, </s>."""
-    option = found.options.get
-    for name, known in ASSUMED.items():
-        every = known if isinstance(known, tuple) else (known,)
+    option = weights.options.get
+    for name, usual in ASSUMED.items():
+        every = usual if isinstance(usual, tuple) else (usual,)
         if option(name, every[0]) not in every:
-            raise Misfit(f"has the option {name}: {shown(option(name))}, which is not known here")
+            raise Misfit(f"has the option {name}: {clean(option(name))}, which is not known here")
     first = "encoder.transformer.0.self_attn"
     biased = [
-        part for part in ("linear_query", "final_linear") if found.has(f"{first}.{part}.bias")
+        part for part in ("linear_query", "final_linear") if weights.has(f"{first}.{part}.bias")
     ]
-    has_positions = found.has(TABLES[0]) or option("position_encoding") is True
+    has_positions = weights.has(TABLES[0]) or option("position_encoding") is True
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.transformer.0.feed_forward.w_1.weight")[0],
-        n_heads=found.heads("heads"),
-        n_encoder_layers=found.layers("encoder.transformer.*."),
-        n_decoder_layers=found.layers("decoder.transformer_layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.transformer.0.feed_forward.w_1.weight")[0],
+        n_heads=weights.heads("heads"),
+        n_encoder_layers=weights.layers("encoder.transformer.*."),
+        n_decoder_layers=weights.layers("decoder.transformer_layers.*."),
         max_len=5000,
         norm_order="pre",
         norm_eps=float(option("norm_eps", 1e-6)),

@@ -5,7 +5,7 @@ each sublayer, and one that closes each stack.
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "src_embedding.embeddings_table.weight", "trg_embedding.embeddings_table.weight"
@@ -46,14 +46,14 @@ NAMES = {
 }
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says the heads."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.encoder_layers.0.pointwise_net.linear1.weight")[0],
-        n_heads=found.heads("number_of_heads"),
-        n_encoder_layers=found.layers("encoder.encoder_layers.*."),
-        n_decoder_layers=found.layers("decoder.decoder_layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.encoder_layers.0.pointwise_net.linear1.weight")[0],
+        n_heads=weights.heads("number_of_heads"),
+        n_encoder_layers=weights.layers("encoder.encoder_layers.*."),
+        n_decoder_layers=weights.layers("decoder.decoder_layers.*."),
         max_len=5000,
         norm_order="pre",
         tied="none",

@@ -5,7 +5,7 @@ cosine beside a sine has another wavelength than it, so that its positions are n
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import (
     TORCHTEXT,
     CodeMapping,
@@ -51,14 +51,14 @@ NAMES = {
 }
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says the heads."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.ff.linear_1.weight")[0],
-        n_heads=found.heads("heads"),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.ff.linear_1.weight")[0],
+        n_heads=weights.heads("heads"),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
         max_len=200,
         norm_order="pre",
         norm="deviation",

@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found, Misfit
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layered
 
 SOURCE, TARGET = "source.embedding.weight", "target.embedding.weight"
@@ -45,17 +45,17 @@ NAMES = {
 }
 
 
-def tells(found: Found) -> bool:
+def tells(weights: Weights) -> bool:
     """Its projections and its gains are called like nobody else's."""
     endings = ("W_Q.weight", "W_O.weight", ".gain", "linear_1.weight")
-    return all(any(name.endswith(ending) for name in found.tensors) for ending in endings)
+    return all(any(name.endswith(ending) for name in weights.tensors) for ending in endings)
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Every tensor under one name, however the parts were put together."""
-    roles = _roles(found)
+    roles = _roles(weights)
     tensors = {}
-    for name, tensor in found.tensors.items():
+    for name, tensor in weights.tensors.items():
         layer, closing = LAYER.search(name), CLOSING.fullmatch(name)
         if layer:
             side, number, part = layer[1].lower(), layer[2], layer[3]
@@ -69,11 +69,11 @@ def prepare(found: Found) -> Found:
         elif not name.endswith((".embedding.weight", ".pe")):
             tensors[name] = tensor
     for ending, sides in ((".embedding.weight", (SOURCE, TARGET)), (".pe", TABLES)):
-        each = [tensor for name, tensor in found.tensors.items() if name.endswith(ending)]
+        each = [tensor for name, tensor in weights.tensors.items() if name.endswith(ending)]
         if not 1 <= len(each) <= 2:
             raise Misfit(f"has {len(each)} tensors whose names end in {ending}, not one per side")
         tensors |= dict(zip(sides, (each[0], each[-1]), strict=True))
-    return found.having(tensors)
+    return weights.having(tensors)
 
 
 def _cut(part: str) -> tuple[str, str]:
@@ -83,10 +83,10 @@ def _cut(part: str) -> tuple[str, str]:
     return ".".join(words[:-n]), ".".join(words[-n:])
 
 
-def _roles(found: Found) -> dict[tuple[str, str], dict[str, str]]:
+def _roles(weights: Weights) -> dict[tuple[str, str], dict[str, str]]:
     """(side, layer) -> a module's place in it -> what it does."""
     places: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for name in found.tensors:
+    for name in weights.tensors:
         layer = LAYER.search(name)
         if layer is None:
             continue
@@ -103,20 +103,20 @@ def _roles(found: Found) -> dict[tuple[str, str], dict[str, str]]:
     return roles
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says h, nor which tokens are special: 0 pads, 1 starts, 2 ends."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.feed.linear_1.weight")[0],
-        n_heads=found.heads("h"),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.feed.linear_1.weight")[0],
+        n_heads=weights.heads("h"),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
         max_len=512,
         norm_order="sublayer",
         norm="scalar",
         norm_eps=1e-6,
-        encoder_norm="encoder.norm.gain" in found.tensors,
-        decoder_norm="decoder.norm.gain" in found.tensors,
+        encoder_norm="encoder.norm.gain" in weights.tensors,
+        decoder_norm="decoder.norm.gain" in weights.tensors,
         attention_bias="none",
         tied="none",
         pad_id=0,

@@ -6,7 +6,7 @@ positions stand: they are found by the names of their own modules, `lut` and `PE
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found, Misfit
+from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET, OUTPUT = "source.lut.weight", "target.lut.weight", "trg_word_prj.weight"
@@ -39,36 +39,36 @@ NAMES = {
 }
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Each layer's norm twice, and embeddings and positions under the names of their sides."""
     tensors = {}
-    for name, tensor in found.tensors.items():
+    for name, tensor in weights.tensors.items():
         if ".layers." in name and NORM in name and "MHA" not in name:
             tensors[name.replace(NORM, ".first.")] = tensor
             tensors[name.replace(NORM, ".second.")] = tensor
         elif not name.endswith(("lut.weight", ".PE")):
             tensors[name] = tensor
     for ending, sides in (("lut.weight", (SOURCE, TARGET)), (".PE", TABLES)):
-        each = [tensor for name, tensor in found.tensors.items() if name.endswith(ending)]
+        each = [tensor for name, tensor in weights.tensors.items() if name.endswith(ending)]
         if not 1 <= len(each) <= 2:
             raise Misfit(
                 f"has {len(each)} tensors whose names end in {ending}: one per side is due"
             )
         tensors |= dict(zip(sides, (each[0], each[-1]), strict=True))
-    return found.having(tensors)
+    return weights.having(tensors)
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says n_head; with it the shapes say d_k and d_v."""
-    n_heads, first = found.heads("n_head"), "encoder.layers.0.MHA"
+    n_heads, first = weights.heads("n_head"), "encoder.layers.0.MHA"
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.FFN.W_1.weight")[0],
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.FFN.W_1.weight")[0],
         n_heads=n_heads,
-        d_key=max(1, found.shape(f"{first}.w_q.weight")[0] // n_heads),
-        d_value=max(1, found.shape(f"{first}.w_v.weight")[0] // n_heads),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
+        d_key=max(1, weights.shape(f"{first}.w_q.weight")[0] // n_heads),
+        d_value=max(1, weights.shape(f"{first}.w_v.weight")[0] // n_heads),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
         max_len=5000,
         norm_order="sublayer",
         norm_eps=1e-6,

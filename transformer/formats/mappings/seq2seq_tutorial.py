@@ -4,7 +4,7 @@ Norms follow each sublayer; encoder and decoder each learn positions of their ow
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import TORCHTEXT, CodeMapping, Embeddings, holds, layered
 
 SOURCE, TARGET = "encoder.tok_embedding.weight", "decoder.tok_embedding.weight"
@@ -33,21 +33,23 @@ NAMES = {
 }
 
 
-def prepare(found: Found) -> Found:
+def prepare(weights: Weights) -> Weights:
     """Tables of one length, the shorter one's: positions beyond it have nothing to meet."""
-    n = min(found.shape(name)[0] for name in TABLES)
-    return found.having({**found.tensors, **{name: found.tensors[name][:n] for name in TABLES}})
+    n = min(weights.shape(name)[0] for name in TABLES)
+    return weights.having(
+        {**weights.tensors, **{name: weights.tensors[name][:n] for name in TABLES}}
+    )
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says n_heads."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("encoder.layers.0.positionwise_feedforward.fc_1.weight")[0],
-        n_heads=found.heads("n_heads"),
-        n_encoder_layers=found.layers("encoder.layers.*."),
-        n_decoder_layers=found.layers("decoder.layers.*."),
-        max_len=found.shape(TABLES[1])[0],
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("encoder.layers.0.positionwise_feedforward.fc_1.weight")[0],
+        n_heads=weights.heads("n_heads"),
+        n_encoder_layers=weights.layers("encoder.layers.*."),
+        n_decoder_layers=weights.layers("decoder.layers.*."),
+        max_len=weights.shape(TABLES[1])[0],
         positions="learned",
         source_positions=True,
         tied="none",

@@ -5,7 +5,7 @@ encoder and the decoder end in one more.
 """
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, Names, holds, layered
 
 EMBEDDINGS = Embeddings(
@@ -39,14 +39,14 @@ NAMES = {
 }
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """No shape says nhead. Ids as in the tutorial: 0 unknown, 1 padding, 2 start, 3 end."""
     return ModelConfig(
-        **EMBEDDINGS.sizes(found),
-        d_ff=found.shape("transformer.encoder.layers.0.linear1.weight")[0],
-        n_heads=found.heads("nhead", "n_head", "num_heads"),
-        n_encoder_layers=found.layers("transformer.encoder.layers.*."),
-        n_decoder_layers=found.layers("transformer.decoder.layers.*."),
+        **EMBEDDINGS.sizes(weights),
+        d_ff=weights.shape("transformer.encoder.layers.0.linear1.weight")[0],
+        n_heads=weights.heads("nhead", "n_head", "num_heads"),
+        n_encoder_layers=weights.layers("transformer.encoder.layers.*."),
+        n_decoder_layers=weights.layers("transformer.decoder.layers.*."),
         max_len=5000,
         encoder_norm=True,
         decoder_norm=True,

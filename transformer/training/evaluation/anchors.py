@@ -21,9 +21,9 @@ def anchors(attention: Attention) -> list[tuple[int, int]]:
 
     Special tokens are none; a piece is the same where its text is.
     """
-    written = [token.piece for token in attention.produced or () if not token.special]
+    pieces = [token.piece for token in attention.produced or () if not token.special]
     read = [token.piece for token in attention.keys if not token.special]
-    once = {piece for piece in written if written.count(piece) == read.count(piece) == 1}
+    once = {piece for piece in pieces if pieces.count(piece) == read.count(piece) == 1}
     columns = {token.piece: column for column, token in enumerate(attention.keys)}
     rows = enumerate(attention.produced or ())
     return [(row, columns[token.piece]) for row, token in rows if token.piece in once]
@@ -39,11 +39,11 @@ def evaluate_anchors(checkpoint: Checkpoint, data: Path | None) -> Scores:
     n, right = 0, torch.zeros(0)
     for source, target, *_ in tqdm(pairs, desc="Identity anchors", unit="sentence"):
         attention = record(checkpoint, source, target).attentions["cross"]
-        found = anchors(attention)
-        if not found:
+        result = anchors(attention)
+        if not result:
             continue
-        hits = _hits(attention, found)
-        n, right = n + len(found), hits if not n else right + hits
+        hits = _hits(attention, result)
+        n, right = n + len(result), hits if not n else right + hits
     scores: Scores = {f"Identity anchors, {SET}, number": n}
     if n:
         layer, head = divmod(int(right.argmax()), right.size(1))
@@ -52,9 +52,9 @@ def evaluate_anchors(checkpoint: Checkpoint, data: Path | None) -> Scores:
     return scores
 
 
-def _hits(attention: Attention, found: list[tuple[int, int]]) -> torch.Tensor:
+def _hits(attention: Attention, places: list[tuple[int, int]]) -> torch.Tensor:
     """How many of the anchors each head finds: [L, H]."""
-    rows, columns = (torch.tensor(side) for side in zip(*found, strict=True))
+    rows, columns = (torch.tensor(side) for side in zip(*places, strict=True))
     layers = range(attention.n_layers)
     largest = torch.stack([attention.weights(layer)[:, rows].argmax(-1) for layer in layers])
     return (largest == columns).sum(-1)

@@ -14,14 +14,14 @@ def spoken_words(text: str) -> list[str]:
     return [word for word in text_words(plain(text)) if any(map(str.isalpha, word))]
 
 
-def invented_words(output: str, given: str, german: Container[str]) -> list[str]:
+def invented_words(output: str, source: str, german: Container[str]) -> list[str]:
     """The words of an output that neither the list nor the given text holds, in order.
 
-    given: the source and its reference: names are copied, and what the reference says is German
+    source: the source and its reference: names are copied, and what the reference says is German
     however rare. german: words in `folded` form. A word with hyphens is known too where each part
     of it is.
     """
-    beside = {part for word in spoken_words(given) for part in (folded(word), *_parts(word))}
+    beside = {part for word in spoken_words(source) for part in (folded(word), *_parts(word))}
 
     def is_known(word: str) -> bool:
         return word in german or word in beside
@@ -60,5 +60,5 @@ def loop(output: str, source: str) -> str | None:
 
 
 def _repeated(text: str) -> str | None:
-    units = (found[1] or found[2] for found in _LOOP.finditer(f" {folded(text)} "))
+    units = (match[1] or match[2] for match in _LOOP.finditer(f" {folded(text)} "))
     return next((unit.strip() for unit in units if any(map(str.isalpha, unit))), None)

@@ -26,8 +26,8 @@ def german_words(data: Path) -> set[str]:
     for file in sorted(file for room in rooms for file in room.glob("*.tsv")):
         for line in read_lines(file.parent, file.name):
             chunks.update(line.partition("\t")[2].split())
-    known = {folded(word) for chunk in chunks for word in spoken_words(chunk)}
-    return known | {part for word in known for part in word.split("-") if part}
+    words = {folded(word) for chunk in chunks for word in spoken_words(chunk)}
+    return words | {part for word in words for part in word.split("-") if part}
 
 
 @cache

@@ -9,8 +9,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from transformer.analysis.rewriting import rewrite_with
 from transformer.analysis.sweep import heads_off
-from transformer.analysis.written import written_with
 from transformer.checkpoint import Checkpoint
 from transformer.edits.edit import Edit
 from transformer.extras import require
@@ -40,15 +40,15 @@ def head_bleu(checkpoint: Checkpoint, file: Path, n: int, out: Path | None) -> d
     outputs = _translated(checkpoint, [row[0] for row in rows], groups)
     scores, significant = _compared(outputs, [row[1] for row in rows])
     base, k = scores[0], len(off)
-    found = {
+    scores_by_way = {
         "off": dict(zip(off, zip(scores[1 : 1 + k], significant[:k], strict=True), strict=True)),
         "only": dict(zip(off, zip(scores[1 + k :], significant[k:], strict=True), strict=True)),
     }
-    text = markdown(checkpoint.name, file.name, len(rows), base, found)
+    text = markdown(checkpoint.name, file.name, len(rows), base, scores_by_way)
     if out is not None:
         write_whole(out, text.encode())
     result: dict[str, Any] = {"sentences": len(rows), "BLEU": base}
-    for what, scores_of in found.items():
+    for what, scores_of in scores_by_way.items():
         for edit, (score, is_significant) in scores_of.items():
             name = f"{KINDS[edit.place]} L{edit.layer} H{edit.head} {what}"
             result[name] = f"{score - base:+.2f}{' *' * is_significant}"
@@ -68,8 +68,8 @@ def _translated(
     outputs: list[list[str]] = [[] for _ in groups]
     for source in tqdm(sources, desc="Heads off", unit="sentence", dynamic_ncols=True):
         try:
-            found = written_with(checkpoint, source, groups)
-            texts = [checkpoint.tokenizer.decode(ids) for ids in found]
+            groups_written = rewrite_with(checkpoint, source, groups)
+            texts = [checkpoint.tokenizer.decode(ids) for ids in groups_written]
         except InputError as error:
             say(f"counted as an empty translation: {error}")
             texts = [""] * len(groups)
@@ -95,11 +95,11 @@ def _compared(
     return [each.score for each in results], significant
 
 
-Found = dict[str, dict[Edit, tuple[float, bool]]]
+Scores = dict[str, dict[Edit, tuple[float, bool]]]
 """What is done ("off", "only") -> head -> BLEU, and whether it differs significantly."""
 
 
-def markdown(name: str, file: str, n: int, base: float, found: Found) -> str:
+def markdown(name: str, file: str, n: int, base: float, scores: Scores) -> str:
     """The tables: a row a layer, a column a head."""
     parts = [
         f"# What a head is worth to BLEU: {name}\n",
@@ -110,9 +110,9 @@ def markdown(name: str, file: str, n: int, base: float, found: Found) -> str:
     ]
     titles = {"off": "One head off (ablation)", "only": "Only one head in its layer"}
     for what, title in titles.items():
-        parts += [f"## {title}\n", _sentence(found[what], base)]
-        for kind in dict.fromkeys(edit.place for edit in found[what]):
-            parts.append(_table(kind, found[what], base))
+        parts += [f"## {title}\n", _sentence(scores[what], base)]
+        for kind in dict.fromkeys(edit.place for edit in scores[what]):
+            parts.append(_table(kind, scores[what], base))
     return "\n".join(parts)
 
 
@@ -128,7 +128,7 @@ def _sentence(scores: dict[Edit, tuple[float, bool]], base: float) -> str:
 
 
 def _table(kind: str, scores: dict[Edit, tuple[float, bool]], base: float) -> str:
-    own = {(e.layer, e.head): known for e, known in scores.items() if e.place == kind}
+    own = {(e.layer, e.head): value for e, value in scores.items() if e.place == kind}
     heads = sorted({head for _, head in own})
     lines = [
         f"| {KINDS[kind]} | " + " | ".join(f"H{head}" for head in heads) + " |",

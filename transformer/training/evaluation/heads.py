@@ -80,12 +80,12 @@ def error_rates(
     checkpoint: Checkpoint, pairs: Sequence[AlignedPair], title: str | None = None
 ) -> Scores:
     """Row name -> alignment error rate in percent. title: of a progress bar; None draws none."""
-    found: dict[Reader, list[Links]] = defaultdict(list)
+    by_reader: dict[Reader, list[Links]] = defaultdict(list)
     bar = tqdm(pairs, desc=title, disable=title is None, unit="sentence", dynamic_ncols=True)
     for pair in bar:
         for reader, links in readings(checkpoint, pair):
-            found[reader].append(links)
-    rates = {reader: error_rate(links, pairs) for reader, links in found.items()}
+            by_reader[reader].append(links)
+    rates = {reader: error_rate(links, pairs) for reader, links in by_reader.items()}
     scores: Scores = {"sentences": len(pairs)}
     scores["diagonal, AER"] = error_rate(map(diagonal, pairs), pairs)
     for rows, row_title in ROWS.items():

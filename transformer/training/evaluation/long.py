@@ -54,9 +54,9 @@ def by_length(rows: Sequence[Sequence[str]], outputs: Sequence[str]) -> dict[str
             if least <= len(row[0].split()) <= most
         ]
         if pairs:
-            written, references = zip(*pairs, strict=True)
+            hypotheses, references = zip(*pairs, strict=True)
             result[name] = {
                 "sentences": len(pairs),
-                "BLEU": closeness(written, references)["BLEU"],
+                "BLEU": closeness(hypotheses, references)["BLEU"],
             }
     return result

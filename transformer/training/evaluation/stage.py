@@ -63,8 +63,8 @@ def evaluate_stage(
     if not german:
         where = f"no German text in {data}" if data else "no --data DIR with German texts"
         say(f"{name}: invented words are left out: there is {where}.")
-    elif listed := listed_words():
-        german |= listed
+    elif words := listed_words():
+        german |= words
     else:
         say(f"{name}: {WORD_LIST} (Debian's wngerman) is not there: more words count as invented.")
     result: Scores = {}

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer import CheckpointError, Recording
 from transformer.analysis.selection import Selection
 from transformer.edits import EditError
-from transformer.files.foreign_text import shown as cut
+from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.fields.compare import CompareFields
@@ -101,7 +101,7 @@ def missing(first: Pane) -> str | None:
     before = session().of(LastSecond).request
     if before is not None and before.checkpoint == name:
         return f"{Path(name).name} is not here any more."
-    return f"there is no checkpoint {cut(name)} here."
+    return f"there is no checkpoint {clean(name)} here."
 
 
 def _turn_to(name: str, first: Pane) -> None:

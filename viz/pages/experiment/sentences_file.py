@@ -5,7 +5,7 @@ from unicodedata import category
 
 import streamlit as st
 
-from transformer.files.foreign_text import shown
+from transformer.files.foreign_text import clean
 from transformer.inputs import InputError
 from viz.components.kit.guarded import guarded
 from viz.state.note import warn
@@ -55,17 +55,17 @@ def _take() -> None:
 def lines_of(name: str, content: bytes) -> str:
     """The lines of a file that are not empty. Raises InputError for what is no such text."""
     if len(content) > 4 * MOST_CHARACTERS:
-        raise InputError(f"{shown(name)} is too long: {_LIMIT}")
+        raise InputError(f"{clean(name)} is too long: {_LIMIT}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{shown(name)} is not a text in UTF-8: save it as one.") from None
+        raise InputError(f"{clean(name)} is not a text in UTF-8: save it as one.") from None
     lines = list(filter(None, map(str.strip, text.splitlines())))
     if not lines:
-        raise InputError(f"{shown(name)} has no sentence: write one per line.")
+        raise InputError(f"{clean(name)} has no sentence: write one per line.")
     if any(category(character) == "Cc" for line in lines for character in line.replace("\t", "")):
-        raise InputError(f"{shown(name)} holds more than text: save it as plain text.")
+        raise InputError(f"{clean(name)} holds more than text: save it as plain text.")
     joined = "\n".join(lines)
     if len(joined) > MOST_CHARACTERS:
-        raise InputError(f"{shown(name)} is too long: {_LIMIT}")
+        raise InputError(f"{clean(name)} is too long: {_LIMIT}")
     return joined

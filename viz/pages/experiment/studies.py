@@ -36,7 +36,7 @@ class HeadAblation(Study[Ablation]):
 
     def n_read(self, value: Ablation) -> int:
         """Outputs that were written again; a class is known without that."""
-        return 0 if value.sweep.known.classes else len(value.written)
+        return 0 if value.sweep.output.classes else len(value.written)
 
 
 @dataclass(frozen=True)

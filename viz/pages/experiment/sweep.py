@@ -146,7 +146,7 @@ def _exhibit(
         said += f", in nats. {most.title} changes the whole output most, by {change}"
     return Exhibit(
         "Sweep of heads (ablation)",
-        sweep_table(rows, words, bool(known.sweep.known.classes)),
+        sweep_table(rows, words, bool(known.sweep.output.classes)),
         said,
     )
 
@@ -182,7 +182,7 @@ def _rows(known: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[
 def _by_word(found: Sweep) -> list[list[float]]:
     """[N][W]: of a word, the sum over its pieces."""
     changes: list[list[float]] = found.changes.tolist()
-    if found.known.classes:
+    if found.output.classes:
         return changes
     groups = word_groups(found.target)
     return [[sum(row[i] for i in group) for group in groups] for row in changes]

@@ -36,10 +36,10 @@ def sorted_out(
     likely, rest = [], []
     for source, targets in meanings.items():
         targets.sort(key=lambda target: -_rarest(target, german))
-        known = [target for target in targets if _rarest(target, german)][: len(MEANINGS)]
+        common = [target for target in targets if _rarest(target, german)][: len(MEANINGS)]
         is_word = len(words(source.removeprefix("to "))) == 1
-        if is_word and known and 0 < _rarest(source, english) < FAMILIAR:
-            for target, times in zip(known, MEANINGS, strict=False):
+        if is_word and common and 0 < _rarest(source, english) < FAMILIAR:
+            for target, times in zip(common, MEANINGS, strict=False):
                 likely += [(source, target)] * times
         else:
             rest.append((source, targets[0]))

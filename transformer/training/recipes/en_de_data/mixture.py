@@ -112,12 +112,13 @@ def prepare(
     except TokenizerError as error:
         raise TrainingError(f"{TRAIN} and the dictionary: {error}") from error
     english, german = (counted(row[side] for row in texts) for side in (0, 1))
-    known = words(kinds["words"], texts)
+    vocabulary = words(kinds["words"], texts)
     kinds["words"], kinds["rare"] = sorted_out(kinds["words"], english, german)
     everyday = nouns(NOUNS)
-    said = [word for noun in everyday for word in noun.words]
+    everyday_words = [word for noun in everyday for word in noun.words]
     substitutions = Substitutions(
-        [*rare(known, texts), *said], frames([*kinds["sentences"], *kinds["examples"]], known)
+        [*rare(vocabulary, texts), *everyday_words],
+        frames([*kinds["sentences"], *kinds["examples"]], vocabulary),
     )
     for kind, rows in {**kinds, "substituted": substitutions.words}.items():
         if not rows:

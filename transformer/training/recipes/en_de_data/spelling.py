@@ -62,8 +62,8 @@ def _respelt(text: str, rules: list[tuple[re.Pattern[str], str]]) -> str:
     return text
 
 
-def _cased(new: str, found: re.Match[str]) -> str:
-    return new.capitalize() if found.group()[0].isupper() else new
+def _cased(new: str, match: re.Match[str]) -> str:
+    return new.capitalize() if match.group()[0].isupper() else new
 
 
 _TO_AMERICAN = [_rule(b, a, _ENDINGS.get(b, "")) for b, a in _STEMS]

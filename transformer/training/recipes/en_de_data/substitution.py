@@ -90,12 +90,12 @@ class Frame:
         source, target = self.row
         first, others = self.word.english[0], self.word.english[1:]
 
-        def said(found: re.Match[str]) -> str:
-            if found[1]:
-                return f"{found[1]}{article_n(word.english)} {word.english}"
-            return word.english if found[2] == first else word.english.capitalize()
+        def put(match: re.Match[str]) -> str:
+            if match[1]:
+                return f"{match[1]}{article_n(word.english)} {word.english}"
+            return word.english if match[2] == first else word.english.capitalize()
 
-        source = re.sub(rf"\b(?:([Aa])n? )?([{first}{first.upper()}]){others}\b", said, source)
+        source = re.sub(rf"\b(?:([Aa])n? )?([{first}{first.upper()}]){others}\b", put, source)
         return source, re.sub(rf"\b{self.word.german}\b", word.german, target)
 
 
@@ -118,7 +118,7 @@ def words(entries: Iterable[Row], sentences: Sequence[Row]) -> list[Word]:
     singular: dict[str, set[str]] = defaultdict(set)
     for english, german in pairs:
         singular[english].add(german)
-    found = []
+    result = []
     for english, german in pairs:
         one = next((each for each in _singulars(english) if each in singular), None)
         if one is None:
@@ -130,9 +130,9 @@ def words(entries: Iterable[Row], sentences: Sequence[Row]) -> list[Word]:
             is_same = german in singular[one] and not german.endswith(("er", "el", "en", "chen"))
             form = None if is_same else plural_form(german)
         if form:
-            found.append(Word(english, german, form))
+            result.append(Word(english, german, form))
     verbs = [row for row in entries if _TO_VERB.fullmatch(row[0]) and _INFINITIVE.fullmatch(row[1])]
-    return found + [
+    return result + [
         Word(row[0].removeprefix("to "), row[1], "verb") for row in dict.fromkeys(verbs)
     ]
 
@@ -163,29 +163,29 @@ class Genders:
             for article, noun in re.findall(r"(?=\b(\w+) ([A-ZÄÖÜ][a-zäöüß]{2,})\b)", text):
                 if gender := _ARTICLES.get(article) or _ARTICLES.get(article.lower()):
                     votes[noun][gender] += 1
-        self.known = {}
+        self.by_noun = {}
         for noun, counts in votes.items():
             (first, n), *_ = counts.most_common(1)
             if n > 0.7 * counts.total():
-                self.known[noun] = first
+                self.by_noun[noun] = first
 
     def of(self, noun: str) -> str | None:
         """ "masculine", "feminine" or "neuter"; None where nothing tells it."""
         ends = (noun[at:].capitalize() for at in range(len(noun) - 3))  # of a compound, the last
-        found = next((self.known[end] for end in ends if end in self.known), None)
-        if found:
-            return found
+        ending = next((self.by_noun[end] for end in ends if end in self.by_noun), None)
+        if ending:
+            return ending
         return next(
             (gender for endings, gender in _ENDINGS if noun.endswith(tuple(endings.split()))), None
         )
 
 
-def frames(sentences: Iterable[Row], known: Iterable[Word]) -> dict[str, list[Frame]]:
+def frames(sentences: Iterable[Row], words: Iterable[Word]) -> dict[str, list[Frame]]:
     """By form: the short sentences that have a word once, and its translation once."""
     by_english: dict[str, list[Word]] = defaultdict(list)
-    for word in known:
+    for word in words:
         by_english[word.english].append(word)
-    found: dict[str, list[Frame]] = defaultdict(list)
+    result: dict[str, list[Frame]] = defaultdict(list)
     for row in sentences:
         source, target = _once(row[0], is_english=True), _once(row[1])
         if len(source) > MAX_WORDS:
@@ -195,8 +195,8 @@ def frames(sentences: Iterable[Row], known: Iterable[Word]) -> dict[str, list[Fr
                 if word.german in target:
                     form = _form_in(row, word, source[english], target[word.german])
                     if form:
-                        found[form].append(Frame(row, word))
-    return found
+                        result[form].append(Frame(row, word))
+    return result
 
 
 def _form_in(row: Row, word: Word, at: int, german_at: int) -> str | None:
@@ -212,19 +212,19 @@ def _form_in(row: Row, word: Word, at: int, german_at: int) -> str | None:
 
 def _once(text: str, is_english: bool = False) -> dict[str, int]:
     """The words that a text has once, and where they begin."""
-    every = [(found.group(), found.start()) for found in _WORD.finditer(text)]
+    every = [(match.group(), match.start()) for match in _WORD.finditer(text)]
     if every:  # a sentence begins with a capital
         every[0] = (every[0][0].lower(), every[0][1]) if is_english else every[0]
     counts = Counter(word for word, _ in every)
     return {word: start for word, start in every if counts[word] == 1}
 
 
-def rare(known: Iterable[Word], sentences: Sequence[Row]) -> list[Word]:
+def rare(words: Iterable[Word], sentences: Sequence[Row]) -> list[Word]:
     """The words worth a sentence, each with the translation that the sentences have most often."""
     english = Counter(term for source, _ in sentences for term in _terms(source.lower()))
     german = counted(target for _, target in sentences)
     meanings: dict[tuple[str, bool], list[Word]] = defaultdict(list)
-    for word in known:
+    for word in words:
         if english[word.english] in RARE and german[word.german.lower()]:
             meanings[word.english, word.form == "verb"].append(word)
     by_term: dict[str, list[Word]] = defaultdict(list)
@@ -232,9 +232,9 @@ def rare(known: Iterable[Word], sentences: Sequence[Row]) -> list[Word]:
         by_term[term] += each
     together: Counter[Word] = Counter()
     for source, target in sentences:
-        written = set(_WORD.findall(target))
+        common = set(_WORD.findall(target))
         for term in by_term.keys() & _terms(source):
-            together.update(word for word in by_term[term] if word.german in written)
+            together.update(word for word in by_term[term] if word.german in common)
     best = [
         max(each, key=lambda word: (together[word], german[word.german.lower()]))
         for each in meanings.values()
@@ -244,8 +244,8 @@ def rare(known: Iterable[Word], sentences: Sequence[Row]) -> list[Word]:
 
 def _terms(text: str) -> list[str]:
     """The words of a text, and every two that follow each other."""
-    found = _WORD.findall(text)
-    return found + [f"{one} {other}" for one, other in pairwise(found)]
+    terms = _WORD.findall(text)
+    return terms + [f"{one} {other}" for one, other in pairwise(terms)]
 
 
 class Substitutions:

@@ -1,7 +1,7 @@
 """Code that names its parts after letters: E embeds, layers count from 1, W_q projects."""
 
 from transformer.config import ModelConfig
-from transformer.files.found import Found
+from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import CodeMapping, Embeddings, holds, layered
 
 LAYER = {
@@ -16,17 +16,17 @@ LAYER = {
 }
 
 
-def configure(found: Found) -> ModelConfig:
+def configure(weights: Weights) -> ModelConfig:
     """Sizes from the shapes; every head is four wide."""
-    vocab_size, d_model = found.shape("E.weight")
+    vocab_size, d_model = weights.shape("E.weight")
     return ModelConfig(
         family="decoder_only",
         vocab_size=vocab_size,
         d_model=d_model,
-        d_ff=found.shape("layer_1.F_1.weight")[0],
+        d_ff=weights.shape("layer_1.F_1.weight")[0],
         n_heads=d_model // 4,
         n_encoder_layers=0,
-        n_decoder_layers=found.layers("layer_*."),
+        n_decoder_layers=weights.layers("layer_*."),
         max_len=32,
         tied="none",
         eos_id=None,

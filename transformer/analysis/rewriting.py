@@ -13,7 +13,7 @@ from transformer.inputs import InputError, source_ids
 
 
 @torch.inference_mode()
-def written_with(
+def rewrite_with(
     checkpoint: Checkpoint, source: str, groups: Sequence[Sequence[Edit]]
 ) -> list[list[int]]:
     """The ids that greedy decoding writes with each group, of heads and arrows, in force.
@@ -25,25 +25,25 @@ def written_with(
     sources, model = source_ids(checkpoint, source), checkpoint.model
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, [0])
     check(checkpoint, [edit for group in groups for edit in group], forced)
-    given = torch.tensor([sources], device=checkpoint.device)
+    inputs = torch.tensor([sources], device=checkpoint.device)
     ids: list[list[int]] = [[] for _ in groups]
     left = list(range(len(groups)))
     state: Any = None
     last = None
-    for _ in range(length_limit(model, given, None)):  # type: ignore[arg-type]
+    for _ in range(length_limit(model, inputs, None)):  # type: ignore[arg-type]
         with editing(model, checkpoint.family, Editing((), rows=[groups[i] for i in left])):
             ours: Any = model
             if state is None:
-                state = ours.start(given.expand(len(left), -1))
-                last = ours.first(given).expand(len(left), -1)
+                state = ours.start(inputs.expand(len(left), -1))
+                last = ours.first(inputs).expand(len(left), -1)
             best = ours.advance(state, last)[:, -1].argmax(-1)
         for i, id in zip(left, best.tolist(), strict=True):
             ids[i].append(id)
-        kept = [at for at, i in enumerate(left) if ids[i][-1] not in checkpoint.config.eos_ids]
-        if not kept:
+        going_on = [at for at, i in enumerate(left) if ids[i][-1] not in checkpoint.config.eos_ids]
+        if not going_on:
             break
-        left = [left[at] for at in kept]
-        rows = torch.tensor(kept, device=checkpoint.device)
+        left = [left[at] for at in going_on]
+        rows = torch.tensor(going_on, device=checkpoint.device)
         state.reorder(rows)
         last = best[rows][:, None]
     return ids

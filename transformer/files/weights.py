@@ -21,7 +21,7 @@ class Misfit(Refusal):
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Weights:
     """What a file of weights holds."""
 
     tensors: Tensors
@@ -55,8 +55,8 @@ class Found:
 
     def heads(self, *names: str) -> int:
         """What is saved under one of these names: no shape tells. Raises Misfit where none is."""
-        given = [self.choices.get("n_heads"), *map(self.options.get, names)]
-        for value in given:
+        values = [self.choices.get("n_heads"), *map(self.options.get, names)]
+        for value in values:
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:
                 return value
         raise Misfit(
@@ -72,6 +72,6 @@ class Found:
             raise Misfit(f"has {name}: {value!r:.40}, where a number above 0 belongs")
         return float(value)
 
-    def having(self, tensors: Tensors) -> "Found":
+    def having(self, tensors: Tensors) -> "Weights":
         """The same with other tensors."""
         return replace(self, tensors=tensors)
