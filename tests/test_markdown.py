@@ -48,7 +48,7 @@ KNOWN = {
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/words_told.py",
     "anchor(scene.screen, 'Open')": "a link, escaped",
-    "anchor(story.told(1), 'Read it')": "as above",
+    "anchor(story.screen_of(1), 'Read it')": "as above",
     "anchor(stage, 'Give it as a talk')": "as above",
     "_contents(story)": "links, escaped",
     "_list(story, at)": "as above",
@@ -68,7 +68,7 @@ KNOWN = {
     "_links(scene.heading, (words, link(opened)))": "as above",
     "_STYLE.replace('ACCENT', current_theme().accent)": "a style sheet",
     "f'<h1 data-scene=\"{number:d}\">{html.escape(scene.heading)}</h1>'": "escaped",
-    "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {told}</a></p>'": "escaped",
+    "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {text}</a></p>'": "escaped",
     "_STYLES[screen.role]": "a style sheet",
     "' '.join(told)": "a page's own words, and by literal what its model does",
     # Declared in our code: by a view, a lens, a metric, a decoding method, a page or a control.

@@ -13,10 +13,10 @@ from viz.commands.app import add_place, open_app
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the app until it is stopped; what a person can mend ends in one sentence."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    if given and given[0] in discover("transformer.commands", "COMMAND"):
-        return run_command(given)
-    options = _parser().parse_args(given)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words and words[0] in discover("transformer.commands", "COMMAND"):
+        return run_command(words)
+    options = _parser().parse_args(words)
     command: Command | None = options.command
     sys.argv = ["headscope"]
     try:

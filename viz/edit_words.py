@@ -17,8 +17,8 @@ _SOME = {none: some for some, none in _NONE.items()}
 
 def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
     """Kind, layer and head of those that these edits switch off, in their order."""
-    found = map(parse, edits)
-    return [(it.place, it.layer, it.head) for it in found if it.name == "head-off"]
+    result = map(parse, edits)
+    return [(it.place, it.layer, it.head) for it in result if it.name == "head-off"]
 
 
 def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:
@@ -26,7 +26,7 @@ def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:
     return [head for *place, head in heads_off(edits) if place == [kind, layer]]
 
 
-def said(edit: Edit, recording: Recording) -> str:
+def edit_text(edit: Edit, recording: Recording) -> str:
     """An edit as a button says it: "Cross L2 H3 off", "L2 H3: er ↛ it".
 
     The number of a layer is the one that the model itself gives it.

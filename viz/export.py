@@ -98,19 +98,19 @@ def _mask_cells(masks: SentenceMasks) -> list[list[list[int]]]:
     return cells
 
 
-def sweep_csv(found: Sweep, written: Mapping[Edit, str]) -> bytes:
+def sweep_csv(sweep: Sweep, outputs: Mapping[Edit, str]) -> bytes:
     """A sweep, one line per head and word, in nats; of a classifier per head and class.
 
-    log_prob is without the edit, change what the edit adds to it. written: the output with each
+    log_prob is without the edit, change what the edit adds to it. outputs: the output with each
     edit, as far as it is known.
     """
-    words = found.output.classes or [token.piece for token in found.target]
-    plain = found.log_probs.tolist()
+    words = sweep.output.classes or [token.piece for token in sweep.target]
+    plain = sweep.log_probs.tolist()
     return csv_bytes(
         ("edit", "position", "piece", "log_prob", "change", "written"),
         (
-            (str(edit), i, word, f"{plain[i]:.9g}", f"{change:.9g}", written.get(edit, ""))
-            for edit, changes in zip(found.edits, found.changes.tolist(), strict=True)
+            (str(edit), i, word, f"{plain[i]:.9g}", f"{change:.9g}", outputs.get(edit, ""))
+            for edit, changes in zip(sweep.edits, sweep.changes.tolist(), strict=True)
             for i, (word, change) in enumerate(zip(words, changes, strict=True))
         ),
     )

@@ -58,10 +58,10 @@ def save_figure(options: Namespace) -> str:
 
 def _screen(address: str) -> Screen:
     """What a person typed may have a slip in it: a figure of something else would be drawn."""
-    said = parts_of(address)
-    if wrong := unread(said):
+    parts = parts_of(address)
+    if wrong := unread(parts):
         raise FigureError(f"The address says {some_of(wrong, 3)}, which cannot be read.")
-    return parse(said)
+    return parse(parts)
 
 
 def _numbers(pane: Pane, figure: Figure, width: float | None, kind: str) -> bytes:
@@ -83,24 +83,24 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
         raise FigureError(f"There is no page {screen.page}: there is {', '.join(pages)}.")
     page, name = pages[screen.page], _checkpoint(screen.checkpoint)
     text = first_example(name) if screen.text is None else screen.text
-    asked = request_on(page, name, text, screen)
+    request = request_on(page, name, text, screen)
     try:
-        shown = answer(asked)
+        result = answer(request)
     except Refusal:
         if page.shows == "sentence":
             raise
-        shown = None
-    pane = page.shown(Pane(screen, asked, shown))
+        result = None
+    pane = page.shown(Pane(screen, request, result))
     return pane, page.exhibits(pane)
 
 
-def _checkpoint(said: str | None) -> str:
+def _checkpoint(text: str | None) -> str:
     """The name of a shipped one, or the path of another. Raises CheckpointError."""
     names = shipped_names()
-    name = said or next(iter(names), "")
+    name = text or next(iter(names), "")
     if name in names:
         return name
     if not Path(name).is_absolute():
-        known = ", ".join(names)
-        raise CheckpointError(f"There is no checkpoint {name} here: there is {known}.")
+        known_names = ", ".join(names)
+        raise CheckpointError(f"There is no checkpoint {name} here: there is {known_names}.")
     return str(find(name, may_fetch=False)[0])

@@ -94,18 +94,18 @@ def mathml(formula: str, is_block: bool = True) -> str:
 
 def _tokens(formula: str) -> list[str]:
     """Last first, so that the next one is popped; what \text holds is one."""
-    found: list[str] = []
+    result: list[str] = []
     rest = formula
     while rest := rest.lstrip():
         if text := re.match(r"\\(?:mathrm|text)\{([^{}]*)\}", rest):
-            found.append("text " + text[1])
+            result.append("text " + text[1])
             rest = rest[text.end() :]
         else:
             token = _TOKEN.match(rest)
             assert token is not None  # any character is one
-            found.append(token[0])
+            result.append(token[0])
             rest = rest[token.end() :]
-    return found[::-1]
+    return result[::-1]
 
 
 def _row(tokens: list[str]) -> list[str]:

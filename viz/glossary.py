@@ -32,8 +32,10 @@ def words() -> Mapping[str, Word]:
 
 def metric_words() -> dict[str, Word]:
     """Of every head metric."""
-    found = discover("transformer.analysis.metrics", "METRIC").values()
-    return {each.name: _made(each, "extremes", ("head_grid", "snapshot_player")) for each in found}
+    metrics = discover("transformer.analysis.metrics", "METRIC").values()
+    return {
+        each.name: _made(each, "extremes", ("head_grid", "snapshot_player")) for each in metrics
+    }
 
 
 def lens_words() -> dict[str, Word]:
@@ -73,8 +75,8 @@ def first_sentence(text: str) -> str:
 
 def cards(component: str) -> str:
     """The cards of the words in a component, in a <template>; kit/cards.js opens them."""
-    shown = [word for word in words().values() if component in word.stands_in]
-    return f'<template class="cards">{"".join(map(_card, shown))}</template>' if shown else ""
+    standing = [word for word in words().values() if component in word.stands_in]
+    return f'<template class="cards">{"".join(map(_card, standing))}</template>' if standing else ""
 
 
 def _card(word: Word) -> str:
@@ -96,13 +98,13 @@ def spellings_of(word: Word) -> tuple[str, ...]:
 def table() -> str:
     """All of them in Markdown, in the order of their titles."""
     rows = [
-        f"| {word.title} | {word.sentence} | {_written(word)} |"
+        f"| {word.title} | {word.sentence} | {_formula_and_source(word)} |"
         for word in sorted(words().values(), key=lambda each: each.title.lower())
     ]
     return "\n".join(["| word | meaning | formula, source |", "| --- | --- | --- |", *rows, ""])
 
 
-def _written(word: Word) -> str:
+def _formula_and_source(word: Word) -> str:
     formula = f"${word.formula}$" if word.formula else ""
     return "; ".join(filter(None, (formula, word.source)))
 

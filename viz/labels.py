@@ -133,15 +133,15 @@ def literal(text: str) -> str:
     and breaks no line, stands between two characters. All else is left as it is: the label of a
     field is also its name, which a screen reader reads out with every backslash.
     """
-    shown = unmade(visible(text))
-    shown = _MEANS.sub(lambda found: f"\\{found[0]}", shown)
-    shown = _BEGINS.sub(lambda found: f"{found[0]}\\", shown)
-    return re.sub(r" {2,}", lambda found: "\u00a0" * len(found[0]), shown)
+    result = unmade(visible(text))
+    result = _MEANS.sub(lambda match: f"\\{match[0]}", result)
+    result = _BEGINS.sub(lambda match: f"{match[0]}\\", result)
+    return re.sub(r" {2,}", lambda match: "\u00a0" * len(match[0]), result)
 
 
 def unmade(text: str) -> str:
     """The same text, of which Streamlit makes no links, icons or arrows; see `literal`."""
-    return _MADE_OF_WORDS.sub(lambda found: f"{found[0][0]}\u2060{found[0][1:]}", text)
+    return _MADE_OF_WORDS.sub(lambda match: f"{match[0][0]}\u2060{match[0][1:]}", text)
 
 
 def figure_text(text: str) -> str:

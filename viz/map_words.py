@@ -64,30 +64,30 @@ def describe_heads(
     """One true sentence about heads of some layers, all where none are named: where the strongest
     cell is.
     """
-    known: Sequence[int] = range(map.n_heads)
+    heads_read: Sequence[int] = range(map.n_heads)
     if heads is not None and map.lens.per_head:
-        known = [head for head in known if head in heads]
-    number, n_maps = map.attention.number(layers[0]), len(layers) * len(known)
+        heads_read = [head for head in heads_read if head in heads]
+    number, n_maps = map.attention.number(layers[0]), len(layers) * len(heads_read)
     of = f"{len(layers)} layers" if len(layers) > 1 else f"L{number}"
     if n_maps == 1:
-        maps = map_name(map, layers[0], known[0])
-    elif len(known) == map.n_heads:
+        maps = map_name(map, layers[0], heads_read[0])
+    elif len(heads_read) == map.n_heads:
         maps = f"{n_maps} maps of {of}"
     else:
-        maps = f"{', '.join(f'H{head}' for head in known) or 'no head'} of {of}"
+        maps = f"{', '.join(f'H{head}' for head in heads_read) or 'no head'} of {of}"
     maps = f"{maps}, {kind_name(map.kind)}"
-    if not known:
+    if not heads_read:
         return f"{maps}."
     sizes = _sizes(len(map.rows), len(map.columns))
-    found = [
+    strongest = [
         (abs(float(map.values(layer, head)[cell])), layer, head, cell)
-        for layer, head in product(layers, known)
+        for layer, head in product(layers, heads_read)
         if (cell := map.strongest(layer, head)) is not None
     ]
-    if not found:
+    if not strongest:
         is_open = any(bool(map.allowed(layer).any()) for layer in layers)
         return f"{maps} from {sizes}: {_empty(is_open)}."
-    _, layer, head, cell = max(found, key=lambda each: each[0])
+    _, layer, head, cell = max(strongest, key=lambda each: each[0])
     value = float(map.values(layer, head)[cell])
     return f"{maps} from {sizes}. Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
 
@@ -104,9 +104,9 @@ def counted(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
 
 
-def listed(names: Sequence[str]) -> str:
+def list_of(names: Sequence[str]) -> str:
     """
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    >>> list_of(["a"]), list_of(["a", "b"]), list_of(["a", "b", "c"])
     ('a', 'a and b', 'a, b and c')
     """
     *some, last = names

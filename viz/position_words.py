@@ -17,14 +17,14 @@ def schemes(recording: Recording) -> list[str]:
 
     Sides and kinds of which the same is true share a sentence.
     """
-    said: dict[str, list[str]] = {}
+    by_scheme: dict[str, list[str]] = {}
     for name, each in recording.positions.items():
-        said.setdefault(_added(each), []).append(name)
+        by_scheme.setdefault(_added(each), []).append(name)
     for name, rotary in recording.rotary.items():
-        said.setdefault(_turning(rotary, recording), []).append(name)
+        by_scheme.setdefault(_turning(rotary, recording), []).append(name)
     for name, bias in recording.biases.items():
-        said.setdefault(_biased(bias, recording), []).append(name)
-    return [sentence.format(" and ".join(names)) for sentence, names in said.items()]
+        by_scheme.setdefault(_biased(bias, recording), []).append(name)
+    return [sentence.format(" and ".join(names)) for sentence, names in by_scheme.items()]
 
 
 def _added(positions: PositionalEncoding) -> str:
@@ -70,11 +70,11 @@ def slopes_text(slopes: Tensor) -> str:
     "0.0039 to 0.0625 per position, the paper's"
     """
     shares = slopes / paper_slopes(slopes.numel())
-    said = f"{float(slopes.min()):.4f} to {float(slopes.max()):.4f} per position"
+    values_text = f"{float(slopes.min()):.4f} to {float(slopes.max()):.4f} per position"
     if not bool((shares - shares[0]).abs().le(CLOSE * shares[0].abs()).all()):
-        return f"{said}, not the paper's"
+        return f"{values_text}, not the paper's"
     share = float(shares.mean())
-    return f"{said}, " + (
+    return f"{values_text}, " + (
         f"{share:.4g} times the paper's" if abs(share - 1) > CLOSE else "the paper's"
     )
 

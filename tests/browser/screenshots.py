@@ -15,7 +15,7 @@ SNAPSHOT = ROOT / "checkpoints" / "en-de-small" / "snapshots" / "000490.safetens
 
 def on_stage(story: str, scene: int) -> str:
     """The address of a scene, shown for a wall."""
-    return link(replace(shipped_stories()[story].told(scene), role="stage")).removeprefix(".")
+    return link(replace(shipped_stories()[story].screen_of(scene), role="stage")).removeprefix(".")
 
 
 # name -> address, width, scheme, and what must be on the page before it is taken

@@ -302,7 +302,7 @@ def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     number, scene = next((i, each) for i, each in enumerate(TALK.scenes, 1) if each.question)
     assert scene.question is not None
     resize(page, LAPTOP)
-    open_app(page, address + link(replace(TALK.told(number), role="stage")).removeprefix("."))
+    open_app(page, address + link(replace(TALK.screen_of(number), role="stage")).removeprefix("."))
     asked, said = page.locator(".question .asked"), page.locator(".question .said")
     expect(asked).to_have_text(scene.question.words)
     words = page.locator(".question li button")

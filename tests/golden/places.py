@@ -130,7 +130,7 @@ def _scenes() -> Iterator[tuple[str, Exhibits]]:
         if story.kind == "lesson":
             continue
         for number in range(1, len(story.scenes) + 1):
-            yield f"stories/{story.name}-{number}", _at(story.told(number))
+            yield f"stories/{story.name}-{number}", _at(story.screen_of(number))
 
 
 def _saved() -> Iterator[tuple[str, Make]]:

@@ -7,7 +7,7 @@ import pytest
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
-from viz.edit_words import factor_of, said, with_factor
+from viz.edit_words import edit_text, factor_of, with_factor
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -33,7 +33,7 @@ def en_de() -> Checkpoint:
 )
 def test_an_edit_says_what_it_changes(en_de: Checkpoint, spelled: str, words: str) -> None:
     recording = record(en_de, TEXT, decode(en_de, TEXT).target)
-    assert said(parse(spelled), recording) == words
+    assert edit_text(parse(spelled), recording) == words
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def built(named: str) -> Checkpoint:
     with in_a_sentence(name, CheckpointError):
         result = build()
     if not isinstance(result, Checkpoint):
-        given = type(result).__name__
-        raise CheckpointError(f"{name} must return what from_module gives; it returned {given}.")
+        kind = type(result).__name__
+        raise CheckpointError(f"{name} must return what from_module gives; it returned {kind}.")
     return result
 
 

@@ -36,9 +36,9 @@ def link_of(path: str) -> str:
     from viz.talks.stories import doubts, offer
 
     story = offer(Path(path))
-    for said in doubts(story, [*map(str, at_start()[0]), *shipped_names()]):
-        print(f"warning: {said}", file=sys.stderr)
-    return link(story.told(1))
+    for doubt in doubts(story, [*map(str, at_start()[0]), *shipped_names()]):
+        print(f"warning: {doubt}", file=sys.stderr)
+    return link(story.screen_of(1))
 
 
 def read_figure(path: str) -> Record:

@@ -63,8 +63,8 @@ class Cell:
     @property
     def plain(self) -> str:
         """What it says without its second line."""
-        said = " · ".join(" → ".join(filter(None, each.parts)) for each in self.changes)
-        return said or self.text
+        text = " · ".join(" → ".join(filter(None, each.parts)) for each in self.changes)
+        return text or self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def cards(story: Story, pictures: Sequence[Picture | None], theme: Theme) -> str
 def _card(story: Story, number: int, picture: Picture | None) -> str:
     scene = story.scenes[number - 1]
     title, screen = html.escape(scene.heading), scene.screen
-    address = html.escape(link(story.told(number)))
+    address = html.escape(link(story.screen_of(number)))
     about = html.escape(" · ".join(filter(None, (screen.checkpoint, screen.page))))
     words = as_html(spelled_formulas(scene.text))  # the page drops what draws a formula
     opened = f'<a data-state href="{address}" aria-label="Open: {title}">Open</a>'

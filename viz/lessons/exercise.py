@@ -29,18 +29,18 @@ NO_EXERCISE = Exercise()
 """Of the scenes of talks and of the gallery."""
 
 
-def read_exercise(said: Sequence[tuple[str, str]]) -> Exercise:
+def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
     """Of pairs (field, value). Raises ValueError, in a clause about the last of them."""
-    values = {name: value for name, value in said if name not in REPEATED}
-    found: dict[str, list[str]] = {name: [] for name in REPEATED}
-    for name, value in said:
+    values = {name: value for name, value in lines if name not in REPEATED}
+    result: dict[str, list[str]] = {name: [] for name in REPEATED}
+    for name, value in lines:
         value = " ".join(value.split())
         check(name, value)
-        if name in found:
-            found[name].append(value)
+        if name in result:
+            result[name].append(value)
         else:
             values[name] = value
-    return Exercise(needs=tuple(found["needs"]), tasks=tuple(found["task"]), **values)
+    return Exercise(needs=tuple(result["needs"]), tasks=tuple(result["task"]), **values)
 
 
 def check(name: str, value: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
-from viz.lessons.tried import Tried, answered, shown
+from viz.lessons.tried import Tried, answered, reveal
 
 MOST = 500
 """Tasks of a session that are remembered; the oldest leave first."""
@@ -32,23 +32,23 @@ def kept(tried: Tried) -> Kept:
     return tried.n, tried.given, tried.is_over
 
 
-def regained(said: Kept, task: Task, seen: Seen) -> Tried:
+def regained(value: Kept, task: Task, seen: Seen) -> Tried:
     """How far a task is of which this was kept; as if never answered, where it cannot be."""
-    n, given, is_over = said
-    if given is not None and not _fits(given, task, seen):
+    n, values, is_over = value
+    if values is not None and not _fits(values, task, seen):
         return Tried()
-    tried = Tried() if given is None else answered(Tried(n=n - 1), given, task, seen)
-    return shown(tried) if is_over and not tried.is_over else tried
+    tried = Tried() if values is None else answered(Tried(n=n - 1), values, task, seen)
+    return reveal(tried) if is_over and not tried.is_over else tried
 
 
 def read_kept(text: object) -> Mapping[str, Kept]:
     """What a browser says that it kept, by codes: as far as it can be read."""
     try:
-        said = json.loads(text) if isinstance(text, str) and len(text) <= LONGEST else None
+        data = json.loads(text) if isinstance(text, str) and len(text) <= LONGEST else None
     except (ValueError, RecursionError):
-        said = None
-    each = list(said.items())[-MOST:] if isinstance(said, dict) else []
-    return {name: found for name, value in each if (found := _read(value)) is not None}
+        data = None
+    each = list(data.items())[-MOST:] if isinstance(data, dict) else []
+    return {name: entry for name, value in each if (entry := _read(value)) is not None}
 
 
 def _read(value: Any) -> Kept | None:
@@ -67,11 +67,11 @@ def _is_number(value: Any) -> bool:
     return is_one and -LARGEST <= value <= LARGEST
 
 
-def _fits(given: Given, task: Task, seen: Seen) -> bool:
+def _fits(answer: Given, task: Task, seen: Seen) -> bool:
     """Whether it can be an answer to this task."""
-    if isinstance(given, tuple):
-        is_for_all = task.form == "spread" and len(given) == len(task.options(seen))
-        return is_for_all and all(0 <= each <= 100 for each in given) and sum(given) > 0
+    if isinstance(answer, tuple):
+        is_for_all = task.form == "spread" and len(answer) == len(task.options(seen))
+        return is_for_all and all(0 <= each <= 100 for each in answer) and sum(answer) > 0
     if task.form in ("number", "spread"):
         return task.form == "number"
-    return isinstance(given, int) and 0 <= given < len(task.options(seen))
+    return isinstance(answer, int) and 0 <= answer < len(task.options(seen))

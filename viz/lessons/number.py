@@ -15,8 +15,8 @@ def read_number(text: str, unit: str = "") -> float | None:
     """ "0.5", "0,5", "½", "1/2", "5e-1", "−0.5" or "1,234", as pages write thousands; the unit may
     follow. None: nothing stands there. Raises ValueError, in a sentence.
     """
-    said = "".join(text.split())[: LONGEST + 1]
-    plain = said.replace("−", "-").removesuffix("".join(unit.split())).lower()
+    digits = "".join(text.split())[: LONGEST + 1]
+    plain = digits.replace("−", "-").removesuffix("".join(unit.split())).lower()
     if not plain:
         return None
     if len(plain) == 1 and (value := numeric(plain, None)) is not None:

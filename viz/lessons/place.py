@@ -64,12 +64,12 @@ def read_head(text: str) -> tuple[HeadRule, ...]:
 
 
 def _rule(text: str) -> HeadRule:
-    found = _HEAD.fullmatch(text)
-    if found is None:
+    match = _HEAD.fullmatch(text)
+    if match is None:
         raise ValueError("a head reads most or least, a metric, in, and a kind or any")
-    if found[2] not in discover("transformer.analysis.metrics", "METRIC"):
-        raise ValueError(f"there is no metric {found[2][:40]}")
-    return HeadRule(found[1] == "most", found[2], found[3])
+    if match[2] not in discover("transformer.analysis.metrics", "METRIC"):
+        raise ValueError(f"there is no metric {match[2][:40]}")
+    return HeadRule(match[1] == "most", match[2], match[3])
 
 
 def check_row(text: str) -> None:
@@ -81,10 +81,10 @@ def check_row(text: str) -> None:
 def find_place(recording: Recording, head: str, row: str) -> Place | None:
     """The row that the rules mean on this recording; None where it has no such head."""
     each = (rule.find(recording) for rule in read_head(head))
-    found = next(filter(None, each), None)
-    if found is None:
+    place = next(filter(None, each), None)
+    if place is None:
         return None
-    kind, layer, number = found
+    kind, layer, number = place
     attention = recording.attentions[kind]
     return Place(kind, layer, number, row_of(attention, layer, number, row))
 

@@ -82,31 +82,33 @@ class Task:
         """How far a number may be off: two per cent, or the last digit; of a count, none."""
         return 0.5 if isinstance(truth, int) else max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
 
-    def _meant(self, given: float) -> tuple[float, ...]:
+    def _meant(self, number: float) -> tuple[float, ...]:
         """A share of 0.25 is 25 %, too, where per cent are asked."""
-        return (given, 100 * given) if self.unit == "%" and 0 < given < 1 else (given,)
+        return (number, 100 * number) if self.unit == "%" and 0 < number < 1 else (number,)
 
-    def repeat(self, seen: Seen, given: Given) -> str:
+    def repeat(self, seen: Seen, attempt: Given) -> str:
         """The end of a sentence that says a wrong answer; of spread points, which a table shows,
         nothing.
         """
-        if isinstance(given, tuple):
+        if isinstance(attempt, tuple):
             return ""
         is_one_of = self.form != "number"
-        answer = self.options(seen)[int(given)] if is_one_of else f"{given:.12g}".replace("-", "−")
+        answer = (
+            self.options(seen)[int(attempt)] if is_one_of else f"{attempt:.12g}".replace("-", "−")
+        )
         return f": you answered ‘{answer}’" if self.form == "word" else f": you answered {answer}"
 
-    def is_right(self, seen: Seen, given: Given) -> bool:
+    def is_right(self, seen: Seen, attempt: Given) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""
         truth = self.truth(seen)
         if isinstance(truth, tuple):
-            assert isinstance(given, tuple)
-            return log_loss(truth, shares(given)) < log_loss(truth, even(len(truth)))
-        assert not isinstance(given, tuple)
+            assert isinstance(attempt, tuple)
+            return log_loss(truth, shares(attempt)) < log_loss(truth, even(len(truth)))
+        assert not isinstance(attempt, tuple)
         if self.form == "number":
             tolerance = self.tolerance(truth)
-            return any(abs(each - truth) <= tolerance for each in self._meant(given))
-        return given == truth
+            return any(abs(each - truth) <= tolerance for each in self._meant(attempt))
+        return attempt == truth
 
 
 def even(n: int) -> tuple[float, ...]:

@@ -28,31 +28,31 @@ class Tried:
     """The answer that is to be graded; None: the truth is to be told."""
 
 
-def waiting(before: Tried, given: Given | None = None) -> Tried:
+def waiting(before: Tried, answer: Given | None = None) -> Tried:
     """After an answer that is to be graded; None: after the truth was asked for."""
-    return replace(before, waits=True, new=given)
+    return replace(before, waits=True, new=answer)
 
 
 def graded(before: Tried, task: Task, seen: Seen) -> Tried:
     """Once the truth is known."""
     then = replace(before, waits=False, new=None)
-    return shown(then) if before.new is None else answered(then, before.new, task, seen)
+    return reveal(then) if before.new is None else answered(then, before.new, task, seen)
 
 
-def answered(before: Tried, given: Given | None, task: Task, seen: Seen) -> Tried:
+def answered(before: Tried, answer: Given | None, task: Task, seen: Seen) -> Tried:
     """After another answer. None is no answer and costs nothing; nor does the same one again, as of
     a button that was pressed twice.
     """
-    if given is None:
+    if answer is None:
         hint = "Give an answer first, or let it be shown to you."
         return replace(before, hint=hint, is_wrong=False)
-    is_same = before.n > 0 and given == before.given
-    n, is_right = before.n + (not is_same), task.is_right(seen, given)
+    is_same = before.n > 0 and answer == before.given
+    n, is_right = before.n + (not is_same), task.is_right(seen, answer)
     is_over = is_right or n > 1
-    hint = "" if is_over else task.hint(seen, given)
-    return Tried(given, n, hint, is_right, not is_right, is_over)
+    hint = "" if is_over else task.hint(seen, answer)
+    return Tried(answer, n, hint, is_right, not is_right, is_over)
 
 
-def shown(before: Tried) -> Tried:
+def reveal(before: Tried) -> Tried:
     """After the truth was asked for."""
     return replace(before, hint="", is_right=False, is_wrong=False, is_over=True)

@@ -27,8 +27,8 @@ def figure(recording: Recording, name: str, *, theme: str = "light", **choices: 
     view = views[name]
     unknown = sorted(set(choices) - {control.name for control in view.controls})
     if unknown:
-        known = ", ".join(control.name for control in view.controls) or "no choice"
-        raise ValueError(f"{name} has no choice {unknown[0]!r}: it has {known}.")
+        names = ", ".join(control.name for control in view.controls) or "no choice"
+        raise ValueError(f"{name} has no choice {unknown[0]!r}: it has {names}.")
     chosen = {
         control.name: _chosen(control, recording, choices[control.name])
         if control.name in choices

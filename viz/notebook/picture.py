@@ -90,10 +90,10 @@ def picture(
         "html": component.html,
         "css": component.css,
         "themes": {each.name: palette(each) for each in themes},
-        "first": given(data, payload, themes),
+        "first": payloads(data, payload, themes),
         "answers": {
-            json.dumps(asked, separators=(",", ":")): given(data, answer, themes)
-            for asked, answer in (answers or {}).items()
+            json.dumps(request, separators=(",", ":")): payloads(data, answer, themes)
+            for request, answer in (answers or {}).items()
         },
     }
     figure = None
@@ -106,13 +106,13 @@ def picture(
 
 
 def _themes(name: str) -> tuple[Theme, ...]:
-    known = {"auto": (LIGHT, DARK), "light": (LIGHT,), "dark": (DARK,)}
-    if name not in known:
-        raise ValueError(f"There is no theme {name!r}: there are {', '.join(known)}.")
-    return known[name]
+    themes = {"auto": (LIGHT, DARK), "light": (LIGHT,), "dark": (DARK,)}
+    if name not in themes:
+        raise ValueError(f"There is no theme {name!r}: there are {', '.join(themes)}.")
+    return themes[name]
 
 
-def given(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, Any]:
+def payloads(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, Any]:
     """The payload once, and before it what each theme adds to it."""
     heads = {}
     for theme in themes:

@@ -42,11 +42,13 @@ def head_view(
     """
     view = HeadView(_kind(recording, kind), layer, _reading(lens))
     payload = view.payload(recording)
-    shown = (0,) if heads is None else tuple(heads)
-    for head in shown:
+    heads_in = (0,) if heads is None else tuple(heads)
+    for head in heads_in:
         check_head(recording, view.kind, layer, head)
     # No head is chosen before the others.
-    return _page(view, recording, payload, {"head": -1, "heads": shown}, theme=theme, height=height)
+    return _page(
+        view, recording, payload, {"head": -1, "heads": heads_in}, theme=theme, height=height
+    )
 
 
 def head_grid(
@@ -135,10 +137,10 @@ def decode_player(
 
 
 def _page(
-    shown: Shown, recording: Recording, payload: bytes, state: dict[str, Any], **choices: Any
+    exhibit: Shown, recording: Recording, payload: bytes, state: dict[str, Any], **choices: Any
 ) -> Picture:
-    data = partial(shown.data, **state)
-    return picture(shown.component, shown.title(recording), data, payload, **choices)
+    data = partial(exhibit.data, **state)
+    return picture(exhibit.component, exhibit.title(recording), data, payload, **choices)
 
 
 def _kind(recording: Recording, kind: str | None) -> str:

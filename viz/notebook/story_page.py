@@ -11,7 +11,7 @@ from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.components.question.question import QUESTION
 from viz.export import page_html
-from viz.notebook.picture import given, inline
+from viz.notebook.picture import inline, payloads
 from viz.notebook.printed import printed
 from viz.notebook.saved_scene import SavedPicture, SavedScene
 from viz.screen import link
@@ -56,10 +56,10 @@ def story_page(story: Story, saved: Sequence[SavedScene | None], typeface: str =
 def _content(picture: SavedPicture) -> dict[str, Any]:
     return {
         "component": picture.component.name,
-        "first": given(picture.data, picture.payload, THEMES),
+        "first": payloads(picture.data, picture.payload, THEMES),
         "answers": {
-            json.dumps(asked, separators=(",", ":")): given(picture.data, answer, THEMES)
-            for asked, answer in picture.answers.items()
+            json.dumps(request, separators=(",", ":")): payloads(picture.data, answer, THEMES)
+            for request, answer in picture.answers.items()
         },
     }
 
@@ -90,8 +90,8 @@ def _sentence(saved: SavedScene) -> str:
     """The text that was read, and the one that was written."""
     if saved.text is None:
         return ""
-    written = html.escape(saved.written)
-    arrow = f'<span class="written"> → {written}</span>' if written else ""
+    output = html.escape(saved.written)
+    arrow = f'<span class="written"> → {output}</span>' if output else ""
     return f'<p class="sentence">{html.escape(saved.text)}{arrow}</p>'
 
 

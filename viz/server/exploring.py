@@ -28,12 +28,12 @@ WAIT = 60.0
 
 def explore(
     module: nn.Module | Checkpoint,
-    *given: Any,
+    *inputs: Any,
     block: bool | None = None,
     port: int | None = None,
     address: str = "localhost",
     opens_browser: bool = True,
-    **said: Any,
+    **options: Any,
 ) -> str:
     """Open a module of your own in the browser; returns the address.
 
@@ -41,7 +41,9 @@ def explore(
     what that gave. block: whether to return only when the server ends; None: not in a notebook or
     an interactive shell. Its first example is run at once. Raises InputError in a sentence.
     """
-    checkpoint = module if isinstance(module, Checkpoint) else from_module(module, *given, **said)
+    checkpoint = (
+        module if isinstance(module, Checkpoint) else from_module(module, *inputs, **options)
+    )
     if not isinstance(checkpoint.model, OwnModel):
         raise InputError(
             "explore takes a torch module, or what from_module gives; the app opens checkpoints "

@@ -35,9 +35,9 @@ def first_picture() -> str:
     if cell is None:
         return ""
     value = float(map.values(head.layer, head.head)[cell])
-    written = answer.decoding.text if answer.decoding else ""
-    said = cell_sentence(map, head.layer, head.head, cell, value)
-    return filled(answer.request.text, written, said, arrows(map, head.layer, head.head))
+    output = answer.decoding.text if answer.decoding else ""
+    text = cell_sentence(map, head.layer, head.head, cell, value)
+    return filled(answer.request.text, output, text, arrows(map, head.layer, head.head))
 
 
 def arrows(map: AttentionMap, layer: int, head: int) -> str:

@@ -91,8 +91,8 @@ class Guard:
         path = scope["path"]
         if not is_known_host(_header(scope, b"host")):
             COUNTS.add("headscope_refused_total", reason="host")
-            said = "This name is not one of the server's own: HEADSCOPE_HOSTS may list it."
-            return PlainTextResponse(said, 403)
+            reason = "This name is not one of the server's own: HEADSCOPE_HOSTS may list it."
+            return PlainTextResponse(reason, 403)
         if not is_public():
             return None
         if any(closed in path for closed in CLOSED):
@@ -102,9 +102,9 @@ class Guard:
             return Response(status_code=204)  # as for any text that cannot be previewed
         if b"text/html" in _header(scope, b"accept") and self._is_full():
             COUNTS.add("headscope_refused_total", reason="sessions")
-            said = f"All {limits().sessions} places are taken. Try again in half a minute."
+            reason = f"All {limits().sessions} places are taken. Try again in half a minute."
             return HTMLResponse(
-                SENTENCE_PAGE.format(said=html.escape(said)), 503, {"retry-after": str(WAIT)}
+                SENTENCE_PAGE.format(said=html.escape(reason)), 503, {"retry-after": str(WAIT)}
             )
         return None
 
@@ -117,7 +117,7 @@ def security_headers() -> list[tuple[bytes, bytes]]:
     """What a browser is told of every answer."""
     frames = " ".join(("'self'", *embedding_pages()))
     policy = f"{OUR_OWN}base-uri 'self'; form-action 'self'; frame-ancestors {frames}"
-    said = {
+    headers = {
         "content-security-policy": policy,
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -125,8 +125,8 @@ def security_headers() -> list[tuple[bytes, bytes]]:
         "x-content-type-options": "nosniff",
     }
     if not embedding_pages():
-        said["x-frame-options"] = "SAMEORIGIN"
-    return [(name.encode(), value.encode()) for name, value in said.items()]
+        headers["x-frame-options"] = "SAMEORIGIN"
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
 def _is_new_browser(scope: Scope) -> bool:
@@ -138,12 +138,12 @@ def _is_new_browser(scope: Scope) -> bool:
 def _is_unwanted(message: Message) -> bool:
     if message["type"] != "websocket.receive" or not message.get("bytes"):
         return False
-    told = BackMsg()
+    backwards = BackMsg()
     try:
-        told.ParseFromString(message["bytes"])
+        backwards.ParseFromString(message["bytes"])
     except Exception:  # what cannot be read is Streamlit's to refuse
         return False
-    return told.WhichOneof("type") in UNWANTED
+    return backwards.WhichOneof("type") in UNWANTED
 
 
 async def _close(receive: Receive, send: Send) -> None:
@@ -156,8 +156,8 @@ def _largest_preview() -> int:
 
 
 def _length(scope: Scope) -> int:
-    said = _header(scope, b"content-length")
-    return int(said[:12]) if said.isdigit() else 2**40  # nobody says no length but who hides it
+    length = _header(scope, b"content-length")
+    return int(length[:12]) if length.isdigit() else 2**40  # nobody says no length but who hides it
 
 
 def _header(scope: Scope, name: bytes) -> bytes:

@@ -33,8 +33,8 @@ _alone = Lock()
 def recorded_route(record: Record) -> Route:
     """Where a browser asks for a recording; the answer takes as long as it is made."""
 
-    async def answer(asked: Request) -> Response:
-        name = asked.query_params.get("story", "")
+    async def answer(request: Request) -> Response:
+        name = request.query_params.get("story", "")
         made = _making.get(name) or _begin(name, record)
         content = await asyncio.shield(asyncio.wrap_future(made))
         if content is None:

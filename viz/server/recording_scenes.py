@@ -82,16 +82,16 @@ def saved_scene(scene: Scene) -> SavedScene | None:
         name = screen.checkpoint or shipped_names()[0]
         text = first_example(name) if screen.text is None else screen.text
         page, edited = PAGES.get(screen.page), answer(request_of(name, text, screen))
-        found = edited if page is None else answer(request_on(page, name, text, screen))
+        result = edited if page is None else answer(request_on(page, name, text, screen))
         # A click that switches a head off or cuts an arrow has no server that hears it.
-        pane = Pane(replace(screen, text=text, tool="look"), found.request, found)
+        pane = Pane(replace(screen, text=text, tool="look"), result.request, result)
         exhibits = () if page is None else _exhibits(page, pane)
         pictures = [_picture(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
         is_of_text = page is None or page.shows == "sentence"
         return SavedScene(
             text if is_of_text else None,
-            found.decoding.text if found.decoding is not None else "",
-            (*_question(scene, found), *pictures) if pictures else (),
+            result.decoding.text if result.decoding is not None else "",
+            (*_question(scene, result), *pictures) if pictures else (),
             () if pictures else tuple(_chart(pane, each) for each in exhibits),
             _outputs(edited),
         )
@@ -143,18 +143,18 @@ def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
     return figure_of(pane, exhibit, theme, inches).sheet(inches)
 
 
-def _outputs(found: Answer) -> str:
+def _outputs(changed: Answer) -> str:
     """What became of the output where the model is changed."""
-    if not found.request.edits or found.decoding is None:
+    if not changed.request.edits or changed.decoding is None:
         return ""
-    before = answer(replace(found.request, edits=()))
-    return compared(before, found, "var(--accent)", "var(--dim)")
+    before = answer(replace(changed.request, edits=()))
+    return compared(before, changed, "var(--accent)", "var(--dim)")
 
 
-def _question(scene: Scene, found: Answer) -> list[SavedPicture]:
+def _question(scene: Scene, answer: Answer) -> list[SavedPicture]:
     """Its question before and after the answer; none where nothing is asked."""
-    text = found.request.text
-    seen = asked_of(scene, found.checkpoint, found.recording, found.request.method)
+    text = answer.request.text
+    seen = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
     if seen is None:
         return []
     return [question(payload_of(scene, seen, text, False), payload_of(scene, seen, text, True))]

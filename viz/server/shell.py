@@ -81,9 +81,11 @@ async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> Message:
             answer["body"] += message.get("body", b"")
             answer["is_whole"] = not message.get("more_body", False)
 
-    known = {name: it for name, it in scope.get("extensions", {}).items() if "pathsend" not in name}
+    extensions = {
+        name: it for name, it in scope.get("extensions", {}).items() if "pathsend" not in name
+    }
     plain = [header for header in scope["headers"] if header[0] not in AS_IT_IS]
-    await app({**scope, "extensions": known, "headers": plain}, receive, keep)
+    await app({**scope, "extensions": extensions, "headers": plain}, receive, keep)
     return answer
 
 

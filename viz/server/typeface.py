@@ -14,8 +14,8 @@ _FILES = {"normal": "SourceSansVF-Upright.*.woff2", "italic": "SourceSansVF-Ital
 def typeface() -> str:
     """Its `@font-face` rules, with the files in them; none where Streamlit has another one."""
     folder = Path(st.__file__).parent / "static" / "static" / "media"
-    found = {style: sorted(folder.glob(name)) for style, name in _FILES.items()}
-    return "".join(_rule(style, files[0]) for style, files in found.items() if files)
+    by_style = {style: sorted(folder.glob(name)) for style, name in _FILES.items()}
+    return "".join(_rule(style, files[0]) for style, files in by_style.items() if files)
 
 
 def _rule(style: str, file: Path) -> str:

@@ -18,13 +18,13 @@ def waiting(query: str) -> str:
     return filled(parse(dict(parse_qsl(query))).text or "")
 
 
-def filled(source: str, target: str = "", said: str = "", svg: str = "") -> str:
+def filled(source: str, target: str = "", words: str = "", svg: str = "") -> str:
     """The page, with the colours of both themes. svg: HTML; all else is text."""
     colours = {
         f"{theme.name}_{name}": getattr(theme, name)
         for theme in (LIGHT, DARK)
         for name in ("background", "text", "dim", "ink")
     }
-    texts = {"source": source, "target": target, "said": said}
+    texts = {"source": source, "target": target, "said": words}
     escaped = {name: html.escape(text[:LONGEST]) for name, text in texts.items()}
     return PAGE.substitute(colours, svg=svg, **escaped)

@@ -39,12 +39,12 @@ def read_address(address: str) -> Opened:
         raise ValueError(f"{clean(address, 60)} is not an address") from error
     page = unquote(parts.path.rpartition("/")[2]) or FIRST_PAGE
     if page not in page_names():
-        known = ", ".join(sorted(page_names()))
-        raise ValueError(f"the app has no page {clean(page, 40)}, only {known}")
-    said = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
-    if wrong := unread(said):
+        names = ", ".join(sorted(page_names()))
+        raise ValueError(f"the app has no page {clean(page, 40)}, only {names}")
+    entries = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
+    if wrong := unread(entries):
         raise ValueError(f"the screen says {some_of(wrong, 3)}, which cannot be read")
-    return Opened(bare(parse(said)), "" if _is_own(host) else host)
+    return Opened(bare(parse(entries)), "" if _is_own(host) else host)
 
 
 def _is_own(host: str) -> bool:

@@ -34,8 +34,8 @@ def payload_of(scene: Scene, seen: Seen, text: str, is_answered: bool) -> bytes:
     text: the sentence on screen; of another one than the scene's it is asked in general words.
     """
     own = scene.question.words if scene.question and text == scene.screen.text else ""
-    asked = own or f"Which word will the row ‘{seen.row_word}’ look at most?"
-    return question_payload(asked, seen.words, truth_of(seen) if is_answered else None)
+    question = own or f"Which word will the row ‘{seen.row_word}’ look at most?"
+    return question_payload(question, seen.words, truth_of(seen) if is_answered else None)
 
 
 def truth_of(seen: Seen) -> Truth:

@@ -41,24 +41,24 @@ def spelled_formulas(text: str) -> str:
     return _FORMULAS.sub(_as_code, text)
 
 
-def _as_code(found: re.Match[str]) -> str:
-    formula = found["block"] or found["formula"]
-    return f"`{formula}`" if formula else found[0]
+def _as_code(match: re.Match[str]) -> str:
+    formula = match["block"] or match["formula"]
+    return f"`{formula}`" if formula else match[0]
 
 
 def formula_faults(text: str) -> Iterator[tuple[int, str]]:
     """Why formulas of it cannot be drawn, each after the line, counted from 0."""
-    for found in _FORMULAS.finditer(text):
+    for match in _FORMULAS.finditer(text):
         try:
-            mathml(found["block"] or found["formula"] or "")
+            mathml(match["block"] or match["formula"] or "")
         except FormulaError as error:
             why = str(error).rstrip(".")
-            yield text.count("\n", 0, found.start()), why[:1].lower() + why[1:]
+            yield text.count("\n", 0, match.start()), why[:1].lower() + why[1:]
 
 
 def _block(lines: list[str]) -> str:
     """Lines without an empty one: lists, headings and paragraphs, as they come."""
-    return "".join(_part(kind, list(found)) for kind, found in groupby(lines, _kind))
+    return "".join(_part(kind, list(lines_of)) for kind, lines_of in groupby(lines, _kind))
 
 
 def _kind(line: str) -> str:
@@ -80,27 +80,27 @@ def _stripped(lines: Iterable[str]) -> Iterable[str]:
 
 
 def _inline(text: str) -> str:
-    said, end = [], 0
-    for found in _INLINE.finditer(text):
-        said += [_escaped(text[end : found.start()]), _marked(found)]
-        end = found.end()
-    return "".join((*said, _escaped(text[end:])))
+    parts, end = [], 0
+    for match in _INLINE.finditer(text):
+        parts += [_escaped(text[end : match.start()]), _marked(match)]
+        end = match.end()
+    return "".join((*parts, _escaped(text[end:])))
 
 
-def _marked(found: re.Match[str]) -> str:
-    name = found.lastgroup if found["to"] is None else "a"
+def _marked(match: re.Match[str]) -> str:
+    name = match.lastgroup if match["to"] is None else "a"
     if name == "sign":
-        return _escaped(found["sign"])
+        return _escaped(match["sign"])
     if name == "code":
-        return f"<code>{_escaped(found['code'])}</code>"
+        return f"<code>{_escaped(match['code'])}</code>"
     if name in ("block", "formula"):
-        return _formula(found[name], is_block=name == "block")
+        return _formula(match[name], is_block=name == "block")
     if name == "a":
-        if not _SAFE.match(found["to"]):
-            return _escaped(found[0])
-        here = "data-state " * found["to"].startswith("./")  # without loading the page anew
-        return f'<a {here}href="{_escaped(found["to"])}">{_inline(found["words"])}</a>'
-    return f"<{name}>{_inline(found[name or ''])}</{name}>"
+        if not _SAFE.match(match["to"]):
+            return _escaped(match[0])
+        here = "data-state " * match["to"].startswith("./")  # without loading the page anew
+        return f'<a {here}href="{_escaped(match["to"])}">{_inline(match["words"])}</a>'
+    return f"<{name}>{_inline(match[name or ''])}</{name}>"
 
 
 def _formula(formula: str, is_block: bool) -> str:

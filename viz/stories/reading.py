@@ -82,9 +82,9 @@ class _Lines:
     texts: list[tuple[int, str]] = field(default_factory=list)
     """All Markdown, each with the line that it begins at, counted from 0."""
 
-    def refuse(self, line: int, said: str) -> NoReturn:
+    def refuse(self, line: int, reason: str) -> NoReturn:
         """line: counted from 1."""
-        raise StoryError(f"{clean(self.name)}: line {min(max(line, 1), len(self.all))}: {said}.")
+        raise StoryError(f"{clean(self.name)}: line {min(max(line, 1), len(self.all))}: {reason}.")
 
     @property
     def next(self) -> str | None:
@@ -105,30 +105,30 @@ class _Lines:
         self.skip_empty()
         if (self.next or "").rstrip() != "---":
             self.refuse(self.at + 1, "a story begins with a line ---, its title and its kind")
-        first, said, at = self.at + 1, dict[str, str](), dict[str, int]()
+        first, entries, at = self.at + 1, dict[str, str](), dict[str, int]()
         self.at += 1
         while (line := self.next) is not None and line.rstrip() != "---":
             self.at += 1
             if line.strip():
                 name, value = self.field(line, FRONT)
-                if name in said:
+                if name in entries:
                     self.refuse(self.at, f"{name} is said twice")
                 quoted = QUOTED.fullmatch(value)  # as YAML has it
-                said[name], at[name] = quoted[2] if quoted else value, self.at
-                if not said[name].strip():
+                entries[name], at[name] = quoted[2] if quoted else value, self.at
+                if not entries[name].strip():
                     self.refuse(self.at, f"{name}: says nothing")
         if self.next is None:
             self.refuse(first, "the line --- that ends the front matter is missing")
         self.at += 1
         for name in ("title", "kind"):
-            if name not in said:
+            if name not in entries:
                 self.refuse(first, f"{name}: is missing from the front matter")
-        if said["kind"] not in KINDS:
-            known = ", ".join(KINDS)
-            self.refuse(at["kind"], f"the kind {clean(said['kind'])} is none of {known}")
-        if "checkpoint" in said:
-            self.named.append(Named(at["checkpoint"], "checkpoint", said["checkpoint"]))
-        return said
+        if entries["kind"] not in KINDS:
+            names = ", ".join(KINDS)
+            self.refuse(at["kind"], f"the kind {clean(entries['kind'])} is none of {names}")
+        if "checkpoint" in entries:
+            self.named.append(Named(at["checkpoint"], "checkpoint", entries["checkpoint"]))
+        return entries
 
     def field(self, line: str, names: tuple[str, ...]) -> tuple[str, str]:
         """Name and value of the line that was just read."""
@@ -140,8 +140,8 @@ class _Lines:
                 "words follow behind an empty line",
             )
         if name.strip() not in names:
-            known = ", ".join(names)
-            self.refuse(self.at, f"there is no field {clean(name.strip(), 40)}, only {known}")
+            fields = ", ".join(names)
+            self.refuse(self.at, f"there is no field {clean(name.strip(), 40)}, only {fields}")
         if not value.strip():
             self.refuse(self.at, f"{name.strip()}: says nothing")
         return name.strip(), value.strip()
@@ -160,7 +160,7 @@ class _Lines:
 
     def text(self, ends_at_notes: bool = False) -> str:
         """What stands before the next scene, without empty lines around it."""
-        found, start = list[str](), self.at
+        lines, start = list[str](), self.at
         while (line := self.next) is not None and not _is_heading(line):
             if ends_at_notes and _OPENS_NOTES.match(line):
                 break
@@ -168,9 +168,9 @@ class _Lines:
             name = line.partition(":")[0]
             if ends_at_notes and MARKED.match(line) and name in FIELDS:
                 self.refuse(self.at, f"{name}: belongs directly below the heading")
-            found.append(line[1:] if line[:1] == "\\" and MARKED.match(line) else line)
-        self.texts.append((start, "\n".join(found)))
-        return trimmed("\n".join(found))
+            lines.append(line[1:] if line[:1] == "\\" and MARKED.match(line) else line)
+        self.texts.append((start, "\n".join(lines)))
+        return trimmed("\n".join(lines))
 
     def notes(self) -> str:
         """What is behind `notes:`, on its line and below it; empty where the next line is none."""
@@ -246,35 +246,35 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
 def _screen(lines: _Lines, address: str, line: int) -> Screen:
     """What an address opens; what it names that may be missing elsewhere is noted."""
     try:
-        found = read_address(address)
+        result = read_address(address)
     except ValueError as error:
         lines.refuse(line, str(error))
-    if found.host:
-        lines.named.append(Named(line, "host", found.host))
-    screen = found.screen
+    if result.host:
+        lines.named.append(Named(line, "host", result.host))
+    screen = result.screen
     of = screen.checkpoint, screen.of(CompareFields).checkpoint_b
     lines.named += [Named(line, "checkpoint", name) for name in of if name is not None]
-    return found.screen
+    return result.screen
 
 
-def _exercise(lines: _Lines, said: list[tuple[str, str]]) -> Exercise:
+def _exercise(lines: _Lines, entries: list[tuple[str, str]]) -> Exercise:
     try:
-        return read_exercise(said)
+        return read_exercise(entries)
     except ValueError as error:
         lines.refuse(lines.at, str(error))
 
 
 def _fact(lines: _Lines, value: str) -> Fact:
-    found = _FACT.fullmatch(value)
+    match = _FACT.fullmatch(value)
     try:
-        least = float(found["least"]) if found else 2.0
+        least = float(match["least"]) if match else 2.0
     except ValueError:
         least = 2.0
-    if found is None or not 0 <= least <= 1:
+    if match is None or not 0 <= least <= 1:
         lines.refuse(lines.at, "a fact reads kind.layer.head.query.key row-word column-word 0.98")
-    row, column = unquote(found["row"]), unquote(found["column"])
-    layer, head, query, key = (int(found[name]) for name in ("layer", "head", "query", "key"))
-    return Fact(found["kind"], layer, head, query, key, row, column, least)
+    row, column = unquote(match["row"]), unquote(match["column"])
+    layer, head, query, key = (int(match[name]) for name in ("layer", "head", "query", "key"))
+    return Fact(match["kind"], layer, head, query, key, row, column, least)
 
 
 def _question(
@@ -285,11 +285,11 @@ def _question(
         if words:
             lines.refuse(line, "ask-in-words: needs an ask: that says which row is meant")
         return None
-    asked, line = once["ask"]
-    found = _ASK.fullmatch(asked)
-    if found is None:
+    text, line = once["ask"]
+    match = _ASK.fullmatch(text)
+    if match is None:
         lines.refuse(line, "a question reads row kind.layer.head.query")
     if screen.decoding in SAMPLED:
         lines.refuse(line, BY_CHANCE)
-    layer, head, query = (int(found[name]) for name in ("layer", "head", "query"))
-    return Question(found["kind"], layer, head, query, one_line(words))
+    layer, head, query = (int(match[name]) for name in ("layer", "head", "query"))
+    return Question(match["kind"], layer, head, query, one_line(words))

@@ -97,7 +97,7 @@ class Story:
     named: tuple[Named, ...] = field(default=(), compare=False, repr=False)
     """In the file that was read, which may have been changed since."""
 
-    def told(self, number: int) -> Screen:
+    def screen_of(self, number: int) -> Screen:
         """The screen of a scene, counted from 1, as the story's; of the nearest there is."""
         number = self.nearest(number)
         return replace(self.scenes[number - 1].screen, story=self.name, scene=number)

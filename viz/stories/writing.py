@@ -45,11 +45,11 @@ def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
         yield f"writes: {one_line(scene.writes)}"
     for fact in scene.facts:
         yield f"fact: {fact_line(fact)}"
-    asked = scene.question
-    if asked is not None:
-        yield f"ask: row {asked.kind}.{asked.layer}.{asked.head}.{asked.query}"
-        if asked.words:
-            yield f"ask-in-words: {one_line(asked.words)}"
+    question = scene.question
+    if question is not None:
+        yield f"ask: row {question.kind}.{question.layer}.{question.head}.{question.query}"
+        if question.words:
+            yield f"ask-in-words: {one_line(question.words)}"
     yield from exercise_lines(scene.exercise)
 
 
@@ -66,7 +66,7 @@ def _front(value: str) -> str:
 
 def _word(word: str) -> str:
     """Without what would end it."""
-    return re.sub(r"[\s%]", lambda found: quote(found[0], errors="replace"), word)
+    return re.sub(r"[\s%]", lambda match: quote(match[0], errors="replace"), word)
 
 
 def _text(text: str) -> str:

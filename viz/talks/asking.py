@@ -43,11 +43,11 @@ def ask_presenter(page: Page) -> None:
     asks = story is not None and story.scenes[story.nearest(screen.scene) - 1].question
     if not asks or page.shows != "sentence" or not checkpoint_names():
         return
-    asked = asked_on(page)
+    question = asked_on(page)
     try:
-        if at_hand(asked) is None:
-            charge(asked)
-        pane = page.shown(Pane(screen, asked, answer(asked)))
+        if at_hand(question) is None:
+            charge(question)
+        pane = page.shown(Pane(screen, question, answer(question)))
     except Refusal:
         return  # the wall says why
     if pane.shown is not None:
@@ -56,39 +56,39 @@ def ask_presenter(page: Page) -> None:
 
 def _ask(pane: Pane) -> bool | None:
     """Draw the question about what is shown. Whether it is revealed; None: nothing is asked."""
-    screen, shown = session().screen, pane.answer
+    screen, answer = session().screen, pane.answer
     story = story_of(screen.story)
     if story is None:
         return None
     scene = story.scenes[story.nearest(screen.scene) - 1]
-    seen = asked_of(scene, shown.checkpoint, shown.recording, shown.request.method)
+    seen = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
     if seen is None:
         return None
     guess, of, uncounted = screen.guess, "", ""
     if screen.room is not None:
-        said = _said()
-        of, room = question_of(said), ROOMS.known(screen.room)
+        words = _screen_of_room()
+        of, room = question_of(words), ROOMS.find(screen.room)
         if room is not None:
-            room.ask(said, seen.words)
+            room.ask(words, seen.words)
             uncounted = why_not_counted(seen.words)
             guess = room.guess_of(of) if guess is None else guess
-    payload = payload_of(scene, seen, shown.request.text, guess is not None)
+    payload = payload_of(scene, seen, answer.request.text, guess is not None)
     on_reveal = partial(_reveal, pane, seen)
     question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
     return guess is not None
 
 
-def _said() -> Screen:
+def _screen_of_room() -> Screen:
     """The screen as its room says it, where nobody has changed anything since."""
     state = session()
     return state.asked if state.asked and state.screen == state.led else state.screen
 
 
-def _reveal(pane: Pane, seen: Seen, said: object) -> None:
-    """Show the truth, and in the picture the row that it is of. said: of a browser, which may say
+def _reveal(pane: Pane, seen: Seen, value: object) -> None:
+    """Show the truth, and in the picture the row that it is of. value: of a browser, which may say
     anything.
     """
-    points, place = points_of(said), seen.place
+    points, place = points_of(value), seen.place
     is_whole = points is not None and len(points) == len(seen.words)
     row: dict[str, Any] = {}
     if pane.screen.page == "decode":

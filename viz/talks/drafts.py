@@ -35,8 +35,8 @@ class Drafts:
 
     def is_of(self, code: str, browser: str) -> bool:
         """Whether this browser began it."""
-        known = self._known.get(code)
-        return known is not None and secrets.compare_digest(known[1].encode(), browser.encode())
+        draft = self._known.get(code)
+        return draft is not None and secrets.compare_digest(draft[1].encode(), browser.encode())
 
     def begin(self, story: Story, browser: str) -> str:
         """Keep a story under a new code; only this browser changes it."""

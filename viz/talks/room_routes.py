@@ -71,17 +71,17 @@ def screen_of(address: str) -> Screen:
     return parse({**dict(parse_qsl(parts.query, keep_blank_values=True)), "page": page})
 
 
-async def _open(asked: Request) -> Response:
+async def _open(request: Request) -> Response:
     """A room for the talk of the address that is posted; its key goes into a cookie."""
-    said = await _posted(asked)
-    if said is None or not _is_own_page(asked):
+    text = await _posted(request)
+    if text is None or not _is_own_page(request):
         return Response(status_code=400)
     try:
-        key, screen = new_key(), screen_of(said)
+        key, screen = new_key(), screen_of(text)
     except ValueError:
         return Response(status_code=400)
     try:
-        room = ROOMS.open(_who(asked), key)
+        room = ROOMS.open(_who(request), key)
     except RoomError as error:
         return JSONResponse({"why": str(error)}, 503)
     ROOMS.move(room, screen)
@@ -91,16 +91,16 @@ async def _open(asked: Request) -> Response:
         key,
         max_age=int(LONGEST),
         path=f"{rooms_address()}/{room.code}",
-        secure=asked.url.scheme == "https",
+        secure=request.url.scheme == "https",
         httponly=True,
         samesite="strict",
     )
     return answer
 
 
-async def _lead(asked: Request) -> Response:
+async def _lead(request: Request) -> Response:
     """Whoever has the short link sees what the talk is at."""
-    room = ROOMS.get(asked.path_params["code"])
+    room = ROOMS.get(request.path_params["code"])
     if room is None or room.screen is None:
         return HTMLResponse(SENTENCE_PAGE.format(said=html.escape(GONE)), 404)
     there = seen_by(room.screen, "audience", room.code).removeprefix(".")
@@ -150,7 +150,7 @@ async def _send(socket: WebSocket, room: Room, listener: Listener) -> None:
     role = socket.query_params.get("role")
     to = room.screen and seen_by(room.screen, role, room.code)
     news: dict[str, Any] = {"n": room.n, "to": to, "over": room.over, "holds": listener.holds}
-    news["tally"] = room.told(listener)
+    news["tally"] = room.news_for(listener)
     if listener.holds:
         news |= {"done": listener.done, "following": room.n_following}
     await socket.send_text(json.dumps(news))
@@ -160,14 +160,14 @@ async def _hear(socket: WebSocket, room: Room, listener: Listener) -> None:
     """Until the window leaves, or says what it may not."""
     while True:
         try:
-            said = await socket.receive_text()
+            text = await socket.receive_text()
         except (WebSocketDisconnect, RuntimeError, KeyError):  # it left, or it sent bytes
             return
-        if answer := _answer(said):
+        if answer := _answer(text):
             if not listener.may_answer(time.monotonic()):
                 break
             room.answer(listener, *answer)
-        elif listener.holds and (move := _move(said)):
+        elif listener.holds and (move := _move(text)):
             listener.done, screen, over = move
             ROOMS.move(room, screen, over)
         else:
@@ -175,44 +175,44 @@ async def _hear(socket: WebSocket, room: Room, listener: Listener) -> None:
     await socket.close(1008)
 
 
-def _answer(said: str) -> tuple[str, tuple[int, ...]] | None:
+def _answer(text: str) -> tuple[str, tuple[int, ...]] | None:
     """Which question is answered with which points; None where something else is said."""
     try:
-        told: Any = json.loads(said) if len(said) <= MOST_OF_ANSWER else None
-        of, points = told["of"], points_of(told["points"])
+        message: Any = json.loads(text) if len(text) <= MOST_OF_ANSWER else None
+        of, points = message["of"], points_of(message["points"])
         return (of, points) if isinstance(of, str) and points is not None else None
     except (ValueError, RecursionError, TypeError, KeyError):
         return None
 
 
-def _move(said: str) -> tuple[int, Screen, str] | None:
+def _move(text: str) -> tuple[int, Screen, str] | None:
     """The window's number of it, screen, and what hides that; None where something else is said."""
     try:
-        told: Any = json.loads(said) if len(said) <= MOST_BYTES else None
-        n, to, over = told["id"], told["to"], told["over"]
+        message: Any = json.loads(text) if len(text) <= MOST_BYTES else None
+        n, to, over = message["id"], message["to"], message["over"]
         is_move = type(n) is int and isinstance(to, str) and over in OVER
         return (n, screen_of(to), over) if is_move else None
     except (ValueError, RecursionError, TypeError, KeyError):
         return None
 
 
-async def _posted(asked: Request) -> str | None:
+async def _posted(request: Request) -> str | None:
     content = b""
-    async for part in asked.stream():
+    async for part in request.stream():
         content += part
         if len(content) > MOST_BYTES:
             return None
     return content.decode("utf-8", "replace")
 
 
-def _is_own_page(asked: HTTPConnection) -> bool:
+def _is_own_page(request: HTTPConnection) -> bool:
     """Whether a page of ours asks, and none of another server."""
-    origin = asked.headers.get("origin")
-    return origin is None or urlsplit(origin).netloc == asked.headers.get("host")
+    origin = request.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 
 
-def _who(asked: HTTPConnection) -> str:
-    return asked.client.host if asked.client else ""
+def _who(request: HTTPConnection) -> str:
+    return request.client.host if request.client else ""
 
 
 def _base() -> str:

@@ -123,14 +123,14 @@ class Room:
         """Somebody sees the question of this screen, on these words, as the server drew it."""
         if _of_all(screen) != self.screen or len(words) > MOST_WORDS:
             return  # it has wandered, or is still on its way
-        known = self.tallies.setdefault(self.question, Tally(words))
-        if known.words != words and known.guess is None:
+        tally = self.tallies.setdefault(self.question, Tally(words))
+        if tally.words != words and tally.guess is None:
             self.tallies[self.question] = Tally(words)
 
     def guess_of(self, question: str) -> tuple[int, ...] | None:
         """With which points this was revealed; None: it was not."""
-        known = self.tallies.get(question)
-        return None if known is None else known.guess
+        tally = self.tallies.get(question)
+        return None if tally is None else tally.guess
 
     def answer(self, listener: Listener, question: str, points: tuple[int, ...]) -> None:
         """Count what a listener says, if it is about what is asked now."""
@@ -139,12 +139,12 @@ class Room:
             self._tell_walls()
         listener.woken.set()
 
-    def told(self, listener: Listener) -> dict[str, Any]:
+    def news_for(self, listener: Listener) -> dict[str, Any]:
         """What is said of the answers: to the audience only its own, until the truth is shown."""
         tally = self.tallies.get(self.question) or Tally()
-        asked = {each.who for each in self.listeners if each.answers} | tally.answers.keys()
+        listeners = {each.who for each in self.listeners if each.answers} | tally.answers.keys()
         is_shown = tally.guess is not None or not listener.answers
-        all_told = {**tally.told(), "asked": len(asked)} if is_shown else {}
+        all_told = {**tally.summary(), "asked": len(listeners)} if is_shown else {}
         mine = {"mine": tally.counted(listener.who)} if listener.answers else {}
         return {"of": self.question, "revealed": tally.guess is not None, **mine, **all_told}
 
@@ -198,7 +198,7 @@ class Rooms:
         self._end_old()
         return self._known.get(code)
 
-    def known(self, code: str | None) -> Room | None:
+    def find(self, code: str | None) -> Room | None:
         """The same for a thread beside the loop: nothing ends by it."""
         return self._known.get(code or "")
 

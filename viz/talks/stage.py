@@ -57,8 +57,9 @@ def open_scene(ask: Callable[[], None]) -> bool:
     number = story.nearest(screen.scene)
     scene = story.scenes[number - 1]
     st.html(_STYLES[screen.role])
-    if _names_no_screen(screen, story.told(number)):  # as "story=...&role=stage": it goes there
-        _hear(story, number, start=seen_by(story.told(number), screen.role, screen.room))
+    # An address as "story=...&role=stage": it goes there.
+    if _names_no_screen(screen, story.screen_of(number)):
+        _hear(story, number, start=seen_by(story.screen_of(number), screen.role, screen.room))
         return False
     if screen.role == "presenter":
         _present(story, number, scene, ask)
@@ -68,20 +69,20 @@ def open_scene(ask: Callable[[], None]) -> bool:
     return True
 
 
-def _names_no_screen(screen: Screen, told: Screen) -> bool:
+def _names_no_screen(screen: Screen, there: Screen) -> bool:
     """Whether an address that was opened just now names a scene, and not what it shows.
 
-    told: the scene's own, which may be a page as it opens: then there is nowhere else to go to.
+    there: the scene's own, which may be a page as it opens: then there is nowhere else to go to.
     """
     says_nothing = screen == session().asked and bare(screen) == Screen(page=screen.page)
-    return says_nothing and bare(told) != bare(screen)
+    return says_nothing and bare(there) != bare(screen)
 
 
 def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -> None:
     """The presenter's window; the wall says nothing of what is not here."""
     say_doubts(story)
-    said, beside = st.columns([6, 5], gap="large")
-    with said:
+    words, beside = st.columns([6, 5], gap="large")
+    with words:
         _scene(number, scene)
         ask()
         notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
@@ -96,15 +97,17 @@ def _hear(story: Story, number: int, start: str = "") -> None:
     state, screen = session(), session().screen
     role, room = screen.role, screen.room
     ours = {name: getattr(screen, name) for name in ("role", "room", "draft", "guess")}
-    told = replace(story.told(number), **ours)
-    after = replace(story.told(number + 1), role="stage") if number < len(story.scenes) else None
+    heard = replace(story.screen_of(number), **ours)
+    after = (
+        replace(story.screen_of(number + 1), role="stage") if number < len(story.scenes) else None
+    )
     stage(
         story.title,
-        [(each.heading, seen_by(story.told(i), role, room)) for i, each in _numbered(story)],
+        [(each.heading, seen_by(story.screen_of(i), role, room)) for i, each in _numbered(story)],
         leave=link(bare(screen)),
         theme=current_theme(),
         recorded=recording_of(story.name) if role == "stage" else "",
-        is_told=screen == told or (state.asked == told and screen == state.led),
+        is_told=screen == heard or (state.asked == heard and screen == state.led),
         start=start,
         here=_spelled(screen),
         asked=_spelled(state.asked),
@@ -142,10 +145,10 @@ def _scene(number: int, scene: Scene) -> None:
 def list_talks() -> None:
     """Draw a link to each talk that can be given."""
     for story in stories_of("talk"):
-        told = html.escape(f"{story.title} ({len(story.scenes)} scenes)")
-        st.html(f'<p><a data-state href="{_first(story)}">Give a talk: {told}</a></p>')
+        text = html.escape(f"{story.title} ({len(story.scenes)} scenes)")
+        st.html(f'<p><a data-state href="{_first(story)}">Give a talk: {text}</a></p>')
 
 
 def _first(story: Story) -> str:
-    first: Screen = replace(story.told(1), role="stage")
+    first: Screen = replace(story.screen_of(1), role="stage")
     return html.escape(link(first))

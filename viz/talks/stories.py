@@ -39,8 +39,8 @@ def why_not(name: str | None) -> str | None:
 
 def open_story(name: str) -> Story:
     """The story of this name or path. Raises StoryError and CheckpointError, in a sentence."""
-    if (known := shipped_stories().get(name)) is not None:
-        return known
+    if (story := shipped_stories().get(name)) is not None:
+        return story
     if name.startswith(PREFIX):
         draft = DRAFTS.read(name.removeprefix(PREFIX))
         if draft is None or not draft.scenes:
@@ -59,24 +59,24 @@ def offer(path: Path) -> Story:
     return open_story(str(whole))
 
 
-def doubts(story: Story, known: Collection[str]) -> list[str]:
+def doubts(story: Story, names: Collection[str]) -> list[str]:
     """What a story names that is not here, in sentences with the lines of its file.
 
-    known: names and paths of the checkpoints that may be chosen. Another may be opened later.
+    names: names and paths of the checkpoints that may be chosen. Another may be opened later.
     """
     screens = [scene.screen for scene in story.scenes]
     used = {story.checkpoint, *(each.checkpoint for each in screens)}
     used |= {each.of(CompareFields).checkpoint_b for each in screens}
-    said, file = dict[str, str](), clean(Path(story.name).name)
+    seen, file = dict[str, str](), clean(Path(story.name).name)
     for each in story.named:
         line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"
         name = clean(each.name, 80)
         if each.sort == "host":
-            said.setdefault(each.name, f"{line}: scenes open here, and not at {name}.")
-        elif each.name in used and not _is_there(each.name, known):
+            seen.setdefault(each.name, f"{line}: scenes open here, and not at {name}.")
+        elif each.name in used and not _is_there(each.name, names):
             why = f"there is no checkpoint {name} here. Open it before the talk"
-            said.setdefault(each.name, f"{line}: {why}, or other weights are shown.")
-    return list(said.values())
+            seen.setdefault(each.name, f"{line}: {why}, or other weights are shown.")
+    return list(seen.values())
 
 
 def is_draft(story: Story) -> bool:
@@ -84,8 +84,8 @@ def is_draft(story: Story) -> bool:
     return story.name.startswith(PREFIX)
 
 
-def _is_there(name: str, known: Collection[str]) -> bool:
-    if name in known:
+def _is_there(name: str, names: Collection[str]) -> bool:
+    if name in names:
         return True
     try:
         return Path(name).is_absolute() and bool(find(name, may_fetch=False))
@@ -102,14 +102,14 @@ def _from_path(name: str) -> Story:
             raise StoryError(OFF)
         check_allowed([path])
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         raise StoryError(f"There is no story at {path.name[:80]} on this machine.") from error
-    return _read(path, found.st_mtime_ns, found.st_size)
+    return _read(path, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, written: int, size: int) -> Story:
+def _read(path: Path, changed_ns: int, size: int) -> Story:
     """written, size: of the file, which is read again when it changes."""
     return of_content(str(path), read_file(path, LARGEST))
 

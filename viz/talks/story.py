@@ -60,8 +60,8 @@ def tell_story() -> None:
 
 def say_doubts(story: Story) -> None:
     """Draw what the story names and is not here."""
-    for said in doubts(story, checkpoint_names()):
-        warn(said)
+    for doubt in doubts(story, checkpoint_names()):
+        warn(doubt)
 
 
 def _text(story: Story, number: int) -> str:
@@ -71,7 +71,7 @@ def _text(story: Story, number: int) -> str:
         links.insert(0, _link(story, number - 1, "← Previous"))
     if number < n:
         links.append(_link(story, number + 1, "Next →"))
-    if session().screen != story.told(number):
+    if session().screen != story.screen_of(number):
         links.append(_link(story, number, "Back to the scene"))
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
     return (
@@ -89,5 +89,5 @@ def _on_stage() -> str:
 def _link(story: Story, to: int, words: str) -> str:
     """A link as those of the cards: Streamlit's own keep what the session has."""
     name = html.escape(f"{words.strip('← →')}: {story.scenes[to - 1].heading}")
-    address = html.escape(link(story.told(to)))
+    address = html.escape(link(story.screen_of(to)))
     return f'<a data-state href="{address}" aria-label="{name}">{words}</a>'

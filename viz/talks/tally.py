@@ -52,13 +52,13 @@ class Tally:
 
     def counted(self, who: str) -> list[int] | None:
         """The answer that is known of somebody."""
-        known = self.answers.get(who)
-        return None if known is None else list(known)
+        answer = self.answers.get(who)
+        return None if answer is None else list(answer)
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """What is shown of it on the wall; what scores it, too, once it is revealed."""
-        told = {"answered": len(self.answers), "points": self.sums}
-        return told | ({"logs": self.logs} if self.guess is not None else {})
+        result = {"answered": len(self.answers), "points": self.sums}
+        return result | ({"logs": self.logs} if self.guess is not None else {})
 
     @property
     def logs(self) -> list[float]:
@@ -66,8 +66,8 @@ class Tally:
         it: the mean of what they all pay is -sum_j A_j of these.
         """
         if self._logs is None:
-            given = [[math.log(each) for each in shares(one)] for one in self.answers.values()]
-            self._logs = [math.fsum(word) / len(given) for word in zip(*given, strict=True)]
+            rows = [[math.log(each) for each in shares(one)] for one in self.answers.values()]
+            self._logs = [math.fsum(word) / len(rows) for word in zip(*rows, strict=True)]
         return self._logs
 
 
@@ -86,8 +86,8 @@ def question_of(screen: Screen) -> str:
     return digest(repr([getattr(screen, name) for name in sorted(QUESTION)]).encode())
 
 
-def points_of(said: Any) -> tuple[int, ...] | None:
+def points_of(values: Any) -> tuple[int, ...] | None:
     """What a browser says that it puts on words, which may be anything; None: no such points."""
-    if not isinstance(said, list) or not all(type(each) is int and each >= 0 for each in said):
+    if not isinstance(values, list) or not all(type(each) is int and each >= 0 for each in values):
         return None
-    return tuple(said) if sum(said) <= ALL else None
+    return tuple(values) if sum(values) <= ALL else None

@@ -9,7 +9,7 @@ import streamlit as st
 from transformer.analysis.output_change import differing, word_changes, words_of
 from transformer.edits import Edit, edit_kinds, parse
 from transformer.refusal import Refusal
-from viz.edit_words import factor_of, said, with_factor
+from viz.edit_words import edit_text, factor_of, with_factor
 from viz.labels import literal, signed
 from viz.run.request import Answer, answer
 from viz.screen import Screen, link, put
@@ -128,7 +128,7 @@ def list_edits(pane: Pane) -> None:
 def _one(i: int, spelled: str, pane: Pane) -> None:
     """An edit: what it says, and where it has a factor, how large that is."""
     each = parse(spelled)
-    title = literal(said(each, pane.recording))
+    title = literal(edit_text(each, pane.recording))
     with st.popover(title, key=f"edit {i}", help=literal(edit_kinds()[each.name].cited)):
         factor = factor_of(each)
         if factor is not None:

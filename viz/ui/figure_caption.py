@@ -7,7 +7,7 @@ from transformer.analysis.reading import Reading, lenses, read
 from transformer.decoding import decoding_methods
 from transformer.decoding.options import MAX_LEN
 from transformer.edits import parse
-from viz.edit_words import said as said_of
+from viz.edit_words import edit_text
 from viz.map_words import capitalised, counted, uncapitalised
 from viz.run.request import Request, about
 from viz.state.opened import title
@@ -99,7 +99,7 @@ def edited(pane: Pane) -> str:
     found = []
     for edit in map(parse, pane.answer.request.edits):
         of = f" (of “{edit.text}”)" if edit.text else ""
-        found.append(f"{said_of(edit, pane.recording)}{of}")
+        found.append(f"{edit_text(edit, pane.recording)}{of}")
     return "; ".join(found)
 
 

@@ -14,7 +14,7 @@ from viz.lessons.needs import lacking
 from viz.lessons.place import find_place
 from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task, even, log_loss, shares
-from viz.lessons.tried import Tried, answered, shown
+from viz.lessons.tried import Tried, answered, reveal
 
 TASKS = tasks()
 EACH = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -157,7 +157,7 @@ def test_one_nudge_then_the_truth(task: Task) -> None:
     assert corrected.is_over and corrected.is_right and not corrected.hint
     nothing = answered(Tried(), None, task, each)
     assert nothing.n == 0 and nothing.hint and not nothing.is_over
-    assert shown(nudged).is_over and not shown(nudged).is_right
+    assert reveal(nudged).is_over and not reveal(nudged).is_right
 
 
 def test_points_cost_what_the_formula_says() -> None:

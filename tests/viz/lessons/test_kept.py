@@ -7,7 +7,7 @@ import pytest
 from tests.viz.lessons.test_every_task import EACH, all_seen, right, wrong
 from viz.lessons.kept import MOST, kept, read_kept, regained
 from viz.lessons.task import Task
-from viz.lessons.tried import Tried, answered, shown
+from viz.lessons.tried import Tried, answered, reveal
 
 
 @EACH
@@ -17,8 +17,8 @@ def test_what_was_kept_comes_back(task: Task) -> None:
     nudged = answered(Tried(), first, task, seen)
     ends = (
         nudged,
-        shown(nudged),
-        shown(Tried()),
+        reveal(nudged),
+        reveal(Tried()),
         answered(nudged, first, task, seen),
         answered(nudged, last, task, seen),
         answered(Tried(), last, task, seen),

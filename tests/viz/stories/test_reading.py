@@ -72,8 +72,8 @@ def test_a_file_is_read_and_written() -> None:
 
 
 def test_a_told_scene_names_its_story_and_its_number() -> None:
-    assert STORY.told(2) == Screen(checkpoint="copy", story="two", scene=2)
-    assert STORY.told(99) == STORY.told(2) and STORY.told(0) == STORY.told(1)
+    assert STORY.screen_of(2) == Screen(checkpoint="copy", story="two", scene=2)
+    assert STORY.screen_of(99) == STORY.screen_of(2) and STORY.screen_of(0) == STORY.screen_of(1)
 
 
 @pytest.mark.parametrize("seed", range(200))

@@ -86,7 +86,7 @@ def test_its_screen_shows_the_heads_of_its_facts(story: Story, number: int) -> N
 
 @EACH
 def test_its_link_reads_back_and_names_its_scene(story: Story, number: int) -> None:
-    told = story.told(number)
+    told = story.screen_of(number)
     assert told == replace(story.scenes[number - 1].screen, story=story.name, scene=number)
     address = urlsplit(link(told))
     page = "" if told.page == FIRST_PAGE else told.page
@@ -116,7 +116,7 @@ def test_no_two_scenes_of_the_gallery_are_one() -> None:
 
 
 def test_whoever_changes_something_stays_in_the_scene() -> None:
-    told = next(iter(STORIES.values())).told(2)
+    told = next(iter(STORIES.values())).screen_of(2)
     for changes in ({"head": 1}, {"text": "It rains."}, {"page": "decode"}, {"checkpoint": "copy"}):
         changed = choose(told, **changes)
         assert (changed.story, changed.scene) == (told.story, 2)

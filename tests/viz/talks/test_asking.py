@@ -37,7 +37,7 @@ def row_of(scene: Scene, text: str) -> Seen:
 
 def sent(number: int, **more: Any) -> bytes:
     """All that goes to the browser of a scene on the stage."""
-    app = start(**spell(replace(TALK.told(number), role="stage", **more)))
+    app = start(**spell(replace(TALK.screen_of(number), role="stage", **more)))
     assert not app.error
     return b"".join(each.proto.SerializeToString() for each in app.main if each.proto)
 
@@ -68,7 +68,7 @@ def test_a_room_says_that_a_row_is_too_long_to_be_counted(
 ) -> None:
     number, scene = asking
     n, room = len(row_of(scene, scene.screen.text or "").words), ROOMS.open("here", new_key())
-    ROOMS.move(room, TALK.told(number))
+    ROOMS.move(room, TALK.screen_of(number))
     for most, is_said in ((n, False), (n - 1, True)):
         monkeypatch.setattr("viz.talks.tally.MOST_WORDS", most)
         why = f"too long to be counted: it has {n} words here, and answers are counted on {most} at"

@@ -45,7 +45,7 @@ def test_a_name_in_the_address_is_a_shipped_story_a_draft_or_a_path(tmp_path: Pa
     known, shipped = next(iter(shipped_stories().items()))
     assert story_of(known) is shipped and why_not(known) is None
     name = f"{PREFIX}{DRAFTS.begin(STORY, ME)}"
-    assert open_story(name).told(1) == Screen(checkpoint="copy", story=name)
+    assert open_story(name).screen_of(1) == Screen(checkpoint="copy", story=name)
     file = tmp_path / "mine.md"
     file.write_text(write_story(STORY), "utf-8")
     assert open_story(str(file)) == replace(STORY, name=str(file))

@@ -356,9 +356,9 @@ def test_a_question_that_was_revealed_stays_so_and_another_sentence_is_asked_ane
     assert room.guess_of(room.question) is None
     found.move(room, FIRST)
     assert room.guess_of(room.question) == (0, 100)
-    assert room.told(phone)["mine"] == [100, 0] and room.told(phone)["points"] == [100, 0]
+    assert room.news_for(phone)["mine"] == [100, 0] and room.news_for(phone)["points"] == [100, 0]
     found.move(room, replace(FIRST, text="Another."))
-    assert room.told(phone) == {"of": room.question, "revealed": False, "mine": None}
+    assert room.news_for(phone) == {"of": room.question, "revealed": False, "mine": None}
 
 
 def test_what_a_room_remembers_of_questions_is_bounded() -> None:

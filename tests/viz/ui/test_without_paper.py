@@ -26,7 +26,7 @@ def is_there(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_wall_shows_charts_as_a_page_does(is_there: bool) -> None:
-    screen = shipped_stories()["smoothing-and-rate"].told(3)
+    screen = shipped_stories()["smoothing-and-rate"].screen_of(3)
     app = start(**spell(replace(screen, role="stage")))
     assert not said(app)
     assert len(app.get("plotly_chart")) == (0 if is_there else 1)

@@ -79,8 +79,8 @@ class CellSteps:
         query, key = self.cell or strongest_weight(map.attention, layer, head)
         check_number("query", query, len(map.rows), kind)
         check_number("key", key, len(map.columns), kind)
-        found = inside(recording, kind, layer, head, query, key)
-        return replace(found, layer=map.attention.number(layer)), map
+        result = inside(recording, kind, layer, head, query, key)
+        return replace(result, layer=map.attention.number(layer)), map
 
 
 def pack_cell(
@@ -96,7 +96,7 @@ def pack_cell(
     Arrays: q, k, products, running f4 [d_key]; value, part, output f4 [d_value]; scores, weights
     f4 [K]; allowed u1 [K]; shown i4: the keys that stand by themselves in the softmax.
     """
-    shown = shown_keys(cell)
+    indices = shown_keys(cell)
     shift = _shift(cell)
     header = {
         "layer": cell.layer,
@@ -104,8 +104,8 @@ def pack_cell(
         "cell": [cell.query, cell.key],
         "query_token": pieces([query_token])[0],
         "sentence": asdict(words),
-        "labels": pieces(keys[i] for i in shown),
-        "rest": _rest(cell, shown),
+        "labels": pieces(keys[i] for i in indices),
+        "rest": _rest(cell, indices),
         "dot": cell.dot,
         "scale": cell.scale,
         "scale_name": _scale_name(cell),
@@ -128,7 +128,7 @@ def pack_cell(
         header,
         *map(_array, (*vectors, cell.scores, cell.weights)),
         cell.allowed.numpy().astype("|u1"),
-        np.array(shown, "<i4"),
+        np.array(indices, "<i4"),
     )
 
 
@@ -154,10 +154,10 @@ def shown_keys(cell: Cell) -> list[int]:
     return sorted({*competitors, cell.key})
 
 
-def _rest(cell: Cell, shown: list[int]) -> tuple[int, float]:
+def _rest(cell: Cell, keys: list[int]) -> tuple[int, float]:
     """How many allowed keys are not shown, and their weights together."""
     others = cell.allowed.clone()
-    others[shown] = False
+    others[keys] = False
     return int(others.sum()), float(cell.weights[others].double().sum())
 
 

@@ -66,8 +66,8 @@ class DecodePlayer:
         looks = f"{kind_name(kind)}, L{self._number(recording)}, {whose}"
         now = min(state.get("step", 0), len(steps) - 1)
         return (
-            f"Step {now + 1} of {len(steps)} writes {_written(steps[now])}. The least sure is step "
-            f"{least + 1}, {_written(steps[least])}. The map has the weights of {looks}, a row per "
+            f"Step {now + 1} of {len(steps)} writes {_choice(steps[now])}. The least sure is step "
+            f"{least + 1}, {_choice(steps[least])}. The map has the weights of {looks}, a row per "
             "step."
         )
 
@@ -95,7 +95,7 @@ def _looks_at_source(recording: Recording) -> bool:
     return cross is not None and cross.keys == recording.source
 
 
-def _written(step: Step) -> str:
+def _choice(step: Step) -> str:
     return f"“{bare_label(step.chosen.token)}” with {percent(step.chosen.prob)}"
 
 

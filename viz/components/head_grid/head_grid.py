@@ -18,7 +18,7 @@ from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name, kind_title
-from viz.map_words import capitalised, describe_heads, listed
+from viz.map_words import capitalised, describe_heads, list_of
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -42,7 +42,7 @@ class HeadGrid:
     component: ClassVar[Component] = HEAD_GRID
 
     def title(self, recording: Recording) -> str:
-        return f"{capitalised(listed([*map(kind_name, self.kinds)]))}, all heads"
+        return f"{capitalised(list_of([*map(kind_name, self.kinds)]))}, all heads"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         return pack_kinds(self._maps(recording))
@@ -83,29 +83,29 @@ class HeadGrid:
         return envelope(payload, theme, **look, **state, **changed)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        return " ".join(_said(map, **state) for map in self._maps(recording))
+        return " ".join(_sentence(map, **state) for map in self._maps(recording))
 
     def _maps(self, recording: Recording) -> list[AttentionMap]:
         return [known_map(recording, kind, self.reading) for kind in self.kinds]
 
 
-def _said(
+def _sentence(
     map: AttentionMap, *, show: str = "maps", sort: str = "layer", top: int = 0, **state: Any
 ) -> str:
     """Of one kind: which heads are shown, in which order, as what."""
-    known = metrics_of_map(map)
-    shown, sorted_by = known.get(show), known.get(sort)
-    said = describe_heads(map, range(map.n_layers))
-    if shown is not None:
-        unit = "in per cent" if shown.unit == "share" else shown.unit and f"in {shown.unit}"
-        what = ", ".join(filter(None, [f"“{shown.title}”", unit]))
-        said = f"{capitalised(kind_name(map.kind))}: the number of a head is the metric {what}."
-    by = sorted_by or shown
+    metrics = metrics_of_map(map)
+    metric, sorted_by = metrics.get(show), metrics.get(sort)
+    sentence = describe_heads(map, range(map.n_layers))
+    if metric is not None:
+        unit = "in per cent" if metric.unit == "share" else metric.unit and f"in {metric.unit}"
+        what = ", ".join(filter(None, [f"“{metric.title}”", unit]))
+        sentence = f"{capitalised(kind_name(map.kind))}: the number of a head is the metric {what}."
+    by = sorted_by or metric
     if by is not None and top:
-        said += f" Kept are the {top} heads with the largest “{by.title}”."
+        sentence += f" Kept are the {top} heads with the largest “{by.title}”."
     if sorted_by is not None:
-        said += f" The heads stand in the order of “{sorted_by.title}”, the largest first."
-    return said
+        sentence += f" The heads stand in the order of “{sorted_by.title}”, the largest first."
+    return sentence
 
 
 def pack_kinds(maps: Iterable[AttentionMap]) -> bytes:
@@ -167,11 +167,11 @@ def telling(values: NDArray[np.float32]) -> NDArray[np.uint8]:
     values: [M, L, H]. Those with the largest |z|: the distance from the mean over all heads, in
     standard deviations. What is undefined comes last, ties keep the order of the metrics.
     """
-    known = np.isfinite(values)
-    filled = np.where(known, values, 0).astype(np.float64)
-    n_known = np.maximum(1, known.sum((1, 2), keepdims=True))
-    apart = np.where(known, filled - filled.sum((1, 2), keepdims=True) / n_known, 0)
+    finite = np.isfinite(values)
+    filled = np.where(finite, values, 0).astype(np.float64)
+    n_known = np.maximum(1, finite.sum((1, 2), keepdims=True))
+    apart = np.where(finite, filled - filled.sum((1, 2), keepdims=True) / n_known, 0)
     deviation = np.sqrt((apart**2).sum((1, 2), keepdims=True) / n_known)
     z = np.abs(apart) / np.where(deviation > 0, deviation, 1)
-    order = np.argsort(np.where(known, -z, 1), axis=0, kind="stable")[:N_TELLING]
+    order = np.argsort(np.where(finite, -z, 1), axis=0, kind="stable")[:N_TELLING]
     return np.ascontiguousarray(np.moveaxis(order, 0, -1).astype(np.uint8))

@@ -86,9 +86,9 @@ class HeadMap:
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         kind, layer, head = astuple(self.selection)
-        said = describe_map(known_map(recording, kind, self.reading, layer, head), layer, head)
-        said += " The line joins the largest of each query." * bool(state.get("path"))
-        return said + " The scale ends at the head's own largest." * bool(state.get("own_scale"))
+        text = describe_map(known_map(recording, kind, self.reading, layer, head), layer, head)
+        text += " The line joins the largest of each query." * bool(state.get("path"))
+        return text + " The scale ends at the head's own largest." * bool(state.get("own_scale"))
 
 
 def pack_head_map(

@@ -19,7 +19,7 @@ from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, kind_name, kind_title
-from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, listed, row_title
+from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, list_of, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -99,16 +99,16 @@ class HeadView:
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         """Of the heads that are shown, how many of their lines, and which of them stand out."""
         map = known_map(recording, self.kind, self.reading, self.layer)
-        shown, lines = state.get("heads"), state.get("lines", 0)
-        if shown is None and "head" in state:
-            shown = (state["head"],)
-        said = describe_heads(map, [self.layer], shown)
+        heads, lines = state.get("heads"), state.get("lines", 0)
+        if heads is None and "head" in state:
+            heads = (state["head"],)
+        text = describe_heads(map, [self.layer], heads)
         if 0 < lines < len(map.columns):
-            said = f"{said.rstrip('.')}. The {lines} largest of each query are drawn."
+            text = f"{text.rstrip('.')}. The {lines} largest of each query are drawn."
         pinned = [f"“{bare_label(token)}”" for token in _pinned(map, state.get("pins", ()))]
         if pinned:
-            said = f"{said.rstrip('.')}. The lines of {listed(pinned)} stand out."
-        return said
+            text = f"{text.rstrip('.')}. The lines of {list_of(pinned)} stand out."
+        return text
 
 
 def _pinned(map: AttentionMap, pins: Sequence[str]) -> Iterator[Token]:
@@ -192,6 +192,10 @@ def _strongest(values: Tensor, allowed: Tensor, n: int) -> tuple[NDArray[Any], .
     """Of each row of a head [R, C] n columns, their values, and the sum of the sizes left out."""
     sizes = values.abs().masked_fill_(~allowed, -1.0)  # so that masked cells come last
     columns = sizes.topk(min(n, values.size(-1))).indices
-    kept = values.gather(-1, columns).masked_fill_(~allowed.gather(-1, columns), torch.nan)
+    strongest = values.gather(-1, columns).masked_fill_(~allowed.gather(-1, columns), torch.nan)
     rest = sizes.clamp_min_(0).scatter_(-1, columns, 0.0).sum(-1)
-    return columns.numpy().astype("<u2"), kept.numpy().astype("<f4"), rest.numpy().astype("<f4")
+    return (
+        columns.numpy().astype("<u2"),
+        strongest.numpy().astype("<f4"),
+        rest.numpy().astype("<f4"),
+    )

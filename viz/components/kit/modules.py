@@ -69,7 +69,7 @@ def _collect(path: Path, modules: dict[Path, _Module], above: tuple[Path, ...]) 
         for name in names:
             if name not in modules[other].exports:
                 raise ModuleError(
-                    f"{_said(path)} imports {name}, but {_said(other)} does not export it."
+                    f"{_name(path)} imports {name}, but {_name(other)} does not export it."
                 )
     modules[path] = module
 
@@ -78,33 +78,33 @@ def _module(path: Path) -> _Module:
     text = _read(path)
     imports: dict[Path, list[str]] = {}
     names = [name for _, name in _DEFINED.findall(text)]
-    for written, file in _IMPORT.findall(text):
+    for names_text, file in _IMPORT.findall(text):
         other = (path.parent / file).resolve()
         if not other.is_file():
-            raise ModuleError(f"{_said(path)} imports {file}, but there is no such file.")
-        imported = [name.strip() for name in written.split(",") if name.strip()]
+            raise ModuleError(f"{_name(path)} imports {file}, but there is no such file.")
+        imported = [name.strip() for name in names_text.split(",") if name.strip()]
         imports.setdefault(other, []).extend(imported)
         names += imported
     for name in names:
         if names.count(name) > 1:
-            raise ModuleError(f"{_said(path)} has {name} twice: defined or imported.")
+            raise ModuleError(f"{_name(path)} has {name} twice: defined or imported.")
     body = _IMPORT.sub("", text).replace("\nexport default ", "\nconst $default = ", 1)
     body = _EXPORT.sub("", body)
-    if found := _OTHER.search(body):
+    if match := _OTHER.search(body):
         raise ModuleError(
-            f'{_said(path)} says “{found[0]}”: write import {{ … }} from "…"; on its own line, '
+            f'{_name(path)} says “{match[0]}”: write import {{ … }} from "…"; on its own line, '
             "or export before a function, const or class."
         )
     return _Module(path, imports, [name for export, name in _DEFINED.findall(text) if export], body)
 
 
 def _function(module: _Module, numbers: dict[Path, str]) -> str:
-    given = ", ".join(f"{{ {', '.join(names)} }}" for names in module.imports.values())
+    arguments = ", ".join(f"{{ {', '.join(names)} }}" for names in module.imports.values())
     values = ", ".join(numbers[other] for other in module.imports)
     returned = ["$default"] if "\nconst $default = " in module.body else []
     return (
-        f"// {_said(module.path)}\n"
-        f"const {numbers[module.path]} = (({given}) => {{\n{_FOR_READERS.sub('', module.body)}"
+        f"// {_name(module.path)}\n"
+        f"const {numbers[module.path]} = (({arguments}) => {{\n{_FOR_READERS.sub('', module.body)}"
         f"return {{ {', '.join(returned + module.exports)} }};\n}})({values});"
     )
 
@@ -113,5 +113,5 @@ def _read(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def _said(path: Path) -> str:
+def _name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"

@@ -78,10 +78,10 @@ def check_number(what: str, number: int, n: int, kind: str) -> None:
         raise ValueError(f"There is no {what} {number!r}: {kind} has {there}.")
 
 
-def check_name(what: str, name: str, known: Sequence[str]) -> None:
+def check_name(what: str, name: str, names: Sequence[str]) -> None:
     """Raises ValueError where a name is not known."""
-    if name not in known:
-        raise ValueError(f"There is no {what} {name!r} here: there is {', '.join(known)}.")
+    if name not in names:
+        raise ValueError(f"There is no {what} {name!r} here: there is {', '.join(names)}.")
 
 
 def strongest(values: Tensor, allowed: Tensor) -> dict[str, Any] | None:

@@ -29,9 +29,9 @@ class Truth:
     says: str
 
 
-def question_payload(asked: str, words: Sequence[str], truth: Truth | None) -> bytes:
+def question_payload(text: str, words: Sequence[str], truth: Truth | None) -> bytes:
     """truth: None while nobody has answered."""
-    return pack({"asked": asked, "words": list(words), "truth": truth and asdict(truth)})
+    return pack({"asked": text, "words": list(words), "truth": truth and asdict(truth)})
 
 
 def question_data(

@@ -16,9 +16,9 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def scene_fit(scenes: Sequence[str], told: str, *, theme: Theme, key: str = "scene fit") -> None:
-    """Offer the check. scenes: the link of each, on a stage. told: the story; what was found of
+def scene_fit(scenes: Sequence[str], text: str, *, theme: Theme, key: str = "scene fit") -> None:
+    """Offer the check. scenes: the link of each, on a stage. text: the story; what was found of
     another is forgotten.
     """
-    header = {"scenes": list(scenes), "told": digest(told.encode()), "palette": palette(theme)}
+    header = {"scenes": list(scenes), "told": digest(text.encode()), "palette": palette(theme)}
     show(_COMPONENT, pack(header, np.zeros(0, np.uint8)), key)

@@ -65,11 +65,11 @@ class SnapshotPlayer:
     def says(self, course: Course, place: int = -1) -> str:
         """Of the snapshot at this place; the last, where none is said."""
         kind, layer, head = astuple(self.selection)
-        said = describe_map(read(course.recordings[place], kind), layer, head)
+        text = describe_map(read(course.recordings[place], kind), layer, head)
         n, number = len(course.steps), place % len(course.steps) + 1
         metric = metrics_of(course.attentions(kind)[-1])[self.metric]
         return (
-            f"Step {course.steps[place]:,}, snapshot {number} of {n}: {said} The curves show "
+            f"Step {course.steps[place]:,}, snapshot {number} of {n}: {text} The curves show "
             f"“{metric.title}” of this head and of the others, and the loss."
         )
 

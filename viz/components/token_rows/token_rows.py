@@ -54,8 +54,8 @@ class TokenRows:
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)
-        said = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
-        return "; ".join(said) + "."
+        parts = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
+        return "; ".join(parts) + "."
 
 
 def _pieces(tokens: Sequence[Token]) -> list[tuple[str, int, int]]:

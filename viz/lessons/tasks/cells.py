@@ -18,7 +18,7 @@ def truth(seen: Seen) -> int:
     return int(seen.attention.weights(seen.place.layer, seen.place.head).numel())
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     return f"Each of the {len(seen.attention.queries)} queries has a weight for every key."
 
 

@@ -18,7 +18,7 @@ def truth(seen: Seen) -> int:
     return int((~allowed).sum())
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     allowed = seen.attention.allowed(seen.place.layer, seen.place.head)
     first, last = int((~allowed[0]).sum()), int((~allowed[-1]).sum())
     return f"In the first row {first} are closed, in the last row {last}: add up all rows."

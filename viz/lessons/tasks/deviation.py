@@ -34,7 +34,7 @@ def truth(seen: Seen) -> float:
     return float((_products(seen) * scale).std(correction=0))
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     scale = seen.attention.calls[seen.place.layer].scale
     return f"Every score is {scale:.4f} times its product, so their deviation is, too."
 

@@ -39,7 +39,7 @@ def truth(seen: Seen) -> float:
     return seen.cell(_key(seen)).dot
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     cell = seen.cell(_key(seen))
     i = int(cell.products.abs().argmax())
     return (

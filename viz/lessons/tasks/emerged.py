@@ -14,8 +14,8 @@ from viz.lessons.task import Given, Task, result_of
 def run(seen: Seen, known: Course | None) -> Iterator[Course]:
     """The sentence through all snapshots."""
     snapshots = list_snapshots(seen.checkpoint.path)
-    told = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn, known)
-    return watching(*told)
+    message = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn, known)
+    return watching(*message)
 
 
 def course(seen: Seen) -> Course:
@@ -49,23 +49,22 @@ def _measured(seen: Seen) -> tuple[str, Tensor, float]:
 
 def truth(seen: Seen) -> int:
     _, values, least = _measured(seen)
-    found = int(roles(values, least))
-    return len(_steps(seen)) if found < 0 else _steps(seen).index(course(seen).steps[found])
+    result = int(roles(values, least))
+    return len(_steps(seen)) if result < 0 else _steps(seen).index(course(seen).steps[result])
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     title, values, _ = _measured(seen)
     return f"{title}: {values[0]:.2f} before the training, {values[-1]:.2f} at its end."
 
 
 def explain(seen: Seen) -> str:
     title, values, _ = _measured(seen)
-    said, found = options(seen)[truth(seen)], truth(seen)
-    if found == len(_steps(seen)):
-        return f"{title} began at {values[0]:.2f} and ended at {values[-1]:.2f}: {said}."
-    return (
-        f"From {said} on, {title.lower()} stays nearer to {values[-1]:.2f} than to {values[0]:.2f}."
-    )
+    option, place = options(seen)[truth(seen)], truth(seen)
+    if place == len(_steps(seen)):
+        return f"{title} began at {values[0]:.2f} and ended at {values[-1]:.2f}: {option}."
+    began, ended = f"{values[0]:.2f}", f"{values[-1]:.2f}"
+    return f"From {option} on, {title.lower()} stays nearer to {ended} than to {began}."
 
 
 def opens(seen: Seen) -> dict[str, object]:

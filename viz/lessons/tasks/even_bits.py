@@ -19,7 +19,7 @@ def truth(seen: Seen) -> float:
     return math.log2(len(seen.words))
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     low = int(truth(seen))
     return f"log₂ {2**low} is {low}: each doubling is one bit more."
 

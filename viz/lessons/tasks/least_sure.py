@@ -17,10 +17,10 @@ def truth(seen: Seen) -> int:
     return int(sureness(seen.recording).argmin())
 
 
-def hint(seen: Seen, given: Given) -> str:
-    assert isinstance(given, int)
-    got = percent_of(sureness(seen.recording)[given])
-    return f"It gave ‘{options(seen)[given]}’ {got}. Where could it have chosen another word?"
+def hint(seen: Seen, answer: Given) -> str:
+    assert isinstance(answer, int)
+    got = percent_of(sureness(seen.recording)[answer])
+    return f"It gave ‘{options(seen)[answer]}’ {got}. Where could it have chosen another word?"
 
 
 def explain(seen: Seen) -> str:

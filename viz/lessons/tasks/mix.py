@@ -47,7 +47,7 @@ def truth(seen: Seen) -> float:
     return float(weights @ values)
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     weights, values, _ = _parts(seen)
     i = int((weights * values).abs().argmax())
     part = plain_number(float(weights[i] * values[i]))

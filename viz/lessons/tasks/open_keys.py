@@ -21,7 +21,7 @@ def truth(seen: Seen) -> int:
     return len(seen.open_keys)
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     return f"It may look at ‘{seen.words[0]}’, at ‘{seen.words[-1]}’ and at all between both."
 
 

@@ -28,7 +28,7 @@ def truth(seen: Seen) -> float:
     return recurrent / own
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     n, d = sizes_of(seen.recording, seen.place)
     return f"Self-attention takes {n**2 * d:,} operations: divide n · d² by that."
 

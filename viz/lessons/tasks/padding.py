@@ -24,7 +24,7 @@ def truth(seen: Seen) -> int:
     return int(is_padding.expand(n, n).sum())
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     n = len(seen.attention.keys) + seen.arguments[0]
     return f"Padded, the map has {n} rows and {n} columns: whole columns are closed."
 

@@ -23,7 +23,7 @@ def truth(seen: Seen) -> int:
     return dilated_path(n, Sizes(d, _kernel(seen)))
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     kernel = _kernel(seen)
     return f"Two layers see {kernel**2} tokens, three {kernel**3}."
 

@@ -16,7 +16,7 @@ def truth(seen: Seen) -> float:
     return 100 * inverse_square_root(step, 512, warmup) / peak
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     warmup, step = seen.arguments
     if step <= warmup:
         return f"Up to step {warmup:,} it grows evenly from 0: which part of that is {step:,}?"

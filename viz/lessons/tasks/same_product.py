@@ -12,8 +12,8 @@ Pair = tuple[int, int]
 def ask(seen: Seen) -> str:
     (a, b), table = _first(seen), _table(seen)
     product = float(table[a] @ table[b])
-    said = f"The encodings of positions {a} and {b} have the product {product:.2f}."
-    return f"{said} Which other two have the same?"
+    text = f"The encodings of positions {a} and {b} have the product {product:.2f}."
+    return f"{text} Which other two have the same?"
 
 
 def _table(seen: Seen) -> Tensor:
@@ -47,9 +47,9 @@ def truth(seen: Seen) -> int:
     return misses.index(min(misses))
 
 
-def hint(seen: Seen, given: Given) -> str:
-    assert isinstance(given, int)
-    c, d = _pairs(seen)[given]
+def hint(seen: Seen, answer: Given) -> str:
+    assert isinstance(answer, int)
+    c, d = _pairs(seen)[answer]
     table = _table(seen)
     return f"These two have {float(table[c] @ table[d]):.2f}. Count how far apart they are."
 

@@ -39,7 +39,7 @@ def truth(seen: Seen) -> float:
     return seen.cell(_key(seen)).score
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     cell = seen.cell(_key(seen))
     return f"The scale is {cell.scale:.4f}: multiply the product, {plain_number(cell.dot)}, by it."
 

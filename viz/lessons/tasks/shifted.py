@@ -47,7 +47,7 @@ def truth(seen: Seen) -> int:
     return sum(float(moved(seen).mean()) >= bound for bound in BOUNDS)
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     got = percent_of(moved(seen)[seen.place.query])
     return f"In the row ‘{seen.row_word}’ it is {got}; the mean of all rows is asked."
 

@@ -22,7 +22,7 @@ def truth(seen: Seen) -> float:
     return weight * (1 - weight)
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     rest = 1 - float(seen.weights[seen.strongest])
     return f"1 − a is {rest:.4f}: multiply both."
 

@@ -35,17 +35,17 @@ def truth(seen: Seen) -> float:
     return float(cross_entropy(target, -losses))
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     part = EPSILON * float(_losses(seen).mean())
     return f"All tokens together add {part:.3f}, the word adds {1 - EPSILON} times its own number."
 
 
 def explain(seen: Seen) -> str:
     plain = float(_losses(seen)[seen.recording.target[second_least_sure(seen.recording)].id])
-    said = f"{truth(seen):.2f} nats instead of {plain:.2f}: "
+    text = f"{truth(seen):.2f} nats instead of {plain:.2f}: "
     if truth(seen) < plain:
-        return f"{said}where a model is as unsure as this one, it costs less."
-    return f"{said}to be too sure costs something now."
+        return f"{text}where a model is as unsure as this one, it costs less."
+    return f"{text}to be too sure costs something now."
 
 
 def opens(seen: Seen) -> dict[str, object]:

@@ -35,9 +35,9 @@ def truth(seen: Seen) -> tuple[float, ...]:
     return _summed(seen.weights.tolist(), seen)
 
 
-def hint(seen: Seen, given: Given) -> str:
-    assert isinstance(given, tuple)
-    most = max(range(len(given)), key=given.__getitem__)
+def hint(seen: Seen, answer: Given) -> str:
+    assert isinstance(answer, tuple)
+    most = max(range(len(answer)), key=answer.__getitem__)
     got = percent_of(truth(seen)[most])
     word = options(seen)[most]
     return f"‘{word}’, on which you put most, gets {got}. Spread your points once more."

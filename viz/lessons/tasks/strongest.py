@@ -12,11 +12,13 @@ def truth(seen: Seen) -> int:
     return seen.strongest
 
 
-def hint(seen: Seen, given: Given) -> str:
-    assert isinstance(given, int)
-    side = "before" if seen.strongest < given else "after"
-    got = percent_of(seen.weights[given])
-    return f"‘{seen.words[given]}’ gets {got} of the row. The word that gets most stands {side} it."
+def hint(seen: Seen, answer: Given) -> str:
+    assert isinstance(answer, int)
+    side = "before" if seen.strongest < answer else "after"
+    got = percent_of(seen.weights[answer])
+    return (
+        f"‘{seen.words[answer]}’ gets {got} of the row. The word that gets most stands {side} it."
+    )
 
 
 def explain(seen: Seen) -> str:

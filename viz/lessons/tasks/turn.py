@@ -43,12 +43,12 @@ def _wave(seen: Seen) -> float:
 
 def truth(seen: Seen) -> float:
     table = _table(seen)
-    found = shift(table, seen.arguments[0] % len(table))
-    assert found is not None
-    return math.degrees(float(found.angles[_pair(seen)].abs()))
+    result = shift(table, seen.arguments[0] % len(table))
+    assert result is not None
+    return math.degrees(float(result.angles[_pair(seen)].abs()))
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     once = 360 / _wave(seen)
     return f"360° take {_wave(seen):.2f} positions: one position turns it by {once:.1f}°."
 

@@ -26,7 +26,7 @@ def truth(seen: Seen) -> int:
     return 1 if abs(change) < SAME else 2 * (change > 0)
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     root = 1 / seen.cell().scale
     return f"Every difference between two scores would be {root:.1f} times as large."
 

@@ -40,7 +40,7 @@ def truth(seen: Seen) -> float:
     return 100 * float(seen.weights[seen.strongest])
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, answer: Given) -> str:
     total = math.fsum(_powers(seen)[0])
     return f"All of the row adds up to {total:.3f}: which part of that is the word's?"
 

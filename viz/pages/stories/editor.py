@@ -62,7 +62,7 @@ def edit_story(story: Story) -> None:
         return
     numbers = range(1, len(story.scenes) + 1)
     scene_fit(
-        [link(replace(story.told(number), role="stage")) for number in numbers],
+        [link(replace(story.screen_of(number), role="stage")) for number in numbers],
         told,
         theme=current_theme(),
     )

@@ -20,9 +20,9 @@ def anchor(screen: Screen, words: str) -> str:
 
 def draw_links(story: Story) -> None:
     """What tells it on a wall, and from its first scene."""
-    stage = replace(story.told(1), role="stage")
+    stage = replace(story.screen_of(1), role="stage")
     st.html(anchor(stage, "Give it as a talk"), width="content")
-    st.html(anchor(story.told(1), "Read it"), width="content")
+    st.html(anchor(story.screen_of(1), "Read it"), width="content")
 
 
 def save_page(story: Story) -> None:

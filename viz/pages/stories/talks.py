@@ -38,7 +38,7 @@ def _contents(story: Story) -> str:
     """All headings, each a link that reads it."""
     style = _STYLE.replace("DIM", current_theme().dim)
     links = (
-        anchor(story.told(number), html.escape(scene.heading))
+        anchor(story.screen_of(number), html.escape(scene.heading))
         for number, scene in enumerate(story.scenes, 1)
     )
     items = "".join(f"<li>{link}</li>" for link in links)
