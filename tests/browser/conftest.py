@@ -10,9 +10,14 @@ from transformer import Recording, decode, load_checkpoint, record
 
 expect.set_options(timeout=20_000)  # what is expected comes, however busy the machine is
 
-CHEAPER = ("--process-per-site", "--js-flags=--no-opt --invocation-count-for-maglev=2000")
+CHEAPER = (
+    "--process-per-site",
+    "--js-flags=--no-opt --invocation-count-for-maglev=2000",
+    # Playwright's own, which this takes the place of, and what keeps fonts and scripts of a page.
+    "--enable-features=CDPScreenshotNewSurface,MemoryCacheStrongReference",
+)
 """All pages share a process, and what is optimised in a page would not pay within its test: a page
-costs 1.1 s of the processor instead of 1.8. Only loops that run for long, as axe-core's, do."""
+costs 1.0 s of the processor instead of 1.8. Only loops that run for long, as axe-core's, do."""
 HARMLESS = "404 (Not Found)"
 """Streamlit looks for its own files below a sub-page's address first."""
 FORGET = "try { localStorage.clear() } catch {}"
