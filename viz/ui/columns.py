@@ -91,10 +91,10 @@ def explain(words: str, *others: str) -> None:
 
 
 def fitting(content: Table | Tables) -> Table | Tables:
-    """On a wall as many rows of a table as it has room for, and a sentence that says how many."""
+    """On a wall as many rows of a table as it has room for, and below it how many these are."""
     if not (isinstance(content, Table) and content.kind == "rows" and on_wall()):
         return content
     if len(content.rows) <= MOST_ROWS:
         return content
-    st.caption(f"The first {MOST_ROWS} of {len(content.rows)} rows.")
-    return replace(content, rows=content.rows[:MOST_ROWS])
+    few = f"The first {MOST_ROWS} of {len(content.rows)} rows."
+    return replace(content, rows=content.rows[:MOST_ROWS], foot=f"{few} {content.foot}".rstrip())
