@@ -54,7 +54,7 @@ KNOWN = {
     "_list(story, at)": "as above",
     "_whole_screen(why)": "escaped",
     "_STYLE.replace('ACCENT', theme.accent).replace('DIM', theme.dim)": "a style sheet",
-    "f'{literal(said)} [Stories]({at}) has all.'": "an address",
+    "f'{literal(title_added)} [Stories]({at}) has all.'": "an address",
     "f'Heading of scene {i + 1}'": "a number",
     "f'{title} of scene {i + 1}'": "texts of our own and a number",
     "_CSS + _readable(theme) + _ring(theme) + _named(page, pages)": "a style sheet",

@@ -84,10 +84,10 @@ def _checked(
 def _longest_target(checkpoint: Checkpoint) -> int:
     """Tokens of a target; what decoding starts with takes its place too, the first token aside."""
     config = checkpoint.config
-    said = getattr(config, "max_target_len", None)
-    if said is None:
+    limit = getattr(config, "max_target_len", None)
+    if limit is None:
         return config.max_len
-    return max(1, int(said) - max(0, len(getattr(config, "start_ids", ())) - 1))
+    return max(1, int(limit) - max(0, len(getattr(config, "start_ids", ())) - 1))
 
 
 def _piece(checkpoint: Checkpoint, id: int) -> str:

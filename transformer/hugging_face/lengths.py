@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 _OF_POSITIONS = re.compile(r"(^|\.)(\w*pos\w*|wpe)$")
-_SAID = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "seq_length")
+_LIMITS = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "seq_length")
 """What configurations call it, where a model keeps no table."""
 
 
@@ -16,18 +16,18 @@ def longest(model: Any) -> dict[str, int]:
     model: of the library, with values or without.
     """
     two = bool(model.config.is_encoder_decoder)
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for side, part in (("source", "encoder"), ("target", "decoder")) if two else (("source", ""),):
         rows = [
             _rows(module)
             for name, module in model.named_modules()
             if _is_table(name, module) and (part in name or not part)
         ]
-        said = _said(model.config, part)
-        most = min(rows, default=said)
+        stated = _stated(model.config, part)
+        most = min(rows, default=stated)
         if most is not None:
-            found[side] = most - (side == "target") * _ahead(model.config)
-    return {side: most for side, most in found.items() if most > 0}
+            result[side] = most - (side == "target") * _ahead(model.config)
+    return {side: most for side, most in result.items() if most > 0}
 
 
 def _is_table(name: str, module: nn.Module) -> bool:
@@ -46,10 +46,10 @@ def _rows(module: Any) -> int:
     return int(module.weight.size(0)) - (0 if padding is None else padding + 1)
 
 
-def _said(config: Any, part: str) -> int | None:
+def _stated(config: Any, part: str) -> int | None:
     inner = getattr(config, part, None) if part else None
     for each in (inner, config, config.get_text_config()):
-        for name in (f"max_{part}_position_embeddings", *_SAID):
+        for name in (f"max_{part}_position_embeddings", *_LIMITS):
             value = getattr(each, name, None)
             if isinstance(value, int) and value > 0:  # XLNet says -1: any
                 return value

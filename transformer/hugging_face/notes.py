@@ -89,10 +89,10 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
 def _is_unknown(name: str, value: Any, config: Any) -> bool:
     if name in WITHOUT_EFFECT or not value or HARMLESS.get(name, object()) == value:
         return False
-    return name not in _known(config) and name not in _of_writing()
+    return name not in _meanings(config) and name not in _of_writing()
 
 
-def _known(config: Any) -> frozenset[str]:
+def _meanings(config: Any) -> frozenset[str]:
     """The names that a class of configurations has a meaning for."""
     try:
         usual = type(config)()

@@ -87,18 +87,18 @@ def watching(
     final: Recording,
     snapshots: Sequence[Snapshot],
     turn: Callable[[], AbstractContextManager[object]] = nullcontext,
-    known: Course | None = None,
+    course: Course | None = None,
 ) -> Iterator[Course]:
     """The course of one snapshot more each time; of none at first.
 
     final: what `record(checkpoint, source, ...)` gave: its tokens and its heads are what all others
-    must have. turn: around each run, of one snapshot. known: as far as it was run before. One model
+    must have. turn: around each run, of one snapshot. course: as far as it went before. One model
     is in memory at a time. A snapshot that is damaged, or another model, leaves a sentence in
     `problems`, and the others are shown. Raises DeviceError.
     """
     run = thinned(snapshots, max(2, min(MOST, BUDGET // max(1, _size(_slim(final))))))
     n_left_out = len(snapshots) - len(run)
-    course = known or Course((), (), n_left_out=n_left_out, n_asked=len(run))
+    course = course or Course((), (), n_left_out=n_left_out, n_asked=len(run))
     yield course
     for snapshot in run[course.n_done :]:
         course = _longer(course, snapshot, _recorded(snapshot, checkpoint, source, final, turn))

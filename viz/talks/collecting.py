@@ -93,19 +93,19 @@ def add_button(key: str, title: str | None = None) -> None:
         on_click=guarded(partial(_add, title)),
     )
     own = session().of(Draft)
-    if said := own.added:
+    if title_added := own.added:
         own.added = ""
         at = link(Screen("stories", draft=session().screen.draft))
-        st.toast(f"{literal(said)} [Stories]({at}) has all.")
+        st.toast(f"{literal(title_added)} [Stories]({at}) has all.")
 
 
 def _scene(title: str | None) -> Scene | None:
-    screen, shown, names = bare(session().screen), session().shown, checkpoint_names()
+    screen, answer, names = bare(session().screen), session().shown, checkpoint_names()
     if title is not None and names:
         return Scene(title, "", replace(screen, checkpoint=screen.checkpoint or names[0]))
-    if shown is None:
+    if answer is None:
         return None
-    request = shown.request
+    request = answer.request
     screen = replace(screen, checkpoint=request.checkpoint, text=request.text)
     return Scene(one_line(request.text)[:120] or "A scene", "", screen)
 

@@ -22,11 +22,11 @@ class Dropped:
     """The link to which the browser is to go: a story was dropped; empty: to none."""
 
 
-def take_story(said: object) -> None:
+def take_story(value: object) -> None:
     """Keep what the browser has read: {"name": of the file, "text": of it}."""
-    if not isinstance(said, dict):
+    if not isinstance(value, dict):
         return
-    name, text = clean(str(said.get("name", "")), 80), str(said.get("text", ""))
+    name, text = clean(str(value.get("name", "")), 80), str(value.get("text", ""))
     own = session().of(Dropped)
     try:
         begin(of_content(name, text.encode("utf-8", "replace")))

@@ -59,17 +59,17 @@ def show(
     header, (payload,) = unpack(data)
     more = {"key": key, "heard": heard(key), "caption": caption}
     whole = pack({**header, **more, **_version(key, data)}, payload)
-    mounted(key=key, data=whole, on_news_change=guarded(lambda: on_news(told(key))))
+    mounted(key=key, data=whole, on_news_change=guarded(lambda: on_news(news_of(key))))
 
 
-def told(key: str) -> News:
+def news_of(key: str) -> News:
     """What the component of this key has just told; for its callback.
 
     A message repeats what was told while the server was busy: what is known already is left out.
     Nothing, where a component tells of something when its page is already left.
     """
-    before, said = heard(key), st.session_state.get(key)
-    news = [each for each in (said and said.news) or [] if each["n"] > before]
+    before, state = heard(key), st.session_state.get(key)
+    news = [each for each in (state and state.news) or [] if each["n"] > before]
     last = max((int(each["n"]) for each in news), default=before)
     st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {key: last}
     return {each["name"]: each["value"] for each in news}

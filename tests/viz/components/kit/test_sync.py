@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 def script() -> None:
     import streamlit as st
 
-    from viz.components.kit.sync import heard, told
+    from viz.components.kit.sync import heard, news_of
 
     class Component:
         """What Streamlit keeps of one: what it has just told."""
@@ -19,7 +19,7 @@ def script() -> None:
     for key in ("grid", "map"):
         if st.session_state.get("from") == key:
             st.session_state[key] = Component
-            st.text(str(told(key)))
+            st.text(str(news_of(key)))
     st.text(f"{heard('grid')} {heard('map')}")
 
 
@@ -61,9 +61,9 @@ def test_who_tells_when_the_page_is_left_is_not_heard() -> None:
     def script() -> None:
         import streamlit as st
 
-        from viz.components.kit.sync import told
+        from viz.components.kit.sync import news_of
 
-        st.text(str(told("gone")))
+        st.text(str(news_of("gone")))
 
     app = AppTest.from_function(script).run()
     assert not app.exception
