@@ -1,7 +1,6 @@
 """One tensor: numbers, histogram, singular values and a picture."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +25,7 @@ from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
-from viz.ui.columns import columns, is_here
+from viz.ui.columns import below, columns
 from viz.ui.controls import choose_one
 from viz.ui.saving import for_a_paper
 from viz.ui.showing import show, show_with_files
@@ -53,13 +52,22 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         name = choose_one("Tensor", "tensor", titles, own.tensor, usual, as_list=True, width=480)
     values, numbers = tensor_of(key, name), statistics_of(key, name)
     part = _part_of(own, as_matrix(values))
-    exhibits = _exhibits(own, name, part, values, numbers)
-    picture = exhibits.pop("tensor")
-    if is_here(exhibits["histogram"]):  # on a wall there is room for one of both
-        _in_numbers(pane, name, values, numbers, exhibits)
-    if is_here(picture):
+    picture, others = _exhibit(name, part), _statistics(name, values, numbers)
+
+    def in_numbers(pane: Pane) -> None:
+        _in_numbers(pane, name, values, numbers, others)
+
+    def as_picture(pane: Pane) -> None:
         _picture(pane, name, as_matrix(values), picture)
         st.caption(literal(part.says))
+
+    is_part = own.tensor_rows is not None or own.tensor_columns is not None
+    if is_part:  # on a wall there is room for one of both
+        below(in_numbers, pane)
+        as_picture(pane)
+    else:
+        in_numbers(pane)
+        below(as_picture, pane)
     st.caption(EXPLAIN, help=help_of("effective_rank"))
 
 
@@ -112,8 +120,8 @@ def tensor_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
         return {}
     name = own.tensor if own.tensor in names else _first(found, names)
     values = tensor_of(key, name)
-    part = _part_of(own, as_matrix(values))
-    return _exhibits(own, name, part, values, statistics_of(key, name))
+    picture = _exhibit(name, _part_of(own, as_matrix(values)))
+    return {"tensor": picture} | _statistics(name, values, statistics_of(key, name))
 
 
 def _part_of(own: InspectFields, matrix: Tensor) -> tensor_picture.Picture:
@@ -123,20 +131,6 @@ def _part_of(own: InspectFields, matrix: Tensor) -> tensor_picture.Picture:
     rows, columns = ((first, last + 1) for first, last in ends)
     pooling: Any = own.pooling
     return tensor_picture.picture(matrix, rows, columns, pooling)
-
-
-def _exhibits(
-    own: InspectFields,
-    name: str,
-    part: tensor_picture.Picture,
-    values: Tensor,
-    numbers: Statistics,
-) -> dict[str, Exhibit]:
-    """The picture is the main one where a part is looked at, else what is beside the numbers."""
-    is_part = own.tensor_rows is not None or own.tensor_columns is not None
-    statistics = _statistics(name, values, numbers)
-    others = {each: replace(it, is_main=not is_part) for each, it in statistics.items()}
-    return {"tensor": replace(_exhibit(name, part), is_main=is_part)} | others
 
 
 def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Exhibit]:
