@@ -25,9 +25,7 @@ TICK = 0.7
 AT_ONCE = 10
 """Texts that a study reads for one run of a visitor: its steps give way to everybody's."""
 PATIENCE, LONG = 0.4, 1.5
-"""Seconds in which most studies are done that are short, and after which a page that waits says
-so: it moves what stands below.
-"""
+"""Seconds in which most studies are done that are short, and for which a page stays as it was."""
 LOOK = 0.1
 """Seconds between two looks at what a page waits for."""
 
@@ -76,44 +74,37 @@ def wait_no_longer(sort: Hashable) -> None:
         now.stop()
 
 
-def is_stopped(study: Study[Any], sort: Hashable = None) -> bool:
-    """Whether somebody stopped waiting for it."""
+def is_begun(study: Study[Any], sort: Hashable = None) -> bool:
+    """Whether the page waits for it, or has stopped waiting."""
     now = session().studies.get(sort or type(study))
-    return now is not None and now.work.study == study and now.is_stopped
+    return now is not None and now.work.study == study
 
 
 def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> Value | None:
-    """Its value once it is whole; None where somebody stopped it: then the page lets it go on.
+    """Its value once it is whole; None before, and where somebody stopped it.
 
-    Meanwhile the page stays as it was: this says in its place, which is empty, how far it is. Who
-    asks for another page is not kept waiting. Raises what the study raises.
+    For a moment the page stays as it was; then it says in its place, which is empty, how far that
+    is, with Stop or Go on, and is drawn anew when all is there. Raises what the study raises.
     """
     known = at_hand(study)
     if known is not None:
         wait_no_longer(sort or type(study))
         return known
     now = wait_for(study, sort)
-    line: DeltaGenerator | None = None
-    began = time.perf_counter()
-    while not now.is_over:
-        now.work.ended.wait(LOOK)
+    work = now.work
+    while not now.is_over and time.perf_counter() - work.began < LONG:
+        work.ended.wait(LOOK)
         now.look()
-        _ = SESSION in st.session_state  # ends this run where the next one is asked for
-        _charge(now)
-        is_long = time.perf_counter() - began > LONG
-        if line is None and not now.is_over and (is_long or now.work.n_before is not None):
-            with place.container(horizontal=True, vertical_alignment="center"):
-                line = st.empty()
-                _offer_to_stop(now)
-        if line is not None:
-            _say_how_far(now, line)
-    if now.is_stopped or now.work.was_left:
-        with place.container(horizontal=True, vertical_alignment="center"):
-            _say_stopped(now)
-        return None
+        _ = SESSION in st.session_state  # ends this run where another page is asked for
+        if work.n_before is not None:
+            place.caption(said(work.n_before))
     place.empty()
-    wait_no_longer(sort or type(study))
-    return now.work.result()
+    if work.is_whole or work.error is not None:
+        wait_no_longer(sort or type(study))
+        return work.result()
+    with place.container():
+        _watch(now)
+    return None
 
 
 def browser_of_session() -> Callable[[], bool]:
@@ -130,9 +121,15 @@ def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
     Above it stands how far it is, while it is not whole, with Stop or Go on.
     """
     now = _followed(study)
-    is_going = not now.is_over
     if now.work.error is not None:  # not within the fragment: Streamlit would show it by itself
         raise now.work.error
+    _watch(now, draw)
+    return now.work
+
+
+def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) -> None:
+    """How far it is, again and again, and its value where that is drawn as it grows."""
+    is_going = not now.is_over
 
     @st.fragment(run_every=TICK if is_going else None)
     def part() -> None:
@@ -141,13 +138,15 @@ def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
         is_other = now not in session().studies.values()  # another one goes on in its place
         if is_other or (is_going and now.is_over):
             st.rerun()
+        latest = now.work.latest
         if not now.work.is_whole:
-            _progress(now)
-        if now.work.latest is not None:
-            draw(now.work.latest)
+            is_far = draw is not None and latest is not None
+            with _row(key="far" if is_far else None):
+                _progress(now)
+        if draw is not None and latest is not None:
+            draw(latest)
 
     part()
-    return now.work
 
 
 def _charge(now: Follower[Any]) -> None:
@@ -164,25 +163,28 @@ def _charge(now: Follower[Any]) -> None:
             now.stop()
 
 
+def _row(key: str | None) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", key=key)
+
+
 def _progress(now: Follower[Any]) -> None:
-    key = "begun" if now.work.latest is None else "far"
-    with st.container(horizontal=True, vertical_alignment="center", key=key):
-        if now.is_over:
-            _say_stopped(now)
-        else:
-            _say_how_far(now, st.empty())
-            _offer_to_stop(now)
+    if now.is_over:
+        _say_stopped(now)
+    else:
+        _say_how_far(now)
+        look: Any = {"icon": ":material/stop:", "key": f"stop {id(now):d}"}
+        st.button("Stop", on_click=now.stop, **look)
 
 
-def _say_how_far(now: Follower[Any], place: DeltaGenerator) -> None:
+def _say_how_far(now: Follower[Any]) -> None:
     work, n_before = now.work, now.work.n_before
     if n_before is not None:
-        place.caption(said(n_before), width="content")
+        st.caption(said(n_before), width="content")
     elif work.latest is not None:
         n_done, n_all = work.study.progress(work.latest)
-        place.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
+        st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
     else:
-        place.caption("Working …", width="content")
+        st.caption("Working …", width="content")
 
 
 def _say_stopped(now: Follower[Any]) -> None:
@@ -193,10 +195,6 @@ def _say_stopped(now: Follower[Any]) -> None:
     st.caption(f"{text} {literal(now.why)}", width="content")
     look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
     st.button("Go on", on_click=_go_on, args=(now,), **look)
-
-
-def _offer_to_stop(now: Follower[Any]) -> None:
-    st.button("Stop", icon=":material/stop:", key=f"stop {id(now):d}", on_click=now.stop)
 
 
 def _go_on(now: Follower[Any]) -> None:

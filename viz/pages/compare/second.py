@@ -26,7 +26,7 @@ from viz.state.note import note, warn
 from viz.state.opened import checkpoint_names, load, open_linked, title
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
-from viz.ui.progress import is_stopped, whole
+from viz.ui.progress import is_begun, whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
@@ -185,4 +185,4 @@ def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:
         keep_answer(first.answer)  # which it may follow
     if place is not None:
         return whole(request, place, SUFFIX)
-    return None if is_stopped(request, SUFFIX) else answer(request)
+    return None if is_begun(request, SUFFIX) else answer(request)

@@ -98,7 +98,8 @@ def _scene(
     needs = (*exercise.needs, *of_tasks, *NEEDED.get(exercise.shows, ()))
     found = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
     if found is None:
-        st.caption("No checkpoint here can show this: the scene is left to its words.")
+        if None not in answers.values():  # else it is waited for
+            st.caption("No checkpoint here can show this: the scene is left to its words.")
         return before
     shown, said = found
     place = place_in(shown, exercise.head, exercise.row)
