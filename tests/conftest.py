@@ -109,7 +109,8 @@ def what_is_frozen_stays_so() -> Iterator[None]:
     """Each test opens a checkpoint, and all objects of all tests would be looked at each time."""
     with pytest.MonkeyPatch.context() as patch:
         here = SimpleNamespace(unfreeze=lambda: None, collect=gc.collect, freeze=gc.freeze)
-        patch.setattr("viz.run.request.gc", here)
+        if "viz.run.request" in sys.modules:  # not where no test shows anything
+            patch.setattr("viz.run.request.gc", here)
         yield
 
 
