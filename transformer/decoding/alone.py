@@ -5,6 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis, Model, Search
+from transformer.inputs import InputError
 
 OnStep = Callable[[], object]
 
@@ -24,4 +25,17 @@ def alone(
             on_step()
         if ask.parents is not None:
             state.reorder(ask.parents)
-        logits = model.advance(state, ask.tokens)
+        try:
+            logits = model.advance(state, ask.tokens)
+        except InputError as error:
+            return _ended(search, error)
+
+
+def _ended(search: Search, error: InputError) -> list[Hypothesis]:
+    """What it has where the model cannot go on. Raises the error where it has nothing."""
+    try:
+        search.throw(error)
+    except StopIteration as end:
+        hypotheses: list[Hypothesis] = end.value
+        return hypotheses
+    raise error

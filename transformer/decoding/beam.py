@@ -6,8 +6,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.decoding.method import Ask, Hypothesis, Method, Model, Option, Search, length_limit
+from transformer.decoding.method import (
+    Ask,
+    Hypothesis,
+    Method,
+    Model,
+    Option,
+    Search,
+    length_limit,
+    ruled,
+    rules_of,
+)
 from transformer.finite import log_probabilities
+from transformer.inputs import InputError
 
 LONGEST_RUN = 6
 """Tokens of a run that is looked at for repetition."""
@@ -20,6 +31,8 @@ class _Branch:
     ids: tuple[int, ...]
     rows: tuple[Tensor, ...]
     log_prob: float
+    changed: tuple[Tensor, ...] = ()
+    """The same distributions after the rules of its folder, where it has any."""
 
 
 def beam(
@@ -41,6 +54,8 @@ def beam(
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     config = model.config
     limit = length_limit(model, source, max_len)
+    rules = rules_of(model, source, limit)
+    n_kept = beam_size * (1 + max(1, len(config.eos_ids)))  # so many of them can end at most
     read = source[0].tolist()
     if any(id in barred(read[:at], repeats) for at, id in enumerate(read)):
         repeats = 0
@@ -48,20 +63,32 @@ def beam(
     open_branches = [_Branch((), (), 0.0)]
     finished: list[Hypothesis] = []
     for length in range(1, limit + 1):
-        logits = yield ask
-        rows = log_probabilities(logits[:, -1])  # [branches, V]
-        totals = rows + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
+        try:
+            logits = yield ask
+            rows = log_probabilities(logits[:, -1])  # [branches, V]
+            scores = rows
+            if rules is not None:
+                written = source.new_tensor([branch.ids for branch in open_branches])
+                scores = ruled(rules, written.long().view(len(rows), -1), rows)
+        except InputError as error:
+            if length == 1:
+                raise
+            begun = [_finish(branch, length_penalty, error) for branch in open_branches]
+            return sorted([*finished, *begun], key=lambda h: h.score, reverse=True)[:beam_size]
+        totals = scores + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
         for i, branch in enumerate(open_branches if repeats else ()):
             totals[i, list(barred(branch.ids, repeats))] = -torch.inf
-        # Twice the beam: at most half of these can end.
-        best = totals.flatten().topk(min(2 * beam_size, totals.numel()))
+        best = totals.flatten().topk(min(n_kept, totals.numel()))
         grown: list[_Branch] = []
         parents: list[int] = []
         ranked = zip(best.values.tolist(), best.indices.tolist(), strict=True)
         for rank, (total, index) in enumerate(ranked):
+            if total == -torch.inf:  # barred
+                continue
             parent, id = divmod(index, rows.size(1))
             old = open_branches[parent]
-            branch = _Branch((*old.ids, id), (*old.rows, rows[parent]), total)
+            after = () if rules is None else (*old.changed, scores[parent].log_softmax(-1))
+            branch = _Branch((*old.ids, id), (*old.rows, rows[parent]), total, after)
             if id in config.eos_ids or length == limit:
                 if rank < beam_size:
                     finished.append(_finish(branch, length_penalty))
@@ -87,9 +114,10 @@ def barred(ids: Sequence[int], repeats: int) -> set[int]:
     return {end[0] for end in ends if end == end[: len(end) // repeats] * repeats}
 
 
-def _finish(branch: _Branch, length_penalty: float) -> Hypothesis:
+def _finish(branch: _Branch, length_penalty: float, error: Exception | None = None) -> Hypothesis:
     score = branch.log_prob / _penalty(len(branch.ids), length_penalty)
-    return Hypothesis(branch.ids, torch.stack(branch.rows).cpu(), score)
+    after = torch.stack(branch.changed).cpu() if branch.changed else None
+    return Hypothesis(branch.ids, torch.stack(branch.rows).cpu(), score, after, error)
 
 
 def _settled(

@@ -122,7 +122,7 @@ class Written:
 def _decoding(
     checkpoint: Checkpoint, sources: Sequence[int], hypotheses: Sequence[Hypothesis]
 ) -> Decoding:
-    best = hypotheses[0]
+    best, ends = hypotheses[0], checkpoint.config.eos_ids
     token = checkpoint.tokenizer.token
     return Decoding(
         text=written_text(checkpoint, sources, best.ids),
@@ -131,7 +131,8 @@ def _decoding(
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
         vocab_size=best.log_probs.size(1),
-        is_ended=not (ends := checkpoint.config.eos_ids) or best.ids[-1] in ends,
+        is_ended=best.error is None and (not ends or best.ids[-1] in ends),
+        ended_by="" if best.error is None else str(best.error),
     )
 
 

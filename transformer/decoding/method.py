@@ -5,10 +5,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.inputs import InputError
 from transformer.tokenizer import Side
+
+Rules = Callable[[Tensor, Tensor], Tensor]
+"""What changes the scores of a step: (what was written [n, t], scores [n, V]) -> scores [n, V]."""
 
 
 class Model(Protocol):
@@ -36,6 +41,10 @@ class Hypothesis:
     log_probs: Tensor
     score: float
     """The number that hypotheses are ranked by; the method defines it."""
+    ruled: Tensor | None = None
+    """[T, V]: log_probs after the rules that its folder has for writing; None: it has none."""
+    error: Exception | None = None
+    """What ended it before its time, after it had written something."""
 
     @cached_property
     def log_prob(self) -> float:
@@ -44,7 +53,7 @@ class Hypothesis:
 
     def without_distributions(self) -> "Hypothesis":
         """The same with log_probs [T, 0], and log_prob computed before: V numbers a token less."""
-        short = replace(self, log_probs=self.log_probs.new_empty(len(self.ids), 0))
+        short = replace(self, log_probs=self.log_probs.new_empty(len(self.ids), 0), ruled=None)
         vars(short)["log_prob"] = self.log_prob
         return short
 
@@ -126,6 +135,20 @@ class Method:
         """How many hypotheses it follows at once, at most, with these options."""
         usual = next((each.default for each in self.options if each.name == self.follows), 1)
         return int(options.get(self.follows, usual))
+
+
+def rules_of(model: Model, source: Tensor, limit: int) -> Rules | None:
+    """What its folder says of how it writes at most `limit` tokens; None: nothing does."""
+    make: Callable[[Tensor, int], Rules | None] | None = getattr(model, "rules", None)
+    return None if make is None else make(source, limit)
+
+
+def ruled(rules: Rules, written: Tensor, scores: Tensor) -> Tensor:
+    """The scores that are chosen by: [n, V]. Raises InputError where nothing may be written."""
+    found = rules(written, scores)
+    if not bool((found > -torch.inf).any()):
+        raise InputError("The rules of its folder for writing leave no token that may come next.")
+    return found
 
 
 def length_limit(model: Model, source: Tensor, max_len: int | None) -> int:

@@ -17,6 +17,8 @@ class Candidate:
 
     token: Token
     prob: float
+    after: float | None = None
+    """Its probability after the rules that the folder has for writing; None: it has none."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Decoding:
     """Tokens that each step chose from."""
     is_ended: bool = True
     """Whether the target ends by the model's will, not at the limit of its length."""
+    ended_by: str = ""
+    """What kept the model from going on, in a sentence; empty: nothing did."""
 
     def without_distributions(self) -> "Decoding":
         """The same, as small as what is seen of it: see `Hypothesis.without_distributions`."""
@@ -54,9 +58,11 @@ class Decoding:
 
 def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:
     """The steps of a hypothesis from its log_probs [T, V]."""
+    after = hypothesis.ruled
+    rows = [None] * len(hypothesis.ids) if after is None else list(after)
     return tuple(
-        _step(row, chosen, tokenizer)
-        for row, chosen in zip(hypothesis.log_probs, hypothesis.ids, strict=True)
+        _step(row, chosen, tokenizer, ruled)
+        for row, chosen, ruled in zip(hypothesis.log_probs, hypothesis.ids, rows, strict=True)
     )
 
 
@@ -65,17 +71,25 @@ def candidates_of(logits: Tensor, tokenizer: Tokenizer) -> tuple[tuple[Candidate
     return _best(logits.double().softmax(-1), tokenizer)
 
 
-def _step(log_probs: Tensor, chosen: int, tokenizer: Tokenizer) -> Step:
+def _step(log_probs: Tensor, chosen: int, tokenizer: Tokenizer, ruled: Tensor | None) -> Step:
     probs = log_probs.double().exp()
-    candidates, rest = _best(probs, tokenizer)
+    after = None if ruled is None else ruled.double().exp()
+    candidates, rest = _best(probs, tokenizer, after)
     entropy = -float((probs * log_probs.clamp_min(-1e4)).sum()) / math.log(2)
-    return Step(Candidate(tokenizer.token(chosen), float(probs[chosen])), candidates, rest, entropy)
+    token = Candidate(tokenizer.token(chosen), float(probs[chosen]), _at(after, chosen))
+    return Step(token, candidates, rest, entropy)
 
 
-def _best(probs: Tensor, tokenizer: Tokenizer) -> tuple[tuple[Candidate, ...], float]:
+def _at(probs: Tensor | None, id: int) -> float | None:
+    return None if probs is None else float(probs[id])
+
+
+def _best(
+    probs: Tensor, tokenizer: Tokenizer, after: Tensor | None = None
+) -> tuple[tuple[Candidate, ...], float]:
     best = probs.topk(min(N_CANDIDATES, probs.numel()))
     candidates = tuple(
-        Candidate(tokenizer.token(id), prob)
+        Candidate(tokenizer.token(id), prob, _at(after, id))
         for id, prob in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     )
     return candidates, max(0.0, 1.0 - sum(candidate.prob for candidate in candidates))

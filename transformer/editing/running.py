@@ -87,6 +87,7 @@ class _Watched:
     def __init__(self, model: Any, plan: Plan, editor: Editor) -> None:
         self._model, self._plan, self._editor = model, plan, editor
         self.config, self.first, self.room = model.config, model.first, model.room
+        self.rules = getattr(model, "rules", None)
 
     def start(self, source: Tensor) -> Any:
         with self._watching():

@@ -33,6 +33,7 @@ from transformer.hugging_face.opening import (
     require_whole,
 )
 from transformer.hugging_face.refused import require_plain
+from transformer.hugging_face.rules import GENERATION, settings_of
 from transformer.hugging_face.sizes import WEIGHTS
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
@@ -44,7 +45,6 @@ from transformer.tokenizer import IdTokenizer, Tokenizer
 LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""
 LIT_MODEL = "lit_model.pth"
-GENERATION = "generation_config.json"
 SENTENCE = "The animal didn't cross the street because it was too tired."
 PROMPTS = ("The animal didn't cross the street because", "Once upon a time")
 MASKED = "The animal didn't cross the {} because it was too {}."
@@ -159,6 +159,10 @@ def described(
     """
     theirs, name, family = model.config, type(model).__name__, family_of(model)
     saying, lengths = _saying(path, theirs), longest(model)
+    writing: dict[str, Any] = {}
+    if family.decodes:
+        writing, unfollowed = settings_of(path, _vocab_size(theirs))
+        notes = (*notes, *unfollowed)
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
     start_ids = _start_ids(saying) if _starts(theirs, family) else ()
     source = target = None
@@ -176,6 +180,7 @@ def described(
         pad_id=next(iter(saying("pad_token_id")), 0),
         eos_id=next(iter(saying("eos_token_id")), None),
         eos_ids=frozenset(saying("eos_token_id")),
+        writing=writing,
         start_ids=start_ids,
         languages=languages,
         source_language=source,

@@ -5,7 +5,7 @@ Only files of this name may import `transformers`, and only inside a function.
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.hugging_face.rules import rules_for
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_classifier
 from transformer.models.family import Family, ForcedPass, Ids, Rows
@@ -34,6 +35,8 @@ class HuggingFaceConfig:
     eos_id: int | None
     eos_ids: frozenset[int] = frozenset()
     """Any of these ends what is written."""
+    writing: Mapping[str, Any] = field(default_factory=dict)
+    """What its folder says of how it writes, as `rules_for` takes it."""
     max_target_len: int | None = None
     """The longest target, start tokens included; None: as long as a source."""
     start_ids: tuple[int, ...] = ()
@@ -130,6 +133,13 @@ class HuggingFaceModel(nn.Module):
             room = longest - len(self.config.start_ids) + 1
             return min(room, 2 * n_source + 10)
         return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
+
+    def rules(self, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor] | None:
+        """What its folder says of how it writes at most `limit` tokens; None: nothing."""
+        config = self.config
+        if not config.writing:
+            return None
+        return rules_for(config.writing, source, config.start_ids, limit, config.eos_ids)
 
     def advance(self, state: State, target: Tensor) -> Tensor:
         """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.

@@ -70,6 +70,9 @@ def _languages(shown: Answer) -> list[str]:
 def _end(shown: Answer) -> list[str]:
     """Said of a translation that found no end; a generator's text seldom has one."""
     decoding = shown.decoding
+    if decoding is not None and decoding.ended_by:
+        n = len(decoding.target)
+        return [literal(f"stopped after {n} tokens: {decoding.ended_by.rstrip('.')}")]
     if decoding is None or decoding.is_ended or shown.checkpoint.family.continues:
         return []
     return [f"stopped at {len(decoding.target)} tokens, without an end"]

@@ -163,5 +163,6 @@ def _step(step: Step, vocab_size: int) -> dict[str, Any]:
 
 
 def _candidate(candidate: Candidate) -> tuple[str, int, float, str]:
-    token, prob = candidate.token, candidate.prob
-    return label(token), int(token.special), round(prob, 6), percent(prob)
+    token, prob, after = candidate.token, candidate.prob, candidate.after
+    text = percent(prob) if after is None else f"{percent(prob)} → {percent(after)}"
+    return label(token), int(token.special), round(prob, 6), text
