@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 _OF_POSITIONS = re.compile(r"(^|\.)(\w*pos\w*|wpe)$")
 _LIMITS = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "seq_length")
@@ -33,7 +33,7 @@ def longest(model: Any) -> dict[str, int]:
 def _is_table(name: str, module: nn.Module) -> bool:
     """An embedding of positions, by its name and its rows: not of distances, as T5 has them."""
     weight = getattr(module, "weight", None)
-    is_matrix = weight is not None and weight.dim() == 2
+    is_matrix = isinstance(weight, Tensor) and weight.dim() == 2
     return is_matrix and "Embedding" in type(module).__name__ and bool(_OF_POSITIONS.search(name))
 
 
