@@ -143,12 +143,12 @@ def rules_of(model: Model, source: Tensor, limit: int) -> Rules | None:
     return None if make is None else make(source, limit)
 
 
-def ruled(rules: Rules, written: Tensor, scores: Tensor) -> Tensor:
+def ruled(rules: Rules, output: Tensor, scores: Tensor) -> Tensor:
     """The scores that are chosen by: [n, V]. Raises InputError where nothing may be written."""
-    found = rules(written, scores)
-    if not bool((found > -torch.inf).any()):
+    result = rules(output, scores)
+    if not bool((result > -torch.inf).any()):
         raise InputError("The rules of its folder for writing leave no token that may come next.")
-    return found
+    return result
 
 
 def length_limit(model: Model, source: Tensor, max_len: int | None) -> int:

@@ -86,11 +86,11 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
 
     A folder without the file may keep them in its configuration, as older ones do.
     """
-    file, said = GENERATION, _read(path / GENERATION)
-    if said is None:
-        file, said = CONFIG, _of_writing(_read(path / CONFIG) or {})
+    file, settings = GENERATION, _read(path / GENERATION)
+    if settings is None:
+        file, settings = CONFIG, _of_writing(_read(path / CONFIG) or {})
     followed, others, wrong = {}, [], []
-    for name, value in said.items():
+    for name, value in settings.items():
         if _is_neutral(name, value):
             continue
         if name in FOLLOWED:
@@ -169,8 +169,8 @@ def rules_for(
         return None
     before = source.new_tensor([starts]) if starts else source
 
-    def rule(written: Tensor, scores: Tensor) -> Tensor:
-        ids = torch.cat([before.expand(len(written), -1), written], dim=1)
+    def rule(output: Tensor, scores: Tensor) -> Tensor:
+        ids = torch.cat([before.expand(len(output), -1), output], dim=1)
         return processors(ids, scores.float().clone())
 
     return rule
