@@ -10,6 +10,7 @@ from transformer.analysis.selection import Selection
 from transformer.checkpoint import CARD, CONFIG
 from transformer.discover import discover
 from transformer.training.task import Recipe
+from viz.painters.chart_plotly import figure
 from viz.theme import LIGHT
 from viz.views.view import View
 
@@ -67,7 +68,7 @@ def test_every_view_that_applies_draws(view: View, recording: Recording) -> None
     if not view.applies_to(recording):
         pytest.skip(f"{view.name} needs {view.needs}")
     choices = {control.name: control.options(recording)[0] for control in view.controls}
-    assert view.draw(recording, LIGHT, **choices).layout.height > 0
+    assert figure(view.chart(recording, **choices), LIGHT).layout.height > 0
     assert view.describe(recording, **choices).endswith(".")
 
 

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 import torch
 
 from transformer.analysis.sweep import Sweep
@@ -22,9 +21,6 @@ from transformer.edits import Edit
 from transformer.files.csv_file import csv_bytes
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
-
-CONFIG = {"showSendToCloud": False, "displaylogo": False, "responsive": True}
-"""Plotly's options: no button that uploads."""
 
 # The page may run its own script and nothing else: what is shown stays on the reader's machine.
 _PAGE = """<!doctype html>
@@ -43,12 +39,6 @@ img-src data: blob:; font-src data:">
 </body>
 </html>
 """
-
-
-def figure_html(figure: go.Figure, title: str) -> bytes:
-    """A page that shows the figure without a network: Plotly's code (5 MB) is inside."""
-    body = figure.to_html(full_html=False, include_plotlyjs=True, config=CONFIG)
-    return page_html(title, body, figure.layout.paper_bgcolor or "white").encode()
 
 
 def page_html(title: str, body: str, background: str) -> str:

@@ -108,11 +108,6 @@ def theme(name: str | None) -> Theme:
     return DARK if name == "dark" else LIGHT
 
 
-def plotly_scale(colours: list[str], power: int = 1) -> list[tuple[float, str]]:
-    """Colours as Plotly wants a colour scale: at even distances of a value's root of this power."""
-    return [((i / (len(colours) - 1)) ** power, colour) for i, colour in enumerate(colours)]
-
-
 def ramp(start: str, end: str, n: int = N_STOPS) -> list[str]:
     """n colours from start to end, perceptually even: a straight line in OKLab (Ottosson 2020)."""
     a, b = _oklab(start), _oklab(end)

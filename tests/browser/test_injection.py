@@ -20,7 +20,8 @@ from transformer import load_checkpoint, record
 from transformer.discover import discover
 from transformer.files.csv_file import of_text
 from viz import cell_steps, figure, head_grid, head_map, head_view
-from viz.export import attention_csv, figure_html
+from viz.export import attention_csv
+from viz.painters.chart_plotly import figure_html
 
 pytestmark = pytest.mark.browser
 APP = Path(__file__).parent / "apps" / "payloads.py"

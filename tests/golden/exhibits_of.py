@@ -5,6 +5,7 @@ Whoever changes how pages do that changes `_exhibits` and what it calls, and no 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -18,8 +19,9 @@ from viz.figure_at import page_of
 from viz.pages.gallery import pictures
 from viz.pages.lessons.lesson import place_in
 from viz.pages.lessons.pictures import PICTURES
+from viz.painters.chart_sheet import sheet
 from viz.painters.table_entries import Entries, entries_of
-from viz.paper.figure import of_plotly
+from viz.paper.figure import Figure
 from viz.paper.record import Record
 from viz.paper.sheet import Sheet
 from viz.screen import Screen
@@ -89,7 +91,8 @@ def views_of(view: View, recording: Recording) -> dict[str, Exhibit]:
 
 
 def _view(view: View, recording: Recording, choices: dict[str, Any]) -> Exhibit:
-    drawn = of_plotly(view.draw(recording, LIGHT, **choices), NOWHERE, WIDTH).sheet(WIDTH)
+    draw = partial(sheet, view.chart(recording, **choices), LIGHT)
+    drawn = Figure(draw, NOWHERE).sheet(WIDTH)
     return Exhibit(view.title, view.describe(recording, **choices), sheet=drawn)
 
 

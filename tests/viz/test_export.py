@@ -17,13 +17,14 @@ from transformer.tokenizer import Token
 from viz.export import (
     attention_csv,
     decoding_csv,
-    figure_html,
     masks_csv,
     recording_npz,
     rows_csv,
 )
+from viz.painters.chart_plotly import figure as paint
+from viz.painters.chart_plotly import figure_html
 from viz.theme import DARK
-from viz.views.head_heatmap import draw
+from viz.views.head_heatmap import chart
 
 
 def rows_of(data: bytes) -> list[dict[str, str]]:
@@ -84,7 +85,7 @@ def test_csv_has_every_cell_of_every_mask(nasty: Recording, recorder, kind: str)
 
 
 def test_html_is_one_page_that_asks_nobody(nasty: Recording) -> None:
-    figure = draw(nasty, DARK, Selection("cross", 0, 1))
+    figure = paint(chart(nasty, Selection("cross", 0, 1)), DARK)
     page = figure_html(figure, "<script>").decode()
     assert page.count("</script>") == page.count("<script")
     assert "<title>&lt;script&gt;</title>" in page

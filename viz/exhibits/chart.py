@@ -1,12 +1,23 @@
 """A chart as data: two axes and the marks between them, without colours of a theme."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-Dash = Literal["solid", "dash", "dot"]
-Ink = int | Literal["text", "dim", "accent"]
-"""A colour of the theme by its name, or one of the series by its number."""
+import numpy as np
+from numpy.typing import NDArray
+
+from transformer.tokenizer import Token
+from viz.exhibits.shading import Shading
+
+Dash = Literal["solid", "dash", "dot"] | tuple[int, int]
+"""By name, or as pixels that are drawn and left out."""
+Name = Literal["text", "dim", "accent", "surface", "masked", "below", "above"]
+Ink = Name | int | tuple[Literal["head", "mask"], int]
+"""A colour of the theme by its name, "below" and "above" being those of differences; one of the
+series by its number; that of a head, or of a state of a mask."""
+Numbers = Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -14,6 +25,7 @@ class Axis:
     """One side of a chart."""
 
     title: str
+    """A line break begins another line."""
     is_log: bool = False
     ends: tuple[float, float] | None = None
     """Values at both ends; None: those of the data, with a little room."""
@@ -23,26 +35,88 @@ class Axis:
     """Of the numbers beside it and under the pointer, as in a format string: "+d"."""
     hover: str = ""
     """Above the values of all curves at a place, with {x}: "step {x:,d}"."""
+    labels: Sequence[Token | str] = ()
+    """Whatever stands at 0, 1, 2, ...; none: numbers."""
+    most_labels: int = 64
+    """Of more labels every second, third, ... is written; all are under the pointer."""
+    is_labelled: bool = True
+    """Whether labels and numbers are written; else they are under the pointer alone."""
+    ticks: Sequence[tuple[float, str]] = ()
+    """Values with their texts; none: round numbers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
-    """Points in succession: joined by a line, marked, or both."""
+    """Points in succession: joined by a line, marked, or both. NaN makes a gap."""
 
     name: str
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Numbers
+    y: Numbers
     ink: Ink
-    hover: str
-    """A value with its unit, with {x}, {y} and {count}: "{y:.4f} nats"."""
+    hover: str = ""
+    """A value with its unit, with {x}, {y} and {0}, {1}, ... of `more`: "{y:.4f} nats"; empty: the
+    pointer finds none."""
     width: float = 2.0
     """Of the line, in pixels; 0: none is drawn."""
     dash: Dash | None = None
     """None: solid on a screen; on paper curves without one differ by their turn."""
     point: float = 0.0
     """Pixels across a point's mark; 0: points have none."""
-    counts: Sequence[int] = ()
-    """How many values each point is the mean of."""
+    is_ring: bool = False
+    """Whether a mark is hollow."""
+    more: Sequence[Sequence[Any]] = ()
+    """Further values of each point."""
+    fill: Literal["", "before", "stack"] = ""
+    """Of the area down to the curve before, or of what is added to it."""
+    opacity: float = 1.0
+    is_in_legend: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Bars:
+    """A bar at each place, from 0; several such marks stand beside each other."""
+
+    name: str
+    at: Numbers
+    values: Numbers
+    inks: Sequence[Ink]
+    """One for all, or one each."""
+    hover: str
+    """As of a curve: {x} is across, {y} upright."""
+    is_level: bool = False
+    """Whether they lie one below the other, the first on top."""
+    width: float = 0.6
+    """Of the distance between two places."""
+    texts: Sequence[str] = ()
+    """Behind each bar's end."""
+    more: Sequence[Sequence[Any]] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells, each shaded by its number: [R, C], row 0 on top; NaN is left empty."""
+
+    values: NDArray[Any]
+    shading: Shading
+    hover: str = "{y} → {x}: {z:.4f}"
+    """With {x} of its column, {y} of its row, and {z}, its number."""
+    rows: tuple[float, float] = (0.0, 1.0)
+    columns: tuple[float, float] = (0.0, 1.0)
+    """Where the first one stands, and how far it is to the next."""
+    more: NDArray[Any] | None = None
+    """Further values of each cell: [R, C, N]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Cells of one colour, where they are: bool [R, C]."""
+
+    name: str
+    where: NDArray[np.bool_]
+    ink: Ink
+    hover: str
+    has_gaps: bool = False
+    """Whether they stand apart."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +132,29 @@ class Point:
 
 @dataclass(frozen=True)
 class Rule:
-    """A level line from side to side, with words above its left end."""
+    """A line from side to side at a value of y, or upright at one of x, with words beside it."""
 
-    y: float
-    text: str
-
-
-Mark = Curve | Point | Rule
+    at: float
+    text: str = ""
+    of: Literal["x", "y"] = "y"
+    ink: Ink = "dim"
+    dash: Dash = "dot"
+    place: Literal["top", "bottom"] = "top"
+    """Of the words of an upright one; they are on the side that has room."""
 
 
 @dataclass(frozen=True)
+class Span:
+    """A part of x that is shaded from the bottom to the top."""
+
+    start: float
+    end: float
+
+
+Mark = Curve | Bars | Grid | Cells | Point | Rule | Span
+
+
+@dataclass(frozen=True, eq=False)
 class Chart:
     """Whatever a painter needs for a screen or a sheet."""
 
@@ -76,12 +163,55 @@ class Chart:
     title: str
     """The words that stand out, followed at once by `more`."""
     more: str
+    """A line break begins a line of smaller words."""
     x: Axis
     y: Axis
     marks: Sequence[Mark]
-    height: int
-    """Pixels on a screen."""
+    height: int = 0
+    """Pixels between the axes on a screen; 0: as many as its rows need."""
+    has_legend: bool = True
+    """Whether the names of the marks stand below."""
+    legend: str = ""
+    """Words before the names."""
+    is_square: bool = False
+    """Whether a cell is as wide as it is high."""
+    instead: str = ""
+    """Why there is nothing to see, where there is nothing."""
 
-    def curves(self) -> list[Curve]:
-        """The curves alone, in the order of the legend."""
-        return [mark for mark in self.marks if isinstance(mark, Curve)]
+    @property
+    def size(self) -> tuple[int, int] | None:
+        """Rows and columns of its cells; None: it has none."""
+        for mark in self.marks:
+            if isinstance(mark, Grid | Cells):
+                n_rows, n_columns = (mark.values if isinstance(mark, Grid) else mark.where).shape
+                return n_rows, n_columns
+        return None
+
+    @property
+    def edges(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where its cells begin and end along x and, upwards, along y: row 0 is on top."""
+        n_rows, n_columns = self.size or (0, 0)
+        grid = next((mark for mark in self.marks if isinstance(mark, Grid)), None)
+        (row, down), (column, across) = (grid.rows, grid.columns) if grid else ((0, 1), (0, 1))
+        left, top = column - across / 2, row - down / 2
+        return (left, left + n_columns * across), (top + n_rows * down, top)
+
+    def is_right(self, x: float) -> bool:
+        """Whether a place is in the right half, so that words at it belong on its left."""
+        low, high = self.x.ends or (-math.inf, math.inf)
+        return x > (math.sqrt(low * high) if self.x.is_log else (low + high) / 2)
+
+    @property
+    def n_bars(self) -> int:
+        """How many places of level bars it has, one below the other."""
+        return max((len(m.at) for m in self.marks if isinstance(m, Bars) and m.is_level), default=0)
+
+
+def values_of(title: str) -> Axis:
+    """The vertical axis of amounts: from zero, with quiet lines."""
+    return Axis(title, from_zero=True, has_grid=True)
+
+
+def nothing(name: str, title: str, text: str, more: str = "") -> Chart:
+    """A chart that says why it shows nothing."""
+    return Chart(name, title, more, Axis(""), Axis(""), (), instead=text)

@@ -4,11 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from plotly.graph_objects import Figure
-
 from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
-from viz.theme import Theme
 
 About = Literal["text", "checkpoint", "app"]
 Actions = Mapping[str, Callable[[Any], None]]
@@ -40,14 +37,7 @@ class PictureAt:
         return {**self.over, **self.of_text}
 
 
-@dataclass(frozen=True, eq=False)
-class PlotlyFigure:
-    """A chart as Plotly draws it, in the colours of a theme."""
-
-    make: Callable[[Theme], Figure]
-
-
-Content = PictureAt | Chart | PlotlyFigure | Table | Tables
+Content = PictureAt | Chart | Table | Tables
 
 
 @dataclass(frozen=True, eq=False)

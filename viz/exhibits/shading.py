@@ -1,8 +1,55 @@
-"""The laws by which a number gets its place on a colour scale: by its root, or evenly."""
+"""The laws by which a number gets its place on a colour scale: by its root, or evenly.
 
-from viz.theme import N_STOPS
+viz/components/kit/shade.js says the same to the browser.
+"""
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Scale = Literal["share", "signed"]
+"""From 0 to the theme's dark end, or from one end over 0 to the other."""
 UNIT = 1.0
+POWER = 2
+"""A place by the root has this power as its value."""
+
+
+@dataclass(frozen=True)
+class Shading:
+    """A colour scale with the values of its two ends."""
+
+    title: str
+    scale: Scale
+    low: float
+    high: float
+    is_rooted: bool = False
+    is_clipped: bool = False
+    """Whether values beyond the two ends may occur; they take the colours of the ends."""
+
+    def places(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values -> their places, 0 to 1; NaN stays so."""
+        return places(values, (self.low, self.high), self.is_rooted)
+
+
+def weights() -> Shading:
+    """0 to 1, whatever the head: so that heads compare."""
+    return Shading("weight (square-root scale)", "share", 0.0, UNIT, is_rooted=True)
+
+
+def differences(title: str, bound: float = UNIT, is_clipped: bool = False) -> Shading:
+    """-bound to bound, with 0 as the background."""
+    return Shading(title, "signed", -bound, bound, is_clipped=is_clipped)
+
+
+def places(
+    values: NDArray[Any], ends: tuple[float, float], is_rooted: bool
+) -> NDArray[np.floating[Any]]:
+    """The places of values between two ends, 0 to 1; NaN stays so."""
+    low, high = ends
+    shares = np.clip((values - low) / ((high - low) or 1), 0, 1)
+    return np.sqrt(shares) if is_rooted else shares
 
 
 def rooted(value: float, largest: float = UNIT) -> float:
@@ -11,7 +58,7 @@ def rooted(value: float, largest: float = UNIT) -> float:
     >>> rooted(0.25), rooted(-1.0, 4.0), rooted(9.0, 4.0), rooted(1.0, 0.0)
     (0.5, -0.5, 1.0, 0.0)
     """
-    place = abs(even(value, largest)) ** 0.5
+    place = abs(even(value, largest)) ** (1 / POWER)
     return place if value >= 0 else -place
 
 
@@ -22,13 +69,3 @@ def even(value: float, largest: float = UNIT) -> float:
     (0.25, -0.25, 1.0, 0.0)
     """
     return max(-1.0, min(1.0, value / largest)) if largest > 0 else 0.0
-
-
-def stop_of(place: float, is_signed: bool) -> int:
-    """The number of the nearest stop of the theme's scale of differences, or of attention.
-
-    >>> stop_of(-1.0, True), stop_of(0.0, True), stop_of(1.0, True), stop_of(1.0, False)
-    (0, 16, 32, 16)
-    """
-    middle = N_STOPS - 1
-    return round(place * middle) + (middle if is_signed else 0)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Scale = Literal["share", "signed"]
-"""From 0 to 1, or from -1 to 1."""
+from viz.exhibits.shading import Scale
+
 WIDE = 24
 """Columns of words beyond which words are written upwards, and cells have no room for numbers."""
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.tokenizer import Token
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.figures.layout import MAX_LABELS
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 from viz.labels import label
-from viz.theme import Theme
 
 TITLES = {
     "qk": ("QK", "score before the softmax", "query", "key"),
@@ -17,35 +16,22 @@ TITLES = {
 }
 """Circuit -> its name, what a cell is, and its two sides."""
 
-MOST_LABELS = 20
-"""Of a side of a small figure."""
+SMALL = 20
+"""Labels of a side where two circuits and the copying scores share a row."""
 
 
-def draw(
-    circuit: str,
-    values: Tensor,
-    tokens: Sequence[Token],
-    theme: Theme,
-    most_labels: int = MAX_LABELS,
-) -> go.Figure:
+def chart(circuit: str, values: Tensor, tokens: Sequence[Token], most_labels: int = 64) -> Chart:
     """values: [N, N] between N tokens. circuit: "qk" or "ov"."""
     name, what, rows, columns = TITLES[circuit]
-    return heatmap(
+    return heat_map(
+        f"circuit {circuit}",
+        (name, f": {what}"),
         values,
-        Side(rows, tokens),
-        Side(columns, tokens),
-        signed_scale(theme, "score" if circuit == "qk" else "logit", _bound(values)),
-        theme,
-        id=f"circuit {circuit}",
-        title=f"<b>{name}</b>: {what}",
-        square=True,
-        most_labels=most_labels,
+        Axis(rows, labels=tokens, most_labels=most_labels),
+        Axis(columns, labels=tokens, most_labels=most_labels),
+        differences("score" if circuit == "qk" else "logit", float(values.abs().amax()) or 1.0),
+        is_square=True,
     )
-
-
-def draw_small(circuit: str, values: Tensor, tokens: Sequence[Token], theme: Theme) -> go.Figure:
-    """The same where two circuits and the copying scores share a row."""
-    return draw(circuit, values, tokens, theme, MOST_LABELS)
 
 
 def describe(circuit: str, values: Tensor, tokens: Sequence[Token]) -> str:
@@ -56,7 +42,3 @@ def describe(circuit: str, values: Tensor, tokens: Sequence[Token]) -> str:
         f"{float(values[row, column]):.4f}, of {label(tokens[row])} and {label(tokens[column])}; "
         f"the smallest is {float(values.min()):.4f}."
     )
-
-
-def _bound(values: Tensor) -> float:
-    return float(values.abs().amax()) or 1.0

@@ -1,29 +1,21 @@
 """The copying score of every head of a kind."""
 
-import plotly.graph_objects as go
 from torch import Tensor
 
-from transformer.tokenizer import Token
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 
 
-def draw(scores: Tensor, theme: Theme) -> go.Figure:
+def chart(scores: Tensor) -> Chart:
     """scores: [L, H], from -1 to 1."""
     rows, columns = (
-        Side(title, [Token(i, f"{letter}{i}") for i in range(n)])
+        Axis(title, labels=[f"{letter}{i}" for i in range(n)])
         for title, letter, n in zip(("layer", "head"), "LH", scores.shape, strict=True)
     )
-    return heatmap(
-        scores,
-        rows,
-        columns,
-        signed_scale(theme, "score"),
-        theme,
-        id="copying_scores",
-        title="<b>Copying score</b> of every head",
-        hover="%{y} %{x}: %{z:.4f}",
-    )
+    title = ("Copying score", " of every head")
+    hover = "{y} {x}: {z:.4f}"
+    return heat_map("copying_scores", title, scores, rows, columns, differences("score"), hover)
 
 
 def describe(scores: Tensor) -> str:

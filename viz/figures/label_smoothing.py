@@ -3,21 +3,18 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.figures.curve import curve_layout
-from viz.figures.layout import SMALL, axis
-from viz.labels import figure_label, label, percent
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Bars, Chart
+from viz.labels import label, percent
 
 N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""
-ROW, FRAME = 40, 110
-"""Pixels a row, and of everything around the rows."""
+ROW = 40
+"""Pixels a row."""
 NO_TARGET = "This model writes no target, so no label can be smoothed."
 
 
@@ -62,58 +59,41 @@ def rows(
     return [*own, rest] if n else own
 
 
-def draw(shown: Sequence[Row], position: int, target: Token, theme: Theme) -> go.Figure:
+def chart(rows: Sequence[Row], position: int, target: Token) -> Chart:
     """Two bars per piece, with their numbers beside them."""
-    title = f"<b>Asked for and predicted</b> at position {position}: "
-    title += figure_label(target, theme.dim)
-    height = FRAME + ROW * len(shown)
-    groups = {"barmode": "group", "bargap": 0.2, "bargroupgap": 0, "hovermode": "closest"}
-    id = f"label_smoothing {position}"
-    figure = go.Figure(layout=curve_layout(theme, id, title, height, **groups))
-    figure.add_trace(_bars("smoothed target", [row.smoothed for row in shown], SERIES[1], theme))
-    figure.add_trace(_bars("prediction", [row.predicted for row in shown], SERIES[0], theme))
     # Room on the right for the number beside the longest bar.
-    figure.update_xaxes(
-        axis(theme, "probability", range=[0, 1.18], dtick=0.25, tickformat=".0%", grid=True)
+    x = Axis(
+        "probability",
+        ends=(0, 1.18),
+        has_grid=True,
+        ticks=[(share / 4, f"{25 * share} %") for share in range(5)],
     )
-    figure.update_yaxes(
-        axis(
-            theme,
-            "",
-            range=[len(shown) - 0.5, -0.5],
-            tickmode="array",
-            tickvals=list(range(len(shown))),
-            ticktext=[_name(row, theme) for row in shown],
-        )
-    )
-    return figure
+    y = Axis("", labels=[row.token or f"{row.n_pieces:,} others" for row in rows])
+    marks = [
+        _bars("smoothed target", [row.smoothed for row in rows], 1),
+        _bars("prediction", [row.predicted for row in rows], 0),
+    ]
+    more = f" at position {position}: {label(target)}"
+    name, height = f"label_smoothing {position}", ROW * len(rows)
+    return Chart(name, "Asked for and predicted", more, x, y, marks, height)
 
 
-def _bars(name: str, probs: list[float], colour: str, theme: Theme) -> go.Bar:
-    return go.Bar(
-        x=probs,
-        y=list(range(len(probs))),
-        orientation="h",
-        name=name,
-        marker={"color": colour, "line": {"width": 0}},
-        text=[percent(prob) for prob in probs],
-        textposition="outside",
-        textfont={"size": SMALL, "color": theme.dim},
-        constraintext="none",
-        cliponaxis=False,
-        hovertemplate="%{y}<br>" + name + " %{x:.6g}<extra></extra>",
+def _bars(name: str, probs: list[float], series: int) -> Bars:
+    return Bars(
+        name,
+        range(len(probs)),
+        probs,
+        (series,),
+        f"{{y}}\n{name} {{x:.6g}}",
+        is_level=True,
+        width=0.8,
+        texts=[percent(prob) for prob in probs],
     )
 
 
-def _name(row: Row, theme: Theme) -> str:
-    if row.token is None:
-        return f'<span style="color:{theme.dim}">{row.n_pieces:,} others</span>'
-    return figure_label(row.token, theme.dim)
-
-
-def describe(shown: Sequence[Row], position: int, target: Token) -> str:
-    own = next(row for row in shown if row.token and row.token.id == target.id)
-    best = shown[0]  # the rows are sorted by it; the others together stand last
+def describe(rows: Sequence[Row], position: int, target: Token) -> str:
+    own = next(row for row in rows if row.token and row.token.id == target.id)
+    best = rows[0]  # the rows are sorted by it; the others together stand last
     return (
         f"At position {position} the target is {label(target)}: the smoothed target gives it "
         f"{percent(own.smoothed)}, the model {percent(own.predicted)}; the likeliest piece is "

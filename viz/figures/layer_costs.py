@@ -4,13 +4,11 @@ Not a view of a recording: the page "Why attention" draws these figures by itsel
 """
 
 import math
-from typing import Any
-
-import plotly.graph_objects as go
+from dataclasses import replace
 
 from transformer.complexity import CONTIGUOUS, LAYERS, Cost, Layer, Measured, Sizes
-from viz.figures.layout import SMALL, axis, layout
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Chart, Curve, Dash, Mark, Rule, Span
+from viz.theme import SERIES
 
 SHORTEST, LONGEST = 4, 4096
 """The n that curves are drawn for."""
@@ -29,8 +27,11 @@ DASHES = {
 }
 """Pixels drawn and left out: where curves lie on each other, the one below shows through."""
 WIDTHS = {layer.name: 2.0 for layer in LAYERS} | {"self_attention": 3.5}
-HEIGHT = 300
-"""Pixels of each figure."""
+HEIGHT = 212
+"""Pixels between the axes."""
+LENGTHS = [(4**i, f"{4**i:,}") for i in range(1, 7)]
+AMOUNTS = [(10**i, f"{10 ** (i % 3)}{'kMGTP'[i // 3 - 1] if i > 2 else ''}") for i in range(18)]
+"""Numbers along the axes: powers of 10 as 1, 10, 100, 1k, ..."""
 
 
 def lengths() -> list[int]:
@@ -39,42 +40,42 @@ def lengths() -> list[int]:
     return [*range(SHORTEST, 64), *(round(64 * 2 ** (i / 16)) for i in range(16 * doublings + 1))]
 
 
-def draw_costs(quantity: str, sizes: Sizes, n: int, theme: Theme) -> go.Figure:
-    """One column of table 1, one curve per layer, both axes logarithmic; the chosen n is marked."""
-    figure = _empty(theme, f"layer_costs {quantity} {sizes} n={n}", QUANTITIES[quantity])
-    figure.update_yaxes(tickformat="~s")  # 1k, 1M, 1G
-    for layer in LAYERS:
-        figure.add_trace(_curve(layer, getattr(layer, quantity), sizes))
-    if quantity == "longest_path":
-        figure.add_trace(_not_dilated(sizes))
+def cost_chart(quantity: str, sizes: Sizes, n: int, has_legend: bool) -> Chart:
+    """One column of table 1, one curve per layer, both axes logarithmic; the chosen n is marked.
+
+    has_legend: beside the table its samples are the legend.
+    """
+    marks: list[Mark] = [_curve(layer, getattr(layer, quantity), sizes) for layer in LAYERS]
+    if quantity == "longest_path":  # kernels without dilation: thin, as it is a remark
+        curve = _curve(LAYERS[-1], CONTIGUOUS, sizes)
+        marks.append(replace(curve, name="… not dilated", width=1, dash="solid"))
     if quantity == "operations":
-        _mark_equal(figure, sizes.d, theme)
-    _mark_chosen(figure, n, theme)
-    return figure
+        marks += _equal(sizes.d)
+    marks.append(_chosen(n))
+    name = f"layer_costs {quantity} {sizes} n={n}"
+    y = Axis("", is_log=True, has_grid=True, ticks=AMOUNTS)
+    return Chart(name, QUANTITIES[quantity], "", _lengths(), y, marks, HEIGHT, has_legend)
 
 
-def draw_times(measured: Measured, n: int, theme: Theme) -> go.Figure:
+def time_chart(measured: Measured, n: int, has_legend: bool) -> Chart:
     """Measured milliseconds of real layers, one curve per layer, like the formulas beside it."""
-    figure = _empty(theme, f"layer_costs times {measured.sizes} n={n}", "Measured, in milliseconds")
-    for layer in LAYERS:
-        timings = measured.times[layer.name]
-        figure.add_trace(
-            go.Scatter(
-                x=[timing.n for timing in timings],
-                y=[timing.ms for timing in timings],
-                mode="lines+markers",
-                marker={"size": 5},
-                hovertemplate="%{y:.3g} ms",
-                **_look(layer),
-            )
+    curves = [
+        replace(
+            _look(layer, "{y:.3g} ms"),
+            x=[timing.n for timing in measured.times[layer.name]],
+            y=[timing.ms for timing in measured.times[layer.name]],
+            point=5,
         )
-    _mark_equal(figure, measured.sizes.d, theme)
-    _mark_chosen(figure, n, theme)
-    return figure
+        for layer in LAYERS
+    ]
+    marks: list[Mark] = [*curves, *_equal(measured.sizes.d), _chosen(n)]
+    name, title = f"layer_costs times {measured.sizes} n={n}", "Measured, in milliseconds"
+    y = Axis("", is_log=True, has_grid=True)
+    return Chart(name, title, "", _lengths(), y, marks, HEIGHT, has_legend)
 
 
 def describe_costs(quantity: str, sizes: Sizes, n: int) -> str:
-    """What the curves of `draw_costs` say at n."""
+    """What the curves of `cost_chart` say at n."""
     values = ", ".join(
         f"{layer.title.lower()} {getattr(layer, quantity).value(n, sizes):,}" for layer in LAYERS
     )
@@ -85,80 +86,32 @@ def describe_costs(quantity: str, sizes: Sizes, n: int) -> str:
 
 
 def describe_times(measured: Measured) -> str:
-    """The last point of each curve of `draw_times`."""
+    """The last point of each curve of `time_chart`."""
     last = {layer.title.lower(): measured.times[layer.name][-1] for layer in LAYERS}
     values = ", ".join(f"{name} {t.ms:.3g} ms at n = {t.n:,}" for name, t in last.items())
     return f"Measured times over the length of the sequence: {values}."
 
 
-def _curve(layer: Layer, cost: Cost, sizes: Sizes) -> go.Scatter:
-    return go.Scatter(
-        x=lengths(),
-        y=[cost.value(n, sizes) for n in lengths()],
-        mode="lines",
-        hovertemplate="%{y:,}",
-        **_look(layer),
-    )
+def _curve(layer: Layer, cost: Cost, sizes: Sizes) -> Curve:
+    values = [cost.value(n, sizes) for n in lengths()]
+    return replace(_look(layer, "{y:,}"), x=lengths(), y=values)
 
 
-def _not_dilated(sizes: Sizes) -> go.Scatter:
-    """The path of kernels without dilation: thin, as it is a remark to the table."""
-    curve = _curve(LAYERS[-1], CONTIGUOUS, sizes)
-    return curve.update(name="… not dilated", line={"width": 1, "dash": "solid"})
+def _look(layer: Layer, hover: str) -> Curve:
+    number, (drawn, gap) = LAYERS.index(layer), DASHES[layer.name]
+    dash: Dash = (drawn, gap) if gap else "solid"
+    return Curve(layer.title, (), (), number, hover, WIDTHS[layer.name], dash)
 
 
-def _look(layer: Layer) -> dict[str, Any]:
-    drawn, gap = DASHES[layer.name]
-    dash = f"{drawn}px,{gap}px" if gap else "solid"
-    line = {"color": COLOURS[layer.name], "width": WIDTHS[layer.name], "dash": dash}
-    return {"name": layer.title, "line": line}
-
-
-def _mark_equal(figure: go.Figure, d: int, theme: Theme) -> None:
+def _equal(d: int) -> tuple[Span, Rule]:
     """The line n = d: self-attention is the cheaper of n² · d and n · d² on its left."""
-    figure.add_vrect(SHORTEST, d, fillcolor=theme.surface, line_width=0, layer="below")
-    figure.add_vline(d, line={"color": theme.dim, "width": 1, "dash": "dot"})
-    figure.add_annotation(
-        text=f"<i>n</i> = <i>d</i> = {d:,}",
-        **_beside(math.log10(d), right=d > math.sqrt(SHORTEST * LONGEST)),
-        **{"y": 0, "yanchor": "bottom"},
-        font={"size": SMALL, "color": theme.dim},
-    )
+    return Span(SHORTEST, d), Rule(d, f"n = d = {d:,}", of="x", place="bottom")
 
 
-def _mark_chosen(figure: go.Figure, n: int, theme: Theme) -> None:
-    figure.add_vline(n, line={"color": theme.accent, "width": 1})
-    figure.add_annotation(
-        text=f"<i>n</i> = {n:,}",
-        **_beside(math.log10(n), right=n > math.sqrt(SHORTEST * LONGEST)),
-        **{"y": 1, "yanchor": "bottom"},
-        font={"size": SMALL, "color": theme.accent},
-    )
+def _chosen(n: int) -> Rule:
+    return Rule(n, f"n = {n:,}", of="x", ink="accent", dash="solid")
 
 
-def _beside(x: float, right: bool) -> dict[str, Any]:
-    """A label at a vertical line, on the side that has room. right: the line stands there."""
-    return {
-        "x": x,  # annotations want the logarithm, shapes do not
-        "yref": "paper",
-        "showarrow": False,
-        "xanchor": "right" if right else "left",
-    }
-
-
-def _empty(theme: Theme, id: str, title: str) -> go.Figure:
-    figure = go.Figure(layout=layout(theme, id, f"<b>{title}</b>", height=HEIGHT))
-    ticks = [4**i for i in range(1, 7)]
-    labels = {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
-    figure.update_xaxes(
-        axis(theme, "<i>n</i>, in positions", grid=True, type="log", **labels),
-        range=[math.log10(SHORTEST), math.log10(LONGEST)],
-    )
-    figure.update_yaxes(axis(theme, "", grid=True, type="log", dtick=1))
-    figure.update_layout(
-        hovermode="x unified",
-        showlegend=False,  # the table's samples are the legend
-        margin_r=16,
-        modebar={"remove": ["zoom", "pan", "zoomin", "zoomout", "autoscale", "resetscale"]},
-    )
-    return figure
+def _lengths() -> Axis:
+    ends = (SHORTEST, LONGEST)
+    return Axis("n, in positions", is_log=True, ends=ends, has_grid=True, ticks=LENGTHS)

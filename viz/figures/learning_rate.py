@@ -6,24 +6,23 @@ from typing import Literal
 
 from transformer.training.config import TrainingConfig
 from transformer.training.schedule import inverse_square_root, rate
-from viz.exhibits.chart import Chart, Mark, Point
-from viz.exhibits.chart import Curve as Line
-from viz.figures.curve import Curve, steps_to, values_of
+from viz.exhibits.chart import Chart, Curve, Mark, Point, values_of
+from viz.figures.over_steps import OverSteps, steps_to
 
-HEIGHT = 440
+HEIGHT = 330
 N_POINTS = 400
 WARMUPS = 5
 """How many times the warm-up the paper's curve goes on at least."""
 
 
-def paper_curve(d_model: int, warmup_steps: int, last: int) -> Curve:
+def paper_curve(d_model: int, warmup_steps: int, last: int) -> OverSteps:
     """AIAYN's rate (section 5.3), its peak among the points."""
     steps = _spread(max(last, WARMUPS * warmup_steps), (warmup_steps,))
     values = tuple(inverse_square_root(step, d_model, warmup_steps) for step in steps)
-    return Curve("Attention Is All You Need", steps, values)
+    return OverSteps("Attention Is All You Need", steps, values)
 
 
-def recipe_curve(recipe: str, training: TrainingConfig) -> Curve:
+def recipe_curve(recipe: str, training: TrainingConfig) -> OverSteps:
     """The rate that a recipe prescribes; steps count from 1, as in a history."""
     decay_steps = round(training.steps * training.decay_fraction)
     corners = (training.warmup_steps, training.steps - decay_steps + 1)
@@ -33,7 +32,7 @@ def recipe_curve(recipe: str, training: TrainingConfig) -> Curve:
         * rate(step - 1, training.steps, training.warmup_steps, training.decay_fraction)
         for step in steps
     )
-    return Curve(f"recipe {recipe}", steps, values)
+    return OverSteps(f"recipe {recipe}", steps, values)
 
 
 def _spread(last: int, corners: Iterable[int]) -> tuple[int, ...]:
@@ -43,18 +42,18 @@ def _spread(last: int, corners: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(even | even_log | {step for step in corners if 1 <= step <= last}))
 
 
-def last_step(*curves: Curve | None) -> int:
+def last_step(*curves: OverSteps | None) -> int:
     """The largest step of all curves, 1 without any: a run may be longer than its recipe."""
     return max((step for curve in curves if curve for step in curve.steps), default=1)
 
 
-def peak(curve: Curve) -> tuple[int, float]:
+def peak(curve: OverSteps) -> tuple[int, float]:
     """(step, rate) where the rate is highest, first of equals."""
     highest = max(curve.values)
     return curve.steps[curve.values.index(highest)], highest
 
 
-def chart(paper: Curve, recipe: Curve | None, recorded: Curve, log: bool) -> Chart:
+def chart(paper: OverSteps, recipe: OverSteps | None, recorded: OverSteps, log: bool) -> Chart:
     """The paper's curve with its peak; the recipe's; the rates that were saved as points."""
     marks: list[Mark] = [_line(paper, 0)]
     if recipe is not None:
@@ -69,11 +68,11 @@ def chart(paper: Curve, recipe: Curve | None, recorded: Curve, log: bool) -> Cha
     return Chart("learning_rate", "Learning rate", " over the steps", x, y, marks, HEIGHT)
 
 
-def _line(curve: Curve, series: int) -> Line:
-    return Line(curve.name, curve.steps, curve.values, series, "{y:.4g}")
+def _line(curve: OverSteps, series: int) -> Curve:
+    return Curve(curve.name, curve.steps, curve.values, series, "{y:.4g}")
 
 
-def describe(paper: Curve, recipe: Curve | None) -> str:
+def describe(paper: OverSteps, recipe: OverSteps | None) -> str:
     step, highest = peak(paper)
     said = f"The paper's learning rate peaks at step {step:,} with {highest:.4g}"
     if recipe is None:

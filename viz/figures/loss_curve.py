@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from viz.exhibits.chart import Chart, Curve, Mark, Rule
-from viz.figures.curve import saved, steps_to, values_of
+from viz.exhibits.chart import Chart, Curve, Mark, Rule, values_of
+from viz.figures.over_steps import saved, steps_to
 
-HEIGHT = 440
+HEIGHT = 330
 History = Sequence[Mapping[str, float]]
 
 

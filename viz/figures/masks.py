@@ -1,15 +1,12 @@
 """The masks of one sentence of a padded batch: each for itself, and what they forbid together."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.batch_masks import SentenceMasks
-from viz.figures.heatmap import Side, cells_figure, make_square
-from viz.figures.layout import COMFORTABLE, ROW, SMALL, layout, rows_height, token_axis
-from viz.theme import Theme, plotly_scale
+from viz.exhibits.chart import Axis, Cells, Chart
 
 Which = Literal["padding", "subsequent", "combined"]
 
@@ -26,8 +23,11 @@ SEPARATED = 40
 """With more rows or columns than this the gaps between cells would hide them."""
 MOST_COLUMNS = 24
 """Labels below a picture that shares its row with three others."""
-SMALL_HEIGHT, SMALL_TOP = 176, 46
-"""Pixels of a picture without labels, and of the two lines above its cells."""
+FEW, LOW_ROW, LOWEST = 20, 19, 58
+"""Rows that may be lower beside small pictures, for there is no number to read; the pixels of such
+a one, and of all, at least."""
+SMALL_HEIGHT = 126
+"""Pixels of a picture without labels."""
 
 
 def states_of(masks: SentenceMasks, which: Which = "combined") -> Tensor:
@@ -71,75 +71,47 @@ class Picture:
         return f"{name}, {states.numel()} cells: {', '.join(present)}."
 
 
-def draw(picture: Picture, theme: Theme) -> go.Figure:
+def chart(picture: Picture) -> Chart:
     """Large, with a label at every token, and square cells."""
     masks = picture.masks
-    figure = cells_figure(
-        _sheets(picture, theme),
-        tuple(picture.states.shape),
-        Side("query", masks.queries),
-        Side("key", masks.keys),
-        theme,
-        id=picture.id,
-        title=f"{picture.title} · {picture.count}",
-        right=8,
-        most_columns=MOST_COLUMNS,
+    return Chart(
+        picture.id,
+        "",
+        f"{picture.title} · {picture.count}",
+        Axis("key", labels=masks.keys, most_labels=MOST_COLUMNS),
+        Axis("query", labels=masks.queries),
+        _cells(picture),
+        is_square=True,
     )
-    make_square(figure)
-    return figure
 
 
-def draw_beside(picture: Picture, theme: Theme) -> go.Figure:
+def beside_small(picture: Picture) -> Chart:
     """The same, lower, beside small ones."""
-    figure = draw(picture, theme)
     n_rows = len(picture.masks.queries)
-    if n_rows * ROW <= COMFORTABLE:  # roomy rows may be lower: there is no number to read
-        figure.layout.height -= rows_height(n_rows) // 4
-    return figure
+    return replace(chart(picture), height=max(LOWEST, n_rows * LOW_ROW) if n_rows <= FEW else 0)
 
 
-def draw_small(picture: Picture, theme: Theme) -> go.Figure:
+def small(picture: Picture) -> Chart:
     """Small, without labels: they stand beside it, and hovering says them."""
-    title = f'{picture.title}<br><span style="font-size:{SMALL}px">{picture.count}</span>'
-    frame: dict[str, Any] = {"showline": True, "mirror": True, "linecolor": theme.grid}
-    frame |= {"showticklabels": False, "automargin": False}
-    n_rows, n_columns = picture.states.shape
-    across, down = {"range": [-0.5, n_columns - 0.5]}, {"range": [n_rows - 0.5, -0.5]}
-    return go.Figure(
-        _sheets(picture, theme),
-        layout(
-            theme,
-            picture.id,
-            title,
-            height=SMALL_HEIGHT,
-            margin={"t": SMALL_TOP, "l": 4, "r": 4, "b": 4},
-            xaxis=token_axis(theme, "", picture.masks.keys, **frame | across),
-            yaxis=token_axis(theme, "", picture.masks.queries, **frame | down),
-        ),
+    x, y = (
+        Axis("", labels=tokens, is_labelled=False)
+        for tokens in (picture.masks.keys, picture.masks.queries)
     )
+    more = f"{picture.title}\n{picture.count}"
+    return Chart(picture.id, "", more, x, y, _cells(picture), SMALL_HEIGHT)
 
 
-def _sheets(picture: Picture, theme: Theme) -> list[go.Heatmap]:
-    """One sheet a state that occurs: so each says its words without a text a cell."""
+def _cells(picture: Picture) -> list[Cells]:
+    """One mark a state that occurs: so each says its words without a text a cell."""
     states = picture.states
     return [
-        _sheet(states.eq(i), STATES[i], theme.mask_colours[i], theme)
+        Cells(
+            STATES[i],
+            states.eq(i).numpy(),
+            ("mask", i),
+            f"{{y}} → {{x}}: {STATES[i]}",
+            has_gaps=max(states.shape) <= SEPARATED,
+        )
         for i in range(len(STATES))
         if bool(states.eq(i).any())
     ]
-
-
-def _sheet(cells: Tensor, words: str, colour: str, theme: Theme) -> go.Heatmap:
-    gap = 1 if max(cells.shape) <= SEPARATED else 0
-    return go.Heatmap(
-        z=cells.float().masked_fill(~cells, float("nan")).numpy(),
-        zmin=0,
-        zmax=1,
-        colorscale=plotly_scale([colour, colour]),
-        showscale=False,
-        xgap=gap,
-        ygap=gap,
-        name=words,
-        hovertemplate=f"%{{y}} → %{{x}}: {words}<extra></extra>",
-        hoverongaps=False,
-    )

@@ -2,28 +2,20 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
 import torch
 
 from transformer.analysis.needed import Needed
 from transformer.tokenizer import Token
-from viz.figures.heatmap import Side, heatmap, weight_scale
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import weights
+from viz.figures.heat_map import heat_map
+
+TITLE = "What these heads look at now, and what they would have to look at"
 
 
-def needed_rows(
-    found: Needed, names: Sequence[str], keys: Sequence[Token], theme: Theme
-) -> go.Figure:
+def chart(found: Needed, names: Sequence[str], keys: Sequence[Token]) -> Chart:
     """Two lines a head, one below the other. names: of the heads; keys: what they look at."""
     values = torch.stack([line for row in found.rows for line in (row.before, row.after)])
-    lines = [Token(0, f"{name}·{when}") for name in names for when in ("now", "needed")]
-    return heatmap(
-        values,
-        Side("head", lines),
-        Side("key", keys),
-        weight_scale(theme),
-        theme,
-        id="needed-rows",
-        title="What these heads look at now, and what they would have to look at",
-        hover="%{y}, %{x}: %{z:.4f}",
-    )
+    lines = Axis("head", labels=[f"{name}·{when}" for name in names for when in ("now", "needed")])
+    columns, hover = Axis("key", labels=keys), "{y}, {x}: {z:.4f}"
+    return heat_map("needed-rows", ("", TITLE), values, lines, columns, weights(), hover)

@@ -1,10 +1,9 @@
 """A head's mean weight by offset, in two runs: how far back and ahead it looks."""
 
 from transformer.positions.relative_bias import ByDistance
-from viz.exhibits.chart import Axis, Chart, Curve, Dash, Ink
-from viz.figures.curve import values_of
+from viz.exhibits.chart import Axis, Chart, Curve, Dash, Ink, values_of
 
-HEIGHT = 240
+HEIGHT = 130
 MARKED = 80
 """Offsets beyond which points have no marks."""
 LOOKS: tuple[tuple[Ink, Dash], ...] = (("dim", "dot"), ("accent", "solid"))
@@ -20,10 +19,10 @@ def chart(before: ByDistance, after: ByDistance, names: tuple[str, str], head: s
             run.distances.tolist(),
             run.mean[0].tolist(),
             ink,
-            "{y:.4f} (mean of {count})",
+            "{y:.4f} (mean of {0})",
             dash=dash,
             point=point,
-            counts=run.count[0].tolist(),
+            more=run.count.T.tolist(),
         )
         for run, name, (ink, dash) in zip((before, after), names, LOOKS, strict=True)
     ]

@@ -1,24 +1,17 @@
 """How alike learned positions are: the cosine between any two."""
 
-import plotly.graph_objects as go
 from torch import Tensor
 
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 
 
-def draw(cosines: Tensor, theme: Theme) -> go.Figure:
+def chart(cosines: Tensor) -> Chart:
     """cosines: [P, P]."""
-    return heatmap(
-        cosines,
-        Side("position"),
-        Side("position"),
-        signed_scale(theme, "cosine"),
-        theme,
-        id="position_similarity",
-        title="<b>Cosine</b> between learned positions",
-        hover="positions %{y} and %{x}: %{z:.4f}",
-    )
+    title, hover = ("Cosine", " between learned positions"), "positions {y} and {x}: {z:.4f}"
+    side, shading = Axis("position"), differences("cosine")
+    return heat_map("position_similarity", title, cosines, side, side, shading, hover)
 
 
 def describe(cosines: Tensor) -> str:

@@ -1,50 +1,37 @@
 """A bar per probability, one below the other, from 0 to 1."""
 
 from collections.abc import Sequence
-from typing import Any
 
-import plotly.graph_objects as go
-
-from viz.figures.layout import SMALL, axis, layout, rows_height
+from transformer.tokenizer import Token
+from viz.exhibits.chart import Axis, Bars, Chart, Ink
 from viz.labels import percent
-from viz.theme import Theme
 
-TOP, BOTTOM, RIGHT = 44, 44, 64
-"""Pixels for the title, for the axis, and for the text behind a bar that ends at 1."""
+ENDS = (0.0, 1.18)
+"""With room for the text behind a bar that ends at 1."""
 
 
-def draw(
-    names: Sequence[str],
+def chart(
+    name: str,
+    title: tuple[str, str],
+    names: Sequence[Token | str],
     probs: Sequence[float],
     best: int,
-    theme: Theme,
-    *,
-    id: str,
-    title: str,
-    hover: str = "",
-    customdata: Sequence[Any] | None = None,
-) -> go.Figure:
-    """The first one on top. best: the one in the accent; hover: what follows the probability."""
-    height = rows_height(len(names)) + TOP + BOTTOM
-    margin = {"t": TOP, "l": 8, "r": RIGHT, "b": BOTTOM}
-    figure = go.Figure(layout=layout(theme, id, title, height=height, margin=margin, bargap=0.4))
-    texts, places = [percent(prob) for prob in probs], list(range(len(names)))
-    figure.add_trace(
-        go.Bar(
-            x=probs,
-            y=places,
-            orientation="h",
-            marker={"color": [theme.accent if i == best else theme.dim for i in places]},
-            text=texts,
-            textposition="outside",
-            textangle=0,
-            textfont={"size": SMALL},
-            cliponaxis=False,
-            customdata=customdata,
-            hovertemplate="%{y}: %{x:.4f} (%{text})" + hover + "<extra></extra>",
-        )
+    logits: Sequence[float] = (),
+) -> Chart:
+    """The first one on top. title: words that stand out, and others; best: the one in the accent;
+    logits: said of each under the pointer.
+    """
+    texts, places = [percent(prob) for prob in probs], range(len(names))
+    inks: list[Ink] = ["accent" if place == best else "dim" for place in places]
+    bars = Bars(
+        "",
+        places,
+        probs,
+        inks,
+        "{y}: {x:.4f} ({0})" + ("\nlogit {1:.4f}" if logits else ""),
+        is_level=True,
+        texts=texts,
+        more=list(zip(texts, *((logits,) if logits else ()), strict=True)),
     )
-    figure.update_xaxes(axis(theme, "probability", range=[0, 1], grid=True, tickvals=[0, 0.5, 1]))
-    labels = {"tickvals": places, "ticktext": names}
-    figure.update_yaxes(axis(theme, "", range=[len(names) - 0.5, -0.5], **labels))
-    return figure
+    x = Axis("probability", ends=ENDS, has_grid=True, ticks=[(0, "0"), (0.5, "0.5"), (1, "1")])
+    return Chart(name, *title, x, Axis("", labels=names), (bars,))

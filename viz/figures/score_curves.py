@@ -1,17 +1,16 @@
 """The other validation scores of a training run over its steps."""
 
-from viz.exhibits.chart import Chart
-from viz.exhibits.chart import Curve as Line
-from viz.figures.curve import Curve, saved, steps_to, values_of
+from viz.exhibits.chart import Chart, Curve, values_of
 from viz.figures.loss_curve import History
+from viz.figures.over_steps import OverSteps, saved, steps_to
 from viz.theme import SERIES
 
-HEIGHT = 440
+HEIGHT = 330
 LOGGED = ("step", "tokens", "loss", "learning_rate", "validation_loss")
 """Fields that are not scores."""
 
 
-def scores(history: History) -> list[Curve]:
+def scores(history: History) -> list[OverSteps]:
     """One curve a score, in the order in which training named them."""
     fields = dict.fromkeys(field for row in history for field in row if field not in LOGGED)
     return [saved(history, field, field) for field in fields]
@@ -21,7 +20,7 @@ def chart(history: History, log: bool) -> Chart:
     """Lines between few points: a run is scored much more rarely than its loss is logged."""
     marks = [
         # Not in the colours of the losses beside it.
-        Line(it.name, it.steps, it.values, 2 + i % (len(SERIES) - 2), "{y:.2f}", point=7)
+        Curve(it.name, it.steps, it.values, 2 + i % (len(SERIES) - 2), "{y:.2f}", point=7)
         for i, it in enumerate(scores(history))
     ]
     x, y = steps_to(int(history[-1]["step"]), log), values_of("score (0 to 100)")

@@ -1,34 +1,20 @@
 """The singular values of a matrix, from the largest on."""
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.inspection.tensor_statistics import effective_rank
-from viz.figures.layout import axis, layout
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Chart, Curve, values_of
 
-HEIGHT = 330
+HEIGHT, MARKED = 242, 64
+"""Pixels; values beyond which points have no marks."""
 
 
-def draw(values: Tensor, theme: Theme) -> go.Figure:
+def chart(values: Tensor) -> Chart:
     """values: [N], falling."""
-    title = "<b>Singular values</b>"
-    frame = {"height": HEIGHT, "margin": {"l": 8, "r": 16, "t": 44, "b": 44}}
-    figure = go.Figure(layout=layout(theme, "singular_values", title, **frame))
-    numbers = list(range(1, len(values) + 1))
-    mode = "lines+markers" if len(values) <= 64 else "lines"
-    figure.add_trace(
-        go.Scatter(
-            x=numbers,
-            y=values.tolist(),
-            mode=mode,
-            line={"color": SERIES[0], "width": 2},
-            hovertemplate="σ<sub>%{x}</sub> = %{y:.4f}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(axis(theme, "number, by size", nticks=8, tickformat=",d"))
-    figure.update_yaxes(axis(theme, "singular value σ", rangemode="tozero", grid=True, nticks=6))
-    return figure
+    numbers, point = range(1, len(values) + 1), 6 if len(values) <= MARKED else 0
+    curve = Curve("", numbers, values.numpy(), 0, "σ({x}) = {y:.4f}", point=point)
+    x, y = Axis("number, by size", format=",d"), values_of("singular value σ")
+    return Chart("singular_values", "Singular values", "", x, y, (curve,), HEIGHT)
 
 
 def describe(values: Tensor) -> str:

@@ -2,15 +2,12 @@
 
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.training.smoothing import cross_entropy, divergence, entropy, smoothed_target
-from viz.figures.curve import curve_layout, value_axis
-from viz.figures.layout import axis
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Chart, Curve, Rule, values_of
 
-HEIGHT = 280
+HEIGHT = 170
 LARGEST, STEP = 0.5, 0.01
 """Of the smoothing that can be chosen."""
 
@@ -44,32 +41,21 @@ def all_parts(target: int, log_probs: Tensor) -> list[Parts]:
     return [parts(target, log_probs, i / n * LARGEST) for i in range(n + 1)]
 
 
-def draw(curve: list[Parts], chosen: Parts, position: int, theme: Theme) -> go.Figure:
+def chart(curve: list[Parts], chosen: Parts, position: int) -> Chart:
     """Entropy and divergence stacked, so that their upper edge is the cross-entropy."""
-    title = "<b>The loss and its two parts</b> over ε"
-    figure = go.Figure(layout=curve_layout(theme, f"smoothing_parts {position}", title, HEIGHT))
-    epsilons = [each.epsilon for each in curve]
-    for name, values, colour in (
-        ("entropy of the target", [each.entropy for each in curve], SERIES[1]),
-        ("KL divergence", [each.divergence for each in curve], SERIES[0]),
-    ):
-        figure.add_trace(_area(name, epsilons, values, colour))
-    figure.add_vline(chosen.epsilon, line={"color": theme.accent, "width": 1.5})
-    figure.update_xaxes(axis(theme, "ε", range=[0, LARGEST], dtick=0.1, hoverformat=".2f"))
-    figure.update_yaxes(value_axis(theme, "nats"))
-    return figure
-
-
-def _area(name: str, epsilons: list[float], values: list[float], colour: str) -> go.Scatter:
-    return go.Scatter(
-        x=epsilons,
-        y=values,
-        name=name,
-        mode="lines",
-        stackgroup="loss",
-        line={"color": colour, "width": 1},
-        hovertemplate="%{y:.4f} nats",
+    epsilons, hover = [each.epsilon for each in curve], "{y:.4f} nats"
+    parts = (
+        ("entropy of the target", [each.entropy for each in curve], 1),
+        ("KL divergence", [each.divergence for each in curve], 0),
     )
+    areas = [
+        Curve(name, epsilons, values, series, hover, width=1, fill="stack")
+        for name, values, series in parts
+    ]
+    at = Rule(chosen.epsilon, of="x", ink="accent", dash="solid")
+    x, y = Axis("ε", ends=(0, LARGEST), hover="{x:.2f}"), values_of("nats")
+    title = ("The loss and its two parts", " over ε")
+    return Chart(f"smoothing_parts {position}", *title, x, y, (*areas, at), HEIGHT)
 
 
 def describe(chosen: Parts) -> str:

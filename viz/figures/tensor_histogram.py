@@ -1,34 +1,20 @@
 """How often a tensor has which values."""
 
-import plotly.graph_objects as go
 from torch import Tensor
 
-from viz.figures.layout import axis, layout
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Bars, Chart, values_of
 
-HEIGHT = 330
+HEIGHT = 242
 
 
-def draw(edges: Tensor, counts: Tensor, theme: Theme) -> go.Figure:
+def chart(edges: Tensor, counts: Tensor) -> Chart:
     """A bar a bin: edges [N + 1] and counts [N], as `tensor_statistics.histogram` gives them."""
-    title = "<b>Histogram</b> of the values"
-    margin = {"l": 8, "r": 16, "t": 44, "b": 44}
-    figure = go.Figure(layout=layout(theme, "tensor_histogram", title, height=HEIGHT, bargap=0.06))
     low, high = edges[:-1], edges[1:]
-    figure.add_trace(
-        go.Bar(
-            x=((low + high) / 2).tolist(),
-            y=counts.tolist(),
-            width=(high - low).tolist(),
-            customdata=list(zip(low.tolist(), high.tolist(), strict=True)),
-            marker={"color": SERIES[0], "line": {"width": 0}},
-            hovertemplate="%{customdata[0]:.4f} to %{customdata[1]:.4f}: %{y:,}<extra></extra>",
-        )
-    )
-    figure.update_layout(margin=margin)
-    figure.update_xaxes(axis(theme, "value"))
-    figure.update_yaxes(axis(theme, "values in a bin", rangemode="tozero", grid=True, nticks=6))
-    return figure
+    ends = list(zip(low.tolist(), high.tolist(), strict=True))
+    middles, hover = ((low + high) / 2).numpy(), "{0:.4f} to {1:.4f}: {y:,}"
+    bars = Bars("", middles, counts.numpy(), (0,), hover, width=0.94, more=ends)
+    x, y, title = Axis("value"), values_of("values in a bin"), ("Histogram", " of the values")
+    return Chart("tensor_histogram", *title, x, y, (bars,), HEIGHT)
 
 
 def describe(edges: Tensor, counts: Tensor) -> str:

@@ -3,19 +3,17 @@
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
+from numpy.typing import NDArray
 from torch import Tensor
 
 from transformer.inspection.tensor_statistics import Pooling, pool
-from viz.figures.heatmap import BAR, TOP, Scale, signed_scale
-from viz.figures.layout import axis, layout
-from viz.theme import Theme, plotly_scale
+from viz.exhibits.chart import Axis, Chart, Grid
+from viz.exhibits.shading import Shading, differences
 
 MOST = 200
 """Cells along a side; what is larger is pooled."""
 HEIGHT, ROW = (150, 480), 26
 """Pixels of the plotted area, at least and at most, and of one row where there are few."""
-BELOW = 44
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,44 +55,21 @@ def picture(
     return Picture(cells, size, (rows[0], columns[0]), pooling)
 
 
-def draw(shown: Picture, theme: Theme) -> go.Figure:
-    cells = shown.cells.float().cpu().numpy()
-    scale = _scale(shown, theme)
-    n_rows, n_columns = cells.shape
-    least, most = HEIGHT
-    height = min(most, max(least, n_rows * ROW)) + TOP + BELOW
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            "tensor_picture",
-            "<b>Values</b> by row and column",
-            height=height,
-            margin={"l": 8, "r": BAR, "t": TOP, "b": BELOW},
-        )
+def chart(shown: Picture) -> Chart:
+    """The cells, which may be blocks of values."""
+    (least, most), sides = HEIGHT, zip(shown.first, shown.size, strict=True)
+    rows, columns = ((first + (size - 1) / 2, float(size)) for first, size in sides)
+    grid = Grid(
+        shown.cells.float().cpu().numpy(),
+        _shading(shown),
+        _hover(shown),
+        rows,
+        columns,
+        _starts(shown) if shown.is_pooled else None,
     )
-    across, down = _centres(shown, 1, n_columns), _centres(shown, 0, n_rows)
-    figure.add_trace(
-        go.Heatmap(
-            z=cells,
-            x=across,
-            y=down,
-            customdata=_starts(shown, n_rows, n_columns) if shown.is_pooled else None,
-            zmin=scale.low,
-            zmax=scale.high,
-            colorscale=plotly_scale(scale.colours),
-            colorbar=scale.bar(theme),
-            hovertemplate=_hover(shown) + "<extra></extra>",
-            hoverongaps=False,
-        )
-    )
-    frame = {"showline": True, "mirror": True, "linecolor": theme.grid, "tickformat": ",d"}
-    half_row, half_column = shown.size[0] / 2, shown.size[1] / 2
-    sides = [across[0] - half_column, across[-1] + half_column]
-    figure.update_xaxes(axis(theme, "column", **frame, range=sides))
-    figure.update_yaxes(
-        axis(theme, "row", **frame, range=[down[-1] + half_row, down[0] - half_row])
-    )
-    return figure
+    x, y = Axis("column", format=",d"), Axis("row", format=",d")
+    height = min(most, max(least, len(shown.cells) * ROW))
+    return Chart("tensor_picture", "Values", " by row and column", x, y, (grid,), height)
 
 
 def describe(shown: Picture) -> str:
@@ -110,31 +85,26 @@ def describe(shown: Picture) -> str:
     )
 
 
-def _scale(shown: Picture, theme: Theme) -> Scale:
+def _shading(shown: Picture) -> Shading:
     finite = shown.cells[shown.cells.isfinite()].abs()
-    bound = float(finite.max()) if finite.numel() else 0.0
+    bound = (float(finite.max()) if finite.numel() else 0.0) or 1.0
     if shown.is_signed:
-        return signed_scale(theme, "value", bound or 1.0)
-    return Scale("mean |value|", theme.attention_scale, 0.0, bound or 1.0)
+        return differences("value", bound)
+    return Shading("mean |value|", "share", 0.0, bound)
 
 
-def _centres(shown: Picture, side: int, n: int) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    size = shown.size[side]
-    return shown.first[side] + (size - 1) / 2 + size * np.arange(n, dtype=np.float64)
-
-
-def _starts(shown: Picture, n_rows: int, n_columns: int) -> "np.ndarray[tuple[int, ...], np.dtype]":
+def _starts(shown: Picture) -> NDArray[np.int32]:
     """The first row and column of each cell: [r, c, 2]."""
     rows, columns = (
         first + size * np.arange(n, dtype=np.int32)
-        for first, size, n in zip(shown.first, shown.size, (n_rows, n_columns), strict=True)
+        for first, size, n in zip(shown.first, shown.size, shown.cells.shape, strict=True)
     )
     return np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
 
 
 def _hover(shown: Picture) -> str:
     if not shown.is_pooled:
-        return "row %{y}, column %{x}: %{z:.4f}"
+        return "row {y}, column {x}: {z:.4f}"
     rows, columns = shown.size
-    block = f"({rows:,} × {columns:,}): %{{z:.4f}}"
-    return f"from row %{{customdata[0]}}, column %{{customdata[1]}} {block}"
+    block = f"({rows:,} × {columns:,}): {{z:.4f}}"
+    return f"from row {{0}}, column {{1}} {block}"

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
+from viz.exhibits.shading import rooted
 from viz.labels import bare_label, kind_title
 from viz.stories.story import Fact, Scene
 from viz.theme import FONT, Theme
@@ -119,10 +120,10 @@ def _map(scene: Scene, recording: Recording, theme: Theme) -> Iterable[str]:
     frame = f'width="{size * n_keys:.1f}" height="{size * n_queries:.1f}"'
     yield f'<rect x="{left:.1f}" y="{top:.1f}" {frame} fill="none" stroke="{theme.grid}"/>'
     scale = theme.attention_scale
-    for query, row in enumerate(weights.sqrt().tolist()):
+    for query, row in enumerate(weights.tolist()):
         y = top + size * query
         # Neighbours of one shade are one rectangle.
-        shades = [round(value * (len(scale) - 1)) for value in row]
+        shades = [round(rooted(value) * (len(scale) - 1)) for value in row]
         for shade, cells in groupby(range(n_keys), key=shades.__getitem__):
             first, *more = cells
             if shade:

@@ -1,16 +1,16 @@
 """figure(): any view of a recording as a Plotly figure.
 
 JupyterLab, Notebook and VS Code show one by themselves; where none of them runs, as in a page that
-nbconvert made, `viz.export.figure_html` gives a page of its own.
+nbconvert made, `viz.painters.chart_plotly.figure_html` gives a page of its own.
 """
 
 from typing import Any
 
-from plotly.graph_objects import Figure
-
 from transformer.analysis.selection import Selection
 from transformer.discover import discover
 from transformer.recording import Recording
+from viz.painters.chart_plotly import Figure
+from viz.painters.chart_plotly import figure as chart_figure
 from viz.theme import theme as theme_of
 from viz.views.view import Dimensions
 
@@ -35,7 +35,7 @@ def figure(recording: Recording, name: str, *, theme: str = "light", **choices: 
         else control.options(recording)[0]
         for control in view.controls
     }
-    return view.draw(recording, theme_of(theme), **chosen)
+    return chart_figure(view.chart(recording, **chosen), theme_of(theme))
 
 
 def _chosen(control: Any, recording: Recording, value: Any) -> Any:

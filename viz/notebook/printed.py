@@ -6,8 +6,8 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from viz.painters.chart_sheet import SHAPE
-from viz.painters.charts import AnyChart, sheet
+from viz.exhibits.chart import Chart
+from viz.painters.chart_sheet import SHAPE, sheet
 from viz.paper.printed import png
 from viz.paper.sheet import INCH, Sheet
 from viz.theme import Theme
@@ -25,7 +25,7 @@ GAP = 0.055
 
 
 @dataclass(frozen=True, eq=False)
-class Chart:
+class Printed:
     """What a page shows by an image."""
 
     sheet: Callable[[Theme, float], Sheet]
@@ -34,7 +34,7 @@ class Chart:
     """For those who do not see it."""
 
 
-def printed(charts: Sequence[Chart], themes: Sequence[Theme]) -> str:
+def printed(charts: Sequence[Printed], themes: Sequence[Theme]) -> str:
     """Side by side, an image for each theme: the page's style shows that of its own."""
     share = (1 - GAP * (len(charts) - 1)) / max(1, len(charts))
     return "".join(
@@ -43,7 +43,7 @@ def printed(charts: Sequence[Chart], themes: Sequence[Theme]) -> str:
     )
 
 
-def printed_once(chart: AnyChart, theme: Theme, says: str, share: float = 1.0) -> str:
+def printed_once(chart: Chart, theme: Theme, says: str, share: float = 1.0) -> str:
     """The image of a chart in the colours of the page.
 
     share: of the page's width, for it.
@@ -51,7 +51,7 @@ def printed_once(chart: AnyChart, theme: Theme, says: str, share: float = 1.0) -
     return _boxed([_image(sheet_of(chart, theme, share), says, "")])
 
 
-def sheet_of(chart: AnyChart, theme: Theme, share: float) -> Sheet:
+def sheet_of(chart: Chart, theme: Theme, share: float) -> Sheet:
     """A chart for so much of the page's width."""
     width = WIDTH * INCH
     shape, tallest = (SHAPE, TALLEST) if share == 1 else (BESIDE / share, BESIDE)

@@ -7,7 +7,7 @@ from typing import Any
 from viz.components.kit.browser import Component
 from viz.components.question.question import QUESTION, question_data
 from viz.notebook.picture import Data
-from viz.notebook.printed import Chart
+from viz.notebook.printed import Printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class SavedScene:
     """What was read; None where the page is about no sentence."""
     written: str = ""
     pictures: tuple[SavedPicture, ...] = ()
-    charts: tuple[Chart, ...] = ()
+    charts: tuple[Printed, ...] = ()
     """Drawn as images, where no component draws anything."""
     outputs: str = ""
     """What became of the output where the model is changed, as HTML."""

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
-from plotly.graph_objects import Figure
 
 from transformer import Checkpoint, InputError, Recording
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.chart import Chart
+from viz.exhibits.exhibit import Exhibit
 from viz.export import masks_csv
 from viz.fields.masks import MasksFields
 from viz.figures import masks as figures
@@ -20,7 +19,6 @@ from viz.state.limits import charge, check_text, limited
 from viz.state.note import warn
 from viz.state.page import Page, Pane
 from viz.state.state import bound, current_theme
-from viz.theme import Theme
 from viz.ui.columns import columns, explain
 from viz.ui.controls import choose_one
 from viz.ui.saving import download, for_a_paper
@@ -216,10 +214,10 @@ def show_sentence(number: int, masks: SentenceMasks, shown: Sequence[Picture]) -
         return
     single, together = columns(WIDTHS)
     with single:
-        _show(first, number, figures.draw_small)
-        _show(others[0], number, figures.draw_small)
+        _show(first, number, figures.small)
+        _show(others[0], number, figures.small)
     with together:
-        _show(others[1], number, figures.draw_beside)
+        _show(others[1], number, figures.beside_small)
 
 
 def pictures(
@@ -257,16 +255,13 @@ def _shown(
 
 def _shown_mask(picture: Picture, number: int) -> Exhibit:
     named = f"Sentence {number}: {picture.title}"
-    draw = partial(figures.draw, picture)
-    return Exhibit(named, PlotlyFigure(draw), picture.describe(), about="checkpoint")
+    return Exhibit(named, figures.chart(picture), picture.describe(), about="checkpoint")
 
 
-def _show(
-    picture: Picture, number: int, draw_masks: Callable[[Picture, Theme], Figure] = figures.draw
-) -> None:
+def _show(picture: Picture, number: int, make: Callable[[Picture], Chart] = figures.chart) -> None:
     # The buttons of a small figure would lie on its cells.
-    bar = draw_masks is not figures.draw_small and "hover"
-    shown = replace(_shown_mask(picture, number), small=PlotlyFigure(partial(draw_masks, picture)))
+    bar = make is not figures.small and "hover"
+    shown = replace(_shown_mask(picture, number), small=make(picture))
     show(shown, picture.id, displayModeBar=bar)
 
 

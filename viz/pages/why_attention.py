@@ -1,36 +1,32 @@
 """Why attention: table 1 of "Attention Is All You Need", to play with and to measure."""
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Literal
 
 import streamlit as st
 import torch
-from plotly.graph_objects import Figure
 
 from transformer import InputError
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
 from transformer.device import choose_device
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.export import costs_csv
 from viz.fields.why_attention import WhyAttentionFields
 from viz.figures.cost_table import cost_table
 from viz.figures.layer_costs import (
-    HEIGHT,
     LONGEST,
     QUANTITIES,
     SHORTEST,
+    cost_chart,
     describe_costs,
     describe_times,
-    draw_costs,
-    draw_times,
+    time_chart,
 )
 from viz.labels import literal
 from viz.state.limits import charge
 from viz.state.note import warn
 from viz.state.page import Page, Pane
 from viz.state.state import bound, session
-from viz.theme import Theme
 from viz.ui.columns import columns, explain
 from viz.ui.controls import whole_number
 from viz.ui.saving import download, for_a_paper
@@ -38,6 +34,8 @@ from viz.ui.showing import show, show_table
 
 TIMES = "times"
 LENGTH = 30
+BESIDE = 300
+"""Pixels of a chart and of whatever stands beside it."""
 SIZES = {
     "d": ("width", (64, 128, 256, 512, 1024), 512),
     "k": ("kernel", (3, 5, 7, 9), 3),
@@ -87,10 +85,10 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit
     shown = {
         quantity: Exhibit(
             title,
-            PlotlyFigure(partial(_costs_with_legend, quantity, sizes, n)),
+            cost_chart(quantity, sizes, n, has_legend=True),
             describe_costs(quantity, sizes, n),
             about="app",
-            small=PlotlyFigure(partial(_costs, quantity, sizes, n)),
+            small=cost_chart(quantity, sizes, n, has_legend=False),  # beside the table
         )
         for quantity, title in QUANTITIES.items()
     }
@@ -98,26 +96,13 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit
         return shown
     times = Exhibit(
         "Time on this machine",
-        PlotlyFigure(lambda theme: _with_legend(draw_times(measured, n, theme))),
+        time_chart(measured, n, has_legend=True),
         describe_times(measured),
         about="app",
         can_be_made_again=False,
-        small=PlotlyFigure(lambda theme: draw_times(measured, n, theme)),
+        small=time_chart(measured, n, has_legend=False),
     )
     return shown | {TIMES: times}
-
-
-def _costs(quantity: str, sizes: Sizes, n: int, theme: Theme) -> Figure:
-    return draw_costs(quantity, sizes, n, theme)
-
-
-def _costs_with_legend(quantity: str, sizes: Sizes, n: int, theme: Theme) -> Figure:
-    return _with_legend(_costs(quantity, sizes, n, theme))
-
-
-def _with_legend(figure: Figure) -> Figure:
-    """On the screen the table is the legend."""
-    return figure.update_layout(showlegend=True)
 
 
 def _sizes(pane: Pane) -> tuple[Sizes, int]:
@@ -155,7 +140,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
 
 def ask_for_times(sizes: Sizes, device: str) -> None:
     """Before the measured curves are asked for, what would be measured."""
-    with st.container(height=HEIGHT, border=False, vertical_alignment="center"):
+    with st.container(height=BESIDE, border=False, vertical_alignment="center"):
         st.markdown("How long do real layers of these sizes take?")
         measure_button(sizes, device, "Measure on this machine")
 

@@ -1,91 +1,155 @@
-"""A chart on a screen: a figure of Plotly's."""
+"""A chart on a screen: a figure of Plotly's. No other module knows Plotly."""
 
-import math
+import textwrap
 from typing import Any
 
-import plotly.graph_objects as go
+from plotly.graph_objects import Figure as Figure
 
-from viz.exhibits.chart import Axis, Chart, Curve, Point, Rule
-from viz.figures.curve import curve_layout
-from viz.figures.layout import SMALL, axis
+from viz.exhibits.chart import Bars, Chart, Curve, Grid
+from viz.export import page_html
 from viz.labels import figure_text
-from viz.painters.inks import colour_of
-from viz.theme import Theme
+from viz.painters.plotly_axes import (
+    LABEL,
+    axes_of,
+    margin_of,
+    plotted_height,
+)
+from viz.painters.plotly_marks import notes_of, shapes_of, traces_of
+from viz.theme import FONT, FONT_SIZE, Theme
+
+CONFIG = {"showSendToCloud": False, "displaylogo": False, "responsive": True}
+"""Plotly's options: no button that uploads."""
+LEVEL_BAR = 56
+"""Pixels above the cells for a level colour bar."""
+WIDE = 44
+"""Letters of a line of a sentence."""
 
 
-def figure(chart: Chart, theme: Theme) -> go.Figure:
-    """The chart with one hover for all curves at a place, and its legend below."""
-    title = f"<b>{figure_text(chart.title)}</b>{figure_text(chart.more)}"
-    made = go.Figure(layout=curve_layout(theme, chart.name, title, chart.height))
-    for mark in chart.marks:
-        match mark:
-            case Curve():
-                made.add_trace(_curve(mark, theme))
-            case Point():
-                _point(made, mark, chart.x.is_log, theme)
-            case Rule():
-                _rule(made, mark, theme)
-    made.update_xaxes(_axis(chart.x, theme))
-    made.update_yaxes({"exponentformat": "none", "nticks": 6} | _axis(chart.y, theme))
-    return made
+def figure(chart: Chart, theme: Theme) -> Figure:
+    """The chart; its layout's meta is the chart's name, for tests in a browser."""
+    if chart.instead:
+        return Figure(layout=_sentence(chart, theme))
+    margin, height = margin_of(chart), plotted_height(chart)
+    title, notes = _title(chart, theme), notes_of(chart, theme)
+    if chart.is_square and _has_bar(chart):
+        margin["t"] += LEVEL_BAR  # Plotly moves a title out of sight for it: here it is a note
+        notes = [_note_above(title.pop("text"), margin["l"], theme), *notes]
+    looks = _looks(theme) | {
+        "meta": {"id": chart.name},
+        "title": title,
+        "height": height + margin["t"] + margin["b"],
+        "margin": margin,
+        "hovermode": _hover_mode(chart),
+        "showlegend": chart.has_legend and any(_names(chart)),
+        "legend": _legend(chart, theme),
+        "bargap": 1 - _width_of_bars(chart),
+        "shapes": shapes_of(chart, theme),
+        "annotations": notes,
+    }
+    axes, traces = axes_of(chart, theme), traces_of(chart, theme)
+    if "xaxis2" in axes or "yaxis2" in axes:
+        traces.append(_that_wakes(axes))
+    return Figure(traces, looks | axes)
 
 
-def _curve(curve: Curve, theme: Theme) -> go.Scatter:
-    colour = colour_of(curve.ink, theme)
-    parts = ["lines"] * (curve.width > 0) + ["markers"] * (curve.point > 0)
-    look: dict[str, Any] = {"line": {"color": colour, "width": curve.width or 2}}
-    if curve.dash is not None:
-        look["line"]["dash"] = curve.dash
-    if curve.point:
-        look["marker"] = {"size": curve.point} | ({} if curve.width else {"color": colour})
-    if curve.counts:
-        look["customdata"] = list(curve.counts)
-    name, hover = figure_text(curve.name), _template(curve.hover)
-    return go.Scatter(
-        x=curve.x, y=curve.y, name=name, hovertemplate=hover, mode="+".join(parts), **look
-    )
+def figure_html(made: Figure, title: str) -> bytes:
+    """A page that shows the figure without a network: Plotly's code (5 MB) is inside."""
+    body = made.to_html(full_html=False, include_plotlyjs=True, config=CONFIG)
+    return page_html(title, body, made.layout.paper_bgcolor).encode()
 
 
-def _point(made: go.Figure, point: Point, is_log: bool, theme: Theme) -> None:
-    marker = {"color": theme.accent, "size": 9}
-    made.add_scatter(
-        x=[point.x], y=[point.y], mode="markers", marker=marker, hoverinfo="skip", showlegend=False
-    )
-    made.add_annotation(
-        x=math.log10(point.x) if is_log else point.x,
-        y=point.y,
-        text=figure_text(point.text),
-        showarrow=False,
-        xanchor="right" if point.side == "left" else "left",
-        xshift=-8 if point.side == "left" else 8,
-        yanchor="bottom",
-        yshift=4,
-        bgcolor=theme.background,  # other curves may pass there
-        font={"size": SMALL, "color": theme.text},
-    )
+def _looks(theme: Theme) -> dict[str, Any]:
+    """Whatever all charts share."""
+    return {
+        "template": "none",
+        "font": {"family": FONT, "size": FONT_SIZE, "color": theme.text},
+        "paper_bgcolor": theme.background,
+        "plot_bgcolor": theme.background,
+        "hoverlabel": {
+            "bgcolor": theme.surface,
+            "bordercolor": theme.grid,
+            "font": {"size": FONT_SIZE, "color": theme.text},
+            "align": "left",
+        },
+        "dragmode": "zoom",
+    }
 
 
-def _rule(made: go.Figure, rule: Rule, theme: Theme) -> None:
-    made.add_hline(
-        rule.y,
-        line={"color": theme.dim, "width": 1, "dash": "dot"},
-        annotation_text=figure_text(rule.text),
-        annotation_position="top left",
-        annotation_font={"size": SMALL, "color": theme.dim},
-    )
+def _title(chart: Chart, theme: Theme) -> dict[str, Any]:
+    """Bold words, plain ones, and further lines."""
+    more, *lines = chart.more.split("\n")
+    text = f"<b>{figure_text(chart.title)}</b>" if chart.title else ""
+    below = "".join(f"<br>{figure_text(line)}" for line in lines)
+    return {
+        "text": text + figure_text(more) + below,
+        "font": {"size": FONT_SIZE + 1},
+        **{"x": 0, "xanchor": "left", "xref": "container"},
+        **{"y": 1, "yanchor": "top", "yref": "container"},
+        "pad": {"l": 4, "t": 10},
+    }
 
 
-def _axis(side: Axis, theme: Theme) -> dict[str, Any]:
-    look: dict[str, Any] = {"type": "log", "dtick": 1} if side.is_log else {}
-    if side.ends is not None:
-        look["range"] = [math.log10(each) if side.is_log else each for each in side.ends]
-    if side.from_zero:
-        look["rangemode"] = "tozero"
-    if side.format:
-        look |= {"tickformat": side.format, "hoverformat": side.format}
-    return axis(theme, side.title, grid=side.has_grid, hover=_template(side.hover), **look)
+def _note_above(text: str, left: int, theme: Theme) -> dict[str, Any]:
+    """The title above a level colour bar."""
+    return {
+        "text": text,
+        "showarrow": False,
+        **{"x": 0, "xref": "paper", "xanchor": "left", "xshift": 4 - left},
+        **{"y": 1, "yref": "paper", "yanchor": "bottom", "yshift": LEVEL_BAR + 5},
+        "font": {"size": FONT_SIZE + 1, "color": theme.text},
+    }
 
 
-def _template(text: str) -> str:
-    """Plotly's form of a hover text."""
-    return text.replace("{count}", "{customdata}").replace("{", "%{")
+def _legend(chart: Chart, theme: Theme) -> dict[str, Any]:
+    """At the very bottom: there it meets neither the title nor the axis."""
+    words = {"text": f"{chart.legend} ", "font": {"size": LABEL, "color": theme.dim}}
+    return {
+        "orientation": "h",
+        **{"x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
+        "font": {"size": LABEL},
+        "traceorder": "normal",
+    } | ({"title": words} if chart.legend else {})
+
+
+def _hover_mode(chart: Chart) -> str:
+    """One hover for all curves of a place; a bar of 0 can be hovered, too."""
+    if any(isinstance(mark, Curve) and mark.name for mark in chart.marks):
+        return "x unified"
+    return "y" if chart.n_bars and len(chart.marks) == 1 else "closest"
+
+
+def _names(chart: Chart) -> list[str]:
+    return [mark.name for mark in chart.marks if isinstance(mark, Curve | Bars)]
+
+
+def _width_of_bars(chart: Chart) -> float:
+    return max((mark.width for mark in chart.marks if isinstance(mark, Bars)), default=0.8)
+
+
+def _has_bar(chart: Chart) -> bool:
+    return any(isinstance(mark, Grid) for mark in chart.marks)
+
+
+def _that_wakes(axes: dict[str, Any]) -> dict[str, Any]:
+    """An axis without a trace is not drawn: one point that shows nothing brings it to life."""
+    return {
+        "type": "scatter",
+        **{"x": [0], "y": [0], "opacity": 0, "mode": "markers"},
+        "xaxis": "x2" if "xaxis2" in axes else "x",
+        "yaxis": "y2" if "yaxis2" in axes else "y",
+        **{"hoverinfo": "skip", "showlegend": False},
+    }
+
+
+def _sentence(chart: Chart, theme: Theme) -> dict[str, Any]:
+    note = {
+        "text": "<br>".join(map(figure_text, textwrap.wrap(chart.instead, WIDE))),
+        **{"showarrow": False, "x": 0.5, "y": 0.5, "xref": "paper", "yref": "paper"},
+        "font": {"color": theme.dim},
+    }
+    nothing = {"visible": False}
+    return _looks(theme) | {
+        **{"meta": {"id": chart.name}, "title": _title(chart, theme), "height": 200},
+        **{"margin": {"l": 8, "r": 8, "t": 44, "b": 8}, "annotations": [note]},
+        **{"xaxis": nothing, "yaxis": nothing},
+    }

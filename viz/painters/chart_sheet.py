@@ -1,165 +1,160 @@
 """A chart on a sheet, in points: for a paper, for a wall, and where no server is."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from viz.exhibits.chart import Chart, Curve, Point, Rule
+from viz.exhibits.chart import Bars, Cells, Chart, Grid, Point, Rule
+from viz.exhibits.shading import Shading
 from viz.labels import visible_words
 from viz.painters.chart_frame import Anchor, frame, kept, room_under
-from viz.painters.chart_scale import Scale, placed, scales
+from viz.painters.chart_marks import dashes_of, marks_of
+from viz.painters.chart_scale import Scale, scales
 from viz.painters.inks import colour_of
+from viz.painters.shades import N_LEVELS, palette_of, stops_of
+from viz.paper import sheet as marks_of_sheets
 from viz.paper.lettering import NORMAL, SMALL, broken, fitted, width_of
-from viz.paper.plot import DASHES, SAID
+from viz.paper.scale import LEAST
 from viz.paper.sheet import Box, Line, Mark, Sheet, Words
 from viz.theme import Theme
 
 SHAPE, TALLEST = 0.58, 560.0
 """Height by width of what is between the axes, and its points at most."""
-SIDE = 1.8
-"""Points of a mark's side."""
+CELL, FEWEST = 14.0, 60.0
+"""Points of a cell, at most, and of all columns, at least."""
+ROW, LOWEST = 10.0, 40.0
+"""Points of a level bar's row, and of what is between the axes, at least."""
 BESIDE = 6.0
 """Points between a place and the words beside it."""
+BAR = (110.0, 5.0)
+"""Width and height of a colour scale."""
 
 
 def sheet(
     chart: Chart, theme: Theme, width: float, shape: float = SHAPE, tallest: float = TALLEST
 ) -> Sheet:
     """The chart as wide as this, in points. shape, tallest: of what is between the axes."""
-    title = [
-        line for line in broken(visible_words(chart.title + chart.more), width, NORMAL) if line
-    ]
-    x, y = _placed(chart, width, len(title) * (NORMAL + 3) + 4.0, shape, tallest)
+    words = visible_words(chart.title + chart.more.replace("\n", " "))
+    title = [line for line in broken(words, width, NORMAL) if line]
     marks: list[Mark] = [
         Words(0, (i + 1) * (NORMAL + 2), line, NORMAL, theme.text) for i, line in enumerate(title)
     ]
-    marks += frame(x, y, theme, width)
-    marks += _rules(chart, x, y, theme)
-    marks += _data(chart, x, y, theme)
+    top = len(title) * (NORMAL + 3) + 4.0
+    if chart.instead:
+        lines = broken(visible_words(chart.instead), width, SMALL)
+        marks += [
+            Words(0, top + (i + 1) * (SMALL + 2), line, SMALL, theme.dim)
+            for i, line in enumerate(lines)
+        ]
+        return Sheet(width, top + len(lines) * (SMALL + 2) + 4, theme.background, tuple(marks))
+    x, y = _placed(chart, width, top, shape, tallest)
+    has_cells = chart.size is not None
+    marks += frame(x, y, theme, width, has_cells)
+    marks += marks_of(chart, x, y, theme)
     marks += _words(chart, x, y, theme, width)
-    legend, height = _legend(chart, theme, width, y.start + room_under(x, width))
-    return Sheet(width, height, theme.background, (*marks, *legend))
+    below, height = _legend(chart, theme, width, y.start + room_under(x, width, has_cells))
+    return Sheet(width, height, theme.background, (*marks, *below))
 
 
 def _placed(
     chart: Chart, width: float, top: float, shape: float, tallest: float
 ) -> tuple[Scale, Scale]:
-    """Both axes in points; the room beside them is that of the longest number."""
+    """Both axes in points; the room beside them is that of the longest label."""
     x, y = scales(chart)
     widest = max((width_of(text, SMALL) for _, text in y.ticks()), default=0.0)
     left = min(widest, 0.3 * width) + 5 + (SMALL + 4 if y.axis.title else 0)
     right = width - 4.0
-    height = min(shape * (right - left), tallest)
+    height = shape * (right - left)
+    if chart.size is not None:
+        n_rows, n_columns = chart.size
+        cell = min(CELL, (right - left) / n_columns)
+        right = left + max(cell * n_columns, min(FEWEST, right - left))
+        height = max(cell * n_rows, LOWEST if cell > LEAST else 0.45 * width)
+    elif chart.n_bars:
+        height = max(LOWEST, ROW * chart.n_bars)
+    height = min(height, tallest)
     return replace(x, start=left, end=right), replace(y, start=top + height, end=top)
-
-
-def _rules(chart: Chart, x: Scale, y: Scale, theme: Theme) -> Iterator[Mark]:
-    for rule in chart.marks:
-        if isinstance(rule, Rule):
-            ends = ((x.start, y.at(rule.y)), (x.end, y.at(rule.y)))
-            yield Line((ends,), theme.dim, 0.5, dashes=SAID["dot"])
-
-
-def _data(chart: Chart, x: Scale, y: Scale, theme: Theme) -> Iterator[Mark]:
-    order = 0
-    for mark in chart.marks:
-        if isinstance(mark, Curve):
-            yield from _curve(mark, _dashes(mark, order), x, y, colour_of(mark.ink, theme))
-            order += 1
-        elif isinstance(mark, Point):
-            facts = _facts("", [mark.x], [mark.y], x, y)
-            yield from _squares([(x.at(mark.x), y.at(mark.y))], theme.accent, facts)
-
-
-def _curve(
-    curve: Curve, dashes: tuple[float, ...], x: Scale, y: Scale, colour: str
-) -> Iterator[Mark]:
-    """A line with a gap where a value is missing, and the marks of its points."""
-    facts = _facts(curve.name, curve.x, curve.y, x, y)
-    points = [(x.at(a), y.at(b)) for a, b in zip(curve.x, curve.y, strict=True)]
-    if curve.width:
-        parts = tuple(part for part in _pieces(points) if len(part) > 1)
-        if parts:
-            yield Line(parts, colour, min(1.2, curve.width), 1.0, dashes, facts=facts)
-    if curve.point:
-        yield from _squares(points, colour, {} if curve.width else facts)
-
-
-def _squares(
-    points: list[tuple[float, float]], colour: str, facts: dict[str, Any]
-) -> Iterator[Mark]:
-    """A mark a point; the first carries the facts of all."""
-    for a, b in points:
-        if math.isfinite(a) and math.isfinite(b):
-            yield Box(a - SIDE / 2, b - SIDE / 2, SIDE, SIDE, colour, facts=facts)
-            facts = {}
-
-
-def _facts(name: str, xs: Any, ys: Any, x: Scale, y: Scale) -> dict[str, Any]:
-    places = {"x": (x, xs), "y": (y, ys)}
-    of_axes = {
-        name: np.array([placed(value, scale.axis.is_log) for value in values], np.float64)
-        for name, (scale, values) in places.items()
-    }
-    return {"trace": visible_words(name), **of_axes}
-
-
-def _pieces(points: list[tuple[float, float]]) -> Iterator[tuple[tuple[float, float], ...]]:
-    part: list[tuple[float, float]] = []
-    for a, b in points:
-        if math.isfinite(a) and math.isfinite(b):
-            part.append((a, b))
-        else:
-            yield tuple(part)
-            part = []
-    yield tuple(part)
-
-
-def _dashes(curve: Curve, order: int) -> tuple[float, ...]:
-    """Curves are told apart without colour, too: by their own dashes or by their turn."""
-    return DASHES[order % len(DASHES)] if curve.dash is None else SAID[curve.dash]
 
 
 def _words(chart: Chart, x: Scale, y: Scale, theme: Theme, width: float) -> Iterator[Mark]:
     """The texts of rules and points: above a line, beside a place."""
     for mark in chart.marks:
-        if isinstance(mark, Curve):
-            continue
-        text = fitted(visible_words(mark.text), width, SMALL)
-        at, anchor, colour = _place(mark, x, theme)
-        at = kept(at, width_of(text, SMALL), anchor, width)
-        yield Words(at, y.at(mark.y) - 2.5, text, SMALL, colour, anchor)
+        if isinstance(mark, Point | Rule) and mark.text:
+            text = fitted(visible_words(mark.text), width, SMALL)
+            (at, low), anchor, colour = _place(mark, chart, x, y, theme)
+            at = kept(at, width_of(text, SMALL), anchor, width)
+            yield Words(at, low, text, SMALL, colour, anchor)
 
 
-def _place(mark: Point | Rule, x: Scale, theme: Theme) -> tuple[float, Anchor, str]:
+def _place(
+    mark: Point | Rule, chart: Chart, x: Scale, y: Scale, theme: Theme
+) -> tuple[tuple[float, float], Anchor, str]:
     """Where the words of a mark begin or end, and their colour."""
-    if isinstance(mark, Rule):
-        return x.start, "start", theme.dim
-    if mark.side == "left":
-        return x.at(mark.x) - BESIDE, "end", theme.text
-    return x.at(mark.x) + BESIDE, "start", theme.text
+    if isinstance(mark, Point):
+        is_left = mark.side == "left"
+        at = float(x.at(mark.x)) + (-BESIDE if is_left else BESIDE)
+        return (at, float(y.at(mark.y)) - 2.5), "end" if is_left else "start", theme.text
+    colour = colour_of(mark.ink, theme)
+    if mark.of == "y":
+        return (x.start, float(y.at(mark.at)) - 2.5), "start", colour
+    low = y.end + SMALL + 1 if mark.place == "top" else y.start - 2.5
+    return (float(x.at(mark.at)), low), "end" if chart.is_right(mark.at) else "start", colour
 
 
 def _legend(chart: Chart, theme: Theme, width: float, top: float) -> tuple[list[Mark], float]:
-    """Names of the curves, and where they end."""
+    """Names of the marks, the scale of a map, and where both end."""
     marks: list[Mark] = []
     x, y = 0.0, top + 4
-    named = [(order, curve) for order, curve in enumerate(chart.curves()) if curve.name]
-    for order, curve in named:
-        name, colour = (
-            fitted(visible_words(curve.name), width - 18, SMALL),
-            colour_of(curve.ink, theme),
-        )
+    samples = _samples(chart, theme) if chart.has_legend else []
+    if samples and chart.legend:
+        marks.append(Words(0, y + SMALL, visible_words(chart.legend), SMALL, theme.dim))
+        x = width_of(chart.legend, SMALL) + 6
+    for text, sample in samples:
+        name = fitted(visible_words(text), width - 18, SMALL)
         if x and x + 16 + width_of(name, SMALL) > width:
             x, y = 0.0, y + SMALL + 4
-        if curve.width:
-            ends, dashes = ((x, y + 4), (x + 13, y + 4)), _dashes(curve, order)
-            marks.append(Line((ends,), colour, 1.1, dashes=dashes))
-        else:
-            marks.append(Box(x + 5.5, y + 3, 2, 2, colour))
+        marks += marks_of_sheets.moved([sample], x, y)
         marks.append(Words(x + 16, y + SMALL, name, SMALL, theme.text))
         x += 26 + width_of(name, SMALL)
-    return marks, y + (SMALL + 5 if named else 0)
+    y += SMALL + 5 if samples else 0
+    for shading in [mark.shading for mark in chart.marks if isinstance(mark, Grid)]:
+        marks += _scale_bar(shading, theme, width, y)
+        y += SMALL + 9
+    return marks, y
+
+
+def _samples(chart: Chart, theme: Theme) -> list[tuple[str, Mark]]:
+    """Names, each with a small mark of its look; states of cells where there are several."""
+    cells = [mark for mark in chart.marks if isinstance(mark, Cells) and mark.name]
+    samples: list[tuple[str, Mark]] = [
+        (mark.name, Box(4, 1, 8, 5, colour_of(mark.ink, theme), theme.dim, 0.3))
+        for mark in (cells if len(cells) > 1 else ())
+    ]
+    for mark in chart.marks:
+        if isinstance(mark, Bars) and mark.name:
+            samples.append((mark.name, Box(3, 1, 6, 5, colour_of(mark.inks[0], theme))))
+    for curve, dashes in dashes_of(chart):
+        colour = colour_of(curve.ink, theme)
+        if not (curve.name and curve.is_in_legend):
+            continue
+        if curve.width:
+            samples.append((curve.name, Line((((0, 4), (13, 4)),), colour, 1.1, dashes=dashes)))
+        else:
+            samples.append((curve.name, Box(5.5, 3, 2, 2, colour)))
+    return samples
+
+
+def _scale_bar(shading: Shading, theme: Theme, width: float, y: float) -> Iterator[Mark]:
+    """The colours with the values of both ends, and what they measure."""
+    steps = np.arange(0, N_LEVELS, 4, dtype=np.int16)[None]
+    long, high = BAR
+    colours = palette_of(stops_of(shading.scale, theme))
+    yield marks_of_sheets.Cells(0, y, long, high, steps, colours)
+    ends: tuple[tuple[float, float, Anchor], ...]
+    ends = ((0.0, shading.low, "start"), (long, shading.high, "end"))
+    for at, value, anchor in ends:
+        text = f"{value:.3g}".replace("-", "−")
+        yield Words(at, y + 6 + SMALL, text, SMALL, theme.dim, anchor)
+    title = fitted(visible_words(shading.title), width - long - 6, SMALL)
+    yield Words(long + 6, y + high, title, SMALL, theme.text)

@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 
-from viz.exhibits.shading import stop_of
+from viz.exhibits.shading import Scale
 from viz.exhibits.table import (
     Cell,
     Change,
@@ -12,13 +12,12 @@ from viz.exhibits.table import (
     Legend,
     Row,
     Sample,
-    Scale,
     Table,
     Tables,
     as_tables,
     place_on,
 )
-from viz.painters.shades import stops_of
+from viz.painters.shades import stop_of, stops_of
 from viz.painters.table_style import class_of, style_of
 from viz.theme import Theme
 

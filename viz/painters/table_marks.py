@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from viz.exhibits.table import Table
+from viz.painters.shades import luminance
 from viz.painters.table_entries import Entry, entries_of
 from viz.painters.table_shape import PAD, Shape, shape_of
 from viz.paper.lettering import MIDDLE, NORMAL, broken, fitted, width_of
-from viz.paper.shades import luminance
 from viz.paper.sheet import Box, Line, Mark, Words
 from viz.theme import Theme
 

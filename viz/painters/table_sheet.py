@@ -3,10 +3,9 @@
 import numpy as np
 
 from viz.exhibits.table import Legend, Table, Tables, as_tables
-from viz.painters.shades import stops_of
+from viz.painters.shades import N_LEVELS, colour_at, stops_of
 from viz.painters.table_marks import marks_of
 from viz.paper.lettering import SMALL, broken, fitted, width_of
-from viz.paper.shades import N_LEVELS, colour_at
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
 from viz.theme import Theme
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from viz.exhibits.table import Scale
+from viz.exhibits.shading import Scale
 from viz.painters.shades import grounds_of
 from viz.theme import Theme
 

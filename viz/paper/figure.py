@@ -3,12 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from transformer.discover import discover
 from viz.paper.drawing import Drawing, given
 from viz.paper.lettering import FAMILY, SMALL, broken, lacking, width_of
-from viz.paper.plotted import plotted
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
 from viz.paper.sheet import INCH, Line, Mark, Sheet, Words, moved
@@ -91,11 +88,6 @@ def _foot(sheet: Sheet) -> list[Words]:
         Words(0, sheet.height + (i + 1) * LINE - 1, line, SMALL, words[0].colour)
         for i, line in enumerate(broken(said, sheet.width, SMALL))
     ]
-
-
-def of_plotly(figure: go.Figure, record: Record, width: float = COLUMN) -> Figure:
-    """The same of a figure of Plotly's."""
-    return Figure(lambda points: plotted(figure, points), record, width)
 
 
 def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:

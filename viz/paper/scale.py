@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viz.exhibits.shading import POWER
+from viz.painters.shades import ink_on, palette_of
 from viz.paper.drawing import Given
 from viz.paper.lettering import SMALL, fitted, width_of
-from viz.paper.shades import ink_on, palette_of
 from viz.paper.sheet import Box, Cells, Line, Mark, Words
 
 BAR = 5.0
@@ -36,7 +37,7 @@ def scale_bar(
     ]
     low, high = bounds
     for share in (0.0, 0.5, 1.0):
-        value = low + (high - low) * (share if is_signed else share**2)
+        value = low + (high - low) * (share if is_signed else share**POWER)
         anchor: Any = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         marks.append(
             Words(share * bar, BAR + SMALL + 1.5, number(value), SMALL, colours["dim"], anchor)

@@ -4,6 +4,7 @@ import html
 
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.refusal import Refusal
+from viz.exhibits.shading import rooted
 from viz.labels import bare_label
 from viz.map_words import cell_sentence
 from viz.run.request import make_answer
@@ -61,7 +62,7 @@ def _line(row: int, column: int, weight: float) -> str:
     left, right, middle = MARGIN, WIDTH - MARGIN, WIDTH // 2
     y, to = _middle(row), _middle(column)
     curve = f"M{left} {y}C{middle} {y} {middle} {to} {right} {to}"
-    look = f'stroke-width="{0.7 + 1.5 * weight:.2f}" opacity="{max(0.0, weight) ** 0.5:.2f}"'
+    look = f'stroke-width="{0.7 + 1.5 * weight:.2f}" opacity="{rooted(max(0.0, weight)):.2f}"'
     return f'<path d="{curve}" {look}/>'
 
 

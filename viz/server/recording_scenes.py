@@ -11,11 +11,11 @@ from transformer.refusal import Refusal
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
+from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.notebook.printed import WIDTH, Chart, sheet_of
+from viz.notebook.printed import WIDTH, Printed, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene, question
 from viz.notebook.story_page import story_page
-from viz.painters.charts import AnyChart
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
 from viz.run.batches import Runner
@@ -131,13 +131,13 @@ def _picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
     return SavedPicture(picture.component, data, payload, says_of(pane, exhibit), answers)
 
 
-def _chart(pane: Pane, exhibit: Exhibit) -> Chart:
-    return Chart(partial(_sheet, pane, exhibit), says_of(pane, exhibit))
+def _chart(pane: Pane, exhibit: Exhibit) -> Printed:
+    return Printed(partial(_sheet, pane, exhibit), says_of(pane, exhibit))
 
 
 def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
     content = exhibit.small or exhibit.content
-    if isinstance(content, AnyChart):
+    if isinstance(content, Chart):
         return sheet_of(content, theme, share)
     inches = min(WIDEST, max(NARROWEST, WIDTH * share))
     return figure_of(pane, exhibit, theme, inches).sheet(inches)

@@ -14,9 +14,9 @@ from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token
 from transformer.visible import visible
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
-from viz.figures.needed_rows import needed_rows
+from viz.figures import needed_rows
 from viz.labels import bare_label, kind_name, kind_title, literal, percent
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
@@ -148,7 +148,7 @@ def _exhibit(found: Needed, pane: Pane) -> Exhibit:
     names, keys = _names(found, pane), _keys(found, pane)
     return Exhibit(
         "Rows that another word would need",
-        PlotlyFigure(lambda theme: needed_rows(found, names, keys, theme)),
+        needed_rows.chart(found, names, keys),
         _seen(found, names, keys),
         can_be_made_again=False,
     )

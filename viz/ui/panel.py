@@ -1,6 +1,5 @@
 """The panel around a view: its controls, its figure, and what it says in words."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -8,7 +7,7 @@ import streamlit as st
 from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.state.page import Pane
 from viz.ui.columns import columns
 from viz.ui.controls import draw_control, said
@@ -59,8 +58,7 @@ def view_exhibit(
     """A view of the pane's recording, or of another one, with these choices."""
     view: View = discover("viz.views", "VIEW")[name]
     of = pane.recording if recording is None else recording
-    draw, says = partial(view.draw, of), view.describe(of, **choices)
-    return Exhibit(view.title, PlotlyFigure(lambda theme: draw(theme, **choices)), says)
+    return Exhibit(view.title, view.chart(of, **choices), view.describe(of, **choices))
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

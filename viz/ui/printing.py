@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any
 
 from transformer.visible import visible
+from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import recording_npz
-from viz.painters.charts import AnyChart, sheet
+from viz.painters.chart_sheet import sheet
 from viz.painters.table_sheet import table_sheet
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component
 from viz.paper.record import Record, versions
@@ -37,7 +38,7 @@ def figure_of(
     if isinstance(content, PictureAt):
         component = content.picture.component.name
         figure = of_component(component, data_of(pane, content, theme), record, width)
-    elif isinstance(content, AnyChart):
+    elif isinstance(content, Chart):
         figure = Figure(partial(sheet, content, theme), record, width or COLUMN)
     else:
         figure = Figure(partial(table_sheet, content, theme), record, width or PAGE)

@@ -10,11 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.components.head_map.head_map import HeadMap, Region
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import mountable
+from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables
-from viz.export import CONFIG, figure_html
 from viz.notebook.printed import printed_once
-from viz.painters.charts import AnyChart, figure
+from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_html
 from viz.paper.figure import PAGE
 from viz.paper.table import table
@@ -52,7 +52,7 @@ def show(exhibit: Exhibit, key: str, **look: Any) -> None:
             _picture(exhibit, content, content.key or key)
         except NothingLeft as reason:
             note(reason)
-    elif isinstance(content, AnyChart):
+    elif isinstance(content, Chart):
         _chart(content, exhibit.says, key, look)
     else:
         show_table(fitting(content))
@@ -84,7 +84,7 @@ def show_with_files(
 def _save(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
     """What a chart or a table is saved as by itself: a page, or its cells."""
     content, look = exhibit.small or exhibit.content, current_theme()
-    if isinstance(content, AnyChart):
+    if isinstance(content, Chart):
         download(
             "Figure as HTML",
             lambda: figure_html(figure(content, look), exhibit.title),
@@ -138,7 +138,7 @@ def _zoomed(pane: Pane, content: PictureAt, key: str) -> tuple[PictureAt, Any]:
     return replace(content, picture=picture), zoom
 
 
-def _chart(chart: AnyChart, says: str, key: str, look: dict[str, Any]) -> None:
+def _chart(chart: Chart, says: str, key: str, look: dict[str, Any]) -> None:
     """By Plotly; on a wall an image, as for a paper."""
     if is_printed():
         st.html(printed_once(chart, current_theme(), says, share_here()))

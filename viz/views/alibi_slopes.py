@@ -1,20 +1,18 @@
 """ALiBi: how much each head lowers its scores per position, beside the published slopes."""
 
 import math
-from typing import Any
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
-from viz.figures.curve import curve_layout
-from viz.figures.layout import axis
+from viz.exhibits.chart import Axis, Chart, Curve
 from viz.position_words import slopes_text
-from viz.theme import Theme
 from viz.views.view import PartChoice, View
 
-HEIGHT = 400
+HEIGHT = 290
+MOST = 16
+"""Heads that are named below."""
 
 
 def applies(recording: Recording) -> bool:
@@ -29,38 +27,27 @@ class AlibiChoice(PartChoice):
         return [name for name, bias in recording.biases.items() if bias.slopes is not None]
 
 
-def draw(recording: Recording, theme: Theme, where: str) -> go.Figure:
+def chart(recording: Recording, where: str) -> Chart:
     """Dots on a scale of powers: published slopes are even steps there."""
     slopes = _slopes(recording, where)
-    title = "<b>ALiBi's slopes</b>, head by head"
-    figure = go.Figure(layout=curve_layout(theme, f"alibi_slopes {where}", title, HEIGHT))
-    paper = paper_slopes(slopes.numel())
-    theirs = {"symbol": "circle-open", "size": 15, "color": theme.dim, "line": {"width": 1.5}}
-    own = {"symbol": "circle", "size": 8, "color": theme.accent}
-    figure.add_trace(_dots(paper, "Press et al. 2022", theirs))
-    figure.add_trace(_dots(slopes, "this model", own))
-    heads = list(range(slopes.numel()))
-    ticks = {"tickvals": heads, "ticktext": [f"H{head}" for head in heads], "nticks": 16}
-    if len(heads) > 16:
-        ticks = {"tickprefix": "H", "nticks": 12}
-    figure.update_xaxes(axis(theme, "head", **ticks, hover="H%{x}"))
-    scale = {"type": "log", **_powers(min(float(slopes.min()), float(paper.min())))}
-    figure.update_yaxes(axis(theme, "slope, score per position", **scale, grid=True))
-    return figure
+    paper, heads, hover = paper_slopes(slopes.numel()), range(slopes.numel()), "{y:.6f}"
+    rings = Curve(
+        "Press et al. 2022", heads, paper.numpy(), "dim", hover, 0, point=15, is_ring=True
+    )
+    dots = Curve("this model", heads, slopes.numpy(), "accent", hover, 0, point=8)
+    labels = [f"H{head}" for head in heads]
+    x = Axis("head", labels=labels, most_labels=MOST, hover="{x}")
+    ticks = _powers(min(float(slopes.min()), float(paper.min())))
+    y = Axis("slope, score per position", is_log=True, has_grid=True, ticks=ticks)
+    title = ("ALiBi's slopes", ", head by head")
+    return Chart(f"alibi_slopes {where}", *title, x, y, (rings, dots), HEIGHT)
 
 
-def _powers(least: float) -> dict[str, Any]:
+def _powers(least: float) -> list[tuple[float, str]]:
     """Powers of 2 from 1 down to the least slope, as people write them; every second of many."""
     exponents = range(math.ceil(-math.log2(least)) + 1)
-    shown = exponents[:: 1 + len(exponents) // 11]
-    texts = ["1" if power == 0 else f"1/{2**power:,}" for power in shown]
-    return {"tickvals": [2.0**-power for power in shown], "ticktext": texts}
-
-
-def _dots(slopes: Tensor, name: str, marker: dict[str, Any]) -> go.Scatter:
-    return go.Scatter(
-        y=slopes.numpy(), name=name, mode="markers", marker=marker, hovertemplate="%{y:.6f}"
-    )
+    powers = exponents[:: 1 + len(exponents) // 11]
+    return [(2.0**-power, "1" if power == 0 else f"1/{2**power:,}") for power in powers]
 
 
 def _slopes(recording: Recording, where: str) -> Tensor:
@@ -84,7 +71,7 @@ VIEW = View(
         "The model's own slopes are measured by least squares from the bias it added to its scores."
     ),
     needs="biases",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(AlibiChoice("where", "Attention", "biases"),),
     applies=applies,

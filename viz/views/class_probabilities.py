@@ -1,12 +1,10 @@
 """What a classifier decided: the probability of each class."""
 
-import plotly.graph_objects as go
-
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification
+from viz.exhibits.chart import Chart
 from viz.figures import probability_bars
-from viz.labels import figure_text, percent
-from viz.theme import Theme
+from viz.labels import percent
 from viz.views.view import View
 
 MOST = 40
@@ -32,23 +30,15 @@ def ranked(found: Classification) -> list[int]:
     return found.logits.argsort(descending=True, stable=True).tolist()
 
 
-def draw(recording: Recording, theme: Theme) -> go.Figure:
+def chart(recording: Recording) -> Chart:
     """A bar a class, from 0 to 1; in the model's order, of very many the most probable first."""
     found = classification_of(recording)
     rows = ranked(found)[:MOST] if len(found.classes) > MOST else range(len(found.classes))
-    names = [figure_text(found.classes[i]) for i in rows]
+    names = [found.classes[i] for i in rows]
     probs, logits = found.probs[list(rows)].tolist(), found.logits[list(rows)].tolist()
     best = rows.index(predicted(found))
-    return probability_bars.draw(
-        names,
-        probs,
-        best,
-        theme,
-        id="class_probabilities",
-        title=f"<b>Predicted</b> {names[best]}",
-        hover="<br>logit %{customdata:.4f}",
-        customdata=logits,
-    )
+    title = ("Predicted", f" {names[best]}")
+    return probability_bars.chart("class_probabilities", title, names, probs, best, logits)
 
 
 def describe(recording: Recording) -> str:
@@ -71,7 +61,7 @@ VIEW = View(
         "several classes, the sigmoid of each logit."
     ),
     needs="classification",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(),
 )

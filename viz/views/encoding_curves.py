@@ -2,54 +2,36 @@
 
 import math
 
-import plotly.graph_objects as go
 import torch
 
 from transformer.positions.encodings import wavelengths
 from transformer.recording import Recording
-from viz.figures.layout import SMALL, axis, layout
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Chart, Curve
+from viz.theme import SERIES
 from viz.views.view import Amount, Dimensions, SideChoice, View
 
-HEIGHT = 440
+HEIGHT = 330
 
 
-def draw(
-    recording: Recording, theme: Theme, side: str, dimensions: tuple[int, ...], n_positions: int
-) -> go.Figure:
+def chart(recording: Recording, side: str, dimensions: tuple[int, ...], n_positions: int) -> Chart:
     """One curve per dimension; the legend gives its wavelength, measured from the table."""
     table = recording.positions[side].table.float().cpu()
-    waves = wavelengths(table).tolist()
-    figure = go.Figure(layout=layout(theme, f"encoding_curves {side}", _title(side), height=HEIGHT))
-    for i, dimension in enumerate(dimensions):
-        figure.add_trace(
-            go.Scatter(
-                y=table[:n_positions, dimension].numpy(),
-                name=f"{dimension}: {wave_text(waves[dimension])}",
-                mode="lines+markers",
-                line={"color": SERIES[i % len(SERIES)], "width": 1.5},
-                marker={"size": 4},
-                hovertemplate="%{y:.4f}",
-            )
+    waves, rows = wavelengths(table).tolist(), table[:n_positions]
+    curves = [
+        Curve(
+            f"{dimension}: {wave_text(waves[dimension])}",
+            range(len(rows)),
+            rows[:, dimension].numpy(),
+            i % len(SERIES),
+            "{y:.4f}",
+            1.5,
+            point=4,
         )
-    figure.update_xaxes(axis(theme, "position"))
-    figure.update_yaxes(axis(theme, "encoding", nticks=5, grid=True))
-    figure.update_layout(
-        hovermode="x unified",
-        showlegend=True,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "y": -0.2,  # under the axis: there it cannot meet the title in a narrow figure
-            "yanchor": "top",
-            "title": {"text": "dimension ", "font": {"size": SMALL, "color": theme.dim}},
-        },
-    )
-    return figure
-
-
-def _title(side: str) -> str:
-    return f"<b>Waves</b> over the positions of the {side}"
+        for i, dimension in enumerate(dimensions)
+    ]
+    title, x = ("Waves", f" over the positions of the {side}"), Axis("position")
+    y, name = Axis("encoding", has_grid=True), f"encoding_curves {side}"
+    return Chart(name, *title, x, y, curves, HEIGHT, legend="dimension")
 
 
 def wave_text(wavelength: float) -> str:
@@ -81,7 +63,7 @@ VIEW = View(
         "table; learned embeddings need have none."
     ),
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(
         SideChoice(),

@@ -1,26 +1,24 @@
 """The positional encodings as the model holds them: position x dimension."""
 
-import plotly.graph_objects as go
-
 from transformer.recording import Recording
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 from viz.views.view import Amount, SideChoice, View
 
 
-def draw(recording: Recording, theme: Theme, side: str, n_positions: int) -> go.Figure:
+def chart(recording: Recording, side: str, n_positions: int) -> Chart:
     """The first n_positions rows of the table [P, D]."""
     positions = recording.positions[side]
     table = positions.table[:n_positions].float().cpu()
-    return heatmap(
+    return heat_map(
+        f"encoding_heatmap {side}",
+        (positions.title.capitalize(), f" of the {side}"),
         table,
-        Side("position"),
-        Side("dimension"),
-        signed_scale(theme, "encoding", float(table.abs().amax()) or 1.0),
-        theme,
-        id=f"encoding_heatmap {side}",
-        title=f"<b>{positions.title.capitalize()}</b> of the {side}",
-        hover="position %{y}, dimension %{x}: %{z:.4f}",
+        Axis("position"),
+        Axis("dimension"),
+        differences("encoding", float(table.abs().amax()) or 1.0),
+        "position {y}, dimension {x}: {z:.4f}",
     )
 
 
@@ -39,7 +37,7 @@ VIEW = View(
     title="Position × dimension",
     explain="What tells the model each token's place. A row is a position.",
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(SideChoice(), Amount("n_positions", "Positions", 64)),
 )

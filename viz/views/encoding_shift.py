@@ -2,64 +2,45 @@
 
 import math
 
-import plotly.graph_objects as go
+import torch
 
 from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
-from viz.figures.layout import axis, layout, sentence
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Chart, Curve, nothing
 from viz.views.view import Amount, SideChoice, View
 
-HEIGHT = 420
+HEIGHT = 332
 NO_ROTATION = "These encodings are not sinusoids: no rotation carries one position to another."
 
 
-def draw(recording: Recording, theme: Theme, side: str, offset: int) -> go.Figure:
+def chart(recording: Recording, side: str, offset: int) -> Chart:
     """The angle of each pair's rotation, in degrees, against the pair's wavelength."""
     found = shift(recording.positions[side].table, offset)
-    id = f"encoding_shift {side} {offset}"
-    title = f"<b>Shift by {offset}</b>"
+    name, title = f"encoding_shift {side} {offset}", f"Shift by {offset}"
     if found is None:
-        return sentence(NO_ROTATION, theme, id, title)
-    figure = go.Figure(
-        layout=layout(theme, id, f"{title}: {_error(found)}", height=HEIGHT, showlegend=False)
-    )
-    figure.add_trace(_stems(found, theme))
-    figure.add_trace(_angles(found))
-    figure.update_xaxes(
-        axis(theme, "wavelength of the pair (positions)", type="log", dtick=1, grid=True)
-    )
-    figure.update_yaxes(
-        axis(theme, "rotation", range=[-190, 190], dtick=90, ticksuffix="°", grid=True)
-    )
-    return figure
+        return nothing(name, title, NO_ROTATION)
+    x = Axis("wavelength of the pair (positions)", is_log=True, has_grid=True)
+    ticks = [(angle, f"{angle}°".replace("-", "−")) for angle in range(-180, 181, 90)]
+    y = Axis("rotation", ends=(-190, 190), has_grid=True, ticks=ticks)
+    marks = (_stems(found), _angles(found))
+    return Chart(name, title, f": {_error(found)}", x, y, marks, HEIGHT)
 
 
-def _angles(found: Shift) -> go.Scatter:
-    return go.Scatter(
-        x=found.pairs.wavelengths.numpy(),
-        y=found.angles.rad2deg().numpy(),
-        customdata=list(zip(found.pairs.sines.tolist(), found.pairs.cosines.tolist(), strict=True)),
-        mode="markers",
-        marker={"color": SERIES[0], "size": 7},
-        hovertemplate=(
-            "dimensions %{customdata[0]} and %{customdata[1]}<br>"
-            "wavelength %{x:,.1f} positions<br>rotation %{y:.2f}°<extra></extra>"
-        ),
-    )
+def _angles(found: Shift) -> Curve:
+    hover = "dimensions {0} and {1}\nwavelength {x:,.1f} positions\nrotation {y:.2f}°"
+    angles = found.angles.rad2deg()
+    more = zip(found.pairs.sines.tolist(), found.pairs.cosines.tolist(), strict=True)
+    waves = found.pairs.wavelengths.numpy()
+    return Curve("", waves, angles.numpy(), 0, hover, 0, point=7, more=list(more))
 
 
-def _stems(found: Shift, theme: Theme) -> go.Scatter:
-    """From 0° to each point: one trace, its strokes parted by gaps."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for wave, angle in zip(
-        found.pairs.wavelengths.tolist(), found.angles.rad2deg().tolist(), strict=True
-    ):
-        x += [wave, wave, None]
-        y += [0, angle, None]
-    line = {"color": theme.dim, "width": 1}
-    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
+def _stems(found: Shift) -> Curve:
+    """From 0° to each point: one mark, its strokes parted by gaps."""
+    waves, angles = found.pairs.wavelengths, found.angles.rad2deg()
+    gap = torch.full_like(waves, float("nan"))
+    x = torch.stack([waves, waves, gap], 1).flatten()
+    y = torch.stack([torch.zeros_like(angles), angles, gap.to(angles)], 1).flatten()
+    return Curve("", x.numpy(), y.numpy(), "dim", width=1)
 
 
 def _error(found: Shift) -> str:
@@ -86,7 +67,7 @@ VIEW = View(
         "pos is. The angles are fitted to the model's own table; the error is the largest miss."
     ),
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(SideChoice(), Amount("offset", "Positions further", 1, spare=1)),
 )

@@ -1,14 +1,13 @@
 """The rotation from PE(pos) to PE(pos + k) as a matrix, its pairs of dimensions side by side."""
 
-import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
 from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.figures.layout import sentence
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart, nothing
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 from viz.views.encoding_shift import NO_ROTATION
 from viz.views.view import Amount, SideChoice, View
 
@@ -16,28 +15,24 @@ N_PAIRS = 8
 """Pairs shown, from the fastest to the slowest: more would be too small to see."""
 
 
-def draw(recording: Recording, theme: Theme, side: str, offset: int) -> go.Figure:
+def chart(recording: Recording, side: str, offset: int) -> Chart:
     """R_k [D, D] for some pairs, each a block of two on the diagonal; labels are dimensions."""
     found = shift(recording.positions[side].table, offset)
-    id = f"encoding_shift_matrix {side} {offset}"
-    title = f"<b>R</b>, with PE(pos + {offset}) = R · PE(pos)"
+    name, title = f"encoding_shift_matrix {side} {offset}", "R"
+    more = f", with PE(pos + {offset}) = R · PE(pos)"
     if found is None:
-        return sentence(NO_ROTATION, theme, id, title)
+        return nothing(name, title, NO_ROTATION, more)
     dims = shown_dimensions(found)
-    figure = heatmap(
+    labels = [str(dim) for dim in dims.tolist()]
+    return heat_map(
+        name,
+        (title, more),
         found.matrix[dims][:, dims],
-        Side("dimension of PE(pos + k)"),
-        Side("dimension of PE(pos)"),
-        signed_scale(theme, "R"),
-        theme,
-        id=id,
-        title=title,
-        hover="%{y} from %{x}: %{z:.4f}",
+        Axis("dimension of PE(pos + k)", labels=labels),
+        Axis("dimension of PE(pos)", labels=labels),
+        differences("R"),
+        "{y} from {x}: {z:.4f}",
     )
-    ticks = {"tickvals": list(range(len(dims))), "ticktext": [str(dim) for dim in dims.tolist()]}
-    figure.update_xaxes(**ticks, tickangle=-90)
-    figure.update_yaxes(**ticks)
-    return figure
 
 
 def shown_dimensions(found: Shift) -> Tensor:
@@ -63,7 +58,7 @@ VIEW = View(
     title="Shift as a matrix",
     explain="One block of cosines and sines a pair: the rotation of each pair, and nothing else.",
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(SideChoice(), Amount("offset", "Positions further", 1, spare=1)),
 )

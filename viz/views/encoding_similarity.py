@@ -1,31 +1,28 @@
 """How alike the encodings of two positions are: PE . PE^T."""
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.positions.encodings import similarity
 from transformer.recording import Recording
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 from viz.views.view import Amount, Choice, SideChoice, View
 
 PRODUCT, COSINE = "dot product", "cosine"
 
 
-def draw(
-    recording: Recording, theme: Theme, side: str, measure: str, n_positions: int
-) -> go.Figure:
+def chart(recording: Recording, side: str, measure: str, n_positions: int) -> Chart:
     """Products (or cosines) of the first n_positions encodings with one another [P, P]."""
-    values = _values(recording, side, measure, n_positions)
-    return heatmap(
+    values, place = _values(recording, side, measure, n_positions), Axis("position")
+    return heat_map(
+        f"encoding_similarity {side} {measure}",
+        ("Similarity of positions", f", {measure}"),
         values,
-        Side("position"),
-        Side("position"),
-        signed_scale(theme, measure, 1.0 if measure == COSINE else float(values.abs().amax())),
-        theme,
-        id=f"encoding_similarity {side} {measure}",
-        title=f"<b>Similarity of positions</b>, {measure}",
-        hover="position %{y} and %{x}: %{z:.4f}",
+        place,
+        place,
+        differences(measure, 1.0 if measure == COSINE else float(values.abs().amax())),
+        "position {y} and {x}: {z:.4f}",
     )
 
 
@@ -50,7 +47,7 @@ VIEW = View(
         "picture is the same along every diagonal."
     ),
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(
         SideChoice(),

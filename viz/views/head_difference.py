@@ -1,16 +1,16 @@
 """Two heads of the same tokens: the weights of one minus those of the other."""
 
-import plotly.graph_objects as go
+from dataclasses import replace
 
 from transformer.analysis.blocks import farthest, maxima
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.figures.layout import sentence
+from viz.exhibits.chart import Axis, Chart, nothing
+from viz.exhibits.shading import Shading, differences
+from viz.figures.heat_map import heat_map
 from viz.labels import kind_name
-from viz.theme import Theme
-from viz.views.head_heatmap import row_side
+from viz.views.head_heatmap import rows_of
 from viz.views.view import HeadChoice, View
 
 MOST_CELLS = 512**2
@@ -32,50 +32,34 @@ def why_not(recording: Recording, first: Selection, second: Selection) -> str | 
     )
 
 
-def draw(recording: Recording, theme: Theme, first: Selection, second: Selection) -> go.Figure:
+def chart(recording: Recording, first: Selection, second: Selection) -> Chart:
     """first - second [Q, K] on a scale up to the largest difference, or why there is none."""
-    id = f"head_difference {first.kind} {first} {second.kind} {second}"
-    title = f"<b>{first} − {second}</b>"
+    name = f"head_difference {first.kind} {first} {second.kind} {second}"
+    title, more, hover = f"{first} − {second}", "", "{y} → {x}: {z:+.4f}"
     reason = why_not(recording, first, second)
     if reason is not None:
-        return sentence(reason, theme, id, title)
+        return nothing(name, title, reason)
     attention, other = first.attention(recording), second.attention(recording)
     masked = ~attention.allowed(first.layer, first.head)
     masked &= ~other.allowed(second.layer, second.head)
     values = attention.weights(first.layer, first.head) - other.weights(second.layer, second.head)
-    rows, columns = row_side(attention), Side("key", attention.keys)
-    hover = "%{y} → %{x}: %{z:+.4f}"
+    rows, columns = rows_of(attention), Axis("key", labels=attention.keys)
     if values.numel() > MOST_CELLS:
         n = -(-max(values.shape) // MOST_BLOCKS)
         values, masked = farthest(values[None], (n, n))[0], ~maxima(~masked[None], (n, n))[0]
-        rows, columns = _every(rows, n), _every(columns, n)
+        rows, columns = (replace(side, labels=side.labels[::n]) for side in (rows, columns))
         what = f"the farthest from 0 of {n} × {n} cells"
-        title += f" · each cell is {what}"
-        hover = f"from %{{y}} and %{{x}} on, {what}: %{{z:+.4f}}"
-    largest = float(values.abs().max())
-    scale = (
-        signed_scale(theme, f"A − B · up to the largest: ±{largest:.2g}", largest)
-        if largest
-        else signed_scale(theme, "A − B · no difference")
-    )
-    return heatmap(
-        values,
-        rows,
-        columns,
-        scale,
-        theme,
-        id=id,
-        title=title,
-        hover=hover,
-        masked=masked,
-        square=True,
-        most_labels=MOST_LABELS,
-    )
+        more, hover = f" · each cell is {what}", f"from {{y}} and {{x}} on, {what}: {{z:+.4f}}"
+    rows, columns = (replace(side, most_labels=MOST_LABELS) for side in (rows, columns))
+    shading = _shading(float(values.abs().max()))
+    names = (name, (title, more))
+    return heat_map(*names, values, rows, columns, shading, hover, masked=masked, is_square=True)
 
 
-def _every(side: Side, n: int) -> Side:
-    """The first token of each block."""
-    return Side(side.title, side.tokens and side.tokens[::n])
+def _shading(largest: float) -> Shading:
+    if not largest:
+        return differences("A − B · no difference")
+    return differences(f"A − B · up to the largest: ±{largest:.2g}", largest)
 
 
 def describe(recording: Recording, first: Selection, second: Selection) -> str:
@@ -101,7 +85,7 @@ VIEW = View(
     title="Difference",
     explain="Where the first head attends more than the second, and where less.",
     needs="attentions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(HeadChoice("first", "Head A"), HeadChoice("second", "Head B")),
     place="compare",

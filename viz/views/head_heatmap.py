@@ -1,37 +1,35 @@
 """One head: query tokens as rows, key tokens as columns, every weight."""
 
-import plotly.graph_objects as go
-
 from transformer.analysis.reading import read
 from transformer.analysis.selection import Selection
 from transformer.recording import Attention, Recording
-from viz.figures.heatmap import Side, heatmap, weight_scale
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import weights
+from viz.figures.heat_map import heat_map
 from viz.labels import kind_name
 from viz.map_words import describe_map, row_title
-from viz.theme import Theme
 from viz.views.view import HeadChoice, View
 
 
-def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:
+def chart(recording: Recording, selection: Selection) -> Chart:
     """The weights of one head [Q, K] on the fixed scale 0 to 1."""
     attention, name = selection.attention(recording), selection.name(recording)
-    return heatmap(
+    return heat_map(
+        f"head_heatmap {selection.kind} {name}",
+        (name, f" {kind_name(selection.kind)}"),
         attention.weights(selection.layer, selection.head),
-        row_side(attention),
-        Side("key", attention.keys),
-        weight_scale(theme),
-        theme,
-        id=f"head_heatmap {selection.kind} {name}",
-        title=f"<b>{name}</b> {kind_name(selection.kind)}",
+        rows_of(attention),
+        Axis("key", labels=attention.keys),
+        weights(),
         masked=~attention.allowed(selection.layer, selection.head),
     )
 
 
-def row_side(attention: Attention) -> Side:
+def rows_of(attention: Attention) -> Axis:
     """Cross-attention serves the token about to be written; self-attention the one just read."""
     if attention.produced is not None and attention.queries != attention.keys:
-        return Side(row_title(True), attention.produced)
-    return Side(row_title(False), attention.queries)
+        return Axis(row_title(True), labels=attention.produced)
+    return Axis(row_title(False), labels=attention.queries)
 
 
 def describe(recording: Recording, selection: Selection) -> str:
@@ -46,7 +44,7 @@ VIEW = View(
         "mask forbids have a colour of their own."
     ),
     needs="attentions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(HeadChoice(),),
     place="nowhere",

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from transformer.recording import Recording
 from transformer.recording.decisions import Masked
+from transformer.tokenizer import Token
+from viz.exhibits.chart import Chart
 from viz.figures import probability_bars
-from viz.labels import figure_label, label, percent
-from viz.theme import Theme
+from viz.labels import label, percent
 from viz.views.view import View
 
 REST = "all others"
@@ -25,14 +24,13 @@ class MaskChoice:
         return [masked.position for masked in recording.masked]
 
 
-def draw(recording: Recording, theme: Theme, position: int) -> go.Figure:
+def chart(recording: Recording, position: int) -> Chart:
     """A bar a candidate, the most probable on top, and one for the rest."""
     masked = _at(recording, position)
-    names = [figure_label(each.token, theme.dim) for each in masked.candidates]
-    probs = [each.prob for each in masked.candidates]
-    title, id = f"<b>At position {position}</b>", f"masked_predictions {position}"
-    names, probs = [*names, REST], [*probs, masked.rest]
-    return probability_bars.draw(names, probs, 0, theme, id=id, title=title)
+    names: list[Token | str] = [*(each.token for each in masked.candidates), REST]
+    probs = [*(each.prob for each in masked.candidates), masked.rest]
+    name, title = f"masked_predictions {position}", (f"At position {position}", "")
+    return probability_bars.chart(name, title, names, probs, 0)
 
 
 def describe(recording: Recording, position: int) -> str:
@@ -50,7 +48,7 @@ VIEW = View(
     title="Masked tokens",
     explain="The softmax of the logits at a mask: how probable each token is in its place.",
     needs="masked",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(MaskChoice(),),
 )

@@ -1,23 +1,17 @@
 """What a classifier's pooling took from each position, and what that did to the answer."""
 
 import textwrap
-from collections.abc import Sequence
 
-import plotly.graph_objects as go
 from torch import Tensor
 
 from transformer.recording import Recording
 from transformer.recording.decisions import PooledClassification
-from transformer.tokenizer import Token
-from viz.figures.layout import MAX_LABELS, axis, layout, rows_height, token_axis
-from viz.labels import figure_text, label, percent
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Bars, Chart, Ink, Rule
+from viz.labels import label, percent
 from viz.views.class_probabilities import predicted
 from viz.views.view import Choice, View
 
 CONTRIBUTION, SHARE = "contribution", "share"
-TOP, BOTTOM, LINE = 44, 40, 15
-"""Pixels for the title, for the axis with a title of one line, and for each further line."""
 WRAP = 42
 """Characters of a line of the axis' title: more would not fit a narrow figure."""
 
@@ -29,39 +23,19 @@ def pooled_of(recording: Recording) -> PooledClassification:
     return recording.classification
 
 
-def draw(recording: Recording, theme: Theme, shown: str) -> go.Figure:
+def chart(recording: Recording, shown: str) -> Chart:
     """A bar a position, the first on top: its contribution to the answer, or its share."""
     found = pooled_of(recording)
-    n = len(recording.source)
     if shown == SHARE:
-        bars, lines = _shares(found, theme), ["share of the pooled vector"]
-        title = f"<b>Taken by {found.pooling} pooling</b>"
+        bars, lines = _shares(found), ["share of the pooled vector"]
+        title = (f"Taken by {found.pooling} pooling", "")
     else:
-        bars, lines = _contributions(found, theme), [*_wrapped(found), _total(found)]
-        title = "<b>Contributions</b> to the answer"
-    bars.update(y=list(range(n)), orientation="h")
-    margin = {"t": TOP, "l": 8, "r": 16, "b": BOTTOM + LINE * len(lines)}
-    height = rows_height(n) + margin["t"] + margin["b"]
-    frame = {"height": height, "margin": margin, "hovermode": "y"}  # a bar of 0 can be hovered
-    figure = go.Figure(layout=layout(theme, f"pooled_positions {shown}", title, **frame))
-    zero = {"zeroline": True, "zerolinecolor": theme.dim, "rangemode": "tozero"}
-    figure.update_xaxes(axis(theme, "<br>".join(lines), grid=True, nticks=5, **zero))
-    _label_rows(figure, bars, recording.source, theme)
-    figure.add_trace(bars)
-    return figure
-
-
-def _label_rows(figure: go.Figure, bars: go.Bar, tokens: Sequence[Token], theme: Theme) -> None:
-    """A piece a row; of many rows every second, third, ... has its piece, the others on hover."""
-    n, every = len(tokens), -(-len(tokens) // MAX_LABELS)
-    rows = token_axis(theme, "", tokens, range=[n - 0.5, -0.5])
-    if every > 1:
-        bars.update(text=rows["ticktext"], textposition="none")
-        bars.hovertemplate = "%{text}: " + bars.hovertemplate
-        shown = {name: rows[name][::every] for name in ("tickvals", "ticktext")}
-        rows |= {"showticklabels": True, **shown}
-    figure.update_yaxes(rows)
-    figure.update_layout(bargap=0.35 if every == 1 else 0)
+        bars, lines = _contributions(found), [*_wrapped(found), _total(found)]
+        title = ("Contributions", " to the answer")
+    zero = Rule(0.0, of="x", dash="solid")
+    x = Axis("\n".join(lines), from_zero=True, has_grid=True)
+    y = Axis("", labels=recording.source)
+    return Chart(f"pooled_positions {shown}", *title, x, y, (zero, bars))
 
 
 def effects(found: PooledClassification) -> tuple[Tensor, float, str]:
@@ -78,33 +52,25 @@ def effects(found: PooledClassification) -> tuple[Tensor, float, str]:
     return contributions[:, best] - contributions[:, other], bias, words
 
 
-def _contributions(found: PooledClassification, theme: Theme) -> go.Bar:
+def _contributions(found: PooledClassification) -> Bars:
     added = effects(found)[0].tolist()
-    against, *_, towards = theme.difference_scale
-    return go.Bar(
-        x=added,
-        marker={"color": [towards if value >= 0 else against for value in added]},
-        hovertemplate="%{x:+.4f}<extra></extra>",
-    )
+    inks: list[Ink] = ["above" if value >= 0 else "below" for value in added]
+    return Bars("", range(len(added)), added, inks, "{x:+.4f}", is_level=True)
 
 
-def _shares(found: PooledClassification, theme: Theme) -> go.Bar:
-    shares, d_model = found.taken(), found.outputs.size(1)
-    hover = "%{x:.4f} (%{customdata[0]})"
+def _shares(found: PooledClassification) -> Bars:
+    shares, d_model = found.taken().tolist(), found.outputs.size(1)
+    hover = "{x:.4f} ({0})"
     if found.pooling == "max":
-        hover += f"<br>won %{{customdata[1]}} of {d_model} dimensions"
-    return go.Bar(
-        x=shares.tolist(),
-        marker={"color": theme.difference_scale[-1]},
-        customdata=[(percent(share), round(share * d_model)) for share in shares.tolist()],
-        hovertemplate=hover + "<extra></extra>",
-    )
+        hover += f"\nwon {{1}} of {d_model} dimensions"
+    more = [(percent(share), round(share * d_model)) for share in shares]
+    return Bars("", range(len(shares)), shares, ("above",), hover, is_level=True, more=more)
 
 
 def _wrapped(found: PooledClassification) -> list[str]:
     """What the contributions are added to, in lines that fit a narrow figure."""
     _, _, words = effects(found)
-    return [figure_text(line) for line in textwrap.wrap(f"added to {words}", WRAP)]
+    return textwrap.wrap(f"added to {words}", WRAP)
 
 
 def _total(found: PooledClassification) -> str:
@@ -159,7 +125,7 @@ VIEW = View(
         "dimensions that a position won."
     ),
     needs="classification",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(Choice("shown", "Show", (CONTRIBUTION, SHARE)),),
     applies=lambda recording: isinstance(recording.classification, PooledClassification),

@@ -1,69 +1,46 @@
 """What each head adds to its scores for the distance of key and query."""
 
-import plotly.graph_objects as go
-
 from transformer.positions.relative_bias import RelativeBias
 from transformer.recording import Recording
-from transformer.tokenizer import Token
-from viz.figures.curve import curve_layout
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.figures.layout import axis
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart, Curve
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 from viz.views.view import Choice, PartChoice, View
 
-HEIGHT = 440
+HEIGHT = 330
+TITLE, DISTANCE = "Bias by distance", "key − query, positions"
 CURVES, CELLS = "curves", "heads × distance"
 
 
-def draw(recording: Recording, theme: Theme, where: str, shown: str) -> go.Figure:
+def chart(recording: Recording, where: str, shown: str) -> Chart:
     """A head is a curve, or a row of cells [H, N]."""
     bias = recording.biases[where]
-    return _cells(bias, theme, where) if shown == CELLS else _curves(bias, theme, where)
+    return _cells(bias, where) if shown == CELLS else _curves(bias, where)
 
 
-def _curves(bias: RelativeBias, theme: Theme, where: str) -> go.Figure:
+def _curves(bias: RelativeBias, where: str) -> Chart:
     found = bias.by_distance
-    figure = go.Figure(layout=curve_layout(theme, f"relative_bias {where}", _title(where), HEIGHT))
-    for head, values in enumerate(found.mean):
-        figure.add_trace(
-            go.Scatter(
-                x=found.distances.numpy(),
-                y=values.numpy(),
-                name=f"H{head}",
-                mode="lines+markers",
-                line={"color": theme.head_colours[head % len(theme.head_colours)], "width": 1.5},
-                marker={"size": 4},
-                hovertemplate="%{y:.4f}",
-            )
-        )
-    figure.update_xaxes(axis(theme, "key − query, positions", hover="key − query = %{x}"))
-    figure.update_yaxes(axis(theme, _unit(bias), nticks=6, grid=True))
-    return figure
+    places = found.distances.numpy()
+    curves = [
+        Curve(f"H{head}", places, values.numpy(), ("head", head), "{y:.4f}", 1.5, point=4)
+        for head, values in enumerate(found.mean)
+    ]
+    x, y = Axis(DISTANCE, hover="key − query = {x}"), Axis(_unit(bias), has_grid=True)
+    return Chart(f"relative_bias {where}", TITLE, f", {where}", x, y, curves, HEIGHT)
 
 
-def _cells(bias: RelativeBias, theme: Theme, where: str) -> go.Figure:
+def _cells(bias: RelativeBias, where: str) -> Chart:
     found = bias.by_distance
-    bound = float(found.mean.abs().amax()) or 1.0
-    figure = heatmap(
+    return heat_map(
+        f"relative_bias {where} {CELLS}",
+        (TITLE, f", {where}"),
         found.mean,
-        Side("head", [Token(head, f"H{head}") for head in range(len(found.mean))]),
-        Side("key − query, positions"),
-        signed_scale(theme, "bias", bound),
-        theme,
-        id=f"relative_bias {where} {CELLS}",
-        title=_title(where),
-        hover="%{y}, key − query = %{x}: %{z:.4f}",
+        Axis("head", labels=[f"H{head}" for head in range(len(found.mean))]),
+        Axis(DISTANCE),
+        differences("bias", float(found.mean.abs().amax()) or 1.0),
+        "{y}, key − query = {x}: {z:.4f}",
+        first_column=int(found.distances[0]),  # columns are distances, which may be negative
     )
-    first, last = int(found.distances[0]), int(found.distances[-1])
-    for trace in figure.data:  # columns are distances, which may be negative
-        if isinstance(trace, go.Heatmap):
-            trace.x0, trace.dx = first, 1
-    figure.update_xaxes(range=[first - 0.5, last + 0.5])
-    return figure
-
-
-def _title(where: str) -> str:
-    return f"<b>Bias by distance</b>, {where}"
 
 
 def _unit(bias: RelativeBias) -> str:
@@ -97,7 +74,7 @@ VIEW = View(
         "2020, section 2.1; ALiBi: Press et al. 2022)."
     ),
     needs="biases",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(
         PartChoice("where", "Attention", "biases"),

@@ -1,37 +1,27 @@
 """Rotary positions: what is left of q·k as key and query part."""
 
-import plotly.graph_objects as go
 import torch
 
 from transformer.positions.rotary import bound, decay
 from transformer.recording import Recording
-from viz.figures.curve import curve_layout
-from viz.figures.layout import axis
-from viz.theme import SERIES, Theme
+from viz.exhibits.chart import Axis, Chart, Curve
 from viz.views.view import Choice, PartChoice, View
 
-HEIGHT = 440
+HEIGHT = 330
 REACHES = ("256", "1024", "4096")
 
 
-def draw(recording: Recording, theme: Theme, where: str, reach: str) -> go.Figure:
+def chart(recording: Recording, where: str, reach: str) -> Chart:
     """Two curves over the distance, both as a share of their value at 0."""
     rotary, distances = recording.rotary[where], torch.arange(int(reach) + 1)
-    title = f"<b>q·k by distance</b>, {where}"
-    figure = go.Figure(layout=curve_layout(theme, f"rotary_decay {where}", title, HEIGHT))
+    own, most = decay(rotary, distances).numpy(), bound(rotary, distances).numpy()
     curves = (
-        ("q = k = 1", decay(rotary, distances), {"color": SERIES[0], "width": 1.5}),
-        ("the paper's bound", bound(rotary, distances), {"color": SERIES[5], "dash": "dot"}),
+        Curve("q = k = 1", distances.numpy(), own, 0, "{y:.4f}", 1.5),
+        Curve("the paper's bound", distances.numpy(), most, 5, "{y:.4f}", dash="dot"),
     )
-    for name, values, line in curves:
-        figure.add_trace(
-            go.Scatter(
-                y=values.numpy(), name=name, mode="lines", line=line, hovertemplate="%{y:.4f}"
-            )
-        )
-    figure.update_xaxes(axis(theme, "distance, positions", hover="distance %{x}"))
-    figure.update_yaxes(axis(theme, "share of the value at distance 0", nticks=6, grid=True))
-    return figure
+    x = Axis("distance, positions", hover="distance {x}")
+    y, title = Axis("share of the value at distance 0", has_grid=True), "q·k by distance"
+    return Chart(f"rotary_decay {where}", title, f", {where}", x, y, curves, HEIGHT)
 
 
 def describe(recording: Recording, where: str, reach: str) -> str:
@@ -55,7 +45,7 @@ VIEW = View(
         "distance”."
     ),
     needs="rotary",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(
         PartChoice("where", "Attention", "rotary"),

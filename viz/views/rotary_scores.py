@@ -1,17 +1,14 @@
 """Rotary positions at work: the scores of a recorded text by the distance of key and query."""
 
-import plotly.graph_objects as go
-from torch import Tensor
+from dataclasses import replace
 
 from transformer.analysis.selection import Selection
 from transformer.positions.relative_bias import ByDistance, by_distance
 from transformer.recording import Recording
-from viz.figures.curve import curve_layout
-from viz.figures.layout import axis
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart, Curve
 from viz.views.view import HeadChoice, View
 
-HEIGHT = 440
+HEIGHT = 330
 
 
 def applies(recording: Recording) -> bool:
@@ -28,34 +25,21 @@ def scores(recording: Recording, selection: Selection) -> ByDistance:
     return by_distance(call.scores().cpu(), call.allowed().cpu())
 
 
-def draw(recording: Recording, theme: Theme, selection: Selection) -> go.Figure:
+def chart(recording: Recording, selection: Selection) -> Chart:
     """The mean over all cells of a distance, within the range from the lowest to the highest."""
-    found = scores(recording, selection)
-    name = selection.name(recording)
-    title = f"<b>Scores by distance</b>, {name}"
-    figure = go.Figure(
-        layout=curve_layout(theme, f"rotary_scores {selection.kind} {name}", title, HEIGHT)
+    found, name = scores(recording, selection), selection.name(recording)
+    places, hover = found.distances.numpy(), "{y:.4f}"
+    low, high, mean = (each[0].numpy() for each in (found.low, found.high, found.mean))
+    edge = Curve("lowest", places, low, "accent", hover, width=0, is_in_legend=False)
+    curves = (
+        edge,
+        replace(edge, name="highest", y=high, fill="before"),
+        Curve("mean", places, mean, "accent", hover),
     )
-    edge = {"width": 0, "color": theme.accent}
-    figure.add_trace(_line(found, found.low[0], "lowest", line=edge, showlegend=False))
-    fill = {"fill": "tonexty", "fillcolor": theme.grid, "line": edge}
-    figure.add_trace(_line(found, found.high[0], "highest", **fill, showlegend=False))
-    mean = {"color": theme.accent, "width": 2}
-    figure.add_trace(_line(found, found.mean[0], "mean", line=mean))
-    figure.update_xaxes(axis(theme, "key − query, positions", hover="key − query = %{x}"))
-    figure.update_yaxes(axis(theme, "score before the softmax", nticks=6, grid=True))
-    return figure
-
-
-def _line(found: ByDistance, values: Tensor, name: str, **more: object) -> go.Scatter:
-    return go.Scatter(
-        x=found.distances.numpy(),
-        y=values.numpy(),
-        name=name,
-        mode="lines",
-        hovertemplate="%{y:.4f}",
-        **more,
-    )
+    x = Axis("key − query, positions", hover="key − query = {x}")
+    y = Axis("score before the softmax", has_grid=True)
+    id, title = f"rotary_scores {selection.kind} {name}", "Scores by distance"
+    return Chart(id, title, f", {name}", x, y, curves, HEIGHT)
 
 
 def describe(recording: Recording, selection: Selection) -> str:
@@ -77,7 +61,7 @@ VIEW = View(
         "far distances have few cells."
     ),
     needs="rotary",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(HeadChoice(),),
     applies=applies,

@@ -1,50 +1,36 @@
 """Rotary positions: in how many positions each pair of dimensions turns once."""
 
-import plotly.graph_objects as go
-
 from transformer.recording import Recording
-from viz.figures.curve import curve_layout
-from viz.figures.layout import axis
+from viz.exhibits.chart import Axis, Chart, Curve
 from viz.position_words import wave_text
-from viz.theme import SERIES, Theme
+from viz.theme import SERIES
 from viz.views.view import View
 
-HEIGHT = 440
+HEIGHT = 330
 
 
-def draw(recording: Recording, theme: Theme) -> go.Figure:
+def chart(recording: Recording) -> Chart:
     """One dot per pair, one colour for layers with the same rotation."""
-    title = "<b>Wavelengths</b> of the pairs that turn"
-    figure = go.Figure(layout=curve_layout(theme, "rotary_waves", title, HEIGHT))
-    for i, (name, rotary) in enumerate(recording.rotary.items()):
-        figure.add_trace(
-            go.Scatter(
-                y=rotary.wavelengths.numpy(),
-                customdata=rotary.frequencies.double().cpu().numpy(),
-                name=name,
-                mode="lines+markers",
-                line={"color": SERIES[i % len(SERIES)], "width": 1},
-                marker={"size": 6},
-                hovertemplate="%{y:,.1f} positions, θ = %{customdata:.4g} radians",
-            )
+    curves = [
+        Curve(
+            name,
+            range(rotary.wavelengths.numel()),
+            rotary.wavelengths.numpy(),
+            i % len(SERIES),
+            "{y:,.1f} positions, θ = {0:.4g} radians",
+            1.0,
+            point=6,
+            more=rotary.frequencies.double().cpu()[:, None].tolist(),
         )
+        for i, (name, rotary) in enumerate(recording.rotary.items())
+    ]
     n_tokens = max(len(recording.attentions[each.kind].keys) for each in recording.rotary.values())
-    n_pairs = max(each.frequencies.numel() for each in recording.rotary.values())
-    ends = [-0.5, n_pairs - 0.5]
-    figure.add_trace(
-        go.Scatter(
-            x=ends,
-            y=[n_tokens] * 2,
-            name=f"length of this text: {n_tokens}",
-            mode="lines",
-            line={"color": theme.dim, "width": 1, "dash": "dot"},
-            hoverinfo="skip",
-        )
-    )
-    figure.update_xaxes(axis(theme, "pair of dimensions", hover="pair %{x}", range=ends))
-    scale = {"type": "log", "exponentformat": "none", "tickformat": ",.0f", "dtick": 1}
-    figure.update_yaxes(axis(theme, "positions in a full turn", **scale, grid=True))
-    return figure
+    ends = (-0.5, max(len(curve.x) for curve in curves) - 0.5)
+    name = f"length of this text: {n_tokens}"
+    curves.append(Curve(name, ends, (n_tokens, n_tokens), "dim", width=1, dash="dot"))
+    x = Axis("pair of dimensions", ends=ends, hover="pair {x}")
+    y = Axis("positions in a full turn", is_log=True, has_grid=True, format=",.0f")
+    return Chart("rotary_waves", "Wavelengths", " of the pairs that turn", x, y, curves, HEIGHT)
 
 
 def describe(recording: Recording) -> str:
@@ -66,7 +52,7 @@ VIEW = View(
         "hardly move in it (RoFormer, Su et al. 2021, section 3.2.2)."
     ),
     needs="rotary",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(),
 )

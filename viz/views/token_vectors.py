@@ -1,30 +1,28 @@
 """What the first layer reads: token embeddings, their positional encodings, and the sum."""
 
-import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
 from transformer.recording import PositionalEncoding, Recording
-from viz.figures.heatmap import Side, heatmap, signed_scale
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart
+from viz.exhibits.shading import differences
+from viz.figures.heat_map import heat_map
 from viz.views.view import Choice, SideChoice, View
 
 PARTS = ("embedding", "encoding", "sum")
 
 
-def draw(recording: Recording, theme: Theme, side: str, part: str) -> go.Figure:
+def chart(recording: Recording, side: str, part: str) -> Chart:
     """One of the three [T, D], on the scale that all three share, so that they can be compared."""
     positions = recording.positions[side]
-    values = part_of(positions, part)
-    return heatmap(
-        values,
-        Side(f"token of the {side}", positions.tokens),
-        Side("dimension"),
-        signed_scale(theme, "value", shared_bound(positions), clipped=True),
-        theme,
-        id=f"token_vectors {side} {part}",
-        title=f"<b>{name_of(positions, part).capitalize()}</b>",
-        hover="%{y}, dimension %{x}: %{z:.4f}",
+    return heat_map(
+        f"token_vectors {side} {part}",
+        (name_of(positions, part).capitalize(), ""),
+        part_of(positions, part),
+        Axis(f"token of the {side}", labels=positions.tokens),
+        Axis("dimension"),
+        differences("value", shared_bound(positions), is_clipped=True),
+        "{y}, dimension {x}: {z:.4f}",
     )
 
 
@@ -68,7 +66,7 @@ VIEW = View(
         "their sum (or a projection of both). One scale for all three."
     ),
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(SideChoice(), Choice("part", "Part", PARTS)),
     beside="part",

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from plotly.graph_objects import Figure
-
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
+from viz.exhibits.chart import Chart
 
 
 class Control(Protocol):
@@ -124,8 +123,8 @@ PLACES: Mapping[Needs, Place] = MappingProxyType(
 class View:
     """One picture of a recording.
 
-    draw: (recording, theme, **choices) -> Figure; describe: (recording, **choices) -> one true
-    sentence about it, for those who do not see it. Both take one choice a control, by its name.
+    chart: (recording, **choices) -> Chart; describe: (recording, **choices) -> one true sentence
+    about it, for those who do not see it. Both take one choice a control, by its name.
     """
 
     name: str
@@ -133,7 +132,7 @@ class View:
     explain: str
     needs: Needs
     """The part of a recording that must not be empty."""
-    draw: Callable[..., Figure]
+    chart: Callable[..., Chart]
     describe: Callable[..., str]
     controls: tuple[Control, ...]
     applies: Callable[[Recording], bool] | None = None

@@ -13,12 +13,13 @@ from viz.figures.layer_costs import (
     LONGEST,
     QUANTITIES,
     SHORTEST,
+    cost_chart,
     describe_costs,
     describe_times,
-    draw_costs,
-    draw_times,
     lengths,
+    time_chart,
 )
+from viz.painters.chart_plotly import figure as paint
 from viz.painters.table_html import samples_html, table_html
 from viz.theme import DARK, LIGHT
 
@@ -36,7 +37,7 @@ def measured() -> Measured:
 @pytest.mark.parametrize("quantity", QUANTITIES)
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_each_curve_is_its_formula(quantity: str, theme: object) -> None:
-    figure = draw_costs(quantity, SIZES, 30, theme)
+    figure = paint(cost_chart(quantity, SIZES, 30, has_legend=False), theme)
     assert [curve.name for curve in figure.data][:4] == TITLES
     for layer, curve in zip(LAYERS, figure.data, strict=False):
         cost = getattr(layer, quantity)
@@ -51,23 +52,23 @@ def test_curves_run_from_the_shortest_to_the_longest() -> None:
 
 
 def test_the_figures_mark_n_and_where_n_is_d() -> None:
-    figure = draw_costs("operations", SIZES, 30, LIGHT)
+    figure = paint(cost_chart("operations", SIZES, 30, has_legend=False), LIGHT)
     lines = [shape.x0 for shape in figure.layout.shapes if shape.type == "line"]
     assert lines == [64, 30]
     said = {note.text for note in figure.layout.annotations}
-    assert said == {"<i>n</i> = <i>d</i> = 64", "<i>n</i> = 30"}
+    assert said == {"n = d = 64", "n = 30"}
     attention, _, recurrence, _ = figure.data
     cheaper = [a < b for a, b in zip(attention.y, recurrence.y, strict=True)]
     assert cheaper == [n < 64 for n in attention.x]
 
 
 def test_the_path_without_dilation_is_a_remark() -> None:
-    remark = draw_costs("longest_path", SIZES, 30, LIGHT).data[4]
-    assert remark.y[remark.x.index(30)] == 10
+    remark = paint(cost_chart("longest_path", SIZES, 30, has_legend=False), LIGHT).data[4]
+    assert remark.y[remark.x.tolist().index(30)] == 10
 
 
 def test_measured_times_are_drawn_as_they_are(measured: Measured) -> None:
-    figure = draw_times(measured, 30, LIGHT)
+    figure = paint(time_chart(measured, 30, has_legend=False), LIGHT)
     assert [curve.name for curve in figure.data] == TITLES
     assert [list(curve.y) for curve in figure.data] == [
         [0.25, 0.5],
@@ -106,6 +107,9 @@ def test_the_file_has_a_line_a_layer_and_length(measured: Measured) -> None:
 
 def test_every_line_of_the_curves_is_in_the_legend() -> None:
     """The path of convolutions without dilation had a line and no name."""
-    lines = {each.name.strip("… ") for each in draw_costs("longest_path", SIZES, 30, LIGHT).data}
+    lines = {
+        each.name.strip("… ")
+        for each in paint(cost_chart("longest_path", SIZES, 30, has_legend=False), LIGHT).data
+    }
     legend = re.sub("<[^>]*>", "|", samples_html(cost_samples(), LIGHT))
     assert all(name in legend for name in lines) and "not dilated" in lines

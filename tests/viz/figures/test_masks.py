@@ -1,14 +1,15 @@
 """The pictures of masks: what their cells, counts and words say."""
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 import torch
 
 from transformer.batch_masks import SentenceMasks, batch_masks
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.figures.masks import MOST_COLUMNS, STATES, Picture, Which, draw, draw_small
+from viz.figures.masks import MOST_COLUMNS, STATES, Picture, Which, chart, small
+from viz.painters.chart_plotly import Figure
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, Theme
 
 PAD = Token(0, "<pad>", special=True)
@@ -26,14 +27,14 @@ def picture(masks: SentenceMasks, which: Which) -> Picture:
     return Picture(masks, which, "Title", f"masks {which}")
 
 
-def cells_of(figure: go.Figure) -> dict[str, np.ndarray]:
+def cells_of(figure: Figure) -> dict[str, np.ndarray]:
     """Words -> the cells that say them."""
-    return {sheet.name: ~np.isnan(sheet.z) for sheet in figure.data}
+    return {sheet.name: np.nan_to_num(sheet.z) == 1 for sheet in figure.data}
 
 
-@pytest.mark.parametrize("make", [draw, draw_small])
+@pytest.mark.parametrize("make", [chart, small])
 def test_every_cell_says_what_forbids_it(short: SentenceMasks, make) -> None:
-    cells = cells_of(make(picture(short, "combined"), LIGHT))
+    cells = cells_of(paint(make(picture(short, "combined")), LIGHT))
     for i in range(6):
         for j in range(6):
             said = [words for words, sheet in cells.items() if sheet[i, j]]
@@ -41,8 +42,8 @@ def test_every_cell_says_what_forbids_it(short: SentenceMasks, make) -> None:
 
 
 def test_a_single_mask_speaks_for_itself(short: SentenceMasks) -> None:
-    assert list(cells_of(draw(picture(short, "padding"), LIGHT))) == [STATES[0], STATES[1]]
-    subsequent = cells_of(draw(picture(short, "subsequent"), LIGHT))
+    assert list(cells_of(paint(chart(picture(short, "padding")), LIGHT))) == [STATES[0], STATES[1]]
+    subsequent = cells_of(paint(chart(picture(short, "subsequent")), LIGHT))
     assert list(subsequent) == [STATES[0], STATES[2]]
     assert np.array_equal(subsequent[STATES[2]], ~short.subsequent.numpy())
 
@@ -57,15 +58,15 @@ def test_counts_are_those_of_loops(short: SentenceMasks) -> None:
     ):
         shown = picture(short, which)
         assert shown.count == f"{n} of 36 cells forbidden"
-        assert shown.count in draw(shown, LIGHT).layout.title.text
-        assert shown.count in draw_small(shown, LIGHT).layout.title.text
+        assert shown.count in paint(chart(shown), LIGHT).layout.title.text
+        assert shown.count in paint(small(shown), LIGHT).layout.title.text
         assert shown.describe().startswith("Title, 36 cells: ")
         assert shown.describe().endswith(".")
 
 
 @both_themes
 def test_hovering_names_both_tokens(short: SentenceMasks, theme: Theme) -> None:
-    figure = draw(picture(short, "combined"), theme)
+    figure = paint(chart(picture(short, "combined")), theme)
     assert figure.data[1].hovertemplate == f"%{{y}} → %{{x}}: {STATES[1]}<extra></extra>"
     assert figure.layout.xaxis.ticktext[-1] == f'<span style="color:{theme.dim}">&lt;pad&gt;</span>'
     assert figure.layout.paper_bgcolor == theme.background
@@ -74,13 +75,15 @@ def test_hovering_names_both_tokens(short: SentenceMasks, theme: Theme) -> None:
 @both_themes
 def test_pieces_show_literally(nasty: Recording, theme: Theme) -> None:
     masks = batch_masks([nasty.attentions["cross"]], PAD)[0]
-    for make in (draw, draw_small):
-        assert "<script" not in str(make(picture(masks, "combined"), theme).layout.xaxis.ticktext)
+    for make in (chart, small):
+        assert "<script" not in str(
+            paint(make(picture(masks, "combined")), theme).layout.xaxis.ticktext
+        )
 
 
 def test_a_long_sentence_labels_some_columns_and_hovers_on_all(recorder) -> None:
     masks = batch_masks([recorder(40, 40).attentions["decoder_self"]], PAD)[0]
-    figure = draw(picture(masks, "combined"), LIGHT)
+    figure = paint(chart(picture(masks, "combined")), LIGHT)
     assert len(figure.layout.xaxis.ticktext) == 40 and not figure.layout.xaxis.showticklabels
     assert len(figure.layout.xaxis2.ticktext) <= MOST_COLUMNS
     assert figure.layout.yaxis.showticklabels
@@ -88,7 +91,7 @@ def test_a_long_sentence_labels_some_columns_and_hovers_on_all(recorder) -> None
 
 def test_large_cells_are_square_and_frame_and_labels_end_with_them(recorder) -> None:
     masks = batch_masks([recorder(40, 40).attentions["decoder_self"]], PAD)[0]
-    layout = draw(picture(masks, "combined"), LIGHT).layout
+    layout = paint(chart(picture(masks, "combined")), LIGHT).layout
     assert layout.yaxis.scaleanchor == "x"
     for axis in (layout.xaxis, layout.xaxis2, layout.yaxis):
         assert axis.constrain == "domain"

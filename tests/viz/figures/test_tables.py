@@ -2,7 +2,6 @@
 
 import math
 
-from viz.exhibits.shading import stop_of
 from viz.exhibits.table import Cell, Change, Table
 from viz.figures.dependence_tables import dependence_cell, dependence_table, dependence_tables
 from viz.figures.means_table import MeanOff, means_table
@@ -10,6 +9,7 @@ from viz.figures.pairs_table import PairOff, pairs_table
 from viz.figures.patch_maps import patch_cell, patch_map
 from viz.figures.score_split import Part, score_split
 from viz.figures.sweep_table import HeadOff, sweep_table
+from viz.painters.shades import stop_of
 
 
 def cells(table: Table, row: int = 0) -> list[Cell]:

@@ -20,9 +20,9 @@ from viz.figures import (
     score_curves,
     smoothing_parts,
 )
-from viz.figures.curve import Curve, saved
+from viz.figures.over_steps import OverSteps, saved
 from viz.labels import percent
-from viz.painters.chart_plotly import figure
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
@@ -58,7 +58,7 @@ def test_the_rows_hold_the_target_and_all_of_both_distributions(
     assert (rows[-1].token, rows[-1].n_pieces) == (None, 30)
     assert sum(row.predicted for row in rows) == pytest.approx(1)
     assert sum(row.smoothed for row in rows) == pytest.approx(1)
-    figure = label_smoothing.draw(rows, POSITION, piece(target), LIGHT)
+    figure = paint(label_smoothing.chart(rows, POSITION, piece(target)), LIGHT)
     assert [bars.name for bars in figure.data] == ["smoothed target", "prediction"]
     assert list(figure.data[1].x) == [row.predicted for row in rows]
     assert percent(0.9 + 0.1 / 40) in figure.data[0].text
@@ -92,8 +92,8 @@ def test_the_stacked_parts_are_the_loss(log_probs: torch.Tensor) -> None:
         assert each.divergence + each.entropy == pytest.approx(each.cross_entropy, abs=1e-12)
     chosen = smoothing_parts.parts(5, log_probs, 0.1)
     assert vars(chosen) == pytest.approx(vars(curve[10]))
-    figure = smoothing_parts.draw(curve, chosen, POSITION, DARK)
-    assert {area.stackgroup for area in figure.data} == {"loss"}
+    figure = paint(smoothing_parts.chart(curve, chosen, POSITION), DARK)
+    assert {area.stackgroup for area in figure.data} == {"all"}
     assert figure.layout.shapes[0].x0 == 0.1
     assert f"{chosen.cross_entropy:.4f} nats" in smoothing_parts.describe(chosen)
 
@@ -102,7 +102,7 @@ def test_the_stacked_parts_are_the_loss(log_probs: torch.Tensor) -> None:
 def test_the_papers_peak_is_marked_with_its_value_and_step(log: bool) -> None:
     paper = learning_rate.paper_curve(512, 4000, 1)
     nothing = saved([], "learning_rate", "")
-    drawn = figure(learning_rate.chart(paper, None, nothing, log), LIGHT)
+    drawn = paint(learning_rate.chart(paper, None, nothing, log), LIGHT)
     curve, point = drawn.data
     assert (point.x[0], point.y[0]) == (4000, pytest.approx((512 * 4000) ** -0.5))
     assert max(curve.y) == point.y[0]
@@ -122,18 +122,18 @@ def test_the_recipes_curve_goes_through_the_rates_of_its_run() -> None:
     assert learning_rate.peak(curve) == (100, 0.002)
     assert (curve.steps[0], curve.steps[-1]) == (1, 2000)
     paper = learning_rate.paper_curve(64, 10, 2000)
-    assert len(figure(learning_rate.chart(paper, curve, run, False), DARK).data) == 4
+    assert len(paint(learning_rate.chart(paper, curve, run, False), DARK).data) == 4
     assert "0.002 at step 100" in learning_rate.describe(paper, curve)
 
 
 @pytest.mark.parametrize("log", [False, True])
 def test_rates_of_a_run_longer_than_its_recipe_are_all_in_sight(log: bool) -> None:
-    run = Curve("run", (1, 16_000, 9000), (0.0, 0.0001, 0.0002))
-    recipe = Curve("recipe", (1, 6000), (0.0, 0.0))
+    run = OverSteps("run", (1, 16_000, 9000), (0.0, 0.0001, 0.0002))
+    recipe = OverSteps("recipe", (1, 6000), (0.0, 0.0))
     assert learning_rate.last_step(recipe, None, run) == 16_000
-    assert learning_rate.last_step(None, Curve("empty", (), ())) == 1
+    assert learning_rate.last_step(None, OverSteps("empty", (), ())) == 1
     paper = learning_rate.paper_curve(512, 1000, 1)
-    drawn = figure(learning_rate.chart(paper, recipe, run, log), LIGHT)
+    drawn = paint(learning_rate.chart(paper, recipe, run, log), LIGHT)
     end = drawn.layout.xaxis.range[1]
     assert (10**end if log else end) > 16_000
 
@@ -141,7 +141,7 @@ def test_rates_of_a_run_longer_than_its_recipe_are_all_in_sight(log: bool) -> No
 def test_the_losses_are_those_that_were_saved() -> None:
     history = read_history(SHIPPED / "copy")
     floor = float(entropy(smoothed_target(0, 12, 0.1)))
-    drawn = figure(loss_curve.chart(history, floor, False), LIGHT)
+    drawn = paint(loss_curve.chart(history, floor, False), LIGHT)
     training, validation = drawn.data
     assert list(training.y) == [row["loss"] for row in history if "loss" in row]
     assert list(validation.x) == [500, 1000, 1500, 2000]
@@ -151,12 +151,12 @@ def test_the_losses_are_those_that_were_saved() -> None:
     assert f"{floor:.4f} nats" in drawn.layout.annotations[0].text
     said = loss_curve.describe(history)
     assert said.startswith("The training loss goes from 2.7575 nats at step 1")
-    assert not figure(loss_curve.chart(history, None, True), LIGHT).layout.annotations
+    assert not paint(loss_curve.chart(history, None, True), LIGHT).layout.annotations
 
 
 def test_every_other_validation_score_has_a_curve() -> None:
     history = read_history(SHIPPED / "en-de")
-    drawn = figure(score_curves.chart(history, False), LIGHT)
+    drawn = paint(score_curves.chart(history, False), LIGHT)
     assert [curve.name for curve in drawn.data] == ["BLEU", "chrF"]
     last = [row for row in history if "BLEU" in row][-1]
     assert drawn.data[0].y[-1] == last["BLEU"]
@@ -169,7 +169,7 @@ def test_both_losses_share_the_steps_of_the_scores(theme) -> None:
     history = read_history(SHIPPED / "en-de")
     charts = loss_curve.chart(history, 1.2, True), score_curves.chart(history, True)
     assert charts[0].x == charts[1].x
-    for drawn in (figure(chart, theme) for chart in charts):
+    for drawn in (paint(chart, theme) for chart in charts):
         json.loads(drawn.to_json())
         assert drawn.layout.paper_bgcolor == theme.background
 

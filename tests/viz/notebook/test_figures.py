@@ -6,13 +6,14 @@ from plotly.graph_objects import Figure
 from transformer import Recording
 from transformer.analysis.selection import Selection
 from viz import figure
+from viz.painters.chart_plotly import figure as drawn
 from viz.theme import DARK, LIGHT
 from viz.views import encoding_curves, head_heatmap
 
 
 def test_a_figure_is_what_its_view_draws(recording: Recording) -> None:
     shown = figure(recording, "head_heatmap", theme="dark", selection=("cross", 1, 1))
-    assert shown == head_heatmap.draw(recording, DARK, Selection("cross", 1, 1))
+    assert shown == drawn(head_heatmap.chart(recording, Selection("cross", 1, 1)), DARK)
     assert isinstance(shown, Figure)
 
 
@@ -20,7 +21,7 @@ def test_a_choice_left_out_is_the_first(recording: Recording) -> None:
     first = {
         control.name: control.options(recording)[0] for control in encoding_curves.VIEW.controls
     }
-    expected = encoding_curves.draw(recording, LIGHT, **first)
+    expected = drawn(encoding_curves.chart(recording, **first), LIGHT)
     assert figure(recording, encoding_curves.VIEW.name) == expected
 
 

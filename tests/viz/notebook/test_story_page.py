@@ -5,18 +5,16 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from plotly.graph_objects import Bar, Figure
-
 from transformer import Recording
 from viz.components.head_view.head_view import HeadView
-from viz.exhibits.exhibit import PlotlyFigure
-from viz.notebook.printed import Chart, sheet_of
+from viz.exhibits.chart import Axis, Bars, Chart
+from viz.notebook.printed import Printed, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
 from viz.stories.story import Scene, Story
 
-TWO_BARS = PlotlyFigure(lambda theme: Figure(Bar(y=[1, 2])))
+TWO_BARS = Chart("two", "", "", Axis(""), Axis(""), [Bars("", (0, 1), (1, 2), (0,), "{y}")], 200)
 HOSTILE = "<script>alert(1)</script> </main> [a](./decode?x) [b](javascript:alert(1))"
 ARROWS = Screen(checkpoint="copy", text="<b>3</b>", kind="cross", layer=1, head=0)
 
@@ -52,7 +50,7 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
 
 
 def test_a_chart_is_an_image_in_each_theme() -> None:
-    chart = Chart(lambda theme, share: sheet_of(TWO_BARS, theme, share), 'It "rises" <b>')
+    chart = Printed(lambda theme, share: sheet_of(TWO_BARS, theme, share), 'It "rises" <b>')
     scene = Scene("Heading", "Text", replace(ARROWS, page="positions"))
     story = Story("x", "A story", "talk", None, "", (scene,))
     page = story_page(story, [SavedScene(charts=(chart,))])

@@ -10,10 +10,9 @@ from viz.exhibits.table import Cell, Change, Column, Legend, Row, Table, Tables
 from viz.figures.means_table import MeanOff, means_table
 from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.figures.token_lines import token_lines
-from viz.painters.shades import contrast, grounds_of
+from viz.painters.shades import contrast, grounds_of, luminance
 from viz.painters.table_html import samples_html, table_html
 from viz.painters.table_sheet import table_sheet
-from viz.paper.shades import luminance
 from viz.paper.sheet import Box, Sheet, Words
 from viz.theme import DARK, LIGHT, Theme
 

@@ -16,10 +16,10 @@ from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.figure_at import page_of
-from viz.figures.layer_costs import draw_costs
+from viz.figures.layer_costs import cost_chart
+from viz.painters.chart_sheet import sheet as sheet_of
 from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.lettering import SMALL, width_of
-from viz.paper.plotted import plotted
 from viz.paper.record import address_of
 from viz.paper.sheet import Sheet, Words
 from viz.theme import LIGHT
@@ -117,9 +117,9 @@ def test_all_text_lies_within_the_page_and_can_be_read(named: str, of: str) -> N
 
 
 def test_numbers_below_a_narrow_chart_do_not_run_into_each_other() -> None:
-    chart = draw_costs("longest_path", Sizes(), 30, LIGHT)
+    chart = cost_chart("longest_path", Sizes(), 30, has_legend=True)
     for width in range(110, 300, 5):
-        words = [mark for mark in plotted(chart, width).marks if isinstance(mark, Words)]
+        words = [mark for mark in sheet_of(chart, LIGHT, width).marks if isinstance(mark, Words)]
         rows: dict[float, list[tuple[float, float, float, float]]] = {}
         for each in words:
             if each.size == SMALL and each.anchor == "middle" and not each.is_upward:

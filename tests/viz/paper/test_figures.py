@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -27,15 +28,15 @@ from transformer.tokenizer import Token
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
+from viz.exhibits.chart import Bars, Curve, Grid
 from viz.figure_at import page_of
 from viz.figures.masks import STATES
 from viz.labels import labels
-from viz.notebook import figure as view_figure
-from viz.paper.axes import decoded
-from viz.paper.figure import COLUMN, PAGE, Figure, of_component, of_plotly
+from viz.painters.chart_sheet import sheet
+from viz.painters.shades import luminance
+from viz.paper.figure import COLUMN, PAGE, Figure, of_component
 from viz.paper.record import FigureError, Record, address_of, read_record
 from viz.paper.scale import FAINT, hatched
-from viz.paper.shades import luminance
 from viz.paper.sheet import Box, Line, Words
 from viz.theme import DARK, LIGHT
 from viz.ui.printing import figure_of as figure_of_page
@@ -230,28 +231,27 @@ def test_every_view_is_drawn_with_its_numbers(
     for name, view in discover("viz.views", "VIEW").items():
         if not view.applies_to(recording):
             continue
-        shown = view_figure(recording, name)
-        tree = tree_of(of_plotly(shown, record))
-        said = decoded(shown.to_plotly_json())["data"]
-        for trace in said:
-            if trace["type"] == "heatmap" and trace.get("opacity") != 0:
-                drawn = [it.get("data-z") for it in tree.iter() if it.get("data-z")]
-                given = np.array(trace["z"], float).ravel()
-                assert any(
-                    np.allclose(np.array(it.split(), float), given, rtol=1e-5, equal_nan=True)
-                    for it in drawn
-                    if len(it.split()) == given.size
-                ), name
-            elif trace["type"] == "scatter" and "lines" in (trace.get("mode") or ""):
-                lines = [it.get("data-y") for it in tree.iter() if it.get("data-y")]
-                axis = shown.layout[f"yaxis{(trace.get('yaxis') or 'y')[1:]}"]
-                if axis.type != "log":
-                    given = np.array([np.nan if y is None else y for y in trace["y"]], float)
-                    assert any(
-                        np.allclose(np.array(it.split(), float), given, rtol=1e-5, equal_nan=True)
-                        for it in lines
-                        if len(it.split()) == given.size
-                    ), name
+        choices = {each.name: each.options(recording)[0] for each in view.controls}
+        chart = view.chart(recording, **choices)
+        tree = tree_of(Figure(partial(sheet, chart, LIGHT), record))
+        for mark in chart.marks:
+            if isinstance(mark, Grid):
+                assert_drawn(tree, "z", mark.values.ravel(), name)
+            elif isinstance(mark, Curve) and mark.width and not chart.y.is_log:
+                assert_drawn(tree, "y", mark.y, name)
+            elif isinstance(mark, Bars):
+                values = [float(it.get("data-value")) for it in tree.iter() if it.get("data-value")]
+                np.testing.assert_allclose(values, mark.values, rtol=1e-5)
+
+
+def assert_drawn(tree: ElementTree.Element, fact: str, expected: Any, name: str) -> None:
+    """Some mark carries these numbers."""
+    facts = [it.get(f"data-{fact}") for it in tree.iter()]
+    drawn = [np.array(it.split(), float) for it in facts if it]
+    assert any(
+        it.size == len(expected) and np.allclose(it, expected, rtol=1e-5, equal_nan=True)
+        for it in drawn
+    ), name
 
 
 def test_costs_are_told_apart_and_a_note_stands_at_its_line() -> None:

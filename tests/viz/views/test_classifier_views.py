@@ -8,7 +8,8 @@ import torch
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification, PooledClassification
-from viz.figures.layout import MAX_LABELS
+from viz.exhibits.chart import Axis
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
 from viz.views import class_probabilities, pooled_positions
 from viz.views.pooled_positions import CONTRIBUTION, SHARE
@@ -32,13 +33,13 @@ def found_in(recording: Recording) -> PooledClassification:
 
 
 def test_bars_are_the_probabilities_in_the_order_of_the_classes(classified: Recording) -> None:
-    figure = class_probabilities.draw(classified, LIGHT)
+    figure = paint(class_probabilities.chart(classified), LIGHT)
     found, (bars,) = found_in(classified), figure.data
-    torch.testing.assert_close(torch.tensor(bars.x), found.probs)
+    torch.testing.assert_close(torch.tensor(bars.x), found.probs, check_dtype=False)
     assert sum(bars.x) == pytest.approx(1)
     assert figure.layout.yaxis.ticktext == found.classes
-    assert figure.layout.xaxis.range == (0, 1)
-    assert list(bars.customdata) == found.logits.tolist()
+    assert figure.layout.xaxis.tickvals == (0, 0.5, 1)
+    assert [logit for _, logit in bars.customdata] == found.logits.tolist()
     assert "%{x:.4f}" in bars.hovertemplate and "logit" in bars.hovertemplate
     assert bars.text[0] == f"{100 * found.probs[0]:.1f} %"
 
@@ -48,7 +49,7 @@ def test_of_very_many_classes_the_most_probable_are_drawn(classified: Recording)
     logits = torch.randperm(n, generator=torch.Generator().manual_seed(1)) / 100
     found = Classification(tuple(f"class {i}" for i in range(n)), logits)
     recording = replace(classified, classification=found)
-    figure = class_probabilities.draw(recording, LIGHT)
+    figure = paint(class_probabilities.chart(recording), LIGHT)
     (bars,) = figure.data
     assert list(bars.x) == sorted(found.probs.tolist(), reverse=True)[: class_probabilities.MOST]
     best = int(logits.argmax())
@@ -58,17 +59,15 @@ def test_of_very_many_classes_the_most_probable_are_drawn(classified: Recording)
 
 
 def test_the_predicted_class_alone_has_the_accent(classified: Recording) -> None:
-    (bars,) = class_probabilities.draw(classified, DARK).data
-    assert [color == DARK.accent for color in bars.marker.color].index(True) == bars.x.index(
-        max(bars.x)
-    )
+    (bars,) = paint(class_probabilities.chart(classified), DARK).data
+    assert [color == DARK.accent for color in bars.marker.color].index(True) == bars.x.argmax()
     assert bars.marker.color.count(DARK.accent) == 1
-    predicted = found_in(classified).classes[bars.x.index(max(bars.x))]
+    predicted = found_in(classified).classes[bars.x.argmax()]
     assert f"Predicted: {predicted}, " in class_probabilities.describe(classified)
 
 
 def test_shares_are_one_in_all(classified: Recording) -> None:
-    (bars,) = pooled_positions.draw(classified, LIGHT, SHARE).data
+    (bars,) = paint(pooled_positions.chart(classified, SHARE), LIGHT).data
     found = found_in(classified)
     n_positions, d_model = found.outputs.shape
     assert len(bars.x) == n_positions == len(classified.source)
@@ -84,11 +83,11 @@ def test_shares_are_one_in_all(classified: Recording) -> None:
 
 
 def figure_title(recording: Recording, shown: str) -> str:
-    return str(pooled_positions.draw(recording, LIGHT, shown).layout.title.text)
+    return str(paint(pooled_positions.chart(recording, shown), LIGHT).layout.title.text)
 
 
 def test_contributions_and_bias_are_what_the_axis_says(classified: Recording) -> None:
-    figure = pooled_positions.draw(classified, LIGHT, CONTRIBUTION)
+    figure = paint(pooled_positions.chart(classified, CONTRIBUTION), LIGHT)
     found = found_in(classified)
     best, *others = found.logits.argsort(descending=True).tolist()
     text, names = figure.layout.xaxis.title.text.replace("<br>", " "), found.classes
@@ -106,7 +105,7 @@ def test_contributions_and_bias_are_what_the_axis_says(classified: Recording) ->
 
 
 def test_the_two_signs_have_the_two_ends_of_the_difference_scale(classified: Recording) -> None:
-    (bars,) = pooled_positions.draw(classified, LIGHT, CONTRIBUTION).data
+    (bars,) = paint(pooled_positions.chart(classified, CONTRIBUTION), LIGHT).data
     ends = {True: LIGHT.difference_scale[-1], False: LIGHT.difference_scale[0]}
     assert list(bars.marker.color) == [ends[value >= 0] for value in bars.x]
 
@@ -115,7 +114,7 @@ def test_the_two_signs_have_the_two_ends_of_the_difference_scale(classified: Rec
 def test_a_row_a_position_and_the_first_on_top(
     nasty_recordings: dict[str, Recording], shown: str
 ) -> None:
-    figure = pooled_positions.draw(nasty_recordings["max of 2"], LIGHT, shown)
+    figure = paint(pooled_positions.chart(nasty_recordings["max of 2"], shown), LIGHT)
     rows = figure.layout.yaxis
     assert rows.range == (6.5, -0.5)
     assert rows.tickvals == tuple(range(7))
@@ -125,7 +124,7 @@ def test_a_row_a_position_and_the_first_on_top(
 
 def test_names_of_classes_show_literally(nasty_recordings: dict[str, Recording]) -> None:
     nasty = nasty_recordings["mean of 3"]
-    names = class_probabilities.draw(nasty, LIGHT).layout.yaxis.ticktext
+    names = paint(class_probabilities.chart(nasty), LIGHT).layout.yaxis.ticktext
     assert names == (
         "&lt;b&gt;x&lt;/b&gt;",
         "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;",
@@ -137,15 +136,15 @@ def test_of_many_rows_some_have_their_piece_and_all_on_hover(
     recorders: dict[str, Callable[[int, int], Recording]],
 ) -> None:
     recording = recorders["max of 2"](200, 1)
-    figure = pooled_positions.draw(recording, LIGHT, CONTRIBUTION)
-    (bars,), rows = figure.data, figure.layout.yaxis
-    assert rows.showticklabels and 0 < len(rows.ticktext) <= MAX_LABELS
-    assert len(bars.text) == 200 and bars.hovertemplate.startswith("%{text}")
-    assert rows.ticktext[1] == bars.text[rows.tickvals[1]]
+    figure = paint(pooled_positions.chart(recording, CONTRIBUTION), LIGHT)
+    rows, few = figure.layout.yaxis, figure.layout.yaxis2
+    assert few.showticklabels and 0 < len(few.ticktext) <= Axis("").most_labels
+    assert len(rows.ticktext) == 200 and not rows.showticklabels
+    assert few.ticktext[1] == rows.ticktext[few.tickvals[1]]
 
 
 def test_where_nothing_is_classified_nothing_is_drawn(recording: Recording) -> None:
     for view in (class_probabilities.VIEW, pooled_positions.VIEW):
         assert not view.applies_to(recording)
     with pytest.raises(ValueError, match="applies_to"):
-        class_probabilities.draw(recording, LIGHT)
+        paint(class_probabilities.chart(recording), LIGHT)

@@ -4,11 +4,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import plotly.graph_objects as go
 import pytest
 
 from transformer.discover import discover
 from transformer.recording import Recording
+from viz.painters.chart_plotly import Figure
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, SERIES, Theme
 from viz.views.listed import listed
 from viz.views.view import View
@@ -61,7 +62,7 @@ def choices(view: View, recording: Recording, i: int = 0) -> dict[str, Any]:
     return {control.name: control.options(recording)[i] for control in view.controls}
 
 
-def text_of(figure: go.Figure) -> str:
+def text_of(figure: Figure) -> str:
     return str(figure.to_json())
 
 
@@ -105,8 +106,8 @@ def test_it_draws_the_default_and_the_last_option(
     view: View, name: str, recordings: dict[str, Recording], i: int
 ) -> None:
     recording = recordings[name]
-    figure = view.draw(recording, LIGHT, **choices(view, recording, i))
-    assert isinstance(figure, go.Figure)
+    figure = paint(view.chart(recording, **choices(view, recording, i)), LIGHT)
+    assert isinstance(figure, Figure)
     assert figure.layout.meta["id"].startswith(view.name)
     assert figure.layout.height > 0
     text_of(figure)
@@ -119,7 +120,7 @@ def test_its_colours_are_the_themes(
     view: View, name: str, theme: Theme, recordings: dict[str, Recording], i: int
 ) -> None:
     recording = recordings[name]
-    figure = view.draw(recording, theme, **choices(view, recording, i))
+    figure = paint(view.chart(recording, **choices(view, recording, i)), theme)
     layout = figure.layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme.background
     assert layout.font.color == theme.text
@@ -162,7 +163,7 @@ def test_it_draws_any_length(
     size: tuple[int, int],
 ) -> None:
     recording = recorders[name](*size)
-    figure = view.draw(recording, LIGHT, **choices(view, recording))
+    figure = paint(view.chart(recording, **choices(view, recording)), LIGHT)
     assert view.describe(recording, **choices(view, recording))
     assert figure.layout.height < 1150
     assert len(text_of(figure)) < 1_500_000
@@ -175,7 +176,7 @@ def test_pieces_show_literally(
 ) -> None:
     nasty = nasty_recordings[name]
     for i in (0, -1):
-        text = text_of(view.draw(nasty, theme, **choices(view, nasty, i)))
+        text = text_of(paint(view.chart(nasty, **choices(view, nasty, i)), theme))
         assert "<script" not in text and "\\u003cscript" not in text
         assert "<b>x" not in text and "\\u003cb\\u003ex" not in text
         assert "\u202e" not in text
@@ -187,7 +188,7 @@ def test_the_same_choices_give_the_same_figure(
 ) -> None:
     recording = recordings[name]
     first, second = (
-        text_of(view.draw(recording, LIGHT, **choices(view, recording))) for _ in range(2)
+        text_of(paint(view.chart(recording, **choices(view, recording)), LIGHT)) for _ in range(2)
     )
     assert first == second
 

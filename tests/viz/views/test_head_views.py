@@ -11,8 +11,9 @@ from tests.random_maps import random_attention, random_recording
 from transformer.analysis.metrics.comparison import largest_difference
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
-from viz.figures.layout import MAX_LABELS
+from viz.exhibits.chart import Axis
 from viz.labels import figure_label
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
 from viz.views import head_difference, head_heatmap
 
@@ -20,7 +21,7 @@ from viz.views import head_difference, head_heatmap
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
 def test_the_figure_holds_the_exact_weights(recording: Recording, kind: str) -> None:
     attention = recording.attentions[kind]
-    figure = head_heatmap.draw(recording, LIGHT, Selection(kind, 1, 1))
+    figure = paint(head_heatmap.chart(recording, Selection(kind, 1, 1)), LIGHT)
     shown = figure.data[-1]
     assert shown.z.dtype == np.float32
     assert (shown.zmin, shown.zmax) == (0, 1)
@@ -31,7 +32,7 @@ def test_the_figure_holds_the_exact_weights(recording: Recording, kind: str) -> 
 
 
 def test_the_shade_is_that_of_the_square_root_as_on_screen(recording: Recording) -> None:
-    shown = head_heatmap.draw(recording, LIGHT, Selection("cross", 1, 1)).data[-1]
+    shown = paint(head_heatmap.chart(recording, Selection("cross", 1, 1)), LIGHT).data[-1]
     n = len(LIGHT.attention_scale) - 1
     assert shown.colorscale == tuple(
         ((i / n) ** 2, colour) for i, colour in enumerate(LIGHT.attention_scale)
@@ -40,7 +41,7 @@ def test_the_shade_is_that_of_the_square_root_as_on_screen(recording: Recording)
 
 
 def test_masked_cells_have_a_colour_of_their_own_and_say_so(recording: Recording) -> None:
-    under, shown = head_heatmap.draw(recording, DARK, Selection("decoder_self", 0, 0)).data
+    under, shown = paint(head_heatmap.chart(recording, Selection("decoder_self", 0, 0)), DARK).data
     assert np.array_equal(under.z == 1, np.isnan(shown.z))
     assert under.colorscale[-1][1] == DARK.masked != DARK.background
     assert "masked" in under.hovertemplate
@@ -48,12 +49,12 @@ def test_masked_cells_have_a_colour_of_their_own_and_say_so(recording: Recording
 
 
 def test_nothing_is_masked_where_every_key_may_be_seen(recording: Recording) -> None:
-    assert len(head_heatmap.draw(recording, LIGHT, Selection("cross", 0, 0)).data) == 1
+    assert len(paint(head_heatmap.chart(recording, Selection("cross", 0, 0)), LIGHT).data) == 1
 
 
 def test_the_first_query_stands_on_top_and_repeated_tokens_stay_apart(nasty: Recording) -> None:
     tokens = nasty.attentions["encoder_self"].keys
-    axes = head_heatmap.draw(nasty, LIGHT, Selection("encoder_self", 0, 0)).layout
+    axes = paint(head_heatmap.chart(nasty, Selection("encoder_self", 0, 0)), LIGHT).layout
     assert axes.yaxis.range == (6.5, -0.5)
     assert axes.xaxis.tickvals == tuple(range(7))
     assert axes.xaxis.ticktext == tuple(figure_label(token, LIGHT.dim) for token in tokens)
@@ -61,21 +62,21 @@ def test_the_first_query_stands_on_top_and_repeated_tokens_stay_apart(nasty: Rec
 
 def test_rows_of_cross_attention_are_the_tokens_being_produced(recording: Recording) -> None:
     cross = recording.attentions["cross"]
-    rows = head_heatmap.row_side(cross)
-    assert rows.tokens == cross.produced
+    rows = head_heatmap.rows_of(cross)
+    assert rows.labels == cross.produced
     assert "writing" in rows.title
-    own = head_heatmap.row_side(recording.attentions["decoder_self"])
-    assert own.tokens == recording.attentions["decoder_self"].queries
+    own = head_heatmap.rows_of(recording.attentions["decoder_self"])
+    assert own.labels == recording.attentions["decoder_self"].queries
     assert "reading" in own.title
 
 
 def test_long_axes_show_fewer_labels_and_keep_all_for_hovering(
     recorder: Callable[[int, int], Recording],
 ) -> None:
-    axes = head_heatmap.draw(recorder(200, 5), LIGHT, Selection("cross", 0, 0)).layout
+    axes = paint(head_heatmap.chart(recorder(200, 5), Selection("cross", 0, 0)), LIGHT).layout
     assert len(axes.xaxis.ticktext) == 200
     assert axes.xaxis.showticklabels is False
-    assert 0 < len(axes.xaxis2.ticktext) <= MAX_LABELS
+    assert 0 < len(axes.xaxis2.ticktext) <= Axis("").most_labels
     assert axes.xaxis2.ticktext[1] == axes.xaxis.ticktext[axes.xaxis2.tickvals[1]]
     assert axes.xaxis2.matches == "x"
     assert axes.yaxis.showticklabels is True
@@ -90,7 +91,7 @@ def test_the_description_names_the_strongest_weight(recording: Recording) -> Non
 
 def test_the_difference_is_exact_and_its_scale_fits_and_says_so(recording: Recording) -> None:
     first, second = Selection("encoder_self", 0, 0), Selection("encoder_self", 1, 1)
-    shown = head_difference.draw(recording, LIGHT, first, second).data[-1]
+    shown = paint(head_difference.chart(recording, first, second), LIGHT).data[-1]
     a = recording.attentions["encoder_self"].weights(0, 0)
     b = recording.attentions["encoder_self"].weights(1, 1)
     largest = float((a - b).abs().max())
@@ -103,7 +104,7 @@ def test_the_difference_is_exact_and_its_scale_fits_and_says_so(recording: Recor
 def test_the_cells_of_a_difference_are_square_and_labels_have_room(recorder: Any) -> None:
     long = recorder(40, 5)
     one, other = Selection("encoder_self", 0, 0), Selection("encoder_self", 0, 1)
-    layout = head_difference.draw(long, LIGHT, one, other).layout
+    layout = paint(head_difference.chart(long, one, other), LIGHT).layout
     assert layout.yaxis.scaleanchor == "x"
     for axis in (layout.xaxis2, layout.yaxis2):
         assert len(axis.ticktext) <= head_difference.MOST_LABELS
@@ -112,7 +113,7 @@ def test_the_cells_of_a_difference_are_square_and_labels_have_room(recorder: Any
 def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
     long = random_recording(random_attention(1, 2, 700, 700, "decoder_self"))
     first, second = Selection("decoder_self", 0, 0), Selection("decoder_self", 0, 1)
-    figure = head_difference.draw(long, LIGHT, first, second)
+    figure = paint(head_difference.chart(long, first, second), LIGHT)
     weights = long.attentions["decoder_self"].weights(0)
     difference = (weights[0] - weights[1]).numpy()
     shown = figure.data[1].z
@@ -128,14 +129,14 @@ def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
 
 def test_a_head_minus_itself_is_nothing(recording: Recording) -> None:
     one = Selection("decoder_self", 1, 0)
-    shown = head_difference.draw(recording, LIGHT, one, one).data[-1]
+    shown = paint(head_difference.chart(recording, one, one), LIGHT).data[-1]
     assert np.nanmax(np.abs(shown.z)) == 0
     assert shown.colorbar.title.text == "A − B · no difference"
 
 
 def test_heads_of_other_tokens_have_no_difference_and_it_is_said(recording: Recording) -> None:
     first, second = Selection("encoder_self", 0, 0), Selection("cross", 0, 0)
-    figure = head_difference.draw(recording, LIGHT, first, second)
+    figure = paint(head_difference.chart(recording, first, second), LIGHT)
     assert not figure.data
     assert "No difference" in figure.layout.annotations[0].text
     said = head_difference.describe(recording, first, second)
@@ -146,8 +147,8 @@ def test_heads_of_other_tokens_have_no_difference_and_it_is_said(recording: Reco
 def test_rows_of_a_generator_are_the_tokens_it_read(recordings: dict[str, Recording]) -> None:
     for name in ("generator", "prompt"):
         own = recordings[name].attentions["decoder_self"]
-        rows = head_heatmap.row_side(own)
-        assert (rows.title, rows.tokens) == ("reading (query)", own.queries)
+        rows = head_heatmap.rows_of(own)
+        assert (rows.title, rows.labels) == ("reading (query)", own.queries)
 
 
 def test_the_description_leaves_out_rows_without_a_choice(recording: Recording) -> None:

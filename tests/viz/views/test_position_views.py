@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from transformer.recording import Recording
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import LIGHT
 from viz.views import (
     encoding_curves,
@@ -27,12 +28,12 @@ def learned(recording: Recording) -> Recording:
 
 
 def test_the_heatmap_shows_the_captured_table(recording: Recording) -> None:
-    shown = encoding_heatmap.draw(recording, LIGHT, "source", 20).data[0]
+    shown = paint(encoding_heatmap.chart(recording, "source", 20), LIGHT).data[0]
     assert np.array_equal(shown.z, recording.positions["source"].table[:20].numpy())
 
 
 def test_curves_carry_their_measured_wavelength(recording: Recording) -> None:
-    figure = encoding_curves.draw(recording, LIGHT, "source", (0, 1, 4), 30)
+    figure = paint(encoding_curves.chart(recording, "source", (0, 1, 4), 30), LIGHT)
     assert [curve.name for curve in figure.data] == [
         "0: 6.3 positions",
         "1: 6.3 positions",
@@ -43,31 +44,35 @@ def test_curves_carry_their_measured_wavelength(recording: Recording) -> None:
 
 
 def test_learned_embeddings_are_not_called_waves(learned: Recording) -> None:
-    curves = encoding_curves.draw(learned, LIGHT, "source", (0,), 30)
+    curves = paint(encoding_curves.chart(learned, "source", (0,), 30), LIGHT)
     assert curves.data[0].name == "0: no wave"
     for view in (encoding_shift, encoding_shift_matrix):
-        figure = view.draw(learned, LIGHT, "source", 1)
+        figure = paint(view.chart(learned, "source", 1), LIGHT)
         assert not figure.data
         assert view.describe(learned, "source", 1) == encoding_shift.NO_ROTATION
 
 
 def test_similarity_is_the_product_or_the_cosine(recording: Recording) -> None:
     table = recording.positions["target"].table[:9]
-    product = encoding_similarity.draw(recording, LIGHT, "target", encoding_similarity.PRODUCT, 9)
+    product = paint(
+        encoding_similarity.chart(recording, "target", encoding_similarity.PRODUCT, 9), LIGHT
+    )
     np.testing.assert_allclose(product.data[0].z, (table @ table.T).numpy(), rtol=1e-6)
-    cosine = encoding_similarity.draw(recording, LIGHT, "target", encoding_similarity.COSINE, 9)
+    cosine = paint(
+        encoding_similarity.chart(recording, "target", encoding_similarity.COSINE, 9), LIGHT
+    )
     np.testing.assert_allclose(cosine.data[0].z.diagonal(), 1, rtol=1e-6)
     assert (cosine.data[0].zmin, cosine.data[0].zmax) == (-1, 1)
 
 
 def test_the_shift_shows_one_angle_a_pair(recording: Recording) -> None:
-    points = encoding_shift.draw(recording, LIGHT, "source", 2).data[1]
+    points = paint(encoding_shift.chart(recording, "source", 2), LIGHT).data[1]
     assert len(points.y) == 8
     np.testing.assert_allclose(points.y[0], np.degrees(2), rtol=1e-4)
 
 
 def test_the_matrix_moves_what_it_says(recording: Recording) -> None:
-    figure = encoding_shift_matrix.draw(recording, LIGHT, "source", 3)
+    figure = paint(encoding_shift_matrix.chart(recording, "source", 3), LIGHT)
     dims = [int(text) for text in figure.layout.xaxis.ticktext]
     table = recording.positions["source"].table[:, dims].numpy()
     np.testing.assert_allclose(figure.data[0].z @ table[5], table[8], atol=1e-5)
@@ -75,7 +80,8 @@ def test_the_matrix_moves_what_it_says(recording: Recording) -> None:
 
 def test_embedding_and_encoding_add_up_on_one_scale(recording: Recording) -> None:
     parts = [
-        token_vectors.draw(recording, LIGHT, "source", part).data[0] for part in token_vectors.PARTS
+        paint(token_vectors.chart(recording, "source", part), LIGHT).data[0]
+        for part in token_vectors.PARTS
     ]
     np.testing.assert_allclose(parts[0].z + parts[1].z, parts[2].z, atol=1e-6)
     assert len({(part.zmin, part.zmax) for part in parts}) == 1
@@ -84,14 +90,14 @@ def test_embedding_and_encoding_add_up_on_one_scale(recording: Recording) -> Non
 
 def test_the_scale_ends_at_the_largest_encoding(recordings: dict[str, Recording]) -> None:
     learned = recordings["generator"]
-    shown = encoding_heatmap.draw(learned, LIGHT, "text", 20).data[0]
+    shown = paint(encoding_heatmap.chart(learned, "text", 20), LIGHT).data[0]
     assert shown.zmax == -shown.zmin == np.abs(shown.z).max() < 0.5
 
 
 def test_vectors_that_are_projected_are_not_called_a_sum(recordings: dict[str, Recording]) -> None:
-    figure = token_vectors.draw(recordings["projected"], LIGHT, "text", "sum")
+    figure = paint(token_vectors.chart(recordings["projected"], "text", "sum"), LIGHT)
     assert figure.layout.title.text == "<b>Projection of both</b>"
     said = token_vectors.describe(recordings["projected"], "text", "sum")
     assert said.startswith("The projection of both of 11 tokens of the text")
-    figure = token_vectors.draw(recordings["generator"], LIGHT, "text", "sum")
+    figure = paint(token_vectors.chart(recordings["generator"], "text", "sum"), LIGHT)
     assert figure.layout.title.text == "<b>Sum</b>"

@@ -11,6 +11,7 @@ from tests.viz.conftest import placed_recording
 from transformer.analysis.selection import Selection
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
+from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
 from viz.views import alibi_slopes, relative_bias, rotary_decay, rotary_scores, rotary_waves
 
@@ -22,8 +23,8 @@ def test_biases_are_curves_or_cells_of_the_same_numbers(recordings: dict[str, Re
     where = f"{WHERE}, from L1"
     call = recording.attentions["encoder_self"].calls[1]
     assert call.bias is not None
-    curves = relative_bias.draw(recording, LIGHT, where, relative_bias.CURVES)
-    cells = relative_bias.draw(recording, LIGHT, where, relative_bias.CELLS).data[0]
+    curves = paint(relative_bias.chart(recording, where, relative_bias.CURVES), LIGHT)
+    cells = paint(relative_bias.chart(recording, where, relative_bias.CELLS), LIGHT).data[0]
     assert len(curves.data) == 4
     assert cells.x0 == -6 and cells.dx == 1
     for head, curve in enumerate(curves.data):
@@ -35,27 +36,27 @@ def test_biases_are_curves_or_cells_of_the_same_numbers(recordings: dict[str, Re
 
 
 def test_slopes_stand_beside_the_published_ones(recordings: dict[str, Recording]) -> None:
-    paper, own = alibi_slopes.draw(recordings["alibi"], DARK, WHERE).data
+    paper, own = paint(alibi_slopes.chart(recordings["alibi"], WHERE), DARK).data
     np.testing.assert_array_equal(paper.y, paper_slopes(4).numpy())
     np.testing.assert_allclose(own.y, paper.y, rtol=1e-5)
     assert "the paper's" in alibi_slopes.describe(recordings["alibi"], WHERE)
 
 
 def test_alibi_s_axis_names_powers_of_two(recordings: dict[str, Recording]) -> None:
-    ticks = alibi_slopes.draw(recordings["alibi"], LIGHT, WHERE).layout.yaxis
+    ticks = paint(alibi_slopes.chart(recordings["alibi"], WHERE), LIGHT).layout.yaxis
     assert ticks.ticktext[:2] == ("1", "1/2") and ticks.ticktext[-1] == "1/256"
     assert ticks.tickvals[-1] == 2**-8
 
 
 def test_waves_are_full_turns(recordings: dict[str, Recording]) -> None:
-    waves, length = rotary_waves.draw(recordings["rotary"], LIGHT).data
+    waves, length = paint(rotary_waves.chart(recordings["rotary"]), LIGHT).data
     assert waves.y.tolist() == pytest.approx([2 * math.pi])
-    assert length.y == (7, 7) and length.name == "length of this text: 7"
+    assert length.y.tolist() == [7, 7] and length.name == "length of this text: 7"
     assert "6.3 to 6.3 positions" in rotary_waves.describe(recordings["rotary"])
 
 
 def test_decay_starts_at_all_of_it(recordings: dict[str, Recording]) -> None:
-    ones, bound = rotary_decay.draw(recordings["rotary"], LIGHT, WHERE, "256").data
+    ones, bound = paint(rotary_decay.chart(recordings["rotary"], WHERE, "256"), LIGHT).data
     assert len(ones.y) == len(bound.y) == 257
     assert ones.y[0] == bound.y[0] == 1
     assert ones.y[3] == pytest.approx((2 * math.cos(3) + 2) / 4)  # half of the dimensions turn
@@ -63,7 +64,9 @@ def test_decay_starts_at_all_of_it(recordings: dict[str, Recording]) -> None:
 
 def test_scores_are_the_head_s_own(recordings: dict[str, Recording]) -> None:
     recording = recordings["rotary"]
-    low, high, mean = rotary_scores.draw(recording, LIGHT, Selection("encoder_self", 1, 2)).data
+    low, high, mean = paint(
+        rotary_scores.chart(recording, Selection("encoder_self", 1, 2)), LIGHT
+    ).data
     scores = recording.attentions["encoder_self"].calls[1].scores()[2]
     for place, distance in enumerate(range(-6, 7)):
         cells = scores.diagonal(distance)
@@ -81,7 +84,7 @@ def test_they_draw_any_length(name: str, n: int) -> None:
         if not view.VIEW.applies_to(recording):
             continue
         choices = {each.name: each.options(recording)[-1] for each in view.VIEW.controls}
-        figure = view.VIEW.draw(recording, DARK, **choices)
+        figure = paint(view.VIEW.chart(recording, **choices), DARK)
         assert figure.layout.height < 1150
         assert len(json.dumps(figure.to_plotly_json(), default=str)) < 1_500_000
         assert view.VIEW.describe(recording, **choices).endswith(".")
@@ -89,7 +92,7 @@ def test_they_draw_any_length(name: str, n: int) -> None:
 
 def test_what_is_no_line_has_no_slopes_to_show(recordings: dict[str, Recording]) -> None:
     with pytest.raises(ValueError, match="applies_to"):
-        alibi_slopes.draw(recordings["relative"], LIGHT, f"{WHERE}, from L0")
+        paint(alibi_slopes.chart(recordings["relative"], f"{WHERE}, from L0"), LIGHT)
 
 
 def test_scores_need_queries_and_keys_that_turn() -> None:

@@ -1,7 +1,6 @@
 """A head's QK and OV circuits between words of one's choice."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,7 +10,7 @@ from transformer.analysis.selection import Selection
 from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import circuit_heatmap, copying_scores
 from viz.labels import kind_title, literal
@@ -103,16 +102,16 @@ def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> 
     shown = {
         circuit: Exhibit(
             f"{circuit.upper()} circuit of {name}",
-            PlotlyFigure(partial(circuit_heatmap.draw, circuit, values, tokens)),
+            circuit_heatmap.chart(circuit, values, tokens),
             circuit_heatmap.describe(circuit, values, tokens),
             about="checkpoint",
-            small=PlotlyFigure(partial(circuit_heatmap.draw_small, circuit, values, tokens)),
+            small=circuit_heatmap.chart(circuit, values, tokens, circuit_heatmap.SMALL),
         )
         for circuit, values in found.items()
     }
     copying = Exhibit(
         f"Copying scores, {kind_title(chosen.kind)}",
-        PlotlyFigure(partial(copying_scores.draw, scores)),
+        copying_scores.chart(scores),
         copying_scores.describe(scores),
         about="checkpoint",
     )

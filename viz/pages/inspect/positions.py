@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.positions.encodings import find_pairs, similarity
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import position_similarity
 from viz.labels import literal
@@ -76,7 +76,7 @@ def _shown(table: Tensor) -> Exhibit | None:
     cosines = similarity(table[:MOST], normalised=True)
     return Exhibit(
         "Learned positions",
-        PlotlyFigure(lambda theme: position_similarity.draw(cosines, theme)),
+        position_similarity.chart(cosines),
         position_similarity.describe(cosines),
         about="checkpoint",
     )

@@ -1,7 +1,6 @@
 """One tensor: numbers, histogram, singular values and a picture."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,7 +16,7 @@ from transformer.inspection.tensor_statistics import (
     as_matrix,
     histogram,
 )
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import singular_values, tensor_histogram, tensor_picture
 from viz.labels import literal
@@ -137,7 +136,7 @@ def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Exh
     edges, counts = histogram(values)
     bars = Exhibit(
         f"Histogram of {name}",
-        PlotlyFigure(lambda theme: tensor_histogram.draw(edges, counts, theme)),
+        tensor_histogram.chart(edges, counts),
         tensor_histogram.describe(edges, counts),
         about="checkpoint",
     )
@@ -145,7 +144,7 @@ def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Exh
         return {"histogram": bars}
     curve = Exhibit(
         f"Singular values of {name}",
-        PlotlyFigure(partial(singular_values.draw, numbers.singular_values)),
+        singular_values.chart(numbers.singular_values),
         singular_values.describe(numbers.singular_values),
         about="checkpoint",
     )
@@ -171,7 +170,7 @@ def _picture(pane: Pane, name: str, matrix: Tensor, exhibit: Exhibit) -> None:
 def _exhibit(name: str, picture: tensor_picture.Picture) -> Exhibit:
     return Exhibit(
         name,
-        PlotlyFigure(partial(tensor_picture.draw, picture)),
+        tensor_picture.chart(picture),
         f"The tensor {name}. {tensor_picture.describe(picture)}",
         about="checkpoint",
     )

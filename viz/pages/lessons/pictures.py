@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,11 +13,11 @@ from transformer.training.smoothing import smoothed_target
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
-from viz.exhibits.exhibit import Exhibit, PictureAt, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.figures import label_smoothing, learning_rate
 from viz.figures.cost_table import cost_samples
-from viz.figures.curve import Curve
-from viz.figures.layer_costs import QUANTITIES, SHORTEST, describe_costs, draw_costs
+from viz.figures.layer_costs import QUANTITIES, SHORTEST, cost_chart, describe_costs
+from viz.figures.over_steps import OverSteps
 from viz.labels import literal
 from viz.lessons.place import Place
 from viz.lessons.sureness import EPSILON, second_least_sure
@@ -109,7 +108,7 @@ def _smoothing(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     return {
         "label-smoothing": Exhibit(
             "Label smoothing",
-            PlotlyFigure(partial(label_smoothing.draw, rows, position, asked)),
+            label_smoothing.chart(rows, position, asked),
             label_smoothing.describe(rows, position, asked),
         )
     }
@@ -120,7 +119,7 @@ def _rate(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     return {
         "learning-rate": Exhibit(
             "Learning rate",
-            learning_rate.chart(paper, None, Curve("", (), ()), False),
+            learning_rate.chart(paper, None, OverSteps("", (), ()), False),
             learning_rate.describe(paper, None),
             about="checkpoint",
         )
@@ -133,7 +132,7 @@ def _costs(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     return {
         name: Exhibit(
             QUANTITIES[name],
-            PlotlyFigure(partial(draw_costs, name, Sizes(d), n)),
+            cost_chart(name, Sizes(d), n, has_legend=False),
             describe_costs(name, Sizes(d), n),
             about="checkpoint",
         )

@@ -9,7 +9,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
 from viz.figures import learning_rate
-from viz.figures.curve import Curve, saved
+from viz.figures.over_steps import OverSteps, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.state.page import Pane
 from viz.ui.controls import whole_number
@@ -18,7 +18,7 @@ from viz.ui.showing import show_with_files
 
 SIZES = {"d_model": (16_384, 512, 64), "warmup": (100_000, 4000, 500)}
 """Of the paper's schedule: the largest, the usual one, and the step from one to the next."""
-Curves = tuple[Curve, Curve | None, Curve]
+Curves = tuple[OverSteps, OverSteps | None, OverSteps]
 """The paper's, that of the recipe, and what was saved."""
 EXPLAIN = (
     r"$\mathit{lrate} = d_\text{model}^{-0.5} \cdot \min(\mathit{step}^{-0.5},\ "
@@ -85,7 +85,7 @@ def _choose(name: str, said: int | None) -> None:
     whole_number(title, name, said, 1, largest, usual, step=step, width=150)
 
 
-def _points(curves: Sequence[Curve]) -> list[dict[str, str | float]]:
+def _points(curves: Sequence[OverSteps]) -> list[dict[str, str | float]]:
     return [
         {"schedule": curve.name, "step": step, "learning_rate": value}
         for curve in curves

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
-from viz.exhibits.exhibit import Exhibit, PlotlyFigure
+from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
 from viz.figures import label_smoothing, smoothing_parts
@@ -94,9 +94,7 @@ class At:
         rows = label_smoothing.rows(self.target.id, self.smoothed, self.log_probs, token)
         return Exhibit(
             "Label smoothing",
-            PlotlyFigure(
-                lambda theme: label_smoothing.draw(rows, self.position, self.target, theme)
-            ),
+            label_smoothing.chart(rows, self.position, self.target),
             label_smoothing.describe(rows, self.position, self.target),
         )
 
@@ -104,9 +102,7 @@ class At:
     def parts(self) -> Exhibit:
         return Exhibit(
             "The loss and its two parts",
-            PlotlyFigure(
-                lambda theme: smoothing_parts.draw(self.curve, self.chosen, self.position, theme)
-            ),
+            smoothing_parts.chart(self.curve, self.chosen, self.position),
             smoothing_parts.describe(self.chosen),
         )
 

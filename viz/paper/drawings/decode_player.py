@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from viz.painters.shades import levels_of, palette_of
 from viz.paper.drawing import Drawing, Given
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, broken, fitted, width_of
 from viz.paper.scale import scale_bar
-from viz.paper.shades import levels_of, palette_of
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
 
 PITCH, ROW = 9.5, 9.0
@@ -102,7 +102,7 @@ def _steps(given: Given, step: int, width: float, tallest: float) -> Drawn:
     top = ends[-1] + 5 + labels
     marks += _upward(keys, across, top - 2, labels, colours)
     scale = palette_of(colours["scale"], colours["masked"])
-    levels = levels_of(np.asarray(weights), (0.0, 1.0), False)
+    levels = levels_of(np.asarray(weights), (0.0, 1.0), True)
     facts = {"rows": n_rows, "columns": n_columns, "weight": weights}
     high = n_rows * down
     marks.append(Cells(0, top, wide, high, levels, scale, facts))

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.components.kit.thumbnails import FULL, MASKED, MIDDLE
+from viz.painters.shades import N_LEVELS, colour_at, ink_on, palette_of
 from viz.paper.drawing import Drawing, Given, opened
 from viz.paper.lettering import MIDDLE as HALF
 from viz.paper.lettering import NORMAL, SMALL, fitted
 from viz.paper.scale import scale_bar
-from viz.paper.shades import N_LEVELS, colour_at, ink_on, palette_of
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
 
 GAP, BETWEEN = 2.0, 10.0

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viz.painters.shades import levels_of, palette_of
 from viz.paper.drawing import Drawing, Given
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
 from viz.paper.scale import Place, hatched, minus_marks, scale_bar
-from viz.paper.shades import levels_of, palette_of
 from viz.paper.sheet import Box, Cells, Line, Mark, Sheet, Words, moved
 
 LARGEST_CELL = 16.0
@@ -88,7 +88,7 @@ def _map(given: Given, values: NDArray[np.float32], place: Place) -> Cells:
         "columns": values.shape[1],
         header["lens"]["name"]: values,
     }
-    levels = levels_of(values, bounds(given), signed)
+    levels = levels_of(values, bounds(given), not signed)
     return Cells(*place, levels, palette_of(scale, given.colours["masked"]), facts)
 
 

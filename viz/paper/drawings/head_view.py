@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from viz.exhibits.shading import rooted
 from viz.paper.drawing import Drawing, Given
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
 from viz.paper.sheet import Line, Mark, Sheet, Words
@@ -118,7 +119,7 @@ def _lines(
             lane = LANE * (i - (len(heads) - 1) / 2)
             ends = ((across[0], middle[row] + lane), (across[1], middle[column] + lane))
             facts = {"head": head, "row": row, "column": column, lens: value}
-            opacity = share**0.5 * (1 if is_held else PALE)
+            opacity = rooted(share) * (1 if is_held else PALE)
             thick = THIN + THICKER * share
             found.append((is_held, Line((ends,), colour, thick, opacity, dashes, True, facts)))
     yield from (line for is_held, line in found if not is_held)

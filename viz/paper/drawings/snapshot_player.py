@@ -1,22 +1,19 @@
 """One head at a few snapshots of a training, and below them a metric of all heads, and the loss."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.figures.curve import curve_layout, value_axis
-from viz.figures.layout import axis
-from viz.labels import figure_text
+from viz.exhibits.chart import Axis, Chart, Curve, values_of
+from viz.painters.chart_sheet import SHAPE, sheet
+from viz.painters.shades import levels_of, palette_of
 from viz.paper.drawing import Drawing, Given
 from viz.paper.drawings.head_map import words_beside
 from viz.paper.lettering import NORMAL, SMALL, fitted, width_of
-from viz.paper.plotted import SHAPE, plotted
 from viz.paper.scale import hatched, scale_bar
-from viz.paper.shades import levels_of, palette_of
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
-from viz.theme import Theme
 from viz.theme import theme as theme_of
 
 BETWEEN = 6.0
@@ -37,13 +34,10 @@ def draw(given: Given, width: float) -> Sheet:
     marks, y = _maps(given, width)
     theme, header = theme_of(given.colours["name"]), given.header
     numbers, *losses = given.arrays[2 : 3 + len(header["losses"])]
-    curves = plotted(
-        _metric(header, numbers, theme, _chosen(header)), width, min(SHAPE, HIGH / width)
-    )
-    marks += moved(curves.marks, 0, y + 8)
-    y += 8 + curves.height
-    if any(len(rows) for rows in losses):
-        below = plotted(_losses(header, losses, theme), width, min(SHAPE, LOW / width))
+    charts = [(_metric(header, numbers, _chosen(header)), HIGH)]
+    charts += [(_losses(header, losses), LOW)] if any(len(rows) for rows in losses) else []
+    for chart, high in charts:
+        below = sheet(chart, theme, width, min(SHAPE, high / width))
         marks += moved(below.marks, 0, y + 8)
         y += 8 + below.height
     return Sheet(width, y, theme.background, tuple(marks))
@@ -80,7 +74,7 @@ def _maps(given: Given, width: float) -> tuple[list[Mark], float]:
         x = left + i * (wide + BETWEEN)
         values = given.arrays[0][place]
         facts = {"step": header["steps"][place], "rows": n_rows, "columns": n_columns}
-        levels = levels_of(values, tuple(header["bounds"]), False)
+        levels = levels_of(values, tuple(header["bounds"]), True)
         scale = palette_of(colours["scale"], colours["masked"])
         marks.append(Cells(x, top, wide, high, levels, scale, facts | {"weight": values}))
         marks += hatched(np.isnan(values), (x, top, side, side), colours["dim"])
@@ -101,71 +95,47 @@ def _maps(given: Given, width: float) -> tuple[list[Mark], float]:
     return [*marks, *moved(bar, left, y)], y + height
 
 
-def _metric(
-    header: dict[str, Any], numbers: "np.ndarray[Any, Any]", theme: Theme, chosen: int
-) -> go.Figure:
+def _metric(header: dict[str, Any], numbers: "np.ndarray[Any, Any]", chosen: int) -> Chart:
     """numbers: [N, T]"""
-    metric = header["metric"]
-    name = f"{metric['title']} of every head"
-    figure = go.Figure(layout=curve_layout(theme, "heads-over-steps", figure_text(name), 200))
-    others = [i for i in range(numbers.shape[1]) if i != chosen]
-    for i in (*others, chosen):
-        layer, head = header["heads"][i]
-        look: dict[str, Any] = {"color": theme.dim, "width": 0.5, "dash": "solid"}
-        if i == chosen:
-            look = {"color": theme.accent, "width": 1.2, "dash": "solid"}
-        figure.add_scatter(
-            x=_at(header, header["steps"]),
-            y=numbers[:, i].astype(float),
-            mode="lines+markers" if i == chosen else "lines",
-            line=look,
-            opacity=1.0 if i == chosen else OTHER,
-            name=f"L{layer} H{head}",
-            showlegend=i == chosen,
-        )
+    metric, steps = header["metric"], _at(header, header["steps"])
+    thin = Curve("other heads", (math.nan,), (math.nan,), "dim", width=0.5, dash="solid")
+    names = [f"L{layer} H{head}" for layer, head in header["heads"]]
+    curves = [
+        replace(thin, name=names[i], x=steps, y=line, opacity=OTHER, is_in_legend=False)
+        for i, line in enumerate(numbers.T)
+        if i != chosen
+    ]
+    marks = [
+        *curves,
+        Curve(names[chosen], steps, numbers[:, chosen], "accent", dash="solid", point=6),
+    ]
     if metric["even"] is not None:
-        ends = _at(header, [header["steps"][0], header["steps"][-1]])
-        line = {"color": theme.text, "width": 0.6, "dash": "dot"}
-        even = float(metric["even"])
-        figure.add_scatter(x=ends, y=[even, even], mode="lines", line=line, name="evenly spread")
-    if others:
-        dim = {"color": theme.dim, "width": 0.5, "dash": "solid"}
-        figure.add_scatter(x=[None], y=[None], mode="lines", line=dim, name="other heads")
+        ends, even = (steps[0], steps[-1]), 2 * [float(metric["even"])]
+        marks.append(Curve("evenly spread", ends, even, "text", width=0.6, dash="dot"))
     unit = "" if metric["unit"] in ("", "share") else f", {metric['unit']}"
-    return _framed(figure, header, theme, f"{metric['title'].lower()}{unit}")
+    y, title = values_of(f"{metric['title'].lower()}{unit}"), f"{metric['title']} of every head"
+    marks += [thin] if curves else []
+    return Chart("heads-over-steps", "", title, _steps(header), y, marks)
 
 
-def _losses(
-    header: dict[str, Any], losses: list["np.ndarray[Any, Any]"], theme: Theme
-) -> go.Figure:
+def _losses(header: dict[str, Any], losses: list["np.ndarray[Any, Any]"]) -> Chart:
     """losses: [M, 2] each, rows of step and value."""
-    figure = go.Figure(layout=curve_layout(theme, "losses", "Loss", 150))
+    curves = []
     for i, (name, rows) in enumerate(zip(header["losses"], losses, strict=True)):
-        shown = rows[rows[:, 0] <= header["steps"][-1]]
-        figure.add_scatter(
-            x=_at(header, shown[:, 0].tolist()),
-            y=shown[:, 1].astype(float),
-            mode="markers" if i else "lines",
-            marker={"color": theme.text},
-            line={"color": theme.dim, "width": 0.8, "dash": "solid"},
-            name=name,
-        )
-    return _framed(figure, header, theme, "nats per token")
+        steps, values = rows[rows[:, 0] <= header["steps"][-1]].T
+        look = Curve(name, _at(header, steps.tolist()), values, "dim", width=0.8, dash="solid")
+        curves.append(replace(look, ink="text", width=0, point=6) if i else look)
+    return Chart("losses", "", "Loss", _steps(header), values_of("nats per token"), curves)
 
 
-def _framed(figure: go.Figure, header: dict[str, Any], theme: Theme, unit: str) -> go.Figure:
-    shift = _shift(header)
+def _steps(header: dict[str, Any]) -> Axis:
+    """All snapshots along it, with a little room."""
     steps = header["steps"]
-    labelled = {
-        "tickvals": _at(header, steps),
-        "ticktext": [f"{step:,}" for step in steps],
-    }
-    ends = _at(header, [steps[0], steps[-1]])
-    spare = 0.02 * (ends[1] - ends[0])
-    span = {"range": [ends[0] - spare, ends[1] + spare]}
-    figure.update_xaxes(axis(theme, f"step, as log (step + {shift:,})", **labelled, **span))
-    figure.update_yaxes(value_axis(theme, figure_text(unit)))
-    return figure
+    ticks = [(at, f"{step:,}") for at, step in zip(_at(header, steps), steps, strict=True)]
+    (first, _), (last, _) = ticks[0], ticks[-1]
+    spare = 0.02 * (last - first)
+    title = f"step, as log (step + {_shift(header):,})"
+    return Axis(title, ends=(first - spare, last + spare), ticks=ticks)
 
 
 def _shift(header: dict[str, Any]) -> int:

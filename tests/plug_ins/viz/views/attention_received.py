@@ -1,19 +1,19 @@
 """How much of a head's attention each key receives."""
 
-import plotly.graph_objects as go
-
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Bars, Chart, values_of
 from viz.views.view import Choice, HeadChoice, View
 
 
-def draw(recording: Recording, theme: Theme, selection: Selection, scale: str) -> go.Figure:
+def chart(recording: Recording, selection: Selection, scale: str) -> Chart:
     """sum_i A_ij for every key j: [K]."""
-    weights = selection.attention(recording).weights(selection.layer, selection.head)
-    received = weights.sum(0) if scale == "sum" else weights.mean(0)
-    figure = go.Figure(go.Bar(y=received.tolist(), marker={"color": theme.accent}))
-    return figure.update_layout(meta={"id": f"attention_received {selection}"})
+    attention = selection.attention(recording)
+    weights = attention.weights(selection.layer, selection.head)
+    received = (weights.sum(0) if scale == "sum" else weights.mean(0)).numpy()
+    bars = Bars("", range(len(received)), received, ("accent",), "{x}: {y:.4f}")
+    x, y = Axis("key", labels=attention.keys), values_of(f"{scale} of weights")
+    return Chart(f"attention_received {selection}", "Received", "", x, y, (bars,), 200)
 
 
 def describe(recording: Recording, selection: Selection, scale: str) -> str:
@@ -26,7 +26,7 @@ VIEW = View(
     title="Attention received",
     explain="What all queries together give to each key.",
     needs="attentions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(HeadChoice(), Choice("scale", "Scale", ("sum", "mean"))),
 )

@@ -1,17 +1,16 @@
 """How long each positional encoding is, as a vector."""
 
-import plotly.graph_objects as go
-
 from transformer.recording import Recording
-from viz.theme import Theme
+from viz.exhibits.chart import Axis, Chart, Curve, values_of
 from viz.views.view import SideChoice, View
 
 
-def draw(recording: Recording, theme: Theme, side: str) -> go.Figure:
+def chart(recording: Recording, side: str) -> Chart:
     """|p_i| for every position of the table [P, D]."""
     sizes = recording.positions[side].table.norm(dim=1)
-    figure = go.Figure(go.Scatter(y=sizes.tolist(), mode="lines", line={"color": theme.accent}))
-    return figure.update_layout(meta={"id": f"encoding_sizes {side}"})
+    curve = Curve("length", range(len(sizes)), sizes.numpy(), "accent", "{y:.3f}")
+    x, y = Axis("position", hover="position {x}"), values_of("length of the vector")
+    return Chart(f"encoding_sizes {side}", "Lengths", f" of the {side}", x, y, (curve,), 300)
 
 
 def describe(recording: Recording, side: str) -> str:
@@ -24,7 +23,7 @@ VIEW = View(
     title="Lengths of encodings",
     explain="The length of each position's vector.",
     needs="positions",
-    draw=draw,
+    chart=chart,
     describe=describe,
     controls=(SideChoice(),),
 )
