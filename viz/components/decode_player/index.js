@@ -211,6 +211,8 @@ function sentence(header, step) {
 }
 
 function showCandidates(player, { candidates, chosen, rest, rest_text: restShare, n_rest: nRest }) {
+  // Before and after the rules of a folder: two numbers need more room, in every row the same.
+  player.bars.classList.toggle("ruled", candidates.some(([, , , share]) => share.includes("→")));
   [...player.bars.children].forEach((node, i) => {
     const others = i === candidates.length;
     node.hidden = i > candidates.length || (others && nRest === 0);
