@@ -34,7 +34,7 @@ sys.modules["headscope"] = import_module("viz.headscope")  # as in scripts that 
 RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)
 """Of the recordings that the test has made; of the last of them where it makes many."""
 
-collect_ignore_glob = ["*/apps/*", "*/plug_ins/*"]
+collect_ignore_glob = ["*/apps/*", "plug_ins/*"]
 """Streamlit scripts, which a server runs, and files that only a copy of the tree holds."""
 
 SUBJECTS = ("the cat", "a dog", "my brother", "the old man", "she", "nobody")

@@ -17,9 +17,8 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 import safetensors, safetensors.torch
-from transformers import modeling_utils
 from transformer import CheckpointError, load_checkpoint
-from transformer.files import tensor_files
+from transformer.files import tensor_files, tensors
 
 def cut():
     assert str(file) not in Path("/proc/self/maps").read_text(), "it is mapped"
@@ -36,19 +35,25 @@ class CutWhenItIsOpen:
     def __exit__(self, *error):
         return self.inner.__exit__(*error)
 
-def cut_bytes(content):
-    cut()
-    return reads_bytes(file.read_bytes())
+class CutWhenItIsRead(CutWhenItIsOpen):
+    def __enter__(self):
+        self.inner.__enter__()
+        return self
+    def get_tensor(self, name):
+        cut()
+        return self.inner.get_tensor(name)
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
 
 def cut_values(*given):
     cut()
     return reads_values(*given)
 
 opens = safetensors.safe_open
-reads_bytes, reads_values = modeling_utils._safe_load_bytes, tensor_files.stored_values
+reads_values = tensor_files.stored_values
 while_read = (
     (safetensors.torch, "safe_open", CutWhenItIsOpen),
-    (modeling_utils, "_safe_load_bytes", cut_bytes),
+    (tensors, "safe_open", CutWhenItIsRead),
     (tensor_files, "stored_values", cut_values),
 )
 for file, place in zip(map(Path, sys.argv[1:]), while_read, strict=True):
