@@ -60,7 +60,7 @@ PLACES = {
 }
 """Page -> what is chosen there -> the files that it has then."""
 OF_DECLARED_TABLES = {"Table as CSV"}
-"""What a page has that only declares tables, as that of tests/plug_ins does; no shipped one does."""
+"""Of a page that only declares tables, as one of tests/plug_ins does; no shipped one does."""
 NO_PAPER = {"explore", "gallery", "lessons", "stories"}
 """Pages whose figures are elsewhere: in Save, and on the pages that they lead to."""
 DRAWN = ".js-plotly-plot .main-svg, [data-nonce]"
