@@ -139,6 +139,16 @@ def test_a_table_is_on_screen_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, 
     assert len(lines) == 10 and len(numbers) == 3
 
 
+def test_a_chart_is_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> None:
+    """Of a view of positions: 64 numbers are 32 pairs of sine and cosine."""
+    (wall,), (pdf, caption, csv) = screen["chart"]
+    assert 'alt="Encodings of the source have lengths from ' in wall
+    assert pdf == "%PDF-" and "Encodings of the source have lengths" in caption
+    names, *rows = (line.split(",") for line in csv.splitlines())
+    assert len(names) == 3 and len(rows) == 7
+    assert all(float(y) == pytest.approx(32**0.5, abs=1e-4) for _, _, y in rows)  # sin² + cos² = 1
+
+
 def test_a_study_grows_on_its_page(screen: dict[str, Any]) -> None:
     """Of "3 7 2 9", whose words are a token each."""
     assert "Tokens: (1, 2, 3, 4)" in screen["study"]

@@ -69,13 +69,21 @@ def tables(app: AppTest) -> list[str]:
     return [each.proto.body for each in app.get("html") if "<table" in each.proto.body]
 
 
-def saved(page: str, **options: str) -> list[str]:
+def images(app: AppTest) -> list[str]:
+    """The HTML of each chart that is printed on a wall."""
+    return [
+        each.proto.body for each in app.get("html") if '<div class="printed">' in each.proto.body
+    ]
+
+
+def saved(page: str, query: str = "") -> list[str]:
     """The first bytes of the figure of an address, its caption, and its numbers as CSV."""
     from viz.figure_at import save_figure
 
     plain = {"width": None, "theme": "light", "picture": None}
     files = {"out": f"{page}.pdf", "data": f"{page}.csv"}
-    caption = save_figure(Namespace(screen=f"{page}?checkpoint=copy", **plain, **files, **options))
+    screen = f"{page}?checkpoint=copy{query}"
+    caption = save_figure(Namespace(screen=screen, **plain, **files))
     figure = Path(files["out"]).read_bytes()
     return [figure[:5].decode(), caption, Path(files["data"]).read_text()]
 
@@ -122,7 +130,7 @@ if __name__ == "__main__":
     st.navigation = NAVIGATION
     explore, positions, numbers = page("explore"), page("positions"), page("numbers")
     read = page("explore", lens="excess")
-    grid, view = header(read, "head_grid"), header(read, "head_view")
+    grid, large = header(read, "head_grid"), header(read, "head_view")
     (lenses,) = AppTest.from_function(lens_list).run().selectbox
     (of,) = (group for group in numbers.button_group if group.label == "Of")
     of.set_value("layers").run()
@@ -139,6 +147,11 @@ if __name__ == "__main__":
         "text": "3 7 2 9",
     }
     sizes = [tables(page("sizes")), tables(page("sizes", **on_wall)), saved("sizes")]
+    view = "encoding_sizes"
+    of_chart = [
+        images(page("positions", view=view, **on_wall)),
+        saved("positions", f"&view={view}"),
+    ]
     os.environ["HEADSCOPE_CHECKPOINTS"] = "new/families"  # where the new family's checkpoint is
     (decoding,) = (box for box in page("explore").selectbox if box.label == "Decoding")
     facts = {
@@ -149,8 +162,9 @@ if __name__ == "__main__":
         "address": [spell(chosen), spell(choose(chosen, checkpoint="other"))],
         "unread": unread({"numbers_of": "layers"}) + unread({"numbers_of": "heads"}),
         "table": sizes,
+        "chart": of_chart,
         "study": said(grown("beginnings", text="3 7 2 9")),
-        "lens": [lenses.options, lenses.value, grid["lens"]["title"], view["lens"]["title"]],
+        "lens": [lenses.options, lenses.value, grid["lens"]["title"], large["lens"]["title"]],
         "metrics": [metric["title"] for metric in grid["metrics"]],
         "explore": [alts(explore), said(explore)],
         "views": views.options,
