@@ -12,6 +12,7 @@ from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
+from transformer.hugging_face.rules import generation_settings
 from transformer.hugging_face.skeleton import Skeleton
 
 NAMED = 4
@@ -89,7 +90,7 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
 def _is_unknown(name: str, value: Any, config: Any) -> bool:
     if name in WITHOUT_EFFECT or not value or HARMLESS.get(name, object()) == value:
         return False
-    return name not in _meanings(config) and name not in _of_writing()
+    return name not in _meanings(config) and name not in generation_settings()
 
 
 def _meanings(config: Any) -> frozenset[str]:
@@ -111,14 +112,6 @@ def _is_in_code(name: str, model: Any) -> bool:
 @cache
 def _code(module: str) -> str:
     return inspect.getsource(sys.modules[module])
-
-
-def _of_writing() -> frozenset[str]:
-    """Names of settings for generating, which older folders keep here: told with the others."""
-    from transformers import GenerationConfig
-
-    usual: Any = GenerationConfig
-    return frozenset(usual().to_dict())
 
 
 def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:

@@ -16,10 +16,7 @@ from transformer.files.json_file import read_json
 
 GENERATION = "generation_config.json"
 NAMED = 8
-IDS = (
-    *("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id"),
-    "forced_bos_token_id",
-)
+IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
 """Followed too, as what a target starts and ends with."""
 WITHOUT_EFFECT = frozenset(
     {
@@ -28,12 +25,8 @@ WITHOUT_EFFECT = frozenset(
         *("return_dict_in_generate", "return_legacy_cache", "disable_compile", "compile_config"),
         *("is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule"),
         *("assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind"),
-        *(
-            "prompt_lookup_num_tokens",
-            "max_matching_ngram_size",
-            "low_memory",
-            "remove_invalid_values",
-        ),
+        *("prompt_lookup_num_tokens", "max_matching_ngram_size", "low_memory"),
+        "remove_invalid_values",
     }
 )
 """They change no token that is written."""
@@ -49,6 +42,12 @@ def _is_penalty(value: Any, vocab_size: int) -> bool:
 
 def _is_id(value: Any, vocab_size: int) -> bool:
     return _is_count(value, vocab_size) and value < vocab_size
+
+
+def _are_numbers(value: Any) -> bool:
+    """Ids, be they in the vocabulary or not: some folders say -1 for none."""
+    numbers = value if isinstance(value, list) else [value]
+    return all(isinstance(each, int) and not isinstance(each, bool) for each in numbers)
 
 
 def _are_ids(value: Any, vocab_size: int) -> bool:
@@ -77,8 +76,13 @@ FOLLOWED: Mapping[str, Callable[[Any, int], bool]] = {
     "begin_suppress_tokens": _are_ids,
 }
 """Name -> whether a value can be followed, in the order in which `generate` applies them."""
-NEUTRAL = ("num_beams", "num_beam_groups", "num_return_sequences", "temperature", "top_p")
-"""Settings that are not followed, and that 1 leaves as it is."""
+FACTORS = frozenset(
+    {
+        *("repetition_penalty", "encoder_repetition_penalty", "length_penalty", "temperature"),
+        *("num_beams", "num_beam_groups", "num_return_sequences", "top_p"),
+    }
+)
+"""Settings that change nothing where they are 1; of the others that is said by 0."""
 
 
 def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]:
@@ -88,16 +92,16 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
     """
     file, settings = GENERATION, _read(path / GENERATION)
     if settings is None:
-        file, settings = CONFIG, _of_writing(_read(path / CONFIG) or {})
+        file, names = CONFIG, generation_settings()
+        settings = {name: it for name, it in (_read(path / CONFIG) or {}).items() if name in names}
     followed, others, wrong = {}, [], []
     for name, value in settings.items():
         if _is_neutral(name, value):
             continue
-        if name in FOLLOWED:
-            if FOLLOWED[name](value, vocab_size):
-                followed[name] = value
-            else:
-                wrong.append(f"{name} {clean(value, 30)}")
+        if name in FOLLOWED and FOLLOWED[name](value, vocab_size):
+            followed[name] = value
+        elif name in FOLLOWED or (name in IDS and not _are_numbers(value)):
+            wrong.append(f"{name} {clean(value, 30)}")
         elif name not in IDS and name not in WITHOUT_EFFECT and not name.startswith("_"):
             others.append(name if isinstance(value, list | dict) else f"{name} {clean(value, 30)}")
     notes = []
@@ -112,8 +116,9 @@ def _is_neutral(name: str, value: Any) -> bool:
     """Whether a setting says what would be done without it: 0 may be an id."""
     if "token" in name and name != "min_new_tokens":
         return value is None or value == []
-    is_factor = "penalty" in name or name in NEUTRAL
-    return not value or (is_factor and value == 1 and value is not True)
+    if name in FACTORS:
+        return value is None or value == 1
+    return not value
 
 
 def rules_for(
@@ -185,9 +190,9 @@ def _read(file: Path) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-def _of_writing(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a configuration that are about generating."""
+def generation_settings() -> frozenset[str]:
+    """Names of settings for generating, which older folders keep in their configuration."""
     from transformers import GenerationConfig
 
-    theirs: Any = GenerationConfig
-    return {name: value for name, value in values.items() if name in theirs().to_dict()}
+    usual: Any = GenerationConfig
+    return frozenset(usual().to_dict())

@@ -10,8 +10,6 @@ from transformer.extras import require
 SMALL, NORMAL = 6.0, 7.0
 """Points: of what explains, and of words."""
 FAMILY = "DejaVu Sans"
-_UNITS = 64
-"""Per point, as FreeType counts."""
 MIDDLE = 0.36
 """Of the size: from the baseline up to the middle of letters."""
 

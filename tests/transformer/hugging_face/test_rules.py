@@ -118,6 +118,27 @@ def test_what_is_not_followed_is_named(tmp_path: Path) -> None:
     assert decode(load_checkpoint(folder, "cpu"), TEXT, max_len=2).target
 
 
+@pytest.mark.parametrize(
+    ("setting", "is_named"),
+    [
+        *((("repetition_penalty", value), value != 1.0) for value in (1.0, 0, 0.0, -1.0, True)),
+        *((("length_penalty", value), value != 1.0) for value in (1.0, 0.0)),
+        *((("diversity_penalty", value), value != 0.0) for value in (0.0, 1.0)),
+        *((("penalty_alpha", value), value != 0.0) for value in (0.0, 1.0)),
+        *((("num_beams", value), value != 1) for value in (1, 4)),
+        *((("eos_token_id", value), value == "2") for value in (2, [2, 9], [2, 999], "2")),
+    ],
+)
+def test_only_what_changes_nothing_goes_unnamed(
+    setting: tuple[str, Any], is_named: bool, tmp_path: Path
+) -> None:
+    folder = save(writer("BART"), tmp_path)
+    file = folder / "generation_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | dict([setting])))
+    notes = " ".join(load_checkpoint(folder, "cpu").about.notes)
+    assert (f" {setting[0]} " in notes) == is_named
+
+
 def test_older_folders_keep_it_in_their_configuration(tmp_path: Path) -> None:
     model = writer("Marian", 1)
     folder = save(model, tmp_path)
