@@ -253,3 +253,39 @@ def test_a_participle_is_noticed() -> None:
     }
     assert participles(ast.parse("def _shown(text):\n    return text")) == {"shown"}
     assert not participles(ast.parse("def f(text):\n    return text.given"))
+
+
+FRAGMENTS = {
+    *("What", "Whether", "Of", "Who", "Whose", "Which", "Where", "How", "Why", "When"),
+    *("That", "Those", "For", "By", "As"),
+}
+"""Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
+IN_SENTENCES = ("viz.fields", "viz.notebook", "viz.server", "viz.stories")
+"""Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
+
+
+def docstrings(tree: ast.AST) -> Iterator[str]:
+    """The docstrings of modules, classes, functions, and of values and fields below them."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for each in body if isinstance(body, list) else ():  # a lambda's is an expression
+            value = each.value if isinstance(each, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value.value.strip()
+
+
+def fragments(tree: ast.AST) -> list[str]:
+    return [text for text in docstrings(tree) if re.split(r"\W", text, maxsplit=1)[0] in FRAGMENTS]
+
+
+def test_docstrings_of_clean_rooms_are_sentences() -> None:
+    for module, file in MODULES.items():
+        if any(within(module, room) for room in IN_SENTENCES):
+            left = fragments(ast.parse(file.read_text()))
+            assert not left, f"{module}: {left}"
+
+
+def test_a_fragment_is_noticed() -> None:
+    module = '"""Of what is read."""\nA = 1\n"""Whether it is."""\ndef f():\n    """Whose it is."""'
+    assert fragments(ast.parse(module)) == ["Of what is read.", "Whether it is.", "Whose it is."]
+    assert not fragments(ast.parse("class A:\n    'The text.'\n    b: int\n    'Its length.'"))

@@ -1,4 +1,4 @@
-"""What Compare shows beside A: B, which is a checkpoint or A with edits, and its head."""
+"""The choices of Compare beside A: B, which is a checkpoint or A with edits, and its head."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ class CompareFields:
 
     checkpoint_b: str | None = choice(NAME)
     edited_b: bool = choice(YES, False)
-    """Whether B is A with `edits`, where it is of no other checkpoint."""
+    """True: B is A with `edits`, where it is no other checkpoint."""
     own_b: bool = choice(YES, False)
-    """Whether B, with edits, writes by itself; else it reads what A wrote."""
+    """True: B, with edits, writes by itself; else it reads what A wrote."""
     same_head: bool = choice(YES, False)
-    """Whether B shows the head that A shows, and A that of B, where they are of two runs."""
+    """True: B shows the head that A shows, and A that of B, where they are of two runs."""
     kind_b: str | None = choice(NAME, None, SECOND)
     layer_b: int | None = choice(WHOLE, None, SECOND)
     head_b: int | None = choice(WHOLE, None, SECOND)

@@ -1,4 +1,4 @@
-"""What Experiment tries, and how its results are sorted."""
+"""The choices of Experiment: a tool, its settings, and the order of its results."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class ExperimentFields:
     experiment: str | None = choice(NAME)
     """Its name; None: the first one."""
     sweep_sort: str = choice(NAME, "change")
-    """By the total "change", by "layer", or by a word: "word 3"."""
+    """The order: by the total "change", by "layer", or by a word: "word 3"."""
     sweep_kind: str = choice(NAME, "all", CHECKPOINT)
     """The kind of attention whose heads a sweep shows."""
     sweep_pairs: int = choice(WHOLE, 0)

@@ -14,7 +14,7 @@ class MasksFields:
     """The second sentence; None: the one that is offered."""
     mask_kind: str | None = choice(NAME)
     masks: str = choice(one_of("used", "textbook"), "used")
-    """What the model closes, or what the textbook does."""
+    """The mask that is drawn: the one that the model used, or the textbook's."""
 
 
 FIELDS = PageFields("masks", MasksFields)

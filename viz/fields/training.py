@@ -17,7 +17,7 @@ class TrainingFields:
     d_model: int | None = choice(WHOLE)
     warmup: int | None = choice(WHOLE)
     log: bool = choice(YES, False)
-    """Whether steps are on a logarithmic axis."""
+    """True: steps are on a logarithmic axis."""
     snapshot: int | None = choice(WHOLE, None, REQUEST)
     """The step of training at which it was taken."""
     metric: str | None = choice(NAME)

@@ -16,7 +16,7 @@ from viz.views.view import Dimensions
 
 
 def figure(recording: Recording, name: str, *, theme: str = "light", **choices: Any) -> Figure:
-    """What the view of that name draws; a choice that is left out is the view's first.
+    """Draw the view of that name; a choice that is left out is the view's first.
 
     choices: by the names of the view's controls; a head as (kind, layer, head). Raises ValueError.
     """

@@ -22,7 +22,7 @@ Data = Callable[[bytes, Theme], bytes]
 """(payload, theme) -> what the component is given: a head that is the theme's, then the payload."""
 
 HEIGHT = 640
-"""Of a picture's frame, in pixels, until the page has measured itself where it may."""
+"""The height of a picture's frame, in pixels, until the page has measured itself where it may."""
 _SHIM = Path(__file__).with_name("stand_alone.js")
 _ANY_HEIGHT = 'data-fits=""'
 _STYLE = """
@@ -33,13 +33,13 @@ main { display: flow-root; padding: 8px; }
 
 @dataclass(frozen=True)
 class Picture:
-    """What a notebook shows by itself where it is a cell's last value."""
+    """A picture as a page of its own: a notebook shows it where it is a cell's last value."""
 
     title: str
     html: str = field(repr=False)
     """A whole page that needs neither a server nor a network."""
     height: int | None = None
-    """Of its frame in a notebook, in pixels; None: as high as it is."""
+    """The height of its frame in a notebook, in pixels; None: as high as it is."""
     figure: Figure | None = field(default=None, repr=False)
     """The same for a paper; None where a picture has none."""
 

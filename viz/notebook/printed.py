@@ -15,23 +15,23 @@ from viz.theme import Theme
 WIDTH = 6.2
 """Inches: then the least type of a figure is 24 px where this is as wide as 1920 px of a wall."""
 TALLEST = 0.3
-"""Of the width: what is between the axes. A wall is wide, and words stand above."""
+"""Its share of the width: the area between the axes. A wall is wide, and words stand above."""
 BESIDE = 0.21
 """The same of a chart in a column, above which more may stand."""
 
 
 GAP = 0.055
-"""Of the page's width: between two columns of a wall."""
+"""Its share of the page's width: between two columns of a wall."""
 
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """What a page shows by an image."""
+    """A chart that a page shows as an image."""
 
     sheet: Callable[[Theme, float], Sheet]
     """In which colours, and for how much of the page's width -> what is drawn."""
     says: str
-    """For those who do not see it."""
+    """The alternative text."""
 
 
 def printed(charts: Sequence[Printed], themes: Sequence[Theme]) -> str:

@@ -1,4 +1,4 @@
-"""What a scene of a story shows without a server: its pictures and charts, as they are saved."""
+"""A scene of a story without a server: its pictures and charts, as they are saved."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class SavedPicture:
     says: str
     """The alternative text."""
     answers: Mapping[tuple[Any, ...], bytes] = field(default_factory=dict)
-    """As `viz.notebook.picture.picture` takes them; (name,): whatever the component asks by it."""
+    """Payloads by what is asked for, as `viz.notebook.picture.picture` takes them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,13 @@ class SavedScene:
     """A scene as the model answered it."""
 
     text: str | None = None
-    """What was read; None where the page is about no sentence."""
+    """The sentence that was read; None where the page is about no sentence."""
     written: str = ""
     pictures: tuple[SavedPicture, ...] = ()
     charts: tuple[Printed, ...] = ()
     """Drawn as images, where no component draws anything."""
     outputs: str = ""
-    """What became of the output where the model is changed, as HTML."""
+    """The change of the output where the model is changed, as HTML."""
 
 
 def question(before: bytes, after: bytes) -> SavedPicture:

@@ -23,7 +23,7 @@ _SCRIPT = Path(__file__).with_name("story.js")
 WALL, _STYLE = (
     Path(__file__).with_name(f"{name}.css").read_text("utf-8") for name in ("wall", "story")
 )
-"""How a scene looks on a wall, and what is around it in a page of its own."""
+"""The style of a scene on a wall, and of the page around it."""
 THEMES = (LIGHT, DARK)
 _HERE = re.compile(r'<a data-state href="[^"]*">(.*?)</a>')
 """A link to a screen of the app, which is not there."""

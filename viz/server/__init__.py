@@ -1,1 +1,1 @@
-"""What is served around the pages: the server, its guard, its shell and recorded talks."""
+"""The parts around the pages: the server, its guard, its shell and recorded talks."""

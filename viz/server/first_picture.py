@@ -17,7 +17,7 @@ from viz.state.page import chosen_head, first_head
 PITCH, WIDTH, MARGIN = 28, 820, 170
 """Pixels: from token to token, of the whole, and of a column of tokens."""
 LINES = 5
-"""Of each row, the strongest."""
+"""The number of lines that a row has: its strongest."""
 
 
 def first_picture() -> str:

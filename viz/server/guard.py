@@ -1,4 +1,4 @@
-"""Who may ask, and what a browser may do with the answers: around everything that is served.
+"""The guard around all answers: it settles who may ask, and what a browser may do with them.
 
 At home only this machine's own names are answered, so that no page elsewhere that has taken over a
 name of its own (DNS rebinding) reaches the app. In public mode there are as many sessions as the
@@ -24,7 +24,7 @@ CLOSED = ("/_stcore/metrics", "/_stcore/upload_file", "/_stcore/agent")
 UNWANTED = ("clear_cache", "set_run_on_save", "load_git_info", "file_urls_request")
 """Messages of a developer's browser, and for uploads: dropped in public mode."""
 BYTES_OF_A_CHARACTER, ROOM = 12, 500
-"""How large a preview's request may be: JSON may write a character as two of \\uXXXX."""
+"""The size of a preview's request: JSON may write a character as two of \\uXXXX."""
 OUR_OWN = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; object-src 'none'; "
 """Streamlit needs inline scripts; but nothing is loaded from, or sent to, any other server."""
 WAIT = 30
@@ -114,7 +114,7 @@ class Guard:
 
 
 def security_headers() -> list[tuple[bytes, bytes]]:
-    """What a browser is told of every answer."""
+    """Return the headers of every answer."""
     frames = " ".join(("'self'", *embedding_pages()))
     policy = f"{OUR_OWN}base-uri 'self'; form-action 'self'; frame-ancestors {frames}"
     headers = {
@@ -130,7 +130,7 @@ def security_headers() -> list[tuple[bytes, bytes]]:
 
 
 def _is_new_browser(scope: Scope) -> bool:
-    """Whether somebody opens a page who has no cookie yet."""
+    """Tell whether somebody opens a page who has no cookie yet."""
     is_page = scope["method"] == "GET" and b"text/html" in _header(scope, b"accept")
     return is_page and f"{COOKIE}=".encode() not in _header(scope, b"cookie")
 

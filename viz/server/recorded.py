@@ -31,7 +31,7 @@ _alone = Lock()
 
 
 def recorded_route(record: Record) -> Route:
-    """Where a browser asks for a recording; the answer takes as long as it is made."""
+    """Return the route where a browser asks for a recording, and waits until it is made."""
 
     async def answer(request: Request) -> Response:
         name = request.query_params.get("story", "")

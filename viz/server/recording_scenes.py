@@ -1,4 +1,4 @@
-"""What the model makes of each scene of a story: in the line with everything else that is asked."""
+"""The model's answers to the scenes of a story: in the line with everything else that is asked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -70,7 +70,7 @@ def recorded(name: str) -> bytes | None:
 
 
 def versions_of(story: Story) -> tuple[int, ...]:
-    """Of the weights on disk that the scenes are made by."""
+    """Return the versions of the weights on disk that make the scenes."""
     names = (each.screen.checkpoint or shipped_names()[0] for each in story.scenes)
     return tuple(version_of(checkpoints_folder() / name) for name in names)
 
@@ -103,7 +103,7 @@ def saved_scene(scene: Scene) -> SavedScene | None:
 
 
 def _exhibits(page: Page, pane: Pane) -> Sequence[Exhibit]:
-    """Those that stand where everybody looks, as far as they fit beside each other."""
+    """Return the exhibits that everybody looks at, as far as they fit beside each other."""
     if page.takes_long:
         return ()
     try:
@@ -144,7 +144,7 @@ def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
 
 
 def _outputs(changed: Answer) -> str:
-    """What became of the output where the model is changed."""
+    """Compare the output with that of the unchanged model, where the model is changed."""
     if not changed.request.edits or changed.decoding is None:
         return ""
     before = answer(replace(changed.request, edits=()))

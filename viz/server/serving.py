@@ -1,4 +1,4 @@
-"""What the server does beside Streamlit: once it listens, and at addresses of its own."""
+"""The server's own part beside Streamlit: a start, and addresses of its own."""
 
 import asyncio
 import sys
@@ -58,7 +58,7 @@ def make_app(started: Callable[[], object]) -> st.App:
 
 
 def options_of_app() -> dict[str, Any]:
-    """What `streamlit run` would read beside app.py: option -> value."""
+    """Return the options that `streamlit run` would read beside app.py, with their values."""
     return dict(_flat(tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())))
 
 
@@ -71,7 +71,7 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def middleware() -> list[Middleware]:
-    """What stands around Streamlit's answers. Ends the process where a setting cannot be read."""
+    """Return the layers around Streamlit's answers. Ends the process for an unreadable setting."""
     try:
         check_settings()
         limits()
@@ -125,8 +125,10 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 def _allow_open_files() -> None:
-    """As many as the system lets: Streamlit has four for each session, and keeps three of them for
-    two minutes once it has left. Many systems let a process have 1,024 unless it asks for more.
+    """Let the process open as many files as the system allows.
+
+    Streamlit has four for each session, and keeps three of them for two minutes once it has left.
+    Many systems let a process have 1,024 unless it asks for more.
     """
     with suppress(ImportError, OSError, ValueError):  # not Unix; or there is no number
         import resource

@@ -1,4 +1,4 @@
-"""What a browser is sent before the app runs: Streamlit's files compressed, and a first picture.
+"""The first answer to a browser: Streamlit's files compressed, and a picture before the app runs.
 
 Streamlit sends its own files as they are, 3 MB, and a page that stays blank until they have come.
 On a slow line that is the better part of a minute; a proxy that compresses is not always there.
@@ -68,7 +68,7 @@ class Shell:
 
 
 async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> Message:
-    """What the app answers, once it has: {"status", "headers", "body", "is_whole"}.
+    """Collect the app's whole answer: {"status", "headers", "body", "is_whole"}.
 
     It is not whole where the browser went away before the app had sent all of it.
     """
@@ -109,7 +109,7 @@ def _compressed(answer: Message) -> Message:
 
 
 def _is_kept(answer: Message) -> bool:
-    """Whether it is a file that never changes, and not the page that Streamlit sends instead."""
+    """Tell whether it is a file that never changes, not the page that Streamlit sends instead."""
     kind = _header(answer["headers"], b"content-type").decode()
     is_text = kind.startswith(COMPRESSED) or "javascript" in kind
     is_immutable = b"immutable" in _header(answer["headers"], b"cache-control")

@@ -1,4 +1,4 @@
-"""What is seen until the app has drawn: the sentence that an address asks for, and a picture."""
+"""The page until the app has drawn: the sentence that an address asks for, and a picture."""
 
 import html
 from pathlib import Path

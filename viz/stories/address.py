@@ -16,22 +16,22 @@ PAGES = Path(__file__).parents[1] / "pages"
 
 @dataclass(frozen=True)
 class Opened:
-    """What an address opens here, whichever server it names."""
+    """A screen and the server that an address names."""
 
     screen: Screen
-    """Of no story, whatever the address says."""
+    """The screen, outside any story, whatever the address says."""
     host: str = ""
     """The server that it names, where that cannot be a person's own machine."""
 
 
 @cache
 def page_names() -> frozenset[str]:
-    """Of the app: what lies in their folder, as nothing below them may import them."""
+    """The app's pages: the modules of their folder, which nothing below them may import."""
     return frozenset(module.name for module in iter_modules([str(PAGES)]))
 
 
 def read_address(address: str) -> Opened:
-    """What an address opens. Raises ValueError, in a clause, where it is not one of the app's."""
+    """Return the screen of an address. Raises ValueError, in a clause, where it is none of ours."""
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
@@ -48,7 +48,7 @@ def read_address(address: str) -> Opened:
 
 
 def _is_own(host: str) -> bool:
-    """Whether an address that somebody copied from their own app may name it."""
+    """Tell whether an address that somebody copied from their own app may name this host."""
     if host in ("", "localhost"):
         return True
     try:

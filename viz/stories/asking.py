@@ -29,7 +29,7 @@ def asked_of(
 
 
 def payload_of(scene: Scene, seen: Seen, text: str, is_answered: bool) -> bytes:
-    """What the browser is sent of it: words, and weights only once it is answered.
+    """Pack the question for the browser: words, and weights only once it is answered.
 
     text: the sentence on screen; of another one than the scene's it is asked in general words.
     """

@@ -47,7 +47,7 @@ def _as_code(match: re.Match[str]) -> str:
 
 
 def formula_faults(text: str) -> Iterator[tuple[int, str]]:
-    """Why formulas of it cannot be drawn, each after the line, counted from 0."""
+    """Yield the line, counted from 0, and the reason of each formula that cannot be drawn."""
     for match in _FORMULAS.finditer(text):
         try:
             mathml(match["block"] or match["formula"] or "")
@@ -104,7 +104,7 @@ def _marked(match: re.Match[str]) -> str:
 
 
 def _formula(formula: str, is_block: bool) -> str:
-    """As it is written where it cannot be drawn."""
+    """Draw a formula, or show its source where it cannot be drawn."""
     try:
         return mathml(visible(formula), is_block)
     except FormulaError:

@@ -26,7 +26,7 @@ LARGEST = 2**20
 MOST_SCENES = 200
 FRONT = ("title", "kind", "checkpoint")
 FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", *exercises.FIELDS)
-"""Of a scene; `fact`, `needs` and `task` may be said any number of times."""
+"""The fields of a scene; `fact`, `needs` and `task` may stand any number of times."""
 NOTES = "notes:"
 NO_SCREEN = (
     "the scene has no screen: write screen: and the address it opens directly below its heading"
@@ -92,7 +92,7 @@ class _Lines:
 
     @property
     def heading(self) -> str | None:
-        """What the next line heads, if it is a scene's."""
+        """The heading of the scene that the next line begins, if it begins one."""
         line = self.next
         return one_line(line[2:]) if line is not None and _is_heading(line) else None
 
@@ -147,7 +147,7 @@ class _Lines:
         return name.strip(), value.strip()
 
     def fields(self, heading: int) -> Iterator[tuple[str, str]]:
-        """Those of a scene, up to an empty line. heading: its line, counted from 1."""
+        """Yield a scene's fields, up to an empty line. heading: its line, counted from 1."""
         self.skip_empty()
         first = self.next or "##"
         if not (_is_heading(first) or _OPENS_NOTES.match(first) or _LIKE_A_FIELD.match(first)):
@@ -159,7 +159,7 @@ class _Lines:
             yield self.field(self.all[self.at - 1], FIELDS)
 
     def text(self, ends_at_notes: bool = False) -> str:
-        """What stands before the next scene, without empty lines around it."""
+        """Read the text before the next scene, without empty lines around it."""
         lines, start = list[str](), self.at
         while (line := self.next) is not None and not _is_heading(line):
             if ends_at_notes and _OPENS_NOTES.match(line):
@@ -173,7 +173,7 @@ class _Lines:
         return trimmed("\n".join(lines))
 
     def notes(self) -> str:
-        """What is behind `notes:`, on its line and below it; empty where the next line is none."""
+        """Read the notes behind `notes:`, on its line and below it; empty where there are none."""
         opens = _OPENS_NOTES.match(self.next or "")
         if opens is None:
             return ""
@@ -244,7 +244,7 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
 
 
 def _screen(lines: _Lines, address: str, line: int) -> Screen:
-    """What an address opens; what it names that may be missing elsewhere is noted."""
+    """Return the screen of an address; note the names in it that may be missing elsewhere."""
     try:
         result = read_address(address)
     except ValueError as error:

@@ -18,5 +18,5 @@ def shipped_stories() -> Mapping[str, Story]:
 
 
 def stories_of(kind: Kind) -> list[Story]:
-    """Those of one kind."""
+    """The shipped stories of one kind."""
     return [each for each in shipped_stories().values() if each.kind == kind]

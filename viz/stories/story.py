@@ -43,14 +43,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Question:
-    """Which key will this row look at? The truth is computed from the sentence on screen."""
+    """The question where one row looks most. Its truth is computed from the sentence on screen."""
 
     kind: str
     layer: int
     head: int
     query: int
     words: str = ""
-    """How it is asked; empty: as every question is."""
+    """Words of its own; empty: those of every question."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ class Scene:
     notes: str = ""
     """The speaker's, Markdown."""
     writes: str = ""
-    """What the model writes, where the words depend on it; empty: nothing is said of that."""
+    """The model's output, where the words depend on it; empty: any output will do."""
     exercise: Exercise = NO_EXERCISE
-    """What a lesson asks and draws here."""
+    """The exercise and the pictures of a lesson."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """What a line of a story's file names that may be missing where the story is told."""
+    """A name in a line of a story's file that may be missing where the story is told."""
 
     line: int
     """Counted from 1."""
@@ -83,14 +83,14 @@ class Named:
 
 @dataclass(frozen=True)
 class Story:
-    """What one Markdown file says."""
+    """The content of one Markdown file."""
 
     name: str
-    """Of a shipped one its file's without ".md", else its path."""
+    """The file's name without ".md" where it is a shipped story, else its path."""
     title: str
     kind: Kind
     checkpoint: str | None = None
-    """Of the scenes whose address names none; their `screen` names it."""
+    """The checkpoint of scenes whose address names none; their `screen` names it."""
     introduction: str = ""
     """Markdown."""
     scenes: tuple[Scene, ...] = ()

@@ -54,7 +54,7 @@ def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
 
 
 def fact_line(fact: Fact) -> str:
-    """What stands behind "fact: "."""
+    """Return the text behind "fact: "."""
     place = f"{fact.kind}.{fact.layer}.{fact.head}.{fact.query}.{fact.key}"
     return f"{place} {_word(fact.row)} {_word(fact.column)} {fact.least:g}"
 
