@@ -92,12 +92,7 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
         return known
     now = wait_for(study, sort)
     work = now.work
-    while not now.is_over and time.perf_counter() - work.began < LONG:
-        work.ended.wait(LOOK)
-        now.look()
-        _ = SESSION in st.session_state  # ends this run where another page is asked for
-        if work.n_before is not None:
-            place.caption(said(work.n_before))
+    wait(now, place, lambda: time.perf_counter() - work.began >= LONG)
     place.empty()
     if work.is_whole or work.error is not None:
         wait_no_longer(sort or type(study))
@@ -105,6 +100,27 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
     with place.container():
         _watch(now)
     return None
+
+
+def wait(
+    now: Follower[Any],
+    place: DeltaGenerator,
+    is_enough: Callable[[], bool],
+    text: Callable[[Any], str] | None = None,
+) -> None:
+    """Wait until it is over, or that is enough; the place says who comes first.
+
+    text: what the place says of a draft.
+    """
+    work = now.work
+    while not now.is_over and not is_enough():
+        work.ended.wait(LOOK)
+        now.look()
+        _ = SESSION in st.session_state  # ends this run where another page is asked for
+        if text is not None and work.draft is not None:
+            place.text(text(work.draft))
+        elif work.n_before is not None:
+            place.caption(said(work.n_before))
 
 
 def browser_of_session() -> Callable[[], bool]:

@@ -1,15 +1,16 @@
 """A text that is being written: its pictures grow with it, and it can be stopped."""
 
 import time
+from functools import partial
 
 import streamlit as st
 
-from viz.run.batches import said
+from transformer.decoding.decode import Written
 from viz.run.request import Answer, Request, about, answer
 from viz.run.shorter import part_of
 from viz.run.work import Follower
 from viz.state.state import change, session
-from viz.ui.progress import wait_for, wait_no_longer
+from viz.ui.progress import wait, wait_for, wait_no_longer
 
 PATIENCE, TICK = 0.5, 0.3
 """Seconds in which most texts are finished, and between two looks at one that is not."""
@@ -25,17 +26,16 @@ def written_answer(request: Request) -> Answer:
     """
     now, place = wait_for(request), st.empty()
     work = now.work
-    while not work.ended.is_set():
-        if work.draft is not None and time.perf_counter() - work.began > PATIENCE:
-            now.drawing_since, now.took = time.perf_counter(), None
-            with place.container():
-                _growing(request)
-            return part_of(work)
-        work.ended.wait(TICK / 3)
-        if work.draft is not None:
-            place.text(_text(request, work.draft.text))
-        elif work.n_before is not None:
-            place.caption(said(work.n_before))
+
+    def is_growing() -> bool:
+        return work.draft is not None and time.perf_counter() - work.began > PATIENCE
+
+    wait(now, place, is_growing, partial(_text, request))
+    if not work.ended.is_set() and is_growing():
+        now.drawing_since, now.took = time.perf_counter(), None
+        with place.container():
+            _growing(request)
+        return part_of(work)
     wait_no_longer(Request)
     place.empty()
     if session().screen.stopped is not None:
@@ -70,7 +70,7 @@ def _growing(request: Request) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         if work.draft is not None:
-            st.text(_text(request, work.draft.text), width="stretch")
+            st.text(_text(request, work.draft), width="stretch")
         st.button("Stop", icon=":material/stop:", on_click=_stop)
 
 
@@ -82,6 +82,6 @@ def _stop() -> None:
         wait_no_longer(Request)
 
 
-def _text(request: Request, written: str) -> str:
+def _text(request: Request, draft: Written) -> str:
     known = about(request.checkpoint)
-    return f"{request.text}{written}" if known and known.family.continues else written
+    return f"{request.text}{draft.text}" if known and known.family.continues else draft.text
