@@ -149,10 +149,14 @@ def test_a_chart_is_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> N
     assert all(float(y) == pytest.approx(32**0.5, abs=1e-4) for _, _, y in rows)  # sin² + cos² = 1
 
 
-def test_a_study_grows_on_its_page(screen: dict[str, Any]) -> None:
-    """Of "3 7 2 9", whose words are a token each."""
-    assert "Tokens: (1, 2, 3, 4)" in screen["study"]
-    assert "All beginnings were read: True" in screen["study"]
+def test_a_study_is_on_screen_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> None:
+    """Of a page that declares what grows; each of these begins it. A word is a token here."""
+    page, (wall,), (pdf, caption, csv) = screen["study"]
+    assert page == ["Beginnings of (1, 2, 3, 4) tokens"]
+    assert 'alt="Beginnings of (1, 2, 3) tokens' in wall
+    assert pdf == "%PDF-" and "Beginnings of (1, 2) tokens" in caption
+    points = [line.split(",")[-2:] for line in csv.splitlines()[1:]]
+    assert [[float(it) for it in point] for point in points] == [[1, 1], [2, 2]]
 
 
 def test_an_edit_is_added_by_the_fields_that_it_declares(screen: dict[str, Any]) -> None:
@@ -164,6 +168,15 @@ def test_an_edit_is_added_by_the_fields_that_it_declares(screen: dict[str, Any])
     assert (undone, redone) == ("", added)
     assert edit["asked"] == [added]
     assert any(label.endswith(": Turn a head around") for label in edit["row"])
+
+
+def test_an_edit_is_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> None:
+    """There its numbers are those of the edit that does the same, and not those without."""
+    plain, new, same = screen["edit elsewhere"].values()
+    assert any(label.endswith(": Turn a head around") for label in new[0])
+    assert new[1] == same[1] != plain[1]
+    assert new[2] == "%PDF-" and "Turn a head around" in new[3]
+    assert new[4] == same[4] != plain[4]
 
 
 def test_a_view_of_attention_is_drawn_on_explore(screen: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
             raise
         result = None
     pane = page.shown(Pane(screen, request, result))
-    return pane, page.exhibits(pane)
+    return pane, page.finished(pane)
 
 
 def _checkpoint(text: str | None) -> str:

@@ -88,12 +88,17 @@ def saved(page: str, query: str = "") -> list[str]:
     return [figure[:5].decode(), caption, Path(files["data"]).read_text()]
 
 
-def header(app: AppTest, component: str) -> dict[str, Any]:
-    """What the browser is told of a picture."""
+def payload(app: AppTest, component: str) -> bytes:
+    """The packed numbers of a picture, as the browser is sent them."""
     found = (each.proto for each in app.get("bidi_component"))
     (data,) = (each.bytes for each in found if each.component_name.endswith(component))
-    _, (payload,) = unpack(data)
-    found, parts = unpack(payload.tobytes())
+    _, (numbers,) = unpack(data)
+    return bytes(numbers.tobytes())
+
+
+def header(app: AppTest, component: str) -> dict[str, Any]:
+    """What the browser is told of a picture."""
+    found, parts = unpack(payload(app, component))
     return found or unpack(parts[0].tobytes())[0]  # of the grid, its first kind's
 
 
@@ -123,6 +128,35 @@ def edited() -> dict[str, Any]:
     return facts | {"addresses": [spell(each).get("edits", "") for each in screens]}
 
 
+ON_WALL = {
+    "story": "attention-is-all-you-need",
+    "scene": "1",
+    "role": "stage",
+}
+
+
+def studied() -> list[Any]:
+    """The alternative texts on its page, the images on a wall, and its files, each of a text that
+    nobody studied before.
+    """
+    wall = images(grown("beginnings", text="4 7 2", **ON_WALL))
+    files = saved("beginnings", "&text=5 7")
+    return [alts(grown("beginnings", text="3 7 2 9")), wall, files]
+
+
+def edited_elsewhere() -> dict[str, list[Any]]:
+    """By the edit: the strip on a wall, the large picture there, and the files of a later head."""
+    at = {"text": "3 7 2 9", "kind": "cross", "layer": "1", "head": "0"}
+    facts = {}
+    for edit in ("", "head-against:encoder_self.0.0=2.5", "head-scale:encoder_self.0.0=-2.5"):
+        asked = {**at, "edits": edit} if edit else at
+        wall = page("explore", checkpoint="copy", **asked, **ON_WALL)
+        strip = [each.proto.popover.label for each in wall.get("popover")]
+        files = saved("explore", "".join(f"&{name}={it}" for name, it in asked.items()))
+        facts[edit] = [strip, payload(wall, "head_view").hex(), *files]
+    return facts
+
+
 if __name__ == "__main__":
     st.navigation = navigation
     app = AppTest.from_file("app.py", default_timeout=60).run()
@@ -140,18 +174,14 @@ if __name__ == "__main__":
     (views,) = (group for group in positions.button_group if group.label == "View")
     views.set_value("encoding_sizes").run()
     assert not positions.exception, positions.exception
-    on_wall = {
-        "story": "attention-is-all-you-need",
-        "scene": "1",
-        "role": "stage",
-        "text": "3 7 2 9",
-    }
+    on_wall = ON_WALL | {"text": "3 7 2 9"}
     sizes = [tables(page("sizes")), tables(page("sizes", **on_wall)), saved("sizes")]
     view = "encoding_sizes"
     of_chart = [
         images(page("positions", view=view, **on_wall)),
         saved("positions", f"&view={view}"),
     ]
+    of_study, of_edits = studied(), edited_elsewhere()
     os.environ["HEADSCOPE_CHECKPOINTS"] = "new/families"  # where the new family's checkpoint is
     (decoding,) = (box for box in page("explore").selectbox if box.label == "Decoding")
     facts = {
@@ -163,7 +193,8 @@ if __name__ == "__main__":
         "unread": unread({"numbers_of": "layers"}) + unread({"numbers_of": "heads"}),
         "table": sizes,
         "chart": of_chart,
-        "study": said(grown("beginnings", text="3 7 2 9")),
+        "study": of_study,
+        "edit elsewhere": of_edits,
         "lens": [lenses.options, lenses.value, grid["lens"]["title"], large["lens"]["title"]],
         "metrics": [metric["title"] for metric in grid["metrics"]],
         "explore": [alts(explore), said(explore)],

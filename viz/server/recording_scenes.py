@@ -107,7 +107,7 @@ def _exhibits(page: Page, pane: Pane) -> Sequence[Exhibit]:
     if page.takes_long:
         return ()
     try:
-        exhibits = page.exhibits(page.shown(pane)).values()
+        exhibits = page.finished(page.shown(pane)).values()
     except (Refusal, NothingLeft):
         return ()
     main = [each for each in exhibits if each.is_main and each.can_be_made_again]

@@ -11,6 +11,7 @@ from transformer.checkpoint import About
 from transformer.models.family import Family
 from viz.choice import PageFields
 from viz.exhibits.exhibit import Exhibit
+from viz.run.growth import Growth, finished
 from viz.run.previews import Derive
 from viz.run.request import Answer, Request
 from viz.screen import Screen, declare, value_of
@@ -96,7 +97,10 @@ def _nothing(pane: Pane) -> None:
     pass
 
 
-def _none(pane: Pane) -> Mapping[str, Exhibit]:
+Exhibits = Mapping[str, Exhibit | Growth[Any]]
+
+
+def _none(pane: Pane) -> Exhibits:
     return {}
 
 
@@ -126,8 +130,8 @@ class Page:
     shown: Callable[[Pane], Pane] = _the_same
     """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
     shows: Shows = "sentence"
-    exhibits: Callable[[Pane], Mapping[str, Exhibit]] = _none
-    """By name, what it shows, the main one first."""
+    exhibits: Callable[[Pane], Exhibits] = _none
+    """By name, what it shows, the main one first; some grow with a study."""
     stands_alone: bool = False
     """Whether its main picture stands alone on a wall and on phones, where it has only one."""
     takes_long: bool = False
@@ -143,6 +147,10 @@ class Page:
     def __post_init__(self) -> None:
         if self.fields is not None:
             declare(PageFields(self.name, self.fields))
+
+    def finished(self, pane: Pane) -> dict[str, Exhibit]:
+        """What it shows, with all studies run to their end. Raises what they raise."""
+        return finished(self.exhibits(pane))
 
     @property
     def has_pictures(self) -> bool:

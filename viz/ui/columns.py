@@ -14,6 +14,7 @@ from transformer.extras import missing
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
 from viz.notebook.printed import GAP
+from viz.run.growth import Growth
 from viz.state.page import Pane
 from viz.talks.stage import on_wall
 
@@ -70,7 +71,7 @@ def is_printed() -> bool:
     return on_wall() and not missing("paper")
 
 
-def is_here(exhibit: Exhibit) -> bool:
+def is_here(exhibit: Exhibit | Growth[Any]) -> bool:
     """Whether it stands here: on a wall, where nobody scrolls, only what is main."""
     return exhibit.is_main or not on_wall()
 

@@ -151,7 +151,7 @@ def _draw_pictures(page: Page, pane: Pane, shown: Pane) -> None:
 
 def _arrange(page: Page, pane: Pane) -> None:
     """All that a page draws; on a stage perhaps its main picture alone, on a wall nothing below."""
-    exhibits = page.exhibits(pane) if page.stands_alone and on_stage() else {}
+    exhibits = page.finished(pane) if page.stands_alone and on_stage() else {}
     main = [(name, each) for name, each in exhibits.items() if each.is_main]
     if len(main) == 1 and isinstance(main[0][1].content, PictureAt):
         ((name, exhibit),) = main

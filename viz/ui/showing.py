@@ -1,6 +1,5 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,15 +17,17 @@ from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_html
 from viz.paper.figure import PAGE
 from viz.paper.table import table
+from viz.run.growth import Growth
 from viz.state.failures import Drawing
 from viz.state.live_preview import preview
 from viz.state.note import note
 from viz.state.opened import caption_of
-from viz.state.page import Pane
+from viz.state.page import Exhibits, Pane
 from viz.state.state import current_theme, session
 from viz.theme import Theme, theme
 from viz.ui.columns import fitting, is_here, is_printed, share_here
 from viz.ui.printing import data_of, figure_of, title_of
+from viz.ui.progress import grow, is_written
 from viz.ui.saving import download, for_a_paper
 
 
@@ -58,11 +59,24 @@ def show(exhibit: Exhibit, key: str, **look: Any) -> None:
         show_table(fitting(content))
 
 
-def show_all(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
+def show_all(pane: Pane, exhibits: Exhibits) -> None:
     """Exhibits below each other, each with its files."""
     for name, exhibit in exhibits.items():
-        if is_here(exhibit):
+        if not is_here(exhibit):
+            continue
+        if isinstance(exhibit, Growth):
+            show_growth(pane, exhibit, name)
+        else:
             show_with_files(pane, exhibit, name)
+
+
+def show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
+    """An exhibit as far as its study is; its files once that is whole. Raises what that raises."""
+    if not is_written(pane, growth.title):
+        return
+    work = grow(growth.study, lambda value: show(growth.exhibit(value), name))
+    if work.is_whole:
+        files_of(pane, growth.exhibit(work.result()), name)
 
 
 def show_with_files(
@@ -72,9 +86,13 @@ def show_with_files(
 
     name: of its files; key: unique on the page; the name when left out.
     """
-    key = key or name
-    show(exhibit, key)
-    files = st.container(horizontal=True)
+    show(exhibit, key or name)
+    return files_of(pane, exhibit, name, key)
+
+
+def files_of(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) -> DeltaGenerator:
+    """The row with the files of an exhibit, by themselves."""
+    key, files = key or name, st.container(horizontal=True)
     with files:
         _save(pane, exhibit, name, key)
         for_a_paper(pane, {name: exhibit}, f"paper {key}")

@@ -4,11 +4,10 @@ from typing import Any
 
 import streamlit as st
 
-from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
 from viz.pages.experiment.patch import patch_exhibits, patch_page
 from viz.pages.experiment.sweep import sweep_exhibits, sweep_page
-from viz.state.page import Page, Pane
+from viz.state.page import Exhibits, Page, Pane
 from viz.ui.controls import choose_one
 from viz.ui.words import help_of
 
@@ -38,7 +37,7 @@ def _explain(name: str) -> None:
         st.caption("An intervention: every head off, one at a time.", help=help)
 
 
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> Exhibits:
     return EXHIBITS.get(pane.screen.of(ExperimentFields).experiment or "", sweep_exhibits)(pane)
 
 

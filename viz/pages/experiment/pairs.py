@@ -2,21 +2,16 @@
 
 from typing import Any
 
-import streamlit as st
-
 from transformer.analysis.synergy import Synergy, n_pairs
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
 from viz.figures.pairs_table import PairOff, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.studies import HeadPairs
-from viz.run.work import finish
+from viz.run.growth import Growth
 from viz.screen import link
 from viz.state.page import Pane
 from viz.ui.controls import choose_one
-from viz.ui.progress import grow
-from viz.ui.saving import for_a_paper
-from viz.ui.showing import show
 
 NUMBERS = (4, 8, 12, 16, 24)
 """Of heads whose pairs are offered."""
@@ -38,18 +33,10 @@ def choose_pairs(pane: Pane) -> int:
     return choose_one("Pairs", "sweep_pairs", titles, said, as_list=True, **look)
 
 
-def pairs(pane: Pane, n: int) -> None:
+def pairs(pane: Pane, n: int) -> Growth[Synergy]:
     """The pairs of the n heads that are worth most."""
-    work = grow(HeadPairs(pane.answer.request, n), lambda known: _table(known, pane))
-    if work.is_whole and work.latest is not None:
-        for_a_paper(pane, {"pairs": _exhibit(work.latest, pane)}, "paper pairs")
-
-
-def pairs_exhibits(pane: Pane, n: int) -> dict[str, Exhibit]:
-    """What can be taken along of the pairs of n heads, each of which is tried first."""
-    if n not in NUMBERS:
-        return {}
-    return {"pairs": _exhibit(finish(HeadPairs(pane.answer.request, n)), pane)}
+    study = HeadPairs(pane.answer.request, n)
+    return Growth("Pairs", study, lambda value: _exhibit(value, pane))
 
 
 def _exhibit(known: Synergy, pane: Pane) -> Exhibit:
@@ -69,8 +56,3 @@ def _rows(known: Synergy, pane: Pane) -> list[PairOff]:
         )
     ]
     return sorted(rows, key=lambda row: row.synergy)
-
-
-def _table(known: Synergy, pane: Pane) -> None:
-    st.caption(SAYS)
-    show(_exhibit(known, pane), "pairs")

@@ -22,13 +22,13 @@ from viz.figures.patch_maps import patch_cell, patch_map, patch_maps
 from viz.figures.token_lines import token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
 from viz.pages.experiment.studies import Patches
+from viz.run.growth import Growth
 from viz.run.request import answer
-from viz.run.work import finish
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
 from viz.state.note import note
-from viz.state.page import Pane
+from viz.state.page import Exhibits, Pane
 from viz.state.state import bound, change
 from viz.ui.experiment import outputs
 from viz.ui.progress import grow, is_written
@@ -88,13 +88,13 @@ def _effects(known: Patching, pane: Pane) -> None:
     show(_exhibit(known, pane), "patches")
 
 
-def patch_exhibits(pane: Pane) -> dict[str, Exhibit]:
+def patch_exhibits(pane: Pane) -> Exhibits:
     """What can be taken along of all patches, each of which is tried first. Raises Refusal."""
     other = (pane.screen.of(ExperimentFields).patch_from or "").strip()
     if not other:
         return {}
-    known = finish(Patches(pane.answer.request, other))
-    return {"patches": _exhibit(known, pane)}
+    study = Patches(pane.answer.request, other)
+    return {"patches": Growth("Patches", study, lambda value: _exhibit(value, pane))}
 
 
 def _exhibit(known: Patching, pane: Pane) -> Exhibit:

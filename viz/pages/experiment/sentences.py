@@ -15,8 +15,8 @@ from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.pages.experiment.studies import HeadsOverSentences, n_done
+from viz.run.growth import Growth
 from viz.run.settings import is_public
-from viz.run.work import finish
 from viz.screen import link
 from viz.state.limits import check_text
 from viz.state.page import Pane
@@ -46,22 +46,19 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     )
     if not is_public():  # it takes no files
         choose_file()
-    sentences = sentences_of(text)
-    study = HeadsOverSentences.of(pane.answer.request, sentences)
-    work = grow(study, lambda lines: _means(lines, pane, kinds, sort))
+    growth = means(pane, kinds, sort)
+    work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines)))
     if work.is_whole and work.latest:
-        shown = _exhibit(work.latest, pane, kinds, sort)
-        for_a_paper(pane, {"means": shown}, "paper means")
-    n_left = len(sentences) - n_done(work.latest or [])
+        for_a_paper(pane, {"means": growth.exhibit(work.latest)}, "paper means")
+    n_left = len(sentences_of(text)) - n_done(work.latest or [])
     if work.is_whole and n_left:
         st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
 
 
-def sentences_exhibits(pane: Pane, kinds: Sequence[str], sort: str) -> dict[str, Exhibit]:
-    """What can be taken along of the means, once each sentence is swept. Raises Refusal."""
-    sentences = sentences_of(_text_of(pane)[1])
-    lines = finish(HeadsOverSentences.of(pane.answer.request, sentences))
-    return {"means": _exhibit(lines, pane, kinds, sort)}
+def means(pane: Pane, kinds: Sequence[str], sort: str) -> Growth[list[Line]]:
+    """The means over the sentences. Raises Refusal."""
+    study = HeadsOverSentences.of(pane.answer.request, sentences_of(_text_of(pane)[1]))
+    return Growth("Means", study, lambda lines: _exhibit(lines, pane, kinds, sort))
 
 
 def _text_of(pane: Pane) -> tuple[str, str]:
@@ -113,9 +110,9 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
     ]
 
 
-def _means(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> None:
+def _means(lines: Sequence[Line], exhibit: Exhibit) -> None:
     st.caption(SAYS)
-    show(_exhibit(lines, pane, kinds, sort), "means")
+    show(exhibit, "means")
     download(
         "Sentences as CSV",
         lambda: as_csv(lines),

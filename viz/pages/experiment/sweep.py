@@ -18,18 +18,18 @@ from viz.fields.experiment import ExperimentFields
 from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
-from viz.pages.experiment.pairs import choose_pairs, pairs, pairs_exhibits
-from viz.pages.experiment.sentences import over_sentences, sentences_exhibits
+from viz.pages.experiment.pairs import NUMBERS, SAYS, choose_pairs, pairs
+from viz.pages.experiment.sentences import means, over_sentences
 from viz.pages.experiment.studies import HeadAblation
-from viz.run.work import finish
+from viz.run.growth import Growth
 from viz.screen import link
 from viz.state.note import note
-from viz.state.page import Pane
+from viz.state.page import Exhibits, Pane
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.progress import begin, grow, is_written
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show
+from viz.ui.showing import show, show_growth
 
 
 def sweep_page(pane: Pane) -> None:
@@ -65,7 +65,8 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
     if latest is not None and is_measured:
         for_a_paper(pane, {"sweep": _exhibit(latest, pane, words, kinds, sort)}, "paper sweep")
     if latest is not None and is_measured and n_paired:
-        pairs(pane, n_paired)
+        st.caption(SAYS)
+        show_growth(pane, pairs(pane, n_paired), "pairs")
 
 
 def _choose_over(pane: Pane) -> str:
@@ -82,7 +83,7 @@ def _columns(pane: Pane) -> list[str]:
     return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
 
 
-def sweep_exhibits(pane: Pane) -> dict[str, Exhibit]:
+def sweep_exhibits(pane: Pane) -> Exhibits:
     """What can be taken along of all heads, each of which is tried first. Raises Refusal."""
     own = pane.screen.of(ExperimentFields)
     kinds = list(pane.recording.attentions)
@@ -91,10 +92,11 @@ def sweep_exhibits(pane: Pane) -> dict[str, Exhibit]:
     sorts = _sorts(words)
     sort = own.sweep_sort if own.sweep_sort in sorts else next(iter(sorts))
     if own.sweep_over == "sentences":
-        return sentences_exhibits(pane, kinds, sort)
-    known = finish(HeadAblation(pane.answer.request))
-    found = {"sweep": _exhibit(known, pane, words, kinds, sort)}
-    return found | pairs_exhibits(pane, own.sweep_pairs)
+        return {"means": means(pane, kinds, sort)}
+    study = HeadAblation(pane.answer.request)
+    sweep = Growth("Sweep", study, lambda value: _exhibit(value, pane, words, kinds, sort))
+    paired = own.sweep_pairs
+    return {"sweep": sweep} | ({"pairs": pairs(pane, paired)} if paired in NUMBERS else {})
 
 
 def _choose_kinds(pane: Pane) -> Sequence[str]:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import streamlit as st
-
 from transformer import Checkpoint, record
+from viz.exhibits.chart import Axis, Chart, Curve, values_of
+from viz.exhibits.exhibit import Exhibit
 from viz.run.batches import Runner
+from viz.run.growth import Growth
 from viz.run.request import Request, open_checkpoint
 from viz.run.study import Study
 from viz.state.page import Page, Pane
-from viz.ui.progress import grow, is_written
 
 Sizes = tuple[int, ...]
 
@@ -39,11 +39,17 @@ class Beginnings(Study[Sizes]):
         return len(value), len(self.words)
 
 
-def draw(pane: Pane) -> None:
-    """The numbers, as far as they are there."""
-    if is_written(pane, "The beginnings follow"):
-        work = grow(Beginnings(pane.asked), lambda sizes: st.write(f"Tokens: {sizes}"))
-        st.caption(f"All beginnings were read: {work.is_whole}")
+def chart(sizes: Sizes) -> Exhibit:
+    """Tokens over words, as far as the beginnings were read."""
+    x, y = Axis("words"), values_of("tokens")
+    curve = Curve("tokens", range(1, len(sizes) + 1), sizes, "accent", "{y}")
+    content = Chart(f"beginnings {sizes}", "Beginnings", "", x, y, (curve,), 300)
+    return Exhibit("Beginnings", content, f"Beginnings of {sizes} tokens")
 
 
-PAGE = Page("beginnings", "Beginnings", "Look", 98, draw)
+def exhibits(pane: Pane) -> dict[str, Growth[Sizes]]:
+    """A curve that grows."""
+    return {"beginnings": Growth("Beginnings", Beginnings(pane.asked), chart)}
+
+
+PAGE = Page("beginnings", "Beginnings", "Look", 98, exhibits=exhibits)

@@ -1,0 +1,29 @@
+"""An exhibit that takes time: it is made of a study's value, and made anew as that grows."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from viz.exhibits.exhibit import Exhibit
+from viz.run.study import Study, Value
+from viz.run.work import finish
+
+
+@dataclass(frozen=True, eq=False)
+class Growth(Generic[Value]):
+    """An exhibit of a study: a screen shows it as far as it is, and all else waits for the end."""
+
+    title: str
+    """What is waited for, while the text of the page is not written."""
+    study: Study[Value]
+    exhibit: Callable[[Value], Exhibit]
+    is_main: bool = True
+    """As of an exhibit."""
+
+
+def finished(exhibits: Mapping[str, Exhibit | Growth[Any]]) -> dict[str, Exhibit]:
+    """The same by name, each study run to its end. Raises what the studies raise."""
+    return {
+        name: each.exhibit(finish(each.study)) if isinstance(each, Growth) else each
+        for name, each in exhibits.items()
+    }
