@@ -1,4 +1,4 @@
-"""How a Screen becomes a Request: the one that a page asks for."""
+"""The way from a Screen to a Request: the one that a page asks for."""
 
 from dataclasses import replace
 
@@ -15,14 +15,14 @@ from viz.state.state import session
 
 
 def asked_on(page: Page) -> Request:
-    """What the Screen asks for on a page, where there is any checkpoint."""
+    """Return the Screen's Request on a page, where there is any checkpoint."""
     names, screen = checkpoint_names(), session().screen
     checkpoint = screen.checkpoint if screen.checkpoint in names else names[0]
     return request_on(page, checkpoint, text_of(checkpoint), screen)
 
 
 def request_on(page: Page, checkpoint: str, text: str, screen: Screen) -> Request:
-    """What a page answers: of the model unchanged, unless it shows the model as it is changed."""
+    """Return a page's Request: of the model unchanged, unless it shows the changed one."""
     edits = screen.edits if page.edits in ("shown", "made") else ()
     return request_of(checkpoint, text, replace(screen, edits=edits))
 
@@ -34,8 +34,9 @@ def text_of(checkpoint: str) -> str:
 
 
 def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
-    """What is asked of this checkpoint: the method, its options and the languages, as far as there
-    are any, are those of the Screen.
+    """Return the Request for this checkpoint.
+
+    The method, its options and the languages, as far as there are any, are the Screen's.
     """
     known = about(checkpoint)
     if known is None or not known.family.decodes:
@@ -71,7 +72,7 @@ def methods() -> dict[str, str]:
 
 
 def first_example(checkpoint: str) -> str:
-    """What each checkpoint starts with."""
+    """Return the text that a checkpoint starts with."""
     return next(iter(examples(checkpoint)), "")
 
 

@@ -1,7 +1,7 @@
-"""Whose browser it is: what somebody puts together stays theirs after a reload, and nobody else's.
+"""The browser of a session: what is put together in it stays there after a reload, and only there.
 
-A number that says nothing of anybody, in a cookie that scripts cannot read. Where a browser keeps
-none, as in a page of another site, the session is all there is.
+Its name is a number that says nothing of anybody, in a cookie that scripts cannot read.
+Where a browser keeps none, as in a page of another site, the session is all there is.
 """
 
 import secrets
@@ -16,7 +16,7 @@ _BYTES, _DAYS = 24, 30
 
 
 def new_cookie(base: str, is_secure: bool) -> str:
-    """What a browser is told that has none. base: the path of the app, without slashes."""
+    """Return the cookie for a browser that has none. base: the path of the app, without slashes."""
     kept = f"{COOKIE}={secrets.token_urlsafe(_BYTES)}; Path=/{base}; Max-Age={_DAYS * 86400}"
     return f"{kept}; HttpOnly; SameSite=Lax{'; Secure' if is_secure else ''}"
 

@@ -24,13 +24,13 @@ class Changes:
     before: list[tuple[str, ...]] = field(default_factory=list)
     """The edits that were in force before each of the last changes, the newest last."""
     undone: list[tuple[str, ...]] = field(default_factory=list)
-    """Those that were in force before each of the last was taken back."""
+    """The edits in force before each of the last was taken back."""
     dropped: list[str] = field(default_factory=list)
-    """Why edits were dropped; the run that follows says so."""
+    """The reasons why edits were dropped; the run that follows says them."""
 
 
 def changes() -> Changes:
-    """Those of this session."""
+    """The changes of this session."""
     return session().of(Changes)
 
 
@@ -139,7 +139,7 @@ def without_edit(error: EditError, edits: tuple[str, ...]) -> None:
 
 
 def say_dropped() -> None:
-    """Why edits are not in force any more."""
+    """Say why edits are not in force any more."""
     own = changes()
     if own.dropped:
         note(f"{' '.join(own.dropped)} It was dropped.")

@@ -1,4 +1,4 @@
-"""What fails is a sentence with a way back, and a traceback in the log: never Streamlit's box.
+"""Failures: a sentence with a way back, and a traceback in the log; never Streamlit's box.
 
 Streamlit stops and repeats a run by raising what is not an `Exception`: that passes.
 """
@@ -23,12 +23,12 @@ _LOG = getLogger(__name__)
 
 @dataclass
 class Drawing:
-    """How the last pages of a session were drawn."""
+    """The last pages of a session, as they were drawn."""
 
     theme: str = ""
     """The name of the theme of the last one, with its style and its sidebar."""
     failed: str | None = None
-    """Why the last run could not draw its page; the run that follows says so."""
+    """The reason why the last run could not draw its page; the run that follows says it."""
     good: tuple[str, Screen] | None = None
     """The last screen that was drawn whole, after the title of its page."""
 

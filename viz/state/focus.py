@@ -126,20 +126,20 @@ def pin_step(pane: Pane, step: int) -> None:
 
 
 def row_pins(pane: Pane, query: int) -> Pins:
-    """What pins the row of this query, and nothing else."""
+    """Return the pin of this query's row."""
     row = _map(pane).row_of(query)
     return () if row is None else (f"q{row}",)
 
 
 def _as_said(pane: Pane, pins: Pins) -> Pins:
-    """As the Screen says it: by the rows and columns of the first pane."""
+    """Name pins as the Screen does: by the rows and columns of the first pane."""
     if pane.beside is None:
         return pins
     return moved(replace(pane, screen=replace(pane.screen, pins=pins)), pane.beside)
 
 
 def _map(pane: Pane) -> AttentionMap:
-    """Of the plain weights: which rows and columns there are is the same through every lens."""
+    """Read the plain weights: rows and columns are the same through every lens."""
     return read(pane.recording, pane.selection.kind, replace(pane.reading, lens="weight"))
 
 

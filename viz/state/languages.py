@@ -1,4 +1,4 @@
-"""Which language a translator of many reads, and which it writes."""
+"""The language that a translator of many reads, and the one that it writes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ NAMES = ("source_language", "target_language")
 
 
 def has_languages(known: Description) -> bool:
-    """Whether a checkpoint is told its languages."""
+    """Tell whether a checkpoint needs to know its languages."""
     return bool(getattr(known.config, "languages", ()))
 
 

@@ -1,4 +1,4 @@
-"""What a visitor may ask of a public server; each limit is a setting, and none holds at home.
+"""Limits on what a visitor of a public server asks for; each is a setting, and none holds at home.
 
 A visitor is a session. As anybody may open many, an address has a limit too; a larger one, since
 a room of people may share it.
@@ -36,10 +36,10 @@ class Limits:
     """Each is None at home; in public mode what its variable says, else the usual number."""
 
     characters: int | None = _limit("HEADSCOPE_MOST_CHARACTERS", 1000)
-    """Of a text."""
+    """Characters of a text."""
     beam_size: int | None = _limit("HEADSCOPE_MOST_BEAM", 8)
     tokens: int | None = _limit("HEADSCOPE_MOST_TOKENS", 200)
-    """That a model writes for one text."""
+    """Tokens that a model writes for one text."""
     runs: int | None = _limit("HEADSCOPE_MOST_RUNS", 30)
     """Texts of one visitor that a model reads within a minute; those that it still knows, and
     previews, which wait for each other, are not counted."""
@@ -53,16 +53,16 @@ class Limits:
 
 @dataclass
 class Runs:
-    """What models read for one visitor."""
+    """The texts that models read for one visitor."""
 
     times: deque[float] = field(default_factory=deque)
-    """When, within the last minute."""
+    """The moments when they were read, within the last minute."""
     charged: object = None
     """The last of them."""
 
 
 def limits() -> Limits:
-    """Those that hold now. Raises Refusal for a setting that is not a whole number above 0."""
+    """The limits that hold now. Raises Refusal for a setting that is no whole number above 0."""
     if not is_public():
         return Limits()
     return Limits(**{each.name: whole_number(**each.metadata) for each in fields(Limits)})
@@ -132,7 +132,7 @@ def charge_more(n: int) -> None:
 
 
 def may_preview(ticket: str) -> bool:
-    """Whether one more text may be shown while it is typed. ticket: names the session."""
+    """Tell whether one more text may be shown while it is typed. ticket: names the session."""
     most = limits().previews
     if most is None:
         return True
@@ -169,5 +169,5 @@ def _check_times(times: deque[float], most: int | None, whose: str, now: float) 
 
 
 def _address() -> str:
-    """Of the visitor, as the last proxy that is trusted says it; empty on this machine."""
+    """Return the visitor's address, as the last trusted proxy has it; empty on this machine."""
     return st.context.ip_address or ""

@@ -1,4 +1,4 @@
-"""What is not entered yet: its pictures go to the browser by themselves, without a rerun.
+"""Previews of what is not entered yet: the browser gets their pictures without a rerun.
 
 A rerun of the script costs the browser more than the pictures do. So each run leaves behind which
 pictures it drew; the browser posts what differs from the entered request to an address of the
@@ -32,7 +32,7 @@ from viz.state.state import current_theme, session
 WORKERS = min(4, max(2, cpu_count() or 2))
 """Previews that are made at once, for all sessions together."""
 MOST_BYTES = 2**16
-"""Of what is posted."""
+"""The size of a post."""
 AS_ENTERED, AGAIN = 204, 202
 """Answers without a picture: show what was entered last; ask again, unless it is no longer wanted.
 
@@ -50,7 +50,7 @@ _is_served = False
 
 
 def preview_route() -> Route:
-    """Where previews are asked for: what differs is posted, bytes for each picture come back."""
+    """Return the route of previews: a post says what differs, and gets bytes for each picture."""
     global _is_served
     _is_served = True
     return Route(_address("{ticket}"), _answer, methods=["POST"])
@@ -79,7 +79,7 @@ def previewed(asked: Request, shown: Answer | None) -> Iterator[None]:
 
 
 def preview_address() -> str:
-    """Where the previews of the page are; empty where its pictures wait for Enter."""
+    """Return the address of the page's previews; empty where its pictures wait for Enter."""
     live = _live()
     return "" if live.drawn is None else _address(live.ticket)
 
@@ -141,7 +141,7 @@ async def _answer(asked: HttpRequest) -> Response:
 
 
 async def _changes(asked: HttpRequest) -> dict[str, Any] | None:
-    """What was posted, a JSON object; None where it is something else, or too much."""
+    """Return the JSON object of a post; None where it is something else, or too much."""
     content = b""
     async for part in asked.stream():
         content += part

@@ -1,4 +1,4 @@
-"""What an address names and does not exist is removed from it: the default is shown instead."""
+"""Names in an address that do not exist are removed from it: the default is shown instead."""
 
 from dataclasses import replace
 from typing import Any

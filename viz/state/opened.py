@@ -1,4 +1,4 @@
-"""Which checkpoints are on offer: the shipped ones, and those that were opened by path.
+"""The checkpoints on offer: the shipped ones, and those that were opened by path.
 
 What somebody opened belongs to the session; the address names its path too, so that a link opens
 it again on a machine that has it.
@@ -51,7 +51,7 @@ def _is_listed(path: Path) -> bool:
 
 
 def title(name: str) -> str:
-    """What a checkpoint is called on screen: its folder, with the one above where two are alike."""
+    """Name a checkpoint on screen: its folder, with the one above where two are alike."""
     path = Path(name)
     if not path.is_absolute():
         return name
@@ -116,5 +116,5 @@ def _named_at_start() -> tuple[tuple[Path, ...], str | None]:
 
 
 def caption_of(request: Request, name: str) -> str:
-    """What stands below a copied figure: the checkpoint, and what is shown of it, by name."""
+    """Return the caption of a copied figure: the checkpoint, and what is shown of it, by name."""
     return f"{title(request.checkpoint)} · {name}"

@@ -1,4 +1,4 @@
-"""Which checkpoints a person may open beside the shipped ones, and where they are.
+"""Checkpoints that a person may open beside the shipped ones, and where they are.
 
 On the person's own machine that is any folder. A server that others can reach opens nothing
 unless its operator names folders; links that lead out of these are not followed.
@@ -29,7 +29,7 @@ NOT_HERE = (
 
 
 def can_open() -> bool:
-    """Whether anything may be opened by its path."""
+    """Tell whether anything may be opened by its path."""
     return allowed_folders() is not None or not is_public()
 
 
@@ -68,7 +68,7 @@ def check_allowed(paths: Iterable[Path]) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Whether some format fits."""
+    """Tell whether some format fits."""
     try:
         format_of(path)
     except (CheckpointError, OSError):

@@ -1,4 +1,4 @@
-"""What a page declares of itself, and what it is given to show."""
+"""A page, as it declares itself, and a pane, which it gets to show."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from viz.run.request import Answer, Request
 from viz.screen import Screen, declare, value_of
 
 Shows = Literal["sentence", "checkpoint", "nothing"]
-"""What is chosen at the top of a page: a sentence and all that makes a model answer it; only the
+"""The choices at the top of a page: a sentence and all that makes a model answer it; only the
 checkpoint, where its files are read; nothing, where neither changes the page."""
 
 
@@ -27,32 +27,32 @@ class Pane:
 
     screen: Screen
     asked: Request
-    """What the header says; another one than that of the answer where that cannot be answered."""
+    """The header's request; not that of the answer where the header's cannot be answered."""
     shown: Answer | None
     opens_at: Selection | None = None
     """The head where none is chosen; None: as the checkpoint says."""
     of: Derive | None = None
-    """How the answer follows from that of the page; None: it is that one."""
+    """The way from the page's answer to this one; None: it is the page's."""
     beside: "Pane | None" = None
     """The first of two, whose rows and columns are those that the Screen's pins name."""
     suffix: str = ""
-    """Of the fields of the Screen that are about this pane, and of its widgets."""
+    """The end of the names of this pane's fields of the Screen, and of its widgets."""
 
     @property
     def is_of_asked_checkpoint(self) -> bool:
-        """Whether something is shown, and not only what another checkpoint answered before."""
+        """Tell whether something is shown, and not only what another checkpoint answered before."""
         return self.shown is not None and self.shown.request.checkpoint == self.asked.checkpoint
 
     @property
     def is_locked(self) -> bool:
-        """Whether it shows the head of the first pane; only another checkpoint has the same."""
+        """Tell whether it shows the first pane's head; only another checkpoint has the same."""
         return (
             self.of is not None and self.beside is not None and value_of(self.screen, "same_head")
         )
 
     @property
     def answer(self) -> Answer:
-        """What is shown. Only pages that need no answer have panes without one."""
+        """The answer that is shown. Only pages that need no answer have panes without one."""
         assert self.shown is not None
         return self.shown
 
@@ -80,7 +80,7 @@ class Pane:
 
     @property
     def reading(self) -> Reading:
-        """As the Screen says; the plain weights for a lens that does not exist."""
+        """The Screen's reading; the plain weights for a lens that does not exist."""
         screen = self.screen
         rows: Any = screen.rows
         special: Any = screen.special
@@ -128,19 +128,19 @@ class Page:
     below_tokens: Callable[[Pane], None] = _nothing
     """Draws what stands in the header, below the tokens."""
     shown: Callable[[Pane], Pane] = _the_same
-    """Which pane it draws: of another checkpoint, where the chosen one lacks what it is about."""
+    """Choose the pane to draw: of another checkpoint, where the chosen one lacks its subject."""
     shows: Shows = "sentence"
     exhibits: Callable[[Pane], Exhibits] = _none
-    """By name, what it shows, the main one first; some grow with a study."""
+    """Return its exhibits by name, the main one first; some grow with a study."""
     stands_alone: bool = False
-    """Whether its main picture stands alone on a wall and on phones, where it has only one."""
+    """True: its main picture stands alone on a wall and on phones, where it has only one."""
     takes_long: bool = False
-    """Whether its exhibits are made by many runs of the model: nobody waits for them unasked."""
+    """True: many runs of the model make its exhibits, and nobody waits for them unasked."""
     tells: bool = False
-    """Whether it draws the story of the Screen by itself."""
+    """True: it draws the story of the Screen by itself."""
     edits: Literal["none", "own", "shown", "made"] = "none"
-    """Whether it shows the model as it is changed, and whether a click on it can change it; "own":
-    its answer is of the model unchanged, and the page itself says what is changed."""
+    """The model that it shows: unchanged ("none"), as it is changed ("shown"), or so that a click
+    changes it ("made"); "own": its answer is of the model unchanged, and the page tells changes."""
     fields: type | None = None
     """The record of its own choices, where no file of viz/fields declares them: `Screen.of`."""
 
@@ -149,17 +149,17 @@ class Page:
             declare(PageFields(self.name, self.fields))
 
     def finished(self, pane: Pane) -> dict[str, Exhibit]:
-        """What it shows, with all studies run to their end. Raises what they raise."""
+        """Return its exhibits, with all studies run to their end. Raises as they do."""
         return finished(self.exhibits(pane))
 
     @property
     def has_pictures(self) -> bool:
-        """Whether there is something to look at, which may be a scene of a story."""
+        """Tell whether there is something to look at, which may be a scene of a story."""
         return self.exhibits is not _none
 
 
 PAGES: dict[str, Page] = {}
-"""Those of the app, once it is open: so scenes of a story are recorded below any page."""
+"""The app's pages, once it is open: so scenes of a story are recorded below any page."""
 
 
 def first_head(said: About, family: Family) -> Selection:

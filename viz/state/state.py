@@ -1,4 +1,4 @@
-"""What a session keeps: the Screen, the answer that is shown, and what was opened."""
+"""The memory of a session: the Screen, the answer that is shown, and what was opened."""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -18,23 +18,23 @@ T = TypeVar("T")
 
 @dataclass
 class Address:
-    """What the browser's address bar shows, as far as the server knows."""
+    """The content of the browser's address bar, as far as the server knows."""
 
     page: str = ""
     query: str = ""
     number: int = 0
-    """Of the last address that was written."""
+    """The number of the last address that was written."""
     n_entries: int = 0
-    """How many choices were made to which Back leads."""
+    """The number of choices to which Back leads."""
     n_opened: int = 0
-    """How many addresses were read: of a link, of Back or Forward."""
+    """The number of addresses that were read: of a link, of Back or Forward."""
     taken: str | None = None
-    """Where somebody went by Back or Forward, if nothing was chosen since."""
+    """The query to which somebody went by Back or Forward, if nothing was chosen since."""
 
 
 @dataclass
 class Session:
-    """What one person chose and opened. Drawing code reads the Screen; callbacks change it."""
+    """One person's choices, and what they opened. Drawing reads the Screen; callbacks change it."""
 
     screen: Screen = field(default_factory=Screen)
     shown: Answer | None = None
@@ -42,19 +42,21 @@ class Session:
     """The paths of checkpoints that were opened beside the shipped ones."""
     address: Address = field(default_factory=Address)
     asked: Screen | None = None
-    """What the address said that was opened last, by a link, Back or Forward."""
+    """The Screen of the address that was opened last, by a link, Back or Forward."""
     led: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
     studies: dict[Hashable, Follower[Any]] = field(default_factory=dict)
-    """Those that are waited for: one of each sort, which is a type, or what a page calls it."""
+    """Studies that are waited for: one of each sort, which is a type, or a page's name for it."""
     turns: dict[str, int] = field(default_factory=dict)
-    """How often a widget has given way to a new one, by its name."""
+    """The number of times that a widget gave way to a new one, by its name."""
     own: dict[type, Any] = field(default_factory=dict)
-    """What single modules keep for this person, by the dataclass that declares it."""
+    """Values of single modules for this person, by the dataclass that declares them."""
 
     def of(self, kept: type[T]) -> T:
-        """What a module keeps for this person, as the dataclass that it declares: it is made at
-        first, and changed where it is."""
+        """Return a module's value for this person, which changes in place.
+
+        At first it is made of the dataclass that declares it.
+        """
         if kept not in self.own:
             self.own[kept] = kept()
         mine: T = self.own[kept]
@@ -70,7 +72,7 @@ def session() -> Session:
 
 
 def is_new() -> bool:
-    """Whether nothing was drawn in this session yet."""
+    """Tell whether nothing was drawn in this session yet."""
     return SESSION not in st.session_state
 
 
@@ -85,7 +87,7 @@ def change(**choices: Any) -> None:
 
 
 def bound(name: str, value: Any, usual: Any = None) -> dict[str, Any]:
-    """What a widget that shows this value is given, to choose another for a field of the Screen.
+    """Bind a widget that shows this value to a field of the Screen: return its arguments.
 
     usual: the value that stands for the default.
     """
