@@ -18,8 +18,8 @@ from viz.paper.table import KINDS as TABLES
 from viz.paper.table import table
 from viz.run.request import answer
 from viz.screen import Screen, parse, unread
-from viz.state.asked import first_example, request_on
-from viz.state.opened import shipped_names
+from viz.state.requests import first_example, request_on
+from viz.state.checkpoints import shipped_names
 from viz.state.opening import find
 from viz.state.page import Page, Pane
 from viz.theme import theme as theme_of
@@ -90,7 +90,7 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
         if page.shows == "sentence":
             raise
         result = None
-    pane = page.shown(Pane(screen, request, result))
+    pane = page.pane(Pane(screen, request, result))
     return pane, page.finished(pane)
 
 

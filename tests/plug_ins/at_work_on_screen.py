@@ -123,7 +123,7 @@ def edited() -> dict[str, Any]:
     times.set_value(2.5).run()
     screens = [pressed(app, "Add it").session_state["session"].screen]
     facts["row"] = [each.proto.popover.label for each in app.get("popover")]
-    facts["asked"] = app.session_state["session"].shown.request.edits
+    facts["asked"] = app.session_state["session"].answer.request.edits
     screens += [pressed(app, title).session_state["session"].screen for title in ("Undo", "Redo")]
     return facts | {"addresses": [spell(each).get("edits", "") for each in screens]}
 

@@ -32,7 +32,7 @@ def link_of(path: str) -> str:
     if Path(path).suffix.lower() != ".md":
         return read_figure(path).link
     require("app")
-    from viz.state.opened import at_start, shipped_names
+    from viz.state.checkpoints import at_start, shipped_names
     from viz.talks.stories import doubts, offer
 
     story = offer(Path(path))

@@ -10,9 +10,9 @@ from viz.map_words import cell_sentence
 from viz.run.request import make_answer
 from viz.screen import Screen
 from viz.server.waiting import filled
-from viz.state.asked import first_example, request_of
-from viz.state.opened import at_start, shipped_names
+from viz.state.checkpoints import at_start, shipped_names
 from viz.state.page import chosen_head, first_head
+from viz.state.requests import first_example, request_of
 
 PITCH, WIDTH, MARGIN = 28, 820, 170
 """Pixels: from token to token, of the whole, and of a column of tokens."""

@@ -25,8 +25,8 @@ from viz.run.settings import is_public
 from viz.run.study import Study
 from viz.run.work import finish
 from viz.server.typeface import typeface
-from viz.state.asked import first_example, request_of, request_on
-from viz.state.opened import shipped_names
+from viz.state.requests import first_example, request_of, request_on
+from viz.state.checkpoints import shipped_names
 from viz.state.page import PAGES, Page, Pane
 from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
@@ -107,7 +107,7 @@ def _exhibits(page: Page, pane: Pane) -> Sequence[Exhibit]:
     if page.takes_long:
         return ()
     try:
-        exhibits = page.finished(page.shown(pane)).values()
+        exhibits = page.finished(page.pane(pane)).values()
     except (Refusal, NothingLeft):
         return ()
     main = [each for each in exhibits if each.is_main and each.can_be_made_again]

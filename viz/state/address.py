@@ -70,7 +70,7 @@ def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
     is_first, state = is_new(), session()
     before, state.screen = state.screen, parse({**said, "page": page})
-    state.asked = state.led = state.screen
+    state.arrival = state.landing = state.screen
     if not is_first:
         note_edits(before)
     is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(said)

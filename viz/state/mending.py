@@ -28,6 +28,6 @@ def mend(screen: Screen) -> None:
     """Show this screen. The address of the one before is written over: Back does not lead to it."""
     state = session()
     if screen != state.screen:
-        state.led = screen if state.led == state.screen else state.led
+        state.landing = screen if state.landing == state.screen else state.landing
         state.screen, number = screen, state.address.number + 1
         state.address = replace(state.address, query=query(screen), number=number)

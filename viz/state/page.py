@@ -26,9 +26,9 @@ class Pane:
     """An answer on a page, and what is chosen of it. A page may have two, side by side."""
 
     screen: Screen
-    asked: Request
+    request: Request
     """The header's request; not that of the answer where the header's cannot be answered."""
-    shown: Answer | None
+    result: Answer | None
     opens_at: Selection | None = None
     """The head where none is chosen; None: as the checkpoint says."""
     of: Derive | None = None
@@ -41,7 +41,7 @@ class Pane:
     @property
     def is_of_asked_checkpoint(self) -> bool:
         """Tell whether something is shown, and not only what another checkpoint answered before."""
-        return self.shown is not None and self.shown.request.checkpoint == self.asked.checkpoint
+        return self.result is not None and self.result.request.checkpoint == self.request.checkpoint
 
     @property
     def is_locked(self) -> bool:
@@ -53,8 +53,8 @@ class Pane:
     @property
     def answer(self) -> Answer:
         """The answer that is shown. Only pages that need no answer have panes without one."""
-        assert self.shown is not None
-        return self.shown
+        assert self.result is not None
+        return self.result
 
     @property
     def recording(self) -> Recording:
@@ -127,7 +127,7 @@ class Page:
     """Draws what is chosen in the header, beside the tokens."""
     below_tokens: Callable[[Pane], None] = _nothing
     """Draws what stands in the header, below the tokens."""
-    shown: Callable[[Pane], Pane] = _the_same
+    pane: Callable[[Pane], Pane] = _the_same
     """Choose the pane to draw: of another checkpoint, where the chosen one lacks its subject."""
     shows: Shows = "sentence"
     exhibits: Callable[[Pane], Exhibits] = _none

@@ -37,13 +37,13 @@ class Session:
     """One person's choices, and what they opened. Drawing reads the Screen; callbacks change it."""
 
     screen: Screen = field(default_factory=Screen)
-    shown: Answer | None = None
+    answer: Answer | None = None
     opened: list[str] = field(default_factory=list)
     """The paths of checkpoints that were opened beside the shipped ones."""
     address: Address = field(default_factory=Address)
-    asked: Screen | None = None
+    arrival: Screen | None = None
     """The Screen of the address that was opened last, by a link, Back or Forward."""
-    led: Screen | None = None
+    landing: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
     studies: dict[Hashable, Follower[Any]] = field(default_factory=dict)
     """Studies that are waited for: one of each sort, which is a type, or a page's name for it."""

@@ -11,11 +11,11 @@ from viz.lessons.seen import Seen
 from viz.run.request import answer
 from viz.run.work import at_hand
 from viz.screen import Screen
-from viz.state.asked import asked_on
+from viz.state.checkpoints import checkpoint_names
 from viz.state.focus import row_pins
 from viz.state.limits import charge
-from viz.state.opened import checkpoint_names
 from viz.state.page import Page, Pane
+from viz.state.requests import request_of_page
 from viz.state.state import change, current_theme, session
 from viz.stories.asking import asked_of, payload_of
 from viz.talks.rooms import ROOMS
@@ -28,7 +28,7 @@ def is_asked(pane: Pane) -> bool:
     """Draw the question of the scene that is on the stage; whether it still waits for its answer:
     then nothing that holds a weight of its row may be sent to the browser.
     """
-    if not on_stage() or pane.shown is None:
+    if not on_stage() or pane.result is None:
         return False
     guess = _ask(pane)
     if guess:  # the answer takes the place of the words that led to it
@@ -43,14 +43,14 @@ def ask_presenter(page: Page) -> None:
     asks = story is not None and story.scenes[story.nearest(screen.scene) - 1].question
     if not asks or page.shows != "sentence" or not checkpoint_names():
         return
-    question = asked_on(page)
+    question = request_of_page(page)
     try:
         if at_hand(question) is None:
             charge(question)
-        pane = page.shown(Pane(screen, question, answer(question)))
+        pane = page.pane(Pane(screen, question, answer(question)))
     except Refusal:
         return  # the wall says why
-    if pane.shown is not None:
+    if pane.result is not None:
         _ask(pane)
 
 
@@ -81,7 +81,7 @@ def _ask(pane: Pane) -> bool | None:
 def _screen_of_room() -> Screen:
     """The screen as its room says it, where nobody has changed anything since."""
     state = session()
-    return state.asked if state.asked and state.screen == state.led else state.screen
+    return state.arrival if state.arrival and state.screen == state.landing else state.screen
 
 
 def _reveal(pane: Pane, seen: Seen, value: object) -> None:

@@ -10,8 +10,8 @@ from viz.components.kit.guarded import guarded
 from viz.labels import literal
 from viz.screen import Screen, link
 from viz.state.browser import this_browser
+from viz.state.checkpoints import checkpoint_names
 from viz.state.mending import mend
-from viz.state.opened import checkpoint_names
 from viz.state.state import change, session
 from viz.stories.reading import MOST_SCENES, one_line
 from viz.stories.story import Scene, Story, bare
@@ -100,7 +100,7 @@ def add_button(key: str, title: str | None = None) -> None:
 
 
 def _scene(title: str | None) -> Scene | None:
-    screen, answer, names = bare(session().screen), session().shown, checkpoint_names()
+    screen, answer, names = bare(session().screen), session().answer, checkpoint_names()
     if title is not None and names:
         return Scene(title, "", replace(screen, checkpoint=screen.checkpoint or names[0]))
     if answer is None:

@@ -74,7 +74,7 @@ def _names_no_screen(screen: Screen, there: Screen) -> bool:
 
     there: the scene's own, which may be a page as it opens: then there is nowhere else to go to.
     """
-    says_nothing = screen == session().asked and bare(screen) == Screen(page=screen.page)
+    says_nothing = screen == session().arrival and bare(screen) == Screen(page=screen.page)
     return says_nothing and bare(there) != bare(screen)
 
 
@@ -107,11 +107,11 @@ def _hear(story: Story, number: int, start: str = "") -> None:
         leave=link(bare(screen)),
         theme=current_theme(),
         recorded=recording_of(story.name) if role == "stage" else "",
-        is_told=screen == heard or (state.asked == heard and screen == state.led),
+        is_told=screen == heard or (state.arrival == heard and screen == state.landing),
         start=start,
         here=_spelled(screen),
-        asked=_spelled(state.asked),
-        led=_spelled(state.led),
+        asked=_spelled(state.arrival),
+        led=_spelled(state.landing),
         opened=str(state.address.n_opened),
         tool=seen_by(replace(screen, tool=_other_tool(screen)), role, room),
         code=room or "",

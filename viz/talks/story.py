@@ -7,8 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from viz.screen import link
+from viz.state.checkpoints import checkpoint_names
 from viz.state.note import warn
-from viz.state.opened import checkpoint_names
 from viz.state.state import change, current_theme, session
 from viz.stories.markdown import as_html
 from viz.stories.story import Story

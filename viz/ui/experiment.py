@@ -160,7 +160,7 @@ def _values(each: Edit) -> None:
 def _outputs(pane: Pane) -> None:
     """What the model wrote without the edits, how likely each word is now, and what it writes."""
     shown, request = pane.answer, pane.answer.request
-    if request != pane.asked:  # it is still written, or cannot be read
+    if request != pane.request:  # it is still written, or cannot be read
         if on_stage():
             st.html(_kept_room(shown, ""))
         return

@@ -10,7 +10,7 @@ from transformer.edits import parse
 from viz.edit_words import edit_text
 from viz.map_words import capitalised, counted, uncapitalised
 from viz.run.request import Request, about
-from viz.state.opened import title
+from viz.state.checkpoints import title
 from viz.state.page import Pane
 from viz.ui.made_with import DIGITS
 
@@ -29,10 +29,10 @@ def caption(
 
     says: the picture's own sentences. picture: where it is one that an answer is enough for.
     """
-    request = pane.asked if pane.shown is None else pane.answer.request
+    request = pane.request if pane.result is None else pane.answer.request
     of = f", of the checkpoint {title(request.checkpoint)}{known_as(request, sha256)}"
     first = name + of * is_of_checkpoint
-    if pane.shown is not None:
+    if pane.result is not None:
         first += f", reading “{request.text}”{_written(pane)}"
     parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
     if is_of_checkpoint and (known := about(request.checkpoint)):
@@ -94,8 +94,8 @@ def how_decoded(request: Request) -> str:
 
 def edited(pane: Pane) -> str:
     """All that is changed in the model of a pane, in the words of its buttons."""
-    if pane.shown is None:
-        return "; ".join(pane.asked.edits)
+    if pane.result is None:
+        return "; ".join(pane.request.edits)
     found = []
     for edit in map(parse, pane.answer.request.edits):
         of = f" (of “{edit.text}”)" if edit.text else ""

@@ -25,14 +25,14 @@ from viz.run.request import (
 )
 from viz.run.shorter import as_stopped, streams
 from viz.run.work import at_hand
-from viz.state.asked import asked_on, examples, first_example, methods, text_of
 from viz.state.changing import forget_changes, say_dropped, without_edit
+from viz.state.checkpoints import checkpoint_names, load, title
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
 from viz.state.note import fail, note, warn
-from viz.state.opened import checkpoint_names, load, title
 from viz.state.page import Page
+from viz.state.requests import examples, first_example, methods, request_of_page, text_of
 from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
@@ -55,8 +55,8 @@ def header(page: Page) -> Request:
         fail("There is no checkpoint here yet: train one with make train.")
         st.stop()
     say_dropped()
-    shows, shown = page.shows, session().shown
-    asked, place = asked_on(page), None
+    shows, shown = page.shows, session().answer
+    asked, place = request_of_page(page), None
     checkpoint = asked.checkpoint
     if shown is not None and shown.request.checkpoint not in names:
         _say_gone(shown.request.checkpoint, checkpoint)
@@ -80,7 +80,7 @@ def header(page: Page) -> Request:
         _say_notes(checkpoint)
     if shows != "nothing":
         _settle(asked, place)
-    if shows == "sentence" and session().shown is None:
+    if shows == "sentence" and session().answer is None:
         st.stop()
     return asked
 
@@ -100,7 +100,7 @@ def _say_notes(checkpoint: str) -> None:
 
 def turn_to(checkpoint: str) -> None:
     """Choose another checkpoint, and a text that it can read."""
-    shown, text = session().shown, session().screen.text
+    shown, text = session().answer, session().screen.text
     if shown and text is None and not examples(checkpoint):
         text = shown.request.text
     elif shown and text in shown.checkpoint.about.examples:
@@ -174,10 +174,10 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
 
     place: where a page that is about what is written says who comes first; else a token does.
     """
-    before = session().shown
+    before = session().answer
     is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
-        session().shown = _answer(request, place) or before
+        session().answer = _answer(request, place) or before
         if why := why_on_cpu(request.checkpoint, request.text):
             note(why)
         if before is not None and is_same and before.request.version != request.version:
@@ -192,7 +192,7 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     except EditError as error:
         without_edit(error, request.edits)
     except (InputError, DeviceError) as error:
-        session().shown = shown = _fall_back(request)
+        session().answer = shown = _fall_back(request)
         still = f" Still shown: “{shown.request.text}”." if shown else ""
         warn(f"{error}{still}")
 
@@ -219,7 +219,7 @@ def _fall_back(request: Request) -> Answer | None:
 
     None where the checkpoint has no example that can be read.
     """
-    shown = session().shown
+    shown = session().answer
     if shown is not None and shown.request.checkpoint == request.checkpoint:
         return shown
     try:

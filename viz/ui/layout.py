@@ -15,11 +15,11 @@ from viz.run.garbage import freeze_modules
 from viz.run.main_module import put_back_main_module
 from viz.run.request import Request
 from viz.state.address import open_page, write_address
+from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
 from viz.state.note import fail, warn
-from viz.state.opened import at_start, checkpoint_names, open_linked, title
 from viz.state.page import PAGES, Page, Pane
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
@@ -69,7 +69,7 @@ def _open_checkpoint(page: Page) -> None:
         name, problem = None, str(error)
     names = checkpoint_names()
     if problem is None and name is not None and names and name not in names:
-        shown = session().shown
+        shown = session().answer
         if shown is None or shown.request.checkpoint != name:  # else the header says it
             problem = f"There is no checkpoint {clean(name)} here: {title(names[0])} is shown."
     mend(made_with(replace(screen, checkpoint=name if name in names else None)))
@@ -106,7 +106,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     try:
         _draw_page(page, asked)
     except Exception as error:
-        screen, shown = state.screen, state.shown
+        screen, shown = state.screen, state.answer
         again = shown is not None and may_repeat(
             error,
             shown.request.text,
@@ -115,17 +115,17 @@ def _draw(page: Page, pages: list[str]) -> None:
         )
         drawing.failed = None if again else report(error, failed)
         st.rerun()
-    if state.shown is None or state.shown.request == asked:
+    if state.answer is None or state.answer.request == asked:
         drawing.good = page.title, state.screen
 
 
 def _draw_page(page: Page, asked: Request) -> None:
     """The tokens and the page."""
-    pane = Pane(session().screen, asked, session().shown)
-    shown = page.shown(pane)
+    pane = Pane(session().screen, asked, session().answer)
+    shown = page.pane(pane)
     if shown.is_of_asked_checkpoint:
         mend_head(shown.selection)
-    with previewed(asked, pane.shown):
+    with previewed(asked, pane.result):
         if not is_asked(shown):
             _draw_pictures(page, pane, shown)
     drawn()

@@ -11,7 +11,7 @@ from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
 from viz.run.request import version_of
 from viz.screen import Screen
-from viz.state.opened import title
+from viz.state.checkpoints import title
 
 DIGITS = 16
 """Of a fingerprint, as an address says it."""

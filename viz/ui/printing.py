@@ -15,7 +15,7 @@ from viz.paper.record import Record, versions
 from viz.run.payloads import payload_of
 from viz.run.request import Request
 from viz.screen import Screen, put, query
-from viz.state.opened import title
+from viz.state.checkpoints import title
 from viz.state.page import Pane
 from viz.theme import LIGHT, Theme
 from viz.ui.figure_caption import caption
@@ -74,20 +74,20 @@ def says_of(pane: Pane, shown: Exhibit) -> str:
 def _pane_of(pane: Pane, shown: Exhibit) -> Pane:
     """Of what a figure tells: of a checkpoint's files, no sentence is a part."""
     pane = shown.pane or pane
-    return pane if shown.about == "text" else replace(pane, shown=None)
+    return pane if shown.about == "text" else replace(pane, result=None)
 
 
 def _numbers(pane: Pane) -> dict[str, bytes]:
-    if pane.shown is None or not pane.recording.attentions:
+    if pane.result is None or not pane.recording.attentions:
         return {}
     return {"recording.npz": recording_npz(pane.recording)}
 
 
 def _record(pane: Pane, shown: Exhibit, name: str, says: str) -> Record:
-    request = pane.asked if pane.shown is None else pane.answer.request
+    request = pane.request if pane.result is None else pane.answer.request
     sha256 = known_fingerprint(request.checkpoint)
     screen = _whole_screen(pane, request, sha256)
-    decoding = None if pane.shown is None else pane.answer.decoding
+    decoding = None if pane.result is None else pane.answer.decoding
     called = title(request.checkpoint)
     content = shown.content
     picture = content.picture if isinstance(content, PictureAt) else None
@@ -114,7 +114,7 @@ def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
         return put(screen, **{f"{name}{pane.suffix}": it for name, it in own.items()})
     begins = sha256[:DIGITS] or None
     screen = replace(pane.screen, checkpoint=request.checkpoint, made_with=begins)
-    if pane.shown is None:
+    if pane.result is None:
         return screen
     screen = replace(screen, text=request.text)
     if not pane.recording.attentions:

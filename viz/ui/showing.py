@@ -21,7 +21,7 @@ from viz.run.growth import Growth
 from viz.state.failures import Drawing
 from viz.state.live_preview import preview
 from viz.state.note import note
-from viz.state.opened import caption_of
+from viz.state.checkpoints import caption_of
 from viz.state.page import Exhibits, Pane
 from viz.state.state import current_theme, session
 from viz.theme import Theme, theme

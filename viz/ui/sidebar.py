@@ -9,8 +9,8 @@ from transformer.files.foreign_text import clean
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
+from viz.state.checkpoints import keep_opened
 from viz.state.note import fail
-from viz.state.opened import keep_opened
 from viz.state.opening import OFF, can_open, find
 from viz.state.page import Page
 from viz.state.state import current_theme, session

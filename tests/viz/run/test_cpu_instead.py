@@ -102,7 +102,7 @@ def test_the_cpu_does_what_the_memory_is_too_little_for(device: Device) -> None:
     enter(app, "5 5 2")
     assert TOO_LITTLE in warned(app) and LATER in warned(app)
     assert has_picture(app) and not said(app)
-    assert app.session_state["session"].shown.request.text == "5 5 2"
+    assert app.session_state["session"].answer.request.text == "5 5 2"
     enter(app, "5 5 2 8")
     assert not warned(app)
 

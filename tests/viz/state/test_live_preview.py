@@ -347,7 +347,7 @@ def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
 
 def test_previews_leave_nothing_in_the_caches(router: Router) -> None:
     app = start()
-    shown, n_bytes = app.session_state["session"].shown, KEPT.n_bytes
+    shown, n_bytes = app.session_state["session"].answer, KEPT.n_bytes
     for n in range(80):
         typed(router, app, f"{2 + n % 9} {2 + n // 9}")
     assert answer(shown.request) is shown
@@ -364,7 +364,7 @@ def test_what_is_entered_was_made_as_a_preview(
         monkeypatch.setattr(type(picture), "payload", lambda *_: pytest.fail("it was there"))
     widget(app.text_input, "text").set_value("9 9 4 2 7").run()
     assert not app.exception
-    assert [app.session_state["session"].shown] == last.answers
+    assert [app.session_state["session"].answer] == last.answers
     assert not live_of(app).recent
 
 
@@ -398,7 +398,7 @@ def test_a_large_model_and_a_long_text_wait_for_enter(
 
 
 def test_work_counts_each_weight_once_for_each_token_that_passes() -> None:
-    shown = start(**{"options.beam_size": "3"}).session_state["session"].shown
+    shown = start(**{"options.beam_size": "3"}).session_state["session"].answer
     n_weights = sum(weight.numel() for weight in shown.checkpoint.model.parameters())
     assert preview_work.work_of(shown) == n_weights * (7 + 7 * (1 + 3))
 
@@ -435,5 +435,5 @@ def test_a_click_is_taken_over_by_its_run_whatever_was_asked_ahead_after_it(
         assert post(router, address_of(app), text(typed))[0] == 200
     monkeypatch.setattr(request, "make_answer", lambda *_, **__: pytest.fail("it was there"))
     widget(app.text_input, "text").set_value("9 9 4 2 7").run()
-    assert app.session_state["session"].shown.request.text == "9 9 4 2 7"
+    assert app.session_state["session"].answer.request.text == "9 9 4 2 7"
     assert not app.exception and not app.error

@@ -24,7 +24,7 @@ from viz.components.kit.picture import NOTHING_LEFT
 from viz.fields.compare import CompareFields
 from viz.labels import literal
 from viz.screen import FIRST_PAGE, Screen, put
-from viz.state.opened import title
+from viz.state.checkpoints import title
 from viz.ui import header
 
 ROOT = Path(__file__).parents[3]

@@ -39,7 +39,7 @@ def test_layers_up_to_the_edited_one_are_those_of_a(folder: Path, layer: int) ->
     off = " (off)" if layer == 0 else ""
     name = f"Decoder L{layer} H1"
     assert headings(app) == [f"**A** · {name} unchanged", f"**B** · {name}{off} with 1 edit"]
-    shown = app.session_state["session"].shown
+    shown = app.session_state["session"].answer
     assert shown.request.edits == ()
     assert not app.dataframe  # no parameters of another checkpoint
     assert not said(app)
@@ -78,7 +78,7 @@ def test_b_reads_what_a_wrote_or_writes_by_itself(folder: Path) -> None:
     assert len(metrics(app)) == 2
     widget(app.toggle, "own_b").set_value(True).run()
     assert screen(app).of(CompareFields).own_b
-    request = app.session_state["session"].shown.request
+    request = app.session_state["session"].answer.request
     assert request.edits == ()
     captions = " ".join(each.value for each in app.caption)
     assert "B is given A's output" not in captions

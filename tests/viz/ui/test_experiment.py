@@ -31,7 +31,7 @@ def test_edits_of_the_address_are_in_force(folder: Path) -> None:
     edits = [f"head-off:cross.{layer}.{head}" for layer in range(2) for head in range(4)]
     edits = [each for each in edits if _is_there(checkpoint, each)]
     app = start(edits="/".join(edits), decoding="greedy")
-    assert app.session_state["session"].shown.recording.target == (
+    assert app.session_state["session"].answer.recording.target == (
         decode(checkpoint, EXAMPLE, edits=edits).target
     )
     assert screen(app).edits == tuple(edits)
@@ -65,7 +65,7 @@ def test_an_edit_of_what_is_not_there_is_dropped_with_a_note(folder: Path, wrong
     notes = re.sub(r"[\\\N{WORD JOINER}]", "", " ".join(each.value for each in app.info))
     assert "It was dropped." in notes
     assert wrong in notes
-    assert app.session_state["session"].shown.request.edits == (HEAD,)
+    assert app.session_state["session"].answer.request.edits == (HEAD,)
 
 
 def test_without_edits_or_a_tool_the_page_says_nothing_of_them(folder: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_page_shows_the_changed_model_or_says_that_it_does_not(
 ) -> None:
     app = start(edits=HEAD, page=page)
     assert screen(app).edits == (HEAD,)
-    assert app.session_state["session"].shown.request.edits == ((HEAD,) if is_shown else ())
+    assert app.session_state["session"].answer.request.edits == ((HEAD,) if is_shown else ())
     notes = [each.value for each in app.caption if "changed by 1 edit" in each.value]
     assert len(notes) == (not is_shown)
 

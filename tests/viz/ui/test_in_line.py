@@ -72,7 +72,7 @@ def test_the_page_says_the_place_until_the_answer_is_there(
         shown: AppTest = app.result()
     assert first.result().text == second.result().text == HELD
     assert not [each.value for each in shown.caption if "before you" in each.value]
-    assert shown.session_state["session"].shown.decoding.text == ASKED
+    assert shown.session_state["session"].answer.decoding.text == ASKED
 
 
 def test_who_asks_for_something_else_while_waiting_leaves_the_line(asked: Request) -> None:

@@ -47,7 +47,7 @@ def test_a_patch_of_the_address_is_kept_and_the_output_follows(folder: Path) -> 
     edit = f"state-from:encoder_self.1.2={A}"
     app = opened(text=B, patch_from=A, edits=edit, decoding="greedy")
     assert n_kept(app) == 1
-    assert app.session_state["session"].shown.request.edits == ()
+    assert app.session_state["session"].answer.request.edits == ()
     written = decode(load_checkpoint(folder / "copy"), B, edits=[edit]).text
     assert written != decode(load_checkpoint(folder / "copy"), B).text
     assert written in " ".join(outputs(app).split())

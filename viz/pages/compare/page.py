@@ -16,8 +16,8 @@ from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, missing, second
 from viz.paper.record import FigureError
+from viz.state.checkpoints import open_linked, title
 from viz.state.mending import mend_head
-from viz.state.opened import open_linked, title
 from viz.state.page import Page, Pane
 from viz.ui.columns import columns
 from viz.ui.controls import choose_head

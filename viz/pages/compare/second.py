@@ -20,10 +20,10 @@ from viz.run.request import Answer, Request, answer, keep_answer, make_request
 from viz.run.work import at_hand
 from viz.screen import put
 from viz.state.changing import without_edit
+from viz.state.checkpoints import checkpoint_names, load, open_linked, title
 from viz.state.focus import moved
 from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
-from viz.state.opened import checkpoint_names, load, open_linked, title
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
 from viz.ui.progress import is_begun, whole

@@ -52,7 +52,7 @@ def patch_page(pane: Pane) -> None:
         return
     try:
         check_text(other)
-        work = grow(Patches(pane.asked, other), lambda known: _effects(known, pane))
+        work = grow(Patches(pane.request, other), lambda known: _effects(known, pane))
         _kept(pane)
         _below(work.latest, pane)
     except Refusal as error:

@@ -52,7 +52,7 @@ def sweep_page(pane: Pane) -> None:
 def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: int) -> None:
     if not is_written(pane, "The sweep follows"):
         return
-    words, study = _columns(pane), HeadAblation(pane.asked)
+    words, study = _columns(pane), HeadAblation(pane.request)
     latest = begin(study).latest
     is_measured = latest is not None and latest.is_measured
 

@@ -49,7 +49,7 @@ READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings st
 
 def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Choose a head and words; see what the head makes of them."""
-    if pane.shown is None or pane.shown.request.checkpoint != key[0]:
+    if pane.result is None or pane.result.request.checkpoint != key[0]:
         note("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
         return
     with top:
@@ -78,7 +78,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 
 def circuit_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """What can be taken along. Raises Refusal."""
-    if pane.shown is None or pane.shown.request.checkpoint != key[0]:
+    if pane.result is None or pane.result.request.checkpoint != key[0]:
         return {}
     chosen = chosen_head(pane.screen, pane.recording, pane.default, SUFFIX)
     said, tokenizer = pane.screen.of(InspectFields).circuit_words, tokenizer_of(key)

@@ -39,7 +39,7 @@ def draw(pane: Pane) -> None:
     with top:
         said = pane.screen.of(InspectFields).inspect
         part = choose_one("Inspect", "inspect", titles, said, label_visibility="hidden")
-    key = pane.asked.checkpoint, pane.asked.version
+    key = pane.request.checkpoint, pane.request.version
     try:
         inspected(key)
         DRAW[part](pane, key, top)
@@ -49,7 +49,7 @@ def draw(pane: Pane) -> None:
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     found = EXHIBITS.get(pane.screen.of(InspectFields).inspect or "")
-    return {} if found is None else found(pane, (pane.asked.checkpoint, pane.asked.version))
+    return {} if found is None else found(pane, (pane.request.checkpoint, pane.request.version))
 
 
 PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", exhibits=_exhibits)

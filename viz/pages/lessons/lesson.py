@@ -126,7 +126,7 @@ def _scene(
     is_over = is_over and (shown.request, place) not in waits
     if exercise.shows and is_over:
         key = f"{lesson.name} {number}"
-        draw_picture(exercise.shows, replace(pane, shown=shown), place, key, opened)
+        draw_picture(exercise.shows, replace(pane, result=shown), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
         words = "Open this on its own page"
         st.html(_links(scene.heading, (words, link(opened))))

@@ -11,7 +11,7 @@ from transformer.training.history import list_snapshots
 from viz.lessons.needs import NEEDS, lacking
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.request import Answer, Request, about, make_request
-from viz.state.opened import shipped_names, title
+from viz.state.checkpoints import shipped_names, title
 from viz.state.page import Pane
 from viz.ui.progress import whole
 

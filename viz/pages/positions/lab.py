@@ -70,7 +70,7 @@ def lab(pane: Pane) -> None:
         plain = whole(replace(pane.answer.request, edits=()), place, "lab")
         if plain is None:
             return
-        choose_changes(pane, replace(pane, shown=plain))
+        choose_changes(pane, replace(pane, result=plain))
         pair = _pair(pane, plain)
         found = whole(pair, place)
     except Refusal as error:

@@ -13,8 +13,8 @@ from viz.components.scene_fit.scene_fit import scene_fit
 from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, file_name, save_page
 from viz.screen import link
+from viz.state.checkpoints import checkpoint_names
 from viz.state.note import warn
-from viz.state.opened import checkpoint_names
 from viz.state.state import change, current_theme, session, widget
 from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
 from viz.stories.story import Scene, Story

@@ -25,8 +25,8 @@ from viz.run.batches import Runner
 from viz.run.request import Answer, Request, answer, version_of
 from viz.run.study import Study
 from viz.run.work import finish
+from viz.state.checkpoints import title
 from viz.state.note import note, warn
-from viz.state.opened import title
 from viz.state.page import Pane
 from viz.state.state import change
 from viz.ui.controls import choose_one
@@ -183,8 +183,8 @@ def _explain(course: Course, metric: Metric) -> str:
 
 def _stands_in(pane: Pane) -> str:
     """Whose heads are shown in place of the chosen checkpoint's, in a sentence."""
-    chosen, shown = title(pane.asked.checkpoint), pane.answer.request
-    of = "the same sentence" if shown.text == pane.asked.text else "its own example"
+    chosen, shown = title(pane.request.checkpoint), pane.answer.request
+    of = "the same sentence" if shown.text == pane.request.text else "its own example"
     return f"{chosen} has no snapshots: these are the heads of {shown.checkpoint}, over {of}."
 
 

@@ -58,5 +58,5 @@ def _exhibits(pane: Pane) -> Mapping[str, Exhibit]:
 
 
 PAGE = Page(
-    "training", "Training", "Model", 7, draw, choices=_choices, shown=_shown, exhibits=_exhibits
+    "training", "Training", "Model", 7, draw, choices=_choices, pane=_shown, exhibits=_exhibits
 )

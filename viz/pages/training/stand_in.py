@@ -10,7 +10,7 @@ from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
 from transformer.training.history import Snapshot, list_snapshots
 from viz.run.request import Answer, Request, about, answer, make_request
-from viz.state.opened import at_start, shipped_names
+from viz.state.checkpoints import at_start, shipped_names
 from viz.state.opening import check_allowed
 from viz.state.page import Pane
 
@@ -24,11 +24,11 @@ def with_snapshots(pane: Pane) -> Pane:
     Where that checkpoint cannot read the text, of its own example. The same pane where none has
     some.
     """
-    if pane.shown is None or len(snapshots_of(pane.shown)) > 1:
+    if pane.result is None or len(snapshots_of(pane.result)) > 1:
         return pane
-    for request in _requests(pane.shown.request):
+    for request in _requests(pane.result.request):
         try:
-            return Pane(pane.screen, pane.asked, answer(request))
+            return Pane(pane.screen, pane.request, answer(request))
         except Refusal:
             continue
     return pane

@@ -49,7 +49,7 @@ def chart(sizes: Sizes) -> Exhibit:
 
 def exhibits(pane: Pane) -> dict[str, Growth[Sizes]]:
     """A curve that grows."""
-    return {"beginnings": Growth("Beginnings", Beginnings(pane.asked), chart)}
+    return {"beginnings": Growth("Beginnings", Beginnings(pane.request), chart)}
 
 
 PAGE = Page("beginnings", "Beginnings", "Look", 98, exhibits=exhibits)

@@ -7,14 +7,14 @@ from transformer.decoding.method import Method, Option
 from viz.run.request import NEITHER, Request, about, make_request
 from viz.run.shorter import as_stopped
 from viz.screen import Screen
+from viz.state.checkpoints import checkpoint_names
 from viz.state.languages import chosen_languages, has_languages
 from viz.state.limits import limited, offered
-from viz.state.opened import checkpoint_names
 from viz.state.page import Page
 from viz.state.state import session
 
 
-def asked_on(page: Page) -> Request:
+def request_of_page(page: Page) -> Request:
     """Return the Screen's Request on a page, where there is any checkpoint."""
     names, screen = checkpoint_names(), session().screen
     checkpoint = screen.checkpoint if screen.checkpoint in names else names[0]
