@@ -20,10 +20,10 @@ def _pages() -> dict[str, Any]:
 
 
 if __name__ != "__main__":  # the server loads it, once
-    from viz.server.serving import lifespan, middleware, routes, said
+    from viz.server.serving import lifespan, middleware, routes, say_fault
 
     around: dict[str, Any] = {"routes": routes(_pages), "middleware": middleware()}
-    app = st.App(__file__, lifespan=lifespan, on_script_error=said, **around)
+    app = st.App(__file__, lifespan=lifespan, on_script_error=say_fault, **around)
 else:  # each run of a session
     if SESSION not in st.session_state:  # the browser keeps it, and takes long to change it
         st.set_page_config(

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from tests.load.visitor import sentence
+from viz.run.cache import CACHE
 from viz.run.garbage import collect
-from viz.run.kept import KEPT
 from viz.run.request import answer, make_request
 from viz.run.settings import memory
 
@@ -21,13 +21,13 @@ EVERY, BEAM = 50, 16
 
 def main(checkpoint: str, n_texts: int, n_characters: int) -> None:
     """Enter the texts, one after the other."""
-    KEPT.most_bytes = memory()
+    CACHE.most_bytes = memory()
     dice, started = random.Random(0), time.monotonic()
     print(f"{'texts':>6} {'process':>12} {'kept':>12} {'budget':>12} {'seconds':>8}")
     for n in range(n_texts + 1):
         if n % EVERY == 0 or n == n_texts:
             collect()
-            shown = (resident(), KEPT.n_bytes, KEPT.most_bytes)
+            shown = (resident(), CACHE.n_bytes, CACHE.most_bytes)
             said = " ".join(f"{each / 2**20:>8,.0f} MiB" for each in shown)
             print(f"{n:>6} {said} {time.monotonic() - started:>8.0f}", flush=True)
         if n < n_texts:

@@ -18,7 +18,7 @@ from transformer.device import (
     device_error,
     free,
 )
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.run.settings import uses_cpu_instead
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def relieved(error: Exception) -> DeviceError | None:
     found = device_error(error)
     if found is not None:
         if isinstance(found, (OutOfMemory, LostDevice)):
-            KEPT.clear()  # what is kept lies on that device, too
+            CACHE.clear()  # what is kept lies on that device, too
         free(error)
         _LOG.warning("%s", found)
     return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from viz.components.kit.picture import Picture
 from viz.run.batches import Runner
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.run.request import Answer, Request, answer
 from viz.run.study import Study
 
@@ -17,7 +17,7 @@ class Packed(Study[bytes]):
     request: Request
     picture: Picture
 
-    def run(self, known: bytes | None, runner: Runner) -> Iterator[bytes]:
+    def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
         yield self.picture.payload(*answer(self.request).made)
 
 
@@ -25,9 +25,9 @@ def payload_of(answer: Answer, picture: Picture) -> bytes:
     """The packed data of a picture of an answer. Raises ValueError as the picture does."""
     # Not finished as others are: an answer that is shown need not be kept any more.
     packed = Packed(answer.request, picture)
-    return KEPT.get(packed, lambda: picture.payload(*answer.made), len)
+    return CACHE.get(packed, lambda: picture.payload(*answer.made), len)
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:
     """Put a payload that was made elsewhere into the cache."""
-    KEPT.put(Packed(request, picture), payload, len(payload))
+    CACHE.put(Packed(request, picture), payload, len(payload))

@@ -28,9 +28,9 @@ from transformer.formats.format import Format
 from transformer.formats.opening import describe_checkpoint, format_of
 from transformer.refusal import Refusal
 from viz.run.batches import Runner, entered
+from viz.run.cache import CACHE, bytes_of
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
-from viz.run.kept import KEPT, bytes_of
 from viz.run.settings import threads
 from viz.run.study import Study
 from viz.run.work import finish
@@ -65,7 +65,7 @@ class Request(Study["Answer"]):
         """The same over what another request's answer writes, in place of an own text."""
         return replace(self, method="none", options=(), follows=other)
 
-    def run(self, known: "Answer | None", runner: Runner) -> "Iterator[Answer]":
+    def run(self, before: "Answer | None", runner: Runner) -> "Iterator[Answer]":
         """The answer; the draft is a text as far as it is written."""
         yield make_answer(self, runner=runner)
 
@@ -194,7 +194,7 @@ def answer(request: Request, runner: Runner | None = None) -> Answer:
 
 def keep_answer(made: Answer) -> None:
     """Keep an answer that was made elsewhere."""
-    KEPT.put(made.request, made, size_of_answer(made))
+    CACHE.put(made.request, made, size_of_answer(made))
 
 
 def size_of_answer(made: Answer) -> int:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar
 
 from viz.run.batches import Runner
+from viz.run.cache import bytes_of
 from viz.run.device_line import WORK
-from viz.run.kept import bytes_of
 
 Value = TypeVar("Value")
 
@@ -21,8 +21,8 @@ class Study(ABC, Generic[Value]):
     """Who goes first, of all that need the device: see `viz.run.device_line`."""
 
     @abstractmethod
-    def run(self, known: Value | None, runner: Runner) -> Iterator[Value]:
-        """Values that each say all that is known so far; `known` is the last of an earlier run.
+    def run(self, before: Value | None, runner: Runner) -> Iterator[Value]:
+        """Values that each say all that is known so far; `before` is the last of an earlier run.
 
         runner: gives it the device, step by step: `yield from runner.steps(model).of(values)`.
         Answers are asked for outside of its steps. Raises Refusal.

@@ -9,7 +9,7 @@ from typing import Any, Generic, cast
 
 from transformer.refusal import Refusal
 from viz.run.batches import OnWait, Runner
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.run.study import Study, Value
 
 GONE, CLOSED = 90.0, 10.0
@@ -36,7 +36,7 @@ class Work(Generic[Value]):
 
     def __init__(self, study: Study[Value]) -> None:
         self.study = study
-        kept = KEPT.at_hand(study)
+        kept = CACHE.at_hand(study)
         self.is_whole = kept is not None and not isinstance(kept, Part)
         """Whether the latest value is all there is to know."""
         self.latest: Value | None = kept.value if isinstance(kept, Part) else kept
@@ -93,7 +93,7 @@ class Work(Generic[Value]):
         finally:
             if (known := self.latest) is not None:
                 kept = known if self.is_whole else Part(known)
-                KEPT.put(self.study, kept, self.study.n_bytes(known))
+                CACHE.put(self.study, kept, self.study.n_bytes(known))
             with _lock:
                 self._leave()
             self.ended.set()
@@ -207,7 +207,7 @@ def _joined(
 
 def at_hand(study: Study[Value]) -> Value | None:
     """Its value where it is whole and kept, else None."""
-    kept = KEPT.at_hand(study)
+    kept = CACHE.at_hand(study)
     return None if isinstance(kept, Part) else cast("Value | None", kept)
 
 

@@ -52,7 +52,7 @@ class SavedStory(Study[bytes]):
     story: Story
     versions: tuple[int, ...]
 
-    def run(self, known: bytes | None, runner: Runner) -> Iterator[bytes]:
+    def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
         yield story_file(self.story)
 
 

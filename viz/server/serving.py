@@ -18,8 +18,8 @@ from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from transformer.refusal import Refusal
+from viz.run.cache import CACHE
 from viz.run.garbage import collect_garbage
-from viz.run.kept import KEPT
 from viz.run.logs import set_up_logs
 from viz.run.metrics import metrics_served
 from viz.run.settings import check_settings, memory
@@ -75,7 +75,7 @@ def middleware() -> list[Middleware]:
     try:
         check_settings()
         limits()
-        KEPT.most_bytes = memory()
+        CACHE.most_bytes = memory()
     except Refusal as error:
         sys.exit(f"error: {error}")
     return [
@@ -97,7 +97,7 @@ def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
     return recorded(story)
 
 
-def said(error: Exception) -> bool:
+def say_fault(error: Exception) -> bool:
     """Say what fails beside the pages, too: otherwise Streamlit draws its box."""
     say_failure(report(error, "The app could not be drawn"))
     return True

@@ -30,7 +30,7 @@ class Shell:
     """HTML of the first screen that is seen until the app draws; empty where there is none."""
     waiting: Callable[[str], str]
     """The same without a picture, for any query."""
-    kept: dict[str, Message] = field(default_factory=dict)
+    files: dict[str, Message] = field(default_factory=dict)
     """The whole answer by the path of a static file."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,13 +46,13 @@ class Shell:
 
     async def _send_static(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        if path not in self.kept:
+        if path not in self.files:
             answer = await _whole(self.app, scope, receive)
-            if not _is_kept(answer):
+            if not _never_changes(answer):
                 await _send(answer, send)
                 return
-            self.kept[path] = await asyncio.to_thread(_compressed, answer)
-        await _send(self.kept[path], send)
+            self.files[path] = await asyncio.to_thread(_compressed, answer)
+        await _send(self.files[path], send)
 
     async def _send_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = await _whole(self.app, scope, receive)
@@ -108,7 +108,7 @@ def _compressed(answer: Message) -> Message:
     return _with_body(answer, gzip.compress(answer["body"], 6), *more)
 
 
-def _is_kept(answer: Message) -> bool:
+def _never_changes(answer: Message) -> bool:
     """Tell whether it is a file that never changes, not the page that Streamlit sends instead."""
     kind = _header(answer["headers"], b"content-type").decode()
     is_text = kind.startswith(COMPRESSED) or "javascript" in kind

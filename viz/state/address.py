@@ -30,24 +30,24 @@ def open_page(page: str) -> None:
 
 def write_address(pages: Sequence[str], part: str) -> None:
     """Let the address say what is chosen. pages: all that there are; part: see `address_bar`."""
-    state, said = session(), query(session().screen)
-    page, known = state.screen.page, state.address
-    if (page, said) != (known.page, known.query):
+    state, text = session(), query(session().screen)
+    page, address = state.screen.page, state.address
+    if (page, text) != (address.page, address.query):
         state.address = replace(
-            known,
+            address,
             page=page,
-            query=said,
-            number=known.number + 1,
-            n_entries=known.n_entries + (page == known.page),
+            query=text,
+            number=address.number + 1,
+            n_entries=address.n_entries + (page == address.page),
             taken=None,
         )
-    known = state.address
+    address = state.address
     address_bar(
-        known.number,
-        known.query,
-        n_entries=known.n_entries,
-        taken=known.taken,
-        asked=_asked(),
+        address.number,
+        address.query,
+        n_entries=address.n_entries,
+        taken=address.taken,
+        asked=_query_of_run(),
         drawn=current_theme().name,
         page=_path(page),
         pages=[_path(each) for each in pages],
@@ -56,7 +56,7 @@ def write_address(pages: Sequence[str], part: str) -> None:
     )
 
 
-def _asked() -> str:
+def _query_of_run() -> str:
     """The query of the address from which the browser asks for this run."""
     run = get_script_run_ctx()
     return run.query_string if run is not None else ""
@@ -66,14 +66,14 @@ def _go_back(query: str) -> None:
     _take(session().screen.page, dict(parse_qsl(query, keep_blank_values=True)), query)
 
 
-def _take(page: str, said: Mapping[str, str], taken: str | None) -> None:
+def _take(page: str, entries: Mapping[str, str], taken: str | None) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
     is_first, state = is_new(), session()
-    before, state.screen = state.screen, parse({**said, "page": page})
+    before, state.screen = state.screen, parse({**entries, "page": page})
     state.arrival = state.landing = state.screen
     if not is_first:
         note_edits(before)
-    is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(said)
+    is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(entries)
     state.address = replace(
         state.address,
         page=page,

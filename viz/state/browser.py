@@ -17,8 +17,8 @@ _BYTES, _DAYS = 24, 30
 
 def new_cookie(base: str, is_secure: bool) -> str:
     """Return the cookie for a browser that has none. base: the path of the app, without slashes."""
-    kept = f"{COOKIE}={secrets.token_urlsafe(_BYTES)}; Path=/{base}; Max-Age={_DAYS * 86400}"
-    return f"{kept}; HttpOnly; SameSite=Lax{'; Secure' if is_secure else ''}"
+    cookie = f"{COOKIE}={secrets.token_urlsafe(_BYTES)}; Path=/{base}; Max-Age={_DAYS * 86400}"
+    return f"{cookie}; HttpOnly; SameSite=Lax{'; Secure' if is_secure else ''}"
 
 
 def _name() -> str:

@@ -80,9 +80,9 @@ def heads_off(edits: Iterable[str] | None = None) -> list[tuple[str, int, int]]:
 
 def edited_heads(edits: Iterable[str]) -> list[tuple[str, int, int]]:
     """Kind, layer and head of those that are changed in another way."""
-    found = (parse(each) for each in edits)
+    parsed = (parse(each) for each in edits)
     kinds = edit_kinds()
-    heads = (it for it in found if it.name != "head-off" and "head" in NUMBERS[kinds[it.name].of])
+    heads = (it for it in parsed if it.name != "head-off" and "head" in NUMBERS[kinds[it.name].of])
     return list(dict.fromkeys((it.place, it.layer, it.head) for it in heads))
 
 

@@ -36,14 +36,14 @@ def shipped_names() -> list[str]:
     """The checkpoints that lie beside the app, or where the operator keeps them."""
     folder = checkpoints_folder()
     try:
-        found = sorted(folder.iterdir(), key=lambda path: natural(path.name))
+        paths = sorted(folder.iterdir(), key=lambda path: natural(path.name))
     except OSError:
         return []
-    names = [path.name for path in found if _is_listed(path)]
+    names = [path.name for path in paths if _is_on_offer(path)]
     return sorted(names, key=lambda name: name != "en-de")  # which keeps the others' order
 
 
-def _is_listed(path: Path) -> bool:
+def _is_on_offer(path: Path) -> bool:
     try:
         return (path / CONFIG).is_file() or is_checkpoint(path)
     except OSError:
@@ -64,8 +64,8 @@ def title(name: str) -> str:
 def keep_opened(paths: Sequence[Path]) -> str:
     """Add checkpoints to those of this session. Returns the name of the first one."""
     opened = session().opened
-    known = [*map(str, at_start()[0]), *opened]
-    opened += [str(path) for path in paths if str(path) not in known]
+    names = [*map(str, at_start()[0]), *opened]
+    opened += [str(path) for path in paths if str(path) not in names]
     return str(paths[0])
 
 
@@ -103,11 +103,11 @@ def at_start() -> tuple[tuple[Path, ...], str | None]:
 
 @lru_cache(maxsize=1)
 def _named_at_start() -> tuple[tuple[Path, ...], str | None]:
-    said = opened_at_start()
-    if not said:
+    text = opened_at_start()
+    if not text:
         return (), None
     try:
-        return tuple(find_at_start(said)), None
+        return tuple(find_at_start(text)), None
     except CheckpointError as error:
         if is_public():  # the path is nobody else's affair
             getLogger(__name__).error("What HEADSCOPE_CHECKPOINT names: %s", error)

@@ -54,9 +54,9 @@ def report(error: Exception, failed: str) -> str:
     return f"{failed}: {why}."
 
 
-def say_failure(said: str) -> None:
+def say_failure(sentence: str) -> None:
     """Draw the sentence, with a link to the last screen that was drawn whole."""
-    fail(f"{said} Choose another page, text or checkpoint, or go back to what worked.")
+    fail(f"{sentence} Choose another page, text or checkpoint, or go back to what worked.")
     title, screen = _last_good()
     style = f"color: {current_theme().accent}; text-underline-offset: 3px"
     st.html(f'<a data-state style="{style}" href="{html.escape(link(screen))}">{title}</a>')

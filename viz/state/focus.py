@@ -21,11 +21,11 @@ Place = tuple[str, int]
 
 def pinned_tokens(pane: Pane) -> list[Place]:
     """The tokens that are pinned, the last one last; all pieces of a word."""
-    known = sides(_map(pane))
+    places_of = sides(_map(pane))
     return [
         (side, position)
         for pin in pane.screen.pins
-        for side, places in known["rows" if pin[0] == "q" else "columns"].items()
+        for side, places in places_of["rows" if pin[0] == "q" else "columns"].items()
         for position, place in enumerate(places)
         if place == int(pin[1:])
     ]
@@ -33,16 +33,16 @@ def pinned_tokens(pane: Pane) -> list[Place]:
 
 def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
     """Pin these rows and columns, and no others. A cell that was chosen is left."""
-    change(pins=_as_said(pane, tuple(pins)), cell=None, cell_b=None, **others)
+    change(pins=_by_first_pane(pane, tuple(pins)), cell=None, cell_b=None, **others)
 
 
 def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
     """Pin a token of the two lines, or release it; one that is both, as a query unless as_key."""
-    known = sides(_map(pane))
-    found = {axis: known[axis].get(side, []) for axis in ("rows", "columns")}
+    places_of = sides(_map(pane))
+    by_axis = {axis: places_of[axis].get(side, []) for axis in ("rows", "columns")}
     pins = [
         f"{letter}{places[position]}"
-        for letter, places in zip("qk", found.values(), strict=True)
+        for letter, places in zip("qk", by_axis.values(), strict=True)
         if position < len(places) and places[position] >= 0
     ]
     if not pins:
@@ -56,10 +56,10 @@ def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
 def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
     """Pin a cell, by the positions of its query and its key."""
     map = _map(pane)
-    found = (("q", map.row_of(query)), ("k", map.column_of(key)))
-    pins = tuple(f"{letter}{place}" for letter, place in found if place is not None)
+    places = (("q", map.row_of(query)), ("k", map.column_of(key)))
+    pins = tuple(f"{letter}{place}" for letter, place in places if place is not None)
     cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
-    change(pins=_as_said(pane, pins), **cells, **others)
+    change(pins=_by_first_pane(pane, pins), **cells, **others)
 
 
 def pinned_cell(pane: Pane) -> tuple[int, int] | None:
@@ -79,9 +79,9 @@ def pinned_cell(pane: Pane) -> tuple[int, int] | None:
 
 def turn_to_head(pane: Pane, kind: str, layer: int | None, head: int | None) -> None:
     """Show another head; what is pinned stays so, as far as this kind has it."""
-    said = None if kind == pane.default.kind else kind
-    pins = moved(pane, replace(pane, screen=replace(pane.screen, kind=said)))
-    change(kind=said, layer=layer, head=head, pins=pins)
+    name = None if kind == pane.default.kind else kind
+    pins = moved(pane, replace(pane, screen=replace(pane.screen, kind=name)))
+    change(kind=name, layer=layer, head=head, pins=pins)
 
 
 def turn_by(pane: Pane, n: int, per_head: bool = True) -> None:
@@ -131,7 +131,7 @@ def row_pins(pane: Pane, query: int) -> Pins:
     return () if row is None else (f"q{row}",)
 
 
-def _as_said(pane: Pane, pins: Pins) -> Pins:
+def _by_first_pane(pane: Pane, pins: Pins) -> Pins:
     """Name pins as the Screen does: by the rows and columns of the first pane."""
     if pane.beside is None:
         return pins
@@ -146,8 +146,8 @@ def _map(pane: Pane) -> AttentionMap:
 def moved(before: Pane, after: Pane) -> Pins:
     """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
     old, new = sides(_map(before)), sides(_map(after))
-    found = (_first(pin, old, new) for pin in before.screen.pins)
-    return tuple(dict.fromkeys(pin for pin in found if pin is not None))
+    pins = (_first(pin, old, new) for pin in before.screen.pins)
+    return tuple(dict.fromkeys(pin for pin in pins if pin is not None))
 
 
 def _first(pin: str, old: dict[str, dict[str, list[int]]], new: Any) -> str | None:
@@ -165,6 +165,6 @@ def _first(pin: str, old: dict[str, dict[str, list[int]]], new: Any) -> str | No
 
 def _last(letter: str, pane: Pane, groups: Sequence[Group]) -> Group | None:
     """The positions of the last row or column that is pinned."""
-    found = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
-    known = [groups[place] for place in found if place < len(groups)]
-    return known[-1] if known else None
+    places = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
+    pinned = [groups[place] for place in places if place < len(groups)]
+    return pinned[-1] if pinned else None

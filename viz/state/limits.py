@@ -70,8 +70,8 @@ def limits() -> Limits:
 
 def offered(option: Option) -> Option:
     """The option of a decoding method with no more than visitors may choose."""
-    said = limits()
-    most = {"beam_size": said.beam_size, "max_len": said.tokens}.get(option.name)
+    most_of = limits()
+    most = {"beam_size": most_of.beam_size, "max_len": most_of.tokens}.get(option.name)
     if most is None or option.most <= most:
         return option
     return replace(option, most=most, default=min(option.default, most))
@@ -79,8 +79,13 @@ def offered(option: Option) -> Option:
 
 def limited(request: Request) -> Request:
     """The request with no more tokens to write than a visitor may ask for."""
-    most, known = limits().tokens, about(request.checkpoint)
-    if most is None or known is None or not known.family.decodes or known.config.max_len <= most:
+    most, description = limits().tokens, about(request.checkpoint)
+    if (
+        most is None
+        or description is None
+        or not description.family.decodes
+        or description.config.max_len <= most
+    ):
         return request
     options = dict(request.options)
     options["max_len"] = min(most, int(options.get("max_len", most)))
@@ -101,14 +106,14 @@ def charge(run: object) -> None:
 
     run: what it is; the same one twice in a row, as while it is being written, counts once.
     """
-    own, said = session().of(Runs), limits()
+    own, most = session().of(Runs), limits()
     if run == own.charged:
         return
     now, address = time.monotonic(), _address()
     with _lock:
-        _check_times(own.times, said.runs, "visitor", now)
+        _check_times(own.times, most.runs, "visitor", now)
         of_address = _of(address, _of_address)
-        _check_times(of_address, said.runs_of_address, "address", now)
+        _check_times(of_address, most.runs_of_address, "address", now)
         for times in (own.times, of_address):
             times.append(now)
     own.charged = run
@@ -119,12 +124,12 @@ def charge_more(n: int) -> None:
     """Count n further texts, that work which goes on has read. Raises InputError where so many
     were read within a minute that it is to wait.
     """
-    own, said, now = session().of(Runs), limits(), time.monotonic()
+    own, most, now = session().of(Runs), limits(), time.monotonic()
     with _lock:
         of_address = _of(_address(), _of_address)
         try:
-            _check_times(own.times, said.runs, "visitor", now)
-            _check_times(of_address, said.runs_of_address, "address", now)
+            _check_times(own.times, most.runs, "visitor", now)
+            _check_times(of_address, most.runs_of_address, "address", now)
         finally:
             for times in (own.times, of_address):
                 times.extend([now] * n)
@@ -146,12 +151,12 @@ def may_preview(ticket: str) -> bool:
     return True
 
 
-def _of(name: str, known: dict[str, deque[float]]) -> deque[float]:
+def _of(name: str, times_of: dict[str, deque[float]]) -> deque[float]:
     """The times of this name, which becomes the last one to be forgotten."""
-    times = known.pop(name, deque())
-    known[name] = times
-    while len(known) > MOST_NAMES:
-        del known[next(iter(known))]
+    times = times_of.pop(name, deque())
+    times_of[name] = times
+    while len(times_of) > MOST_NAMES:
+        del times_of[next(iter(times_of))]
     return times
 
 

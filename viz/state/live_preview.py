@@ -57,23 +57,23 @@ def preview_route() -> Route:
 
 
 @contextmanager
-def previewed(asked: Request, shown: Answer | None) -> Iterator[None]:
+def previewed(request: Request, answer: Answer | None) -> Iterator[None]:
     """A run draws a page of this answer; at its end, its pictures are the ones to make.
 
-    asked: what the controls say.
+    request: what the controls say.
     """
     live = _live()
-    follows = _is_served and shown is not None and is_small(shown, shown.request)
+    follows = _is_served and answer is not None and is_small(answer, answer.request)
     if session().screen.stopped is not None:
         follows = False  # another text is written to its end
-    if shown is None or replace(asked, text="") != replace(shown.request, text=""):
+    if answer is None or replace(request, text="") != replace(answer.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
     live.is_drawing, live.drawn = True, [] if follows else None
     try:
         yield
         drawn = live.drawn or []
         leads = any(each.leads for each in drawn)
-        live.ready = (shown, drawn) if shown and leads else None
+        live.ready = (answer, drawn) if answer and leads else None
     finally:
         live.is_drawing = False
 
@@ -118,14 +118,14 @@ def _address(ticket: str) -> str:
     return "/".join(["", *filter(None, (base, _PATH, ticket))])
 
 
-async def _answer(asked: HttpRequest) -> Response:
+async def _answer(request: HttpRequest) -> Response:
     """One session's newest request, in its turn."""
-    live, changes = _sessions.get(asked.path_params["ticket"]), await _changes(asked)
+    live, changes = _sessions.get(request.path_params["ticket"]), await _changes(request)
     if live is None or changes is None:
         return Response(status_code=AS_ENTERED)
     if live.is_drawing:
         return Response(status_code=AGAIN)
-    if AHEAD in asked.query_params and _turns.n_waiting:
+    if AHEAD in request.query_params and _turns.n_waiting:
         return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
     turn = _turns.ask(live.ticket, lambda turn: live.made(changes, turn))
     try:
@@ -140,10 +140,10 @@ async def _answer(asked: HttpRequest) -> Response:
     return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
 
 
-async def _changes(asked: HttpRequest) -> dict[str, Any] | None:
+async def _changes(request: HttpRequest) -> dict[str, Any] | None:
     """Return the JSON object of a post; None where it is something else, or too much."""
     content = b""
-    async for part in asked.stream():
+    async for part in request.stream():
         content += part
         if len(content) > MOST_BYTES:
             return None

@@ -10,14 +10,16 @@ from viz.screen import Screen, put, query, value_of
 from viz.state.state import session
 
 
-def mend_head(shown: Selection, suffix: str = "") -> None:
+def mend_head(selection: Selection, suffix: str = "") -> None:
     """Begin the run again where the Screen names another head than the one that is shown.
 
     suffix: of the fields that name it.
     """
     screen = session().screen
-    said = {name: value_of(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")}
-    wrong = [name for name, value in said.items() if value not in (None, getattr(shown, name))]
+    chosen = {name: value_of(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")}
+    wrong = [
+        name for name, value in chosen.items() if value not in (None, getattr(selection, name))
+    ]
     left: dict[str, Any] = {f"{name}{suffix}": None for name in wrong}
     if left:
         mend(put(screen, **left))

@@ -42,10 +42,10 @@ def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
         raise CheckpointError(OFF)
     path = _located(text, may_fetch) if allowed_folders() is None else _among_allowed(text)
     check_allowed([path])
-    found = _checkpoints(path)
-    for each in found:
+    paths = _checkpoints(path)
+    for each in paths:
         check_allowed([each, *format_of(each).files(each)])
-    return found
+    return paths
 
 
 def find_at_start(text: str) -> Sequence[Path]:
@@ -78,16 +78,16 @@ def is_checkpoint(path: Path) -> bool:
 
 def _located(text: str, may_fetch: bool) -> Path:
     """The absolute path of what was typed. Raises CheckpointError where there is nothing."""
-    said = text.strip().strip("\"'")
+    name = text.strip().strip("\"'")
     try:
-        path = Path(said).expanduser().absolute()
+        path = Path(name).expanduser().absolute()
         if path.exists():
             return path
     except (OSError, ValueError, RuntimeError):  # too long, or no path at all
         pass
-    if may_fetch and is_hub_name(said):
-        return from_hub(said)
-    raise CheckpointError(f"There is no {said[:200]} on this machine: type the path of a folder.")
+    if may_fetch and is_hub_name(name):
+        return from_hub(name)
+    raise CheckpointError(f"There is no {name[:200]} on this machine: type the path of a folder.")
 
 
 def _among_allowed(text: str) -> Path:
@@ -96,10 +96,10 @@ def _among_allowed(text: str) -> Path:
     Raises CheckpointError.
     """
     folders = allowed_folders() or ()
-    said = os.path.normpath(text.strip().strip("\"'"))
+    name = os.path.normpath(text.strip().strip("\"'"))
     try:
-        if any(Path(said).is_relative_to(folder) for folder in folders) and Path(said).exists():
-            return Path(said)
+        if any(Path(name).is_relative_to(folder) for folder in folders) and Path(name).exists():
+            return Path(name)
     except (OSError, ValueError):
         pass
     raise CheckpointError(NOT_HERE)
@@ -113,7 +113,7 @@ def _checkpoints(path: Path) -> Sequence[Path]:
         inside = sorted(path.iterdir()) if path.is_dir() else []
     except OSError as error:
         raise CheckpointError(f"{path.name} cannot be read: {error.strerror}.") from error
-    found = [each for each in inside[: 10 * MOST] if is_checkpoint(each)][:MOST]
-    if not found:
+    paths = [each for each in inside[: 10 * MOST] if is_checkpoint(each)][:MOST]
+    if not paths:
         format_of(path)  # says what opens
-    return found
+    return paths

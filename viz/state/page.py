@@ -162,9 +162,9 @@ PAGES: dict[str, Page] = {}
 """The app's pages, once it is open: so scenes of a story are recorded below any page."""
 
 
-def first_head(said: About, family: Family) -> Selection:
+def first_head(about: About, family: Family) -> Selection:
     """The head that a checkpoint names, of a kind that its family has."""
-    kind, layer, head = said.opens_at
+    kind, layer, head = about.opens_at
     kinds = list(family.attentions)
     return Selection(kind if kind in kinds else kinds[0], layer, head)
 

@@ -38,37 +38,37 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
 
     The method, its options and the languages, as far as there are any, are the Screen's.
     """
-    known = about(checkpoint)
-    if known is None or not known.family.decodes:
+    description = about(checkpoint)
+    if description is None or not description.family.decodes:
         return make_request(checkpoint, text, "none", edits=screen.edits)
-    usual = default_method(known.family.reads)
+    usual = default_method(description.family.reads)
     method = screen.decoding if screen.decoding in methods() else usual
     options = chosen_options(decoding_methods()[method], screen)
-    languages = chosen_languages(known, screen) if has_languages(known) else NEITHER
-    asked = (method, tuple(options.items()), languages, screen.edits)
-    request = make_request(checkpoint, text, *asked)
+    languages = chosen_languages(description, screen) if has_languages(description) else NEITHER
+    choices = (method, tuple(options.items()), languages, screen.edits)
+    request = make_request(checkpoint, text, *choices)
     return limited(as_stopped(request, screen.stopped))
 
 
 def chosen_options(method: Method, screen: Screen) -> dict[str, float]:
     """name -> value of what a decoding method may be given; its default for what is not legal."""
-    said = dict(screen.options)
+    values = dict(screen.options)
     return {
-        each.name: _legal(each, said.get(each.name, each.default))
+        each.name: _legal(each, values.get(each.name, each.default))
         for each in map(offered, method.options)
     }
 
 
-def _legal(option: Option, said: float) -> float:
-    is_legal = option.least <= said <= option.most and (not option.is_whole or said == int(said))
-    value = said if is_legal else option.default
-    return int(value) if option.is_whole else value
+def _legal(option: Option, value: float) -> float:
+    is_legal = option.least <= value <= option.most and (not option.is_whole or value == int(value))
+    legal = value if is_legal else option.default
+    return int(legal) if option.is_whole else legal
 
 
 def methods() -> dict[str, str]:
     """name -> title of those that write by themselves."""
-    found = decoding_methods().items()
-    return {name: each.title for name, each in found if not each.needs_target}
+    every = decoding_methods().items()
+    return {name: each.title for name, each in every if not each.needs_target}
 
 
 def first_example(checkpoint: str) -> str:
@@ -78,5 +78,5 @@ def first_example(checkpoint: str) -> str:
 
 def examples(checkpoint: str) -> tuple[str, ...]:
     """Texts that a checkpoint names to start with; none of a damaged one."""
-    known = about(checkpoint)
-    return known.about.examples if known else ()
+    description = about(checkpoint)
+    return description.about.examples if description else ()

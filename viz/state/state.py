@@ -52,14 +52,14 @@ class Session:
     own: dict[type, Any] = field(default_factory=dict)
     """Values of single modules for this person, by the dataclass that declares them."""
 
-    def of(self, kept: type[T]) -> T:
+    def of(self, record: type[T]) -> T:
         """Return a module's value for this person, which changes in place.
 
         At first it is made of the dataclass that declares it.
         """
-        if kept not in self.own:
-            self.own[kept] = kept()
-        mine: T = self.own[kept]
+        if record not in self.own:
+            self.own[record] = record()
+        mine: T = self.own[record]
         return mine
 
 
@@ -67,8 +67,8 @@ def session() -> Session:
     """The session of the person who looks at the page."""
     if is_new():
         st.session_state[SESSION] = Session()
-    known: Session = st.session_state[SESSION]
-    return known
+    own: Session = st.session_state[SESSION]
+    return own
 
 
 def is_new() -> bool:
@@ -116,11 +116,11 @@ def widget(name: str, value: Any, choose: Callable[[Any], None]) -> dict[str, An
         turns[name] = turns.get(name, 0) + 1
         key = _key(name)
 
-    def told() -> None:
+    def take() -> None:
         if key == _key(name):  # Streamlit calls back for the old one, too
             choose(st.session_state[key])
 
-    return {"key": key, "on_change": guarded(told)}
+    return {"key": key, "on_change": guarded(take)}
 
 
 def _key(name: str) -> str:

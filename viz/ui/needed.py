@@ -43,7 +43,7 @@ class AnotherWord(Study[Needed]):
     token_id: int
     heads: tuple[Head, ...]
 
-    def run(self, known: Needed | None, runner: Runner) -> Iterator[Needed]:
+    def run(self, before: Needed | None, runner: Runner) -> Iterator[Needed]:
         request, shown = self.request, answer(self.request, runner)
         at = (request.text, shown.recording.target, self.step, self.token_id, self.heads)
         steps = runner.steps(shown.checkpoint.model)

@@ -25,16 +25,16 @@ class Proofs(Study[tuple[Proof, ...]]):
 
     request: Request
 
-    def run(self, known: tuple[Proof, ...] | None, runner: Runner) -> Iterator[tuple[Proof, ...]]:
+    def run(self, before: tuple[Proof, ...] | None, runner: Runner) -> Iterator[tuple[Proof, ...]]:
         request = self.request
-        before = after = answer(replace(request, edits=()), runner)
+        plain = after = answer(replace(request, edits=()), runner)
         if request.edits:
-            is_read = before.decoding is None
-            after = answer(request if is_read else request.made_to_read(before.request), runner)
-        edits, both = edits_of(request.edits), (before.recording, after.recording)
+            is_read = plain.decoding is None
+            after = answer(request if is_read else request.made_to_read(plain.request), runner)
+        edits, both = edits_of(request.edits), (plain.recording, after.recording)
         with runner.turn(after.checkpoint.model):
-            found = proofs(after.checkpoint, request.text, *both, edits)
-        yield found
+            results = proofs(after.checkpoint, request.text, *both, edits)
+        yield results
 
 
 def proof_button(pane: Pane) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from transformer.discover import discover
-from viz.server.serving import said
+from viz.server.serving import say_fault
 from viz.state.page import Page, Pane
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -19,7 +19,7 @@ def fail(pane: Pane) -> None:
 
 
 if __name__ != "__main__":
-    app = st.App(__file__, on_script_error=said)
+    app = st.App(__file__, on_script_error=say_fault)
 else:
     pages = discover("viz.pages", "PAGE")
     pages["failing"] = Page("failing", "Failing", "Look", 10, fail)

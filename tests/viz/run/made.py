@@ -17,9 +17,9 @@ class Made(Study[int]):
     make: Callable[[Any, OnStep], Iterator[int]] = field(compare=False)
     """Of what is known, and of what lets others go first within a step."""
 
-    def run(self, known: int | None, runner: Runner) -> Iterator[int]:
+    def run(self, before: int | None, runner: Runner) -> Iterator[int]:
         steps = runner.steps()
-        yield from steps.of(self.make(known, steps.give_way))
+        yield from steps.of(self.make(before, steps.give_way))
 
     def progress(self, value: int) -> tuple[int, int]:
         return value, 5

@@ -11,8 +11,8 @@ from tests.transformer.decoding.test_shared_batch import until
 from transformer import Recording
 from viz.run import request as request_module
 from viz.run.batches import entered, previewed
+from viz.run.cache import CACHE
 from viz.run.device_line import device_line
-from viz.run.kept import KEPT
 from viz.run.line import Line
 from viz.run.request import Answer, make_answer, make_request, recording_of_text
 
@@ -24,7 +24,7 @@ class Gone(Exception):
 @pytest.fixture
 def made() -> Answer:
     """Of a text; a request that follows it is only recorded."""
-    KEPT.clear()
+    CACHE.clear()
     return make_answer(make_request("copy", "3 7 2 9", "greedy"))
 
 

@@ -18,8 +18,8 @@ from transformer.decoding.method import Ask, Hypothesis, Search
 from viz.run import line as line_module
 from viz.run.batches import batch_of, entered, previewed
 from viz.run.by_itself import LONGEST, by_itself
+from viz.run.cache import CACHE
 from viz.run.device_line import ENTERED, PREVIEW, DeviceLine, device_line
-from viz.run.kept import KEPT
 from viz.run.line import Line
 from viz.run.request import make_request, open_checkpoint
 from viz.run.work import follow
@@ -173,7 +173,7 @@ def test_a_text_under_edits_takes_its_steps_between_those_of_a_batch() -> None:
 def test_long_work_takes_no_step_while_an_entered_text_has_some_to_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    KEPT.clear()
+    CACHE.clear()
     line, order, begun, goes = device_line(), list[str](), Event(), Event()
     monkeypatch.setattr(line.steps, "patience", inf)
 

@@ -19,8 +19,8 @@ from tests.viz.ui.test_app import turn, widget
 from transformer.layers.attention import DotProductAttention
 from transformer.recording import AttentionCall
 from viz.run import cpu_instead
+from viz.run.cache import CACHE
 from viz.run.cpu_instead import LATER, Failed
-from viz.run.kept import KEPT
 from viz.state import live_preview
 from viz.state.live_preview import AS_ENTERED, preview_route
 
@@ -54,14 +54,14 @@ class Device:
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     st.cache_resource.clear()
-    KEPT.clear()
+    CACHE.clear()
     failed = Failed()
     monkeypatch.setattr(cpu_instead, "FAILED", failed)
     monkeypatch.setattr(cpu_instead, "choose_device", lambda: torch.device("cuda"))
     monkeypatch.setattr(live_preview, "_is_served", False)
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(APP.parent / "checkpoints"))
     yield Device(monkeypatch, failed)
-    KEPT.clear()
+    CACHE.clear()
 
 
 def opened() -> AppTest:
@@ -137,7 +137,7 @@ def test_too_little_memory_for_a_checkpoint(device: Device) -> None:
 def test_too_little_memory_for_a_picture(device: Device) -> None:
     app = opened()
     device.breaks(AttentionCall, "weights", NO_MEMORY)
-    KEPT.clear()
+    CACHE.clear()
     checked(app.run())
     assert TOO_LITTLE in said(app) and "Choose another page" in said(app) and not has_picture(app)
     device.allow_cpu()

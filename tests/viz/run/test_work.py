@@ -19,17 +19,17 @@ from viz.run import line as line_module
 from viz.run import steps as step_module
 from viz.run import work as works
 from viz.run.batches import Runner
+from viz.run.cache import CACHE
 from viz.run.device_line import ENTERED, device_line
-from viz.run.kept import KEPT
 from viz.run.line import Place
 from viz.run.work import finish, follow, latest
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
-    KEPT.clear()
+    CACHE.clear()
     yield
-    KEPT.clear()
+    CACHE.clear()
 
 
 class Counting:

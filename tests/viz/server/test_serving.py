@@ -8,7 +8,7 @@ import pytest
 from streamlit import net_util
 from streamlit.web.server import server_util
 
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.server.serving import lifespan, middleware
 
 
@@ -67,7 +67,7 @@ def test_a_setting_that_cannot_be_read_ends_the_start(
 
 
 def test_the_server_takes_its_memory_from_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(KEPT, "most_bytes", KEPT.most_bytes)
+    monkeypatch.setattr(CACHE, "most_bytes", CACHE.most_bytes)
     monkeypatch.setenv("HEADSCOPE_MEMORY", "7")
     middleware()
-    assert KEPT.most_bytes == 7 * 2**20
+    assert CACHE.most_bytes == 7 * 2**20

@@ -77,9 +77,9 @@ def test_a_file_that_broke_off_is_not_kept(says_more: bool) -> None:
     gzip = {"accept-encoding": "gzip"}
     client = TestClient(shell)
     client.get("/static/a.js", headers=gzip)
-    assert shell.kept == {}
+    assert shell.files == {}
     assert client.get("/static/a.js", headers=gzip).text == SCRIPT
-    assert [*shell.kept] == ["/static/a.js"]
+    assert [*shell.files] == ["/static/a.js"]
 
 
 def test_who_takes_no_gzip_and_what_is_small_already_are_left_alone(client: TestClient) -> None:

@@ -18,7 +18,7 @@ from tests.viz.ui.test_app import turn, widget
 from viz.components.kit.pack import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.run import preview_work, request
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.run.line import Line
 from viz.run.previews import Drawn, LivePreview, Replaced
 from viz.run.request import answer
@@ -347,11 +347,11 @@ def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
 
 def test_previews_leave_nothing_in_the_caches(router: Router) -> None:
     app = start()
-    shown, n_bytes = app.session_state["session"].answer, KEPT.n_bytes
+    shown, n_bytes = app.session_state["session"].answer, CACHE.n_bytes
     for n in range(80):
         typed(router, app, f"{2 + n % 9} {2 + n // 9}")
     assert answer(shown.request) is shown
-    assert KEPT.n_bytes == n_bytes
+    assert CACHE.n_bytes == n_bytes
 
 
 def test_what_is_entered_was_made_as_a_preview(

@@ -10,7 +10,7 @@ import pytest
 from tests.viz.run.made import Made
 from tests.viz.ui.test_app import components, said, screen, start, widget
 from viz.fields.training import TrainingFields
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.run.metrics import COUNTS
 from viz.run.request import make_request
 from viz.run.turns import Turns
@@ -36,7 +36,7 @@ def clock_that_falls(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "3")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(ROOT / "checkpoints"))
     before = dict(COUNTS.values)
-    KEPT.clear()
+    CACHE.clear()
     yield
     limits_module._of_address.clear()
     COUNTS.values = before

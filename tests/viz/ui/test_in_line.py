@@ -14,7 +14,7 @@ from tests.viz.ui.test_app import start
 from transformer import Decoding, decode
 from transformer.decoding import shared_batch
 from viz.run.batches import ENTERED, PREVIEW, Runner, batch_of, entered, previewed, said
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.run.request import Request, make_answer, make_request, open_checkpoint
 
 HELD, ASKED = "3 7 2", "5 5 2 8"
@@ -23,7 +23,7 @@ HELD, ASKED = "3 7 2", "5 5 2 8"
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Request]:
     """A request of a model with room for one text at a time."""
-    KEPT.clear()
+    CACHE.clear()
     request = make_request("copy", ASKED, "beam", (("beam_size", 1),))
     batch = batch_of(open_checkpoint(request).model)
     monkeypatch.setattr(shared_batch, "EVERY", 0.005)

@@ -17,7 +17,7 @@ from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
 from viz.fields.inspect import InspectFields
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(folder))
     st.cache_resource.clear()
-    KEPT.clear()
+    CACHE.clear()
     return folder
 
 

@@ -12,7 +12,7 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import components, folder, start
 from tests.viz.ui.test_experiment import press
 from transformer.training.snapshots import Course, watching
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 
 __all__ = ["folder"]
 
@@ -55,7 +55,7 @@ def test_a_page_that_waits_for_all_of_a_study_stops_and_goes_on_from_there(
 
     monkeypatch.setattr("viz.pages.training.heads.watching", gated)
     monkeypatch.setattr("viz.ui.progress.LONG", 0.0)
-    KEPT.clear()
+    CACHE.clear()
     app = start(page="training", topic="heads", checkpoint="copy", decoding="greedy")
     may.release(2)
     (work,) = (each.work for each in app.session_state["session"].studies.values())

@@ -12,7 +12,7 @@ from transformer import Checkpoint
 from transformer.analysis.ablation import Ablation, ablating
 from viz.pages.experiment import studies
 from viz.pages.experiment.studies import HeadAblation
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 from viz.state.limits import Runs
 from viz.ui import progress
 
@@ -41,7 +41,7 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
     monkeypatch.setattr(progress, "AT_ONCE", 1)
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "6")
-    KEPT.clear()
+    CACHE.clear()
     app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]
@@ -68,7 +68,7 @@ def test_the_usual_limit_lets_a_sweep_of_many_heads_come_to_its_end(
 ) -> None:
     """Every tenth text is charged, beside the text and the sweep."""
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
-    KEPT.clear()
+    CACHE.clear()
     app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import start, widget
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 
 ROOT = Path(__file__).parents[3]
 
@@ -18,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     st.cache_resource.clear()  # an answer of another test's folder names that folder's files
-    KEPT.clear()
+    CACHE.clear()
     return tmp_path
 
 

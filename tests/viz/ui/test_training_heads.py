@@ -14,7 +14,7 @@ from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, _size, watch
 from viz.pages.training.heads import metric_rows
 from viz.pages.training.stand_in import allowed
-from viz.run.kept import KEPT
+from viz.run.cache import CACHE
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     st.cache_resource.clear()  # an answer of another test's folder names that folder's files
-    KEPT.clear()
+    CACHE.clear()
     return tmp_path
 
 
@@ -38,9 +38,9 @@ def opened(**query: str) -> AppTest:
 def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
     app = opened()
     assert "snapshot_player" in components(app)
-    courses = [each for each in KEPT._things.values() if isinstance(each.value, Course)]
+    courses = [each for each in CACHE._things.values() if isinstance(each.value, Course)]
     (n_tensors,) = (sum(map(_size, each.value.recordings)) for each in courses)
-    assert n_tensors < courses[0].n_bytes < KEPT.n_bytes  # snapshots are in the one budget
+    assert n_tensors < courses[0].n_bytes < CACHE.n_bytes  # snapshots are in the one budget
     widget(app.segmented_control, "kind").set_value("decoder_self").run()
     assert widget(app.selectbox, "metric").value == "entropy"
     widget(app.selectbox, "metric").set_value("previous").run()

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from viz.run import line as line_module
+from viz.run.cache import CACHE
 from viz.run.device_line import device_line
-from viz.run.kept import KEPT
 from viz.run.study import Study
 
 TEXT = "6 2 9 4"
@@ -72,7 +72,7 @@ def words_that_moved() -> tuple[Act, str]:
 def test_who_waits_is_told_the_place_and_then_sees_the_result(
     prepare: Callable[[], tuple[Act, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    KEPT.clear()
+    CACHE.clear()
     act, result = prepare()
     told = set[str]()
     spoken = st.delta_generator.DeltaGenerator.caption
@@ -97,4 +97,4 @@ def test_who_waits_is_told_the_place_and_then_sees_the_result(
     assert any(each in said(shown) for each in result.split("|"))
     assert not [each.value for each in shown.caption if "next one" in each.value]
     assert not steps.n_waiting
-    assert all(isinstance(each, Study) for each in KEPT._things)  # one sort of key
+    assert all(isinstance(each, Study) for each in CACHE._things)  # one sort of key

@@ -11,10 +11,10 @@ from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task, result_of
 
 
-def run(seen: Seen, known: Course | None) -> Iterator[Course]:
+def run(seen: Seen, before: Course | None) -> Iterator[Course]:
     """The sentence through all snapshots."""
     snapshots = list_snapshots(seen.checkpoint.path)
-    message = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn, known)
+    message = (seen.checkpoint, seen.text, seen.recording, snapshots, seen.turn, before)
     return watching(*message)
 
 

@@ -26,7 +26,7 @@ def options(seen: Seen) -> tuple[str, ...]:
     return (f"less than {low}", f"{low} to {high}", f"more than {high}")
 
 
-def run(seen: Seen, known: Recording | None) -> Iterator[Recording]:
+def run(seen: Seen, before: Recording | None) -> Iterator[Recording]:
     """The model again, with all words moved."""
     by = seen.arguments[0]
     edits = [Edit("positions-shift", side, (), (by,)) for side in seen.recording.positions]

@@ -23,12 +23,12 @@ class HeadAblation(Study[Ablation]):
 
     request: Request
 
-    def run(self, known: Ablation | None, runner: Runner) -> Iterator[Ablation]:
+    def run(self, before: Ablation | None, runner: Runner) -> Iterator[Ablation]:
         request, shown = self.request, answer(self.request, runner)
         target = shown.recording.target if shown.decoding is not None else None
         options: dict[str, Any] = {"method": request.method, **dict(request.options)}
         steps = runner.steps(shown.checkpoint.model)
-        told = (request.text, target, known, steps.give_way)
+        told = (request.text, target, before, steps.give_way)
         yield from steps.of(ablating(shown.checkpoint, *told, **options))
 
     def progress(self, value: Ablation) -> tuple[int, int]:
@@ -46,7 +46,7 @@ class HeadPairs(Study[Synergy]):
     request: Request
     n: int
 
-    def run(self, known: Synergy | None, runner: Runner) -> Iterator[Synergy]:
+    def run(self, before: Synergy | None, runner: Runner) -> Iterator[Synergy]:
         heads = HeadAblation(self.request)
         ablation = latest(heads)
         if ablation is None or not ablation.is_measured:
@@ -72,9 +72,9 @@ class HeadsOverSentences(Study[list[Line]]):
         plain = Request(request.checkpoint, request.version, "", "none")
         return cls(replace(plain, languages=request.languages), sentences)
 
-    def run(self, known: list[Line] | None, runner: Runner) -> Iterator[list[Line]]:
+    def run(self, before: list[Line] | None, runner: Runner) -> Iterator[list[Line]]:
         checkpoint = open_checkpoint(self.request)
-        lines = _lines(checkpoint, self.sentences, known or [])
+        lines = _lines(checkpoint, self.sentences, before or [])
         yield from runner.steps(checkpoint.model).of(lines)
 
     def progress(self, value: list[Line]) -> tuple[int, int]:
@@ -109,9 +109,9 @@ class Patches(Study[Patching]):
     request: Request
     other: str
 
-    def run(self, known: Patching | None, runner: Runner) -> Iterator[Patching]:
+    def run(self, before: Patching | None, runner: Runner) -> Iterator[Patching]:
         checkpoint = answer(self.request, runner).checkpoint
-        patches = patching(checkpoint, self.other, self.request.text, known)
+        patches = patching(checkpoint, self.other, self.request.text, before)
         yield from runner.steps(checkpoint.model).of(patches)
 
     def progress(self, value: Patching) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from viz.lessons.seen import Seen
 from viz.lessons.task import Given, Task
 from viz.lessons.tried import Tried, answered, graded, waiting
 from viz.run.batches import Runner
-from viz.run.kept import bytes_of
+from viz.run.cache import bytes_of
 from viz.run.request import Request, answer, open_checkpoint
 from viz.run.study import Study
 from viz.state.state import session
@@ -118,12 +118,12 @@ class TaskRun(Study[Any]):
     request: Request
     place: Place
 
-    def run(self, known: Any, runner: Runner) -> Iterator[Any]:
+    def run(self, before: Any, runner: Runner) -> Iterator[Any]:
         shown, run = answer(self.request, runner), tasks()[self.task].run
         turn = partial(runner.turn, shown.checkpoint.model)
         told = (self.place, self.arguments, self.request.text, turn)
         if run is not None:
-            yield from run(Seen(shown.checkpoint, shown.recording, *told), known)
+            yield from run(Seen(shown.checkpoint, shown.recording, *told), before)
 
     def progress(self, value: Any) -> tuple[int, int]:
         return getattr(value, "progress", (1, 1))

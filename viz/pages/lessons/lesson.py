@@ -49,7 +49,7 @@ class RowOfLesson(Study[Place]):
     head: str
     row: str
 
-    def run(self, known: Place | None, runner: Runner) -> Iterator[Place]:
+    def run(self, before: Place | None, runner: Runner) -> Iterator[Place]:
         place = find_place(answer(self.request).recording, self.head, self.row)
         if place is not None:
             yield place

@@ -57,7 +57,7 @@ class Pair(Study[Divergences]):
     def recordings(self, runner: Runner | None = None) -> tuple[Recording, Recording]:
         return answer(self.before, runner).recording, answer(self.after, runner).recording
 
-    def run(self, known: Divergences | None, runner: Runner) -> Iterator[Divergences]:
+    def run(self, before: Divergences | None, runner: Runner) -> Iterator[Divergences]:
         yield divergences(*self.recordings(runner))
 
 

@@ -56,7 +56,7 @@ class Terms(Study[ScoreTerms]):
     kind: str
     head: int
 
-    def run(self, known: ScoreTerms | None, runner: Runner) -> Iterator[ScoreTerms]:
+    def run(self, before: ScoreTerms | None, runner: Runner) -> Iterator[ScoreTerms]:
         shown = answer(self.request, runner)
         told = (shown.recording, self.kind, self.head, self.request.edits)
         with runner.turn(shown.checkpoint.model):

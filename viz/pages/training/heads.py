@@ -65,11 +65,11 @@ class HeadsOverSteps(Study[Course]):
         versions = tuple(version_of(each.path) for each in snapshots)
         return cls(shown.request, tuple(snapshots), versions)
 
-    def run(self, known: Course | None, runner: Runner) -> Iterator[Course]:
+    def run(self, before: Course | None, runner: Runner) -> Iterator[Course]:
         shown = answer(self.request, runner)
         told = (self.request.text, shown.recording, self.snapshots)
         turn = partial(runner.turn, shown.checkpoint.model)
-        yield from watching(shown.checkpoint, *told, turn, known)
+        yield from watching(shown.checkpoint, *told, turn, before)
 
     def progress(self, value: Course) -> tuple[int, int]:
         return value.progress
@@ -82,7 +82,7 @@ class PackedCourse(Study[bytes]):
     of: HeadsOverSteps
     player: SnapshotPlayer
 
-    def run(self, known: bytes | None, runner: Runner) -> Iterator[bytes]:
+    def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
         history = _history(answer(self.of.request).checkpoint.path)
         yield self.player.payload(finish(self.of), history)
 

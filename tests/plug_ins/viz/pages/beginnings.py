@@ -25,9 +25,9 @@ class Beginnings(Study[Sizes]):
     def words(self) -> list[str]:
         return self.request.text.split()
 
-    def run(self, known: Sizes | None, runner: Runner) -> Iterator[Sizes]:
+    def run(self, before: Sizes | None, runner: Runner) -> Iterator[Sizes]:
         checkpoint = open_checkpoint(self.request)
-        yield from runner.steps(checkpoint.model).of(self._read(checkpoint, known or ()))
+        yield from runner.steps(checkpoint.model).of(self._read(checkpoint, before or ()))
 
     def _read(self, checkpoint: Checkpoint, sizes: Sizes) -> Iterator[Sizes]:
         for n in range(len(sizes) + 1, len(self.words) + 1):

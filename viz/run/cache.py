@@ -1,4 +1,4 @@
-"""What was made is kept here: answers, recordings and packed pictures, for all sessions.
+"""The cache of what was made: answers, recordings and packed pictures, for all sessions.
 
 They share one number of bytes. What was not used for longest leaves first, and what was not used
 for an hour leaves as well. Models are apart; what a session shows stays with it besides.
@@ -27,7 +27,7 @@ class _Thing:
     used: float
 
 
-class Kept:
+class Cache:
     """The things that were used last, up to a number of bytes. Threads may share it.
 
     clock: gives seconds.
@@ -125,5 +125,5 @@ def _parts(value: object) -> Iterable[Any]:
     return ()
 
 
-KEPT = Kept(2**30)
+CACHE = Cache(2**30)
 """The server says how many bytes by its setting."""

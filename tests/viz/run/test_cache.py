@@ -12,14 +12,14 @@ from tests.viz.conftest import random_checkpoint
 from transformer import Recording, decode, record
 from viz.components.head_view.head_view import HeadView
 from viz.run import payloads, request, work
-from viz.run.kept import LONGEST, Kept, bytes_of
+from viz.run.cache import LONGEST, Cache, bytes_of
 from viz.run.payloads import keep_payload, payload_of
 from viz.run.request import Answer, Request, answer, size_of_answer
 from viz.run.work import at_hand
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
-    kept = Kept(30)
+    kept = Cache(30)
     for name in "abc":
         kept.put(name, name, 10)
     assert kept.get("a", str, len) == "a"
@@ -30,7 +30,7 @@ def test_what_was_not_used_for_longest_goes_first() -> None:
 
 def test_what_nobody_uses_for_an_hour_leaves() -> None:
     now = [0.0]
-    kept = Kept(100, lambda: now[0])
+    kept = Cache(100, lambda: now[0])
     kept.put("a", 1, 10)
     kept.put("b", 2, 10)
     now[0] = LONGEST
@@ -41,7 +41,7 @@ def test_what_nobody_uses_for_an_hour_leaves() -> None:
 
 
 def test_a_name_is_counted_once_and_nothing_larger_than_the_bound_is_kept() -> None:
-    kept = Kept(30)
+    kept = Cache(30)
     kept.put("a", 1, 20)
     kept.put("a", 2, 5)
     assert kept.n_bytes == 5
@@ -51,7 +51,7 @@ def test_a_name_is_counted_once_and_nothing_larger_than_the_bound_is_kept() -> N
 
 
 def test_threads_share_it() -> None:
-    kept = Kept(1000)
+    kept = Cache(1000)
 
     def use(i: int) -> int:
         return len(kept.get(i % 37, lambda: bytes(1 + i % 37), len))
@@ -62,7 +62,7 @@ def test_threads_share_it() -> None:
 
 
 def test_what_could_not_be_made_is_not_kept() -> None:
-    kept = Kept(1000)
+    kept = Cache(1000)
 
     def fails() -> int:
         raise ValueError("no")
@@ -84,7 +84,7 @@ def test_a_tensor_counts_as_what_it_is_a_view_of_and_once() -> None:
 def test_a_payload_is_made_once_for_each_request_and_picture(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(payloads, "KEPT", Kept(2**20))
+    monkeypatch.setattr(payloads, "CACHE", Cache(2**20))
     answer: Any = SimpleNamespace(request="one", made=(recording, None))
     first = payload_of(answer, HeadView("cross", 1))
     assert payload_of(answer, HeadView("cross", 1)) is first
@@ -99,8 +99,8 @@ def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
 ) -> None:
     """What is kept after the last one is what was kept after the first few that filled it."""
     budget = 2**23
-    kept = Kept(budget)
-    monkeypatch.setattr(work, "KEPT", kept)
+    kept = Cache(budget)
+    monkeypatch.setattr(work, "CACHE", kept)
     checkpoint = random_checkpoint()
     sizes = []
 
