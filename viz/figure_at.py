@@ -18,10 +18,10 @@ from viz.paper.table import KINDS as TABLES
 from viz.paper.table import table
 from viz.run.request import answer
 from viz.screen import Screen, parse, unread
-from viz.state.requests import first_example, request_on
 from viz.state.checkpoints import shipped_names
 from viz.state.opening import find
 from viz.state.page import Page, Pane
+from viz.state.requests import first_example, request_on
 from viz.theme import theme as theme_of
 from viz.ui.printing import figure_of
 

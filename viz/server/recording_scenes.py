@@ -25,9 +25,9 @@ from viz.run.settings import is_public
 from viz.run.study import Study
 from viz.run.work import finish
 from viz.server.typeface import typeface
-from viz.state.requests import first_example, request_of, request_on
 from viz.state.checkpoints import shipped_names
 from viz.state.page import PAGES, Page, Pane
+from viz.state.requests import first_example, request_of, request_on
 from viz.stories.asking import asked_of, payload_of
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story

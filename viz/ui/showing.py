@@ -18,10 +18,10 @@ from viz.painters.table_html import table_html
 from viz.paper.figure import PAGE
 from viz.paper.table import table
 from viz.run.growth import Growth
+from viz.state.checkpoints import caption_of
 from viz.state.failures import Drawing
 from viz.state.live_preview import preview
 from viz.state.note import note
-from viz.state.checkpoints import caption_of
 from viz.state.page import Exhibits, Pane
 from viz.state.state import current_theme, session
 from viz.theme import Theme, theme
