@@ -1,18 +1,12 @@
-"""An edit in words, and the factor that those have which make something weaker or stronger."""
+"""An edit in words, and the factor of those that make something weaker or stronger."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from transformer import Recording
-from transformer.edits import Edit, edit_kinds, parse
+from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.tokenizer import Token
 from viz.labels import bare_label, kind_title
-
-MOST = {"head-scale": 2.0, "head-off": 2.0, "arrow-scale": 4.0, "cut": 4.0}
-"""The largest factor that a slider offers."""
-_NONE = {"head-scale": "head-off", "arrow-scale": "cut"}
-"""What a factor of 0 is called."""
-_SOME = {none: some for some, none in _NONE.items()}
 
 
 def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
@@ -44,29 +38,35 @@ def edit_text(edit: Edit, recording: Recording) -> str:
     if kind.of == "cell":
         rows = () if attention is None else attention.produced or attention.queries
         keys = () if attention is None else attention.keys
-        arrow = "↛" if factor is not None and factor[0] == 0 else "→"
+        arrow = "↛" if factor == 0 else "→"
         where += f": {_word(rows, edit.query)} {arrow} {_word(keys, edit.key)}"
     if factor is None:
         return f"{where}: {kind.title}"
-    if factor[0] == 0:
+    if factor == 0:
         return where if kind.of == "cell" else f"{where} off"
-    return f"{where} × {factor[0]:g}"
+    return f"{where} × {factor:g}"
 
 
-def factor_of(edit: Edit) -> tuple[float, float] | None:
-    """By what an edit multiplies, and the most that is offered; None: it does something else."""
-    if edit.name not in MOST:
+def scale_of(edit: Edit) -> EditKind | None:
+    """The kind that has the factor of an edit; None: it does something else than to multiply."""
+    kinds = edit_kinds().values()
+    return next((it for it in kinds if it.zero and edit.name in (it.name, it.zero)), None)
+
+
+def factor_of(edit: Edit) -> float | None:
+    """By what an edit multiplies; None: it does something else."""
+    if scale_of(edit) is None:
         return None
-    return (edit.values[0] if edit.values else 0.0), MOST[edit.name]
+    return edit.values[0] if edit.values else 0.0
 
 
-def with_factor(edit: Edit, factor: float) -> Edit | None:
-    """The edit with another factor; None: with 1 it changes nothing."""
+def with_factor(edit: Edit, factor: float, kind: EditKind) -> Edit | None:
+    """The edit with another factor, of the kind that has it; None: with 1 it changes nothing."""
     if factor == 1:
         return None
     if factor == 0:
-        return replace(edit, name=_NONE.get(edit.name, edit.name), values=())
-    return replace(edit, name=_SOME.get(edit.name, edit.name), values=(factor,))
+        return replace(edit, name=kind.zero, values=())
+    return replace(edit, name=kind.name, values=(factor,))
 
 
 def _word(tokens: tuple[Token, ...], place: int) -> str:

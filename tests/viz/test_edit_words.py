@@ -7,7 +7,7 @@ import pytest
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
-from viz.edit_words import edit_text, factor_of, with_factor
+from viz.edit_words import edit_text, factor_of, scale_of, with_factor
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -48,8 +48,9 @@ def test_an_edit_says_what_it_changes(en_de: Checkpoint, spelled: str, words: st
 )
 def test_a_factor_leads_from_one_kind_to_the_other(spelled: str, factor: float, other: str) -> None:
     edit = parse(spelled)
-    assert factor_of(edit) is not None
-    assert str(with_factor(edit, factor)) == other
+    kind = scale_of(edit)
+    assert kind is not None and factor_of(edit) is not None
+    assert str(with_factor(edit, factor, kind)) == other
 
 
 def test_other_kinds_have_no_factor() -> None:

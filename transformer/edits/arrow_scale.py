@@ -20,6 +20,7 @@ EDIT = EditKind(
     explain="The weight of this key is multiplied by a factor, and the row sums to 1 again.",
     formula=r"s_{ij} = q_i \cdot k_j + \log \alpha",
     source="log alpha on the score is the same: Zhang et al. 2023, section 3",
-    values=(Value("Factor", 0.5, 1e-6, 1e6),),
+    values=(Value("Factor", 0.5, 1e-6, 1e6, slider=4),),
+    zero="cut",
     scores=scaled,
 )

@@ -85,6 +85,8 @@ class Value:
     least: float
     most: float
     is_whole: bool = False
+    slider: float | None = None
+    """The largest number of a slider, which begins at 0; None: it has a field."""
 
 
 Scores = Callable[[Edit, Tensor, int], Tensor]
@@ -125,6 +127,8 @@ class EditKind:
     source: str = ""
     values: tuple[Value, ...] = ()
     """What follows the place, in this order."""
+    zero: str = ""
+    """The kind that it is where its one number, a factor, is 0; with a factor of 1 it is none."""
     further: Value | None = None
     """What may follow them, any number of times, once at least."""
     text: Literal["none", "optional", "needed"] = "none"

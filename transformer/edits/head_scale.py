@@ -17,6 +17,7 @@ EDIT = EditKind(
     explain="What the head gives is multiplied by a factor before the output projection.",
     formula=r"z^h = g A^h v^h",
     source="Michel et al. 2019, whose gates are 0 or 1",
-    values=(Value("Factor", 0.5, -1000, 1000),),
+    values=(Value("Factor", 0.5, -1000, 1000, slider=2),),
+    zero="head-off",
     heads=scaled,
 )

@@ -16,6 +16,7 @@ from viz.state.page import Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.columns import columns
 from viz.ui.controls import choose_heads
+from viz.ui.experiment import begin_edits
 from viz.ui.needed import other_word
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
@@ -103,8 +104,10 @@ def _decoder(pane: Pane) -> Pane:
 
 
 def _choices(pane: Pane) -> None:
-    if pane.answer.decoding is not None:
-        choose_heads(_decoder(pane))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if pane.answer.decoding is not None:
+            choose_heads(_decoder(pane))
+        begin_edits(pane)
 
 
 PAGE = Page(

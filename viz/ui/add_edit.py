@@ -88,6 +88,12 @@ def draw_value(value: Value, now: float, **look: Any) -> float:
     return st.number_input(literal(value.title), least, most, of(now), **look)
 
 
+def draw_slider(value: Value, now: float, **look: Any) -> float:
+    """A slider for a number of an edit that is there: from 0 as far as its kind declares."""
+    most = float(value.slider or value.most)
+    return st.slider(literal(value.title), 0.0, most, now, most / 40, **look)
+
+
 def _further(value: Value, key: str) -> str:
     """Numbers of which there may be any, as they are spelled."""
     limits = f"from {spell(value.least)} to {spell(value.most)}"

@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from transformer.analysis.output_change import differing, word_changes, words_of
-from transformer.edits import Edit, edit_kinds, parse
+from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.refusal import Refusal
-from viz.edit_words import edit_text, factor_of, with_factor
+from viz.edit_words import edit_text, scale_of, with_factor
 from viz.labels import literal, signed
 from viz.run.request import Answer, answer
 from viz.screen import Screen, link, put
@@ -17,7 +17,7 @@ from viz.state.changing import changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, current_theme, session, widget
 from viz.talks.stage import on_stage
-from viz.ui.add_edit import add_edit, draw_value
+from viz.ui.add_edit import add_edit, draw_slider, draw_value
 from viz.ui.controls import choose_one
 from viz.ui.proofs import proof_button
 
@@ -51,7 +51,7 @@ _UNSEEN = ' style="visibility: hidden"'
 
 def experiment(pane: Pane, page: Page) -> None:
     """Draw the strip, where there is something to say."""
-    screen, own = pane.screen, changes()
+    screen = pane.screen
     if page.edits in ("none", "own"):
         if page.edits == "none":
             say_unchanged(screen)
@@ -62,16 +62,13 @@ def experiment(pane: Pane, page: Page) -> None:
             with st.container(key="experiment", gap="small"):
                 st.html(_kept_room(pane.answer, HELP[screen.tool]))
         return
-    is_used = bool(screen.edits or own.before or own.undone)
-    if not is_used and (screen.tool == "look" or not can_edit):
+    if not _is_used(screen) and (screen.tool == "look" or not can_edit):
         return
     with st.container(key="experiment", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if can_edit:
                 choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
             list_edits(pane)
-            if can_edit and not on_stage():
-                add_edit(pane)
             if screen.edits and can_edit:
                 _compare(screen)
         if screen.edits:
@@ -123,6 +120,20 @@ def list_edits(pane: Pane) -> None:
     if edits:
         st.button("All off", on_click=edit, args=((),), **look)
     proof_button(pane)
+    if not on_stage():
+        add_edit(pane)
+
+
+def begin_edits(pane: Pane) -> None:
+    """Offer the first edit, on a page where no click makes one; the strip offers others."""
+    if not (_is_used(pane.screen) or on_stage()):
+        add_edit(pane)
+
+
+def _is_used(screen: Screen) -> bool:
+    """Whether something is changed, or was and can be again."""
+    own = changes()
+    return bool(screen.edits or own.before or own.undone)
 
 
 def _one(i: int, spelled: str, pane: Pane) -> None:
@@ -130,31 +141,27 @@ def _one(i: int, spelled: str, pane: Pane) -> None:
     each = parse(spelled)
     title = literal(edit_text(each, pane.recording))
     with st.popover(title, key=f"edit {i}", help=literal(edit_kinds()[each.name].cited)):
-        factor = factor_of(each)
-        if factor is not None:
-            _factor(each, *factor)
-        else:
-            _values(each)
+        scale = scale_of(each)
+        _values(each, scale or edit_kinds()[each.name])
         st.code(spelled, language=None)
         st.button("Take it back", key=f"remove {i}", on_click=remove, args=(spelled,))
 
 
-def _factor(each: Edit, now: float, most: float) -> None:
-    name = f"factor {each}"
-    given = widget(name, now, lambda new: exchange(str(each), with_factor(each, new)))
-    st.slider("Factor", 0.0, most, now, most / 40, **given)
-
-
-def _values(each: Edit) -> None:
-    """A field for each number that the kind declares."""
-    for i, value in enumerate(edit_kinds()[each.name].values):
+def _values(each: Edit, kind: EditKind) -> None:
+    """A field or a slider for each number that the kind declares."""
+    values = each.values or (0.0,) * len(kind.values)
+    for i, value in enumerate(kind.values):
 
         def put_value(new: float, i: int = i) -> None:
-            values = (*each.values[:i], float(new), *each.values[i + 1 :])
-            exchange(str(each), replace(each, values=values))
+            if kind.zero:
+                exchange(str(each), with_factor(each, float(new), kind))
+            else:
+                numbers = (*values[:i], float(new), *values[i + 1 :])
+                exchange(str(each), replace(each, values=numbers))
 
-        now = int(each.values[i]) if value.is_whole else each.values[i]
-        draw_value(value, now, **widget(f"{value.title} {i} of {each}", now, put_value))
+        now = int(values[i]) if value.is_whole else values[i]
+        draw = draw_value if value.slider is None else draw_slider
+        draw(value, now, **widget(f"{value.title} {i} of {each}", now, put_value))
 
 
 def _outputs(pane: Pane) -> None:

@@ -28,7 +28,7 @@ from viz.talks.dropped import Dropped
 from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
 from viz.ui.columns import below
-from viz.ui.experiment import experiment
+from viz.ui.experiment import begin_edits, experiment
 from viz.ui.header import header, turn_to
 from viz.ui.made_with import made_with, of_figure, other_weights
 from viz.ui.showing import show as show_exhibit
@@ -160,5 +160,7 @@ def _arrange(page: Page, pane: Pane) -> None:
     if page.draw is not None:
         page.draw(pane)
     else:
+        if page.edits == "shown":
+            begin_edits(pane)
         show_all(pane, page.exhibits(pane))
     below(page.below, pane)

@@ -20,6 +20,10 @@ def test_it_says_what_it_is(kind: EditKind) -> None:
     assert mathml(kind.formula)
     functions = ("scores", "heads", "states", "places", "encodings", "frequencies", "bias", "words")
     assert sum(getattr(kind, name) is not None for name in functions) == 1
+    if kind.zero:
+        (factor,) = kind.values
+        none = KINDS[kind.zero]
+        assert factor.slider and (none.of, none.values, none.zero) == (kind.of, (), "")
     assert kind.source == "" or not kind.source.endswith(".")
 
 

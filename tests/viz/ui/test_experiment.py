@@ -183,6 +183,28 @@ def test_the_fields_of_an_edit_are_what_its_kind_declares(folder: Path) -> None:
     assert not said(app)
 
 
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [("decode", {}), ("positions", {}), ("compare", {"edited_b": "yes", "same_head": "yes"})],
+)
+def test_an_edit_is_added_on_each_page_that_shows_edits(
+    folder: Path, page: str, query: dict[str, str]
+) -> None:
+    app = opened(start(page=page, kind="cross", layer="1", head="2", **query), 0)
+    field(app, "Edit").set_value("head-off").run()
+    press(app, "Add it")
+    assert not app.exception and not said(app)
+    assert screen(app).edits == ("head-off:cross.1.2",)
+    is_b = page == "compare"
+    assert app.session_state["session"].shown.request.edits == (() if is_b else screen(app).edits)
+    factor = next(each for each in app.slider if each.label == "Factor")
+    factor.set_value(1.5).run()
+    assert screen(app).edits == ("head-scale:cross.1.2=1.5",)
+    press(app, "Undo")
+    press(app, "Undo")
+    assert screen(app).edits == ()
+
+
 def test_an_edit_without_what_it_needs_is_not_added_and_says_why(folder: Path) -> None:
     app = opened(start(tool="heads"), 0)
     field(app, "Edit").set_value("head-from").run()

@@ -11,6 +11,7 @@ from viz.position_words import schemes
 from viz.state.note import note
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
+from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.views.listed import listed
 
@@ -30,7 +31,9 @@ def draw(pane: Pane) -> None:
         return
     st.markdown("  \n".join(literal(each) for each in schemes(pane.recording)))
     titles = {name: view.title for name, view in views.items()} | {LAB: "Lab"}
-    chosen = choose_one("View", "view", titles, said, label_visibility="collapsed")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        chosen = choose_one("View", "view", titles, said, label_visibility="collapsed")
+        begin_edits(pane)
     if chosen == LAB:
         lab(pane)
     else:
