@@ -218,8 +218,8 @@ PARTICIPLES = {"found", "said", "shown", "known", "told", "listed", "kept", "giv
 """Names that nobody can guess: a result, a match, a text, an answer has a noun."""
 CLEAN = (
     "transformer",
-    *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.notebook"),
-    *("viz.server", "viz.state", "viz.stories"),
+    *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.lessons"),
+    *("viz.notebook", "viz.server", "viz.state", "viz.stories", "viz.talks"),
 )
 """Rooms whose functions and values have plain names; another room joins them once it has."""
 API = {"viz.components.address.address": {"asked"}}
@@ -261,7 +261,10 @@ FRAGMENTS = {
     *("That", "Those", "For", "By", "As"),
 }
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
-IN_SENTENCES = ("viz.fields", "viz.notebook", "viz.server", "viz.state", "viz.stories")
+IN_SENTENCES = (
+    *("viz.fields", "viz.lessons", "viz.notebook", "viz.server", "viz.state", "viz.stories"),
+    "viz.talks",
+)
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 
 

@@ -46,7 +46,7 @@ KNOWN = {
     "compared(before, shown, theme.accent, theme.dim)": "words are escaped, the rest are numbers",
     "printed_once(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
-    "below": "as above, in viz/talks/words_told.py",
+    "below": "as above, in viz/talks/story_words.py",
     "anchor(scene.screen, 'Open')": "a link, escaped",
     "anchor(story.screen_of(1), 'Read it')": "as above",
     "anchor(stage, 'Give it as a talk')": "as above",

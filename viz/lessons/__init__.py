@@ -1,1 +1,1 @@
-"""What lessons ask: tasks with answers computed from what is on screen, and what they need."""
+"""Tasks of lessons, with answers computed from what is on screen, and needs of their scenes."""

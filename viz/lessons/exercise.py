@@ -14,7 +14,7 @@ REPEATED = ("needs", "task")
 
 @dataclass(frozen=True)
 class Exercise:
-    """What a scene of a lesson says beside its text and its screen."""
+    """The lines of a lesson's scene beside its text and its screen."""
 
     needs: tuple[str, ...] = ()
     head: str = "most confidence in any"
@@ -26,11 +26,11 @@ class Exercise:
 
 
 NO_EXERCISE = Exercise()
-"""Of the scenes of talks and of the gallery."""
+"""The exercise of scenes of talks and of the gallery: none."""
 
 
 def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
-    """Of pairs (field, value). Raises ValueError, in a clause about the last of them."""
+    """Read pairs (field, value). Raises ValueError, in a clause about the last of them."""
     values = {name: value for name, value in lines if name not in REPEATED}
     result: dict[str, list[str]] = {name: [] for name in REPEATED}
     for name, value in lines:
@@ -56,7 +56,7 @@ def check(name: str, value: str) -> None:
 
 
 def exercise_lines(exercise: Exercise) -> Iterator[str]:
-    """As `read_exercise` is given them, without what is as usual."""
+    """Yield the lines that `read_exercise` reads, without what is as usual."""
     yield from (f"needs: {each}" for each in exercise.needs)
     for name in ("head", "row", "shows"):
         value = getattr(exercise, name)

@@ -1,4 +1,4 @@
-"""How long a lesson takes."""
+"""The time that a lesson takes."""
 
 import math
 

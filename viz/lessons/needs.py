@@ -1,4 +1,4 @@
-"""What a scene needs of a checkpoint: abilities, each with a test and its words."""
+"""Needs of a scene: abilities of a checkpoint, each with a test and its words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Need:
     """holds: whether a checkpoint, and what it made of the sentence, has it."""
 
     lacks: str
-    """What is said of one that does not, after its name: "has no decoder"."""
+    """The words for a checkpoint that lacks it, after its name: "has no decoder"."""
     holds: Callable[[Checkpoint, Recording], bool]
 
 
@@ -66,6 +66,6 @@ NEEDS: Mapping[str, Need] = {
 
 
 def lacking(needs: tuple[str, ...], checkpoint: Checkpoint, recording: Recording) -> str | None:
-    """What is said of the first need that is not met; None where all are."""
+    """Return the words for the first need that is not met; None where all are."""
     missing = (NEEDS[name] for name in needs if not NEEDS[name].holds(checkpoint, recording))
     return next((need.lacks for need in missing), None)

@@ -1,4 +1,4 @@
-"""Which head and row a scene means: a rule, resolved on what is on screen, never a number alone."""
+"""The head and row that a scene means: a rule, resolved on what is on screen, no number alone."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -106,8 +106,10 @@ def row_of(attention: Attention, layer: int, head: int, row: str) -> int:
 
 
 def _worth_asking(attention: Attention, weights: Tensor, allowed: Tensor) -> Tensor:
-    """Which rows have words of their own and enough keys, look most at a word, and are no lone
-    letter: bool [Q]. What no row does is asked of none; the last, where it leaves no two rows.
+    """Return rows with words of their own and enough keys that look most at a word: bool [Q].
+
+    A lone letter is no such row. What no row does is asked of none; the last, where it leaves no
+    two rows.
     """
     rows = attention.produced or attention.queries
     n_open = allowed.sum(-1)  # [Q]
@@ -124,7 +126,7 @@ def _worth_asking(attention: Attention, weights: Tensor, allowed: Tensor) -> Ten
 
 
 def _are_words(tokens: Sequence[Token], n_letters: int = 1) -> Tensor:
-    """Which are not special, and have so many letters or digits at least: bool [N]."""
+    """Mark those that are not special, and have so many letters or digits at least: bool [N]."""
     return torch.tensor(
         [not each.special and sum(map(str.isalnum, each.piece)) >= n_letters for each in tokens]
     )

@@ -1,4 +1,4 @@
-"""What a task is asked about: one row of one head of what is on screen."""
+"""The subject of a task: one row of one head of what is on screen."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -24,9 +24,9 @@ class Seen:
     recording: Recording
     place: Place
     arguments: tuple[int, ...] = ()
-    """What the scene says behind the name of the task."""
+    """The numbers behind the name of the task."""
     text: str = ""
-    """What was typed."""
+    """The text that was typed."""
     turn: Callable[[], AbstractContextManager[object]] = nullcontext
     """Around each run of a model that a task makes: others may be before it."""
     result: Any = None
@@ -43,7 +43,7 @@ class Seen:
 
     @property
     def weights(self) -> Tensor:
-        """Of the keys that the row may look at [N]; they add up to 1."""
+        """The weights of the keys that the row may look at [N]; they add up to 1."""
         row = self.attention.weights(self.place.layer, self.place.head)[self.place.query]
         return row[self.open_keys]
 
@@ -61,12 +61,12 @@ class Seen:
 
     @property
     def strongest(self) -> int:
-        """Which of `words` gets the largest weight."""
+        """The place in `words` of the largest weight."""
         return int(self.weights.argmax())
 
     @property
     def row_word(self) -> str:
-        """What the row is called: in cross-attention by the word that it writes."""
+        """The row's name: in cross-attention the word that it writes."""
         attention = self.attention
         is_written = attention.is_cross and attention.produced is not None
         tokens = attention.produced if is_written and attention.produced else attention.queries
@@ -74,7 +74,7 @@ class Seen:
 
     @property
     def about_row(self) -> str:
-        """Which row it is, of which head, and what looks at what there, in a sentence."""
+        """A sentence about the row: its head, and what looks at what there."""
         attention, kind = self.attention, kind_name(self.place.kind)
         looks = f"‘{self.row_word}’ looks at the tokens of the sentence"
         if attention.is_cross and attention.produced:
@@ -87,7 +87,7 @@ class Seen:
 
     @property
     def head_name(self) -> str:
-        """As every picture says it: "L2 H3"."""
+        """The head's name, as every picture has it: "L2 H3"."""
         return f"L{self.attention.number(self.place.layer)} H{self.place.head}"
 
 

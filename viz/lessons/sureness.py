@@ -1,11 +1,11 @@
-"""How sure a model was of what it wrote."""
+"""The sureness of a model about its output."""
 
 from torch import Tensor
 
 from transformer.recording import Recording
 
 EPSILON = 0.1
-"""Of label smoothing, as in the paper."""
+"""The share of label smoothing, as in the paper."""
 
 
 def sureness(recording: Recording) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a task declares of itself, and how an answer is graded."""
+"""A task, as it declares itself, and the grading of its answers."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,8 +10,8 @@ from torch import Tensor
 from viz.lessons.seen import Seen
 
 Form = Literal["word", "spread", "number", "choice"]
-"""How it is answered: one word of the row; 100 points spread over them; a number; one of a few."""
-Given = int | float | tuple[float, ...]
+"""The form of an answer: one word of the row; 100 points on its words; a number; one of a few."""
+Reply = int | float | tuple[float, ...]
 """An answer, or the truth: which option, a number, or a number for each option."""
 FLOOR = 0.01
 """The share of the points that all options have in common: no guess is infinitely wrong."""
@@ -33,7 +33,7 @@ def as_it_is(seen: Seen) -> Mapping[str, object]:
 
 
 def result_of(seen: Seen, run: Callable[[Seen, Any], Iterator[Any]]) -> Any:
-    """What a task's run came to; made now where nobody waited for it."""
+    """Return the last value of a task's run; run it now where nobody waited for it."""
     if seen.result is not None:
         return seen.result
     *_, result = run(seen, None)
@@ -50,8 +50,8 @@ class Task:
     name: str
     form: Form
     ask: Callable[[Seen], str]
-    truth: Callable[[Seen], Given]
-    hint: Callable[[Seen, Given], str]
+    truth: Callable[[Seen], Reply]
+    hint: Callable[[Seen, Reply], str]
     """After a first answer that is wrong: a sentence with numbers of what is on screen."""
     explain: Callable[[Seen], str]
     """The truth in a sentence, with its number."""
@@ -59,56 +59,55 @@ class Task:
     """Numbers to work with: pairs of a name and a value."""
     options: Callable[[Seen], tuple[str, ...]] = of_the_row
     decimals: int = 0
-    """Of a number, as the truth is said."""
+    """The digits of a number, where its truth is told."""
     unit: str = ""
     takes: tuple[str, ...] = ()
-    """What the whole numbers behind its name say."""
+    """The meanings of the whole numbers behind its name."""
     needs: tuple[str, ...] = ()
-    """As viz/lessons/needs.py names them."""
+    """Names of viz/lessons/needs.py."""
     of_sentence: bool = True
-    """Whether the truth follows the sentence; else the model, or what the scene says."""
+    """True: the truth follows the sentence; else the model, or what the scene says."""
     of_row: bool = True
-    """Whether it asks for weights of its row: what else shows these waits until it is over."""
+    """True: it asks for weights of its row, and what else shows these waits until it is over."""
     run: Callable[[Seen, Any], Iterator[Any]] | None = None
-    """What the truth is computed from, once somebody has answered, where a model is run for it:
-    values that grow, from what is known.
+    """Yield growing values for the truth, from those of an earlier run, where a model runs for it.
+
+    It runs once somebody has answered.
     """
     opens: Callable[[Seen], Mapping[str, object]] = as_it_is
     """Fields of the screen that its scene opens once it is over: it shows what was asked."""
     of_writing: bool = False
-    """Whether it asks what the model wrote: it is not asked where chance chose the words."""
+    """True: it asks what the model wrote, and not at all where chance chose the words."""
 
     def tolerance(self, truth: float) -> float:
-        """How far a number may be off: two per cent, or the last digit; of a count, none."""
+        """Return how far a number may be off: two per cent, or the last digit; of a count, none."""
         return 0.5 if isinstance(truth, int) else max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
 
     def _meant(self, number: float) -> tuple[float, ...]:
         """A share of 0.25 is 25 %, too, where per cent are asked."""
         return (number, 100 * number) if self.unit == "%" and 0 < number < 1 else (number,)
 
-    def repeat(self, seen: Seen, attempt: Given) -> str:
+    def repeat(self, seen: Seen, reply: Reply) -> str:
         """The end of a sentence that says a wrong answer; of spread points, which a table shows,
         nothing.
         """
-        if isinstance(attempt, tuple):
+        if isinstance(reply, tuple):
             return ""
         is_one_of = self.form != "number"
-        answer = (
-            self.options(seen)[int(attempt)] if is_one_of else f"{attempt:.12g}".replace("-", "−")
-        )
+        answer = self.options(seen)[int(reply)] if is_one_of else f"{reply:.12g}".replace("-", "−")
         return f": you answered ‘{answer}’" if self.form == "word" else f": you answered {answer}"
 
-    def is_right(self, seen: Seen, attempt: Given) -> bool:
+    def is_right(self, seen: Seen, reply: Reply) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""
         truth = self.truth(seen)
         if isinstance(truth, tuple):
-            assert isinstance(attempt, tuple)
-            return log_loss(truth, shares(attempt)) < log_loss(truth, even(len(truth)))
-        assert not isinstance(attempt, tuple)
+            assert isinstance(reply, tuple)
+            return log_loss(truth, shares(reply)) < log_loss(truth, even(len(truth)))
+        assert not isinstance(reply, tuple)
         if self.form == "number":
             tolerance = self.tolerance(truth)
-            return any(abs(each - truth) <= tolerance for each in self._meant(attempt))
-        return attempt == truth
+            return any(abs(each - truth) <= tolerance for each in self._meant(reply))
+        return reply == truth
 
 
 def even(n: int) -> tuple[float, ...]:

@@ -24,8 +24,8 @@ from viz.run.logs import set_up_logs
 from viz.run.metrics import metrics_served
 from viz.run.settings import check_settings, memory
 from viz.server.guard import Guard
-from viz.server.recorded import recorded_route
 from viz.server.shell import Shell
+from viz.server.talk_backup import recorded_route
 from viz.server.waiting import waiting
 from viz.state.failures import report, say_failure
 from viz.state.limits import limits

@@ -26,7 +26,7 @@ NOT_LISTED = (
 
 @dataclass(frozen=True)
 class Invitation:
-    """What the audience needs. Either a link and its code, or why there is none."""
+    """The link for the audience, with its code, or the reason why there is none."""
 
     link: str = ""
     qr: str = ""
@@ -66,7 +66,7 @@ def _host(url: str) -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name leads to the machine that asks for it."""
+    """Tell whether a name leads to the machine that asks for it."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

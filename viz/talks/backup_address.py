@@ -1,4 +1,4 @@
-"""Where a browser finds the recording of a talk, which it keeps for when all else fails."""
+"""The address of a talk's recording, which a browser keeps for when all else fails."""
 
 from urllib.parse import urlencode
 

@@ -15,7 +15,7 @@ from viz.state.mending import mend
 from viz.state.state import change, session
 from viz.stories.reading import MOST_SCENES, one_line
 from viz.stories.story import Scene, Story, bare
-from viz.talks.drafts import DRAFTS
+from viz.talks.story_drafts import DRAFTS
 
 TITLE = "My story"
 ADD = "Add this to a story"
@@ -31,7 +31,7 @@ class Draft:
 
     code: str | None = None
     added: str = ""
-    """What became of the scene that was added to it last; said once."""
+    """A sentence about the scene that was added last, for the next run."""
 
 
 def keep_draft() -> None:
@@ -55,7 +55,7 @@ def anothers() -> Story | None:
 
 
 def is_gone() -> bool:
-    """Whether the address names a story that is put together nowhere any more."""
+    """Tell whether the address names a story that is put together nowhere any more."""
     code = session().screen.draft
     return code is not None and DRAFTS.read(code) is None
 
@@ -80,7 +80,7 @@ def changed(change_it: Callable[[Story], Story]) -> None:
 
 
 def add_button(key: str, title: str | None = None) -> None:
-    """What adds the screen to the story, or begins one with it.
+    """Draw the button that adds the screen to the story, or begins one with it.
 
     title: of a page that is about no sentence, and heads its scene.
     """

@@ -25,12 +25,12 @@ from viz.talks.tally import points_of
 KEY = "headscope-talk"
 """The cookie; each room has its own, at its own path."""
 MOST_BYTES = 2**16
-"""Of what is said in a room."""
+"""The size of a message in a room."""
 MOST_OF_ANSWER = 2**10
 PAUSE = 0.1
 """Seconds between two news for a window without the key: many answers at once are told together."""
 NO_ROOM = 4404
-"""How a socket ends where there is no such room."""
+"""The code with which a socket closes where there is no such room."""
 NO_MORE = 4429
 """The same where nobody else may enter."""
 GONE = (
@@ -40,7 +40,7 @@ GONE = (
 
 
 def room_routes() -> list[BaseRoute]:
-    """What the server answers beside Streamlit's own."""
+    """Return the routes of rooms, beside Streamlit's own."""
     place = rooms_address()
     return [
         Route(place, _open, methods=["POST"]),
@@ -65,7 +65,7 @@ def seen_by(screen: Screen, role: str | None, code: str | None) -> str:
 
 
 def screen_of(address: str) -> Screen:
-    """What an address of the app, relative to any page, says. Raises ValueError."""
+    """Return the screen of an address, relative to any page of the app. Raises ValueError."""
     parts = urlsplit(address)
     page = unquote(parts.path.rpartition("/")[2]) or FIRST_PAGE
     return parse({**dict(parse_qsl(parts.query, keep_blank_values=True)), "page": page})
@@ -176,7 +176,7 @@ async def _hear(socket: WebSocket, room: Room, listener: Listener) -> None:
 
 
 def _answer(text: str) -> tuple[str, tuple[int, ...]] | None:
-    """Which question is answered with which points; None where something else is said."""
+    """Read a question's name and its points; None where it is another message."""
     try:
         message: Any = json.loads(text) if len(text) <= MOST_OF_ANSWER else None
         of, points = message["of"], points_of(message["points"])
@@ -206,7 +206,7 @@ async def _posted(request: Request) -> str | None:
 
 
 def _is_own_page(request: HTTPConnection) -> bool:
-    """Whether a page of ours asks, and none of another server."""
+    """Tell whether a page of ours asks, and none of another server."""
     origin = request.headers.get("origin")
     return origin is None or urlsplit(origin).netloc == request.headers.get("host")
 

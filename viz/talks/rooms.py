@@ -25,7 +25,7 @@ MOST, MOST_OF_ADDRESS = 200, 20
 MOST_LISTENERS = 1000
 """Windows and phones in one room."""
 MOST_QUESTIONS = 20
-"""Whose answers a room remembers."""
+"""The number of questions whose answers a room remembers."""
 RATE, AT_ONCE = 5.0, 20
 """Answers per second of one listener, and so many more where it rested before."""
 LONGEST = 12 * 3600.0
@@ -45,12 +45,11 @@ class Listener:
     """A window or a phone in a room."""
 
     holds: bool
-    """Whether it has the key."""
+    """True: it has the key."""
     who: str = ""
-    """What its browser calls itself, so that whoever comes back is known."""
+    """The name that its browser gives itself, so that whoever comes back keeps their place."""
     answers: bool = False
-    """Whether it is a phone of the audience: it is asked, and told of no other answers before the
-    truth is shown."""
+    """True: it is a phone of the audience. It is asked, and told no answers before the truth."""
     done: int = 0
     """The last of its moves that was heard."""
     woken: asyncio.Event = field(default_factory=asyncio.Event)
@@ -63,7 +62,7 @@ class Listener:
             self.who = secrets.token_hex(8)
 
     def may_answer(self, now: float) -> bool:
-        """Whether it does not answer too often. now: seconds of a clock that only goes forward."""
+        """Tell whether it answers seldom enough. now: seconds of a clock that only goes forward."""
         self.owes = max(self.owes - RATE * (now - self.said_at), 0) + 1
         self.said_at = now
         return self.owes <= AT_ONCE
@@ -71,29 +70,29 @@ class Listener:
 
 @dataclass
 class Room:
-    """Where a talk is."""
+    """The place of a talk: its screen, its listeners, and their answers."""
 
     code: str
     address: str
     """The network address of whoever opened it."""
     moved: float
-    """When it was moved last, on a clock that only goes forward."""
+    """The time of the last move, in seconds of a clock that only goes forward."""
     screen: Screen | None = None
-    """What everybody is to see, of no role and no room; None: nothing was said yet."""
+    """The screen that everybody is to see, of no role and no room; None: there was no move yet."""
     over: str = ""
-    """What hides the scene on the wall: one of OVER."""
+    """The cover of the scene on the wall: one of OVER."""
     n: int = 0
-    """How often it was moved."""
+    """The number of moves."""
     listeners: set[Listener] = field(default_factory=set)
     question: str = ""
-    """What its scene would ask, as `question_of` names it."""
+    """The name of its scene's question, as `question_of` has it."""
     tallies: dict[str, Tally] = field(default_factory=dict)
-    """Of questions, the newest last."""
+    """Tallies by question, the newest last."""
     is_over: bool = False
 
     @property
     def n_following(self) -> int:
-        """How many there are beside the presenter's own windows."""
+        """The number of listeners beside the presenter's own windows."""
         return sum(not each.holds for each in self.listeners)
 
     def enter(self, holds: bool, who: str = "", answers: bool = False) -> Listener:
@@ -140,7 +139,7 @@ class Room:
         listener.woken.set()
 
     def news_for(self, listener: Listener) -> dict[str, Any]:
-        """What is said of the answers: to the audience only its own, until the truth is shown."""
+        """Return the news of answers: to the audience only its own, until the truth is shown."""
         tally = self.tallies.get(self.question) or Tally()
         listeners = {each.who for each in self.listeners if each.answers} | tally.answers.keys()
         is_shown = tally.guess is not None or not listener.answers
@@ -158,7 +157,7 @@ class Room:
             del self.tallies[old]
 
     def _tell_walls(self) -> None:
-        """Of the audience, how many there are, or what they say, has changed."""
+        """Wake the walls: the number of listeners, or their answers, changed."""
         for each in self.listeners:
             if not each.answers:
                 each.woken.set()
@@ -231,12 +230,12 @@ class Rooms:
 
 
 def _of_all(screen: Screen) -> Screen:
-    """What a screen is for all windows."""
+    """Return the screen without what is of one window."""
     return replace(screen, role=None, room=None, draft=None)
 
 
 def new_key() -> str:
-    """What only the presenter's browser is told."""
+    """Return a new key, for the presenter's browser alone."""
     return secrets.token_urlsafe(_KEY_BYTES)
 
 
@@ -247,7 +246,7 @@ def code_of(key: str) -> str:
 
 
 def holds(key: str, code: str) -> bool:
-    """Whether the key is that of the room."""
+    """Tell whether the key is that of the room."""
     return bool(key) and secrets.compare_digest(code_of(key).encode(), code.encode())
 
 

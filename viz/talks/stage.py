@@ -18,8 +18,8 @@ from viz.talks.room_routes import rooms_address, seen_by, windows
 from viz.talks.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
 from viz.talks.stories import story_of, why_not
 from viz.talks.story import say_doubts
-from viz.talks.untold import say_untold
-from viz.talks.words_told import draw_words
+from viz.talks.story_words import draw_words
+from viz.talks.talk_error import say_untold
 
 _KEYS = (
     '<p class="keys"><kbd>→</kbd> next <kbd>g</kbd> go to <kbd>o</kbd> overview '
@@ -29,13 +29,13 @@ _STYLES = {"stage": STAGE_STYLE, "audience": AUDIENCE_STYLE, "presenter": PRESEN
 
 
 def on_stage() -> bool:
-    """Whether the screen is one for a wall or a phone: navigation and tools are out of sight."""
+    """Tell whether the screen is for a wall or a phone: navigation and tools are out of sight."""
     screen = session().screen
     return screen.role in ("stage", "audience") and story_of(screen.story) is not None
 
 
 def on_wall() -> bool:
-    """Whether it is one for a wall, where type is large."""
+    """Tell whether it is for a wall, where type is large."""
     return on_stage() and session().screen.role == "stage"
 
 
@@ -70,7 +70,7 @@ def open_scene(ask: Callable[[], None]) -> bool:
 
 
 def _names_no_screen(screen: Screen, there: Screen) -> bool:
-    """Whether an address that was opened just now names a scene, and not what it shows.
+    """Tell whether an address that was opened just now names a scene, and no screen of its own.
 
     there: the scene's own, which may be a page as it opens: then there is nowhere else to go to.
     """
@@ -93,7 +93,7 @@ def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -
 
 
 def _hear(story: Story, number: int, start: str = "") -> None:
-    """What hears the keys and the room. start: where the window is to go at once."""
+    """Mount the part that hears keys and the room. start: where the window is to go at once."""
     state, screen = session(), session().screen
     role, room = screen.role, screen.room
     ours = {name: getattr(screen, name) for name in ("role", "room", "draft", "guess")}
@@ -127,12 +127,12 @@ def _numbered(story: Story) -> enumerate[Scene]:
 
 
 def _spelled(screen: Screen | None) -> str:
-    """How everybody in a room says it."""
+    """Spell a screen as everybody in a room does."""
     return seen_by(screen, screen.role, screen.room) if screen else ""
 
 
 def _other_tool(screen: Screen) -> str:
-    """What a click does once the key for it was pressed: show, or switch a head off."""
+    """Return the tool that the key for it chooses: show, or switch a head off."""
     return "look" if screen.tool == "heads" else "heads"
 
 

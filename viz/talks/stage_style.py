@@ -1,4 +1,4 @@
-"""How a page looks on a wall: large type, one picture, and no tools around it."""
+"""The style of a page on a wall: large type, one picture, and no tools around it."""
 
 from viz.notebook.story_page import WALL
 

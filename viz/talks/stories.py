@@ -1,4 +1,4 @@
-"""Which story an address names: a shipped one, one that is put together here, or a file's."""
+"""The story that an address names: a shipped one, one that is put together here, or a file's."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -12,7 +12,7 @@ from viz.state.opening import OFF, can_open, check_allowed, find
 from viz.stories.reading import LARGEST, read_story
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Story, StoryError
-from viz.talks.drafts import DRAFTS, PREFIX
+from viz.talks.story_drafts import DRAFTS, PREFIX
 
 _offered: set[Path] = set()
 """Files that the operator opened the app with."""
@@ -27,7 +27,7 @@ def story_of(name: str | None) -> Story | None:
 
 
 def why_not(name: str | None) -> str | None:
-    """Why the story of this name is not told; None where it is, or none is named."""
+    """Say why the story of this name cannot be told; None where it can, or none is named."""
     if name is None:
         return None
     try:
@@ -60,7 +60,7 @@ def offer(path: Path) -> Story:
 
 
 def doubts(story: Story, names: Collection[str]) -> list[str]:
-    """What a story names that is not here, in sentences with the lines of its file.
+    """Name what a story needs and is not here, in sentences with the lines of its file.
 
     names: names and paths of the checkpoints that may be chosen. Another may be opened later.
     """
@@ -80,7 +80,7 @@ def doubts(story: Story, names: Collection[str]) -> list[str]:
 
 
 def is_draft(story: Story) -> bool:
-    """Whether it is put together here, and no file."""
+    """Tell whether it is put together here, and no file."""
     return story.name.startswith(PREFIX)
 
 

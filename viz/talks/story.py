@@ -14,7 +14,7 @@ from viz.stories.markdown import as_html
 from viz.stories.story import Story
 from viz.talks.collecting import GONE, close, is_gone
 from viz.talks.stories import doubts, story_of, why_not
-from viz.talks.words_told import draw_words
+from viz.talks.story_words import draw_words
 
 _STYLE = """
 <style>

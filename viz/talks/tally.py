@@ -1,4 +1,4 @@
-"""What the people in a room answer to a scene's question: 100 points each, on the words of a row.
+"""Answers of the people in a room to a scene's question: 100 points each, on the words of a row.
 
 Nothing of the truth is here: what people said is scored where the weights are, once they are shown.
 """
@@ -15,9 +15,9 @@ from viz.screen import QUESTION, Screen
 ALL = 100
 """Points that one person may spread."""
 MOST_WORDS = 100
-"""Of a row that a room is asked about."""
+"""The number of words in a row that a room may be asked about."""
 MOST_ANSWERS = 1000
-"""Of people to one question."""
+"""The number of people who may answer one question."""
 
 
 @dataclass
@@ -29,9 +29,9 @@ class Tally:
     guess: tuple[int, ...] | None = None
     """The points of the window that revealed it; None: it is not revealed."""
     answers: dict[str, bytes] = field(default_factory=dict)
-    """By who gave it, the points on each word."""
+    """The points on each word, by who gave them."""
     sums: list[int] = field(default_factory=list)
-    """Of all points on each word."""
+    """The sums of all points on each word."""
     _logs: list[float] | None = None
 
     def put(self, who: str, points: Sequence[int]) -> None:
@@ -56,14 +56,15 @@ class Tally:
         return None if answer is None else list(answer)
 
     def summary(self) -> dict[str, Any]:
-        """What is shown of it on the wall; what scores it, too, once it is revealed."""
+        """Return what a wall shows; what scores it, too, once it is revealed."""
         result = {"answered": len(self.answers), "points": self.sums}
         return result | ({"logs": self.logs} if self.guess is not None else {})
 
     @property
     def logs(self) -> list[float]:
-        """Of each word the mean over people of ln p, p being the share of points that they put on
-        it: the mean of what they all pay is -sum_j A_j of these.
+        """The mean over people of ln p for each word, p being its share of their points.
+
+        The mean of what they all pay is -sum_j A_j of these.
         """
         if self._logs is None:
             rows = [[math.log(each) for each in shares(one)] for one in self.answers.values()]
@@ -72,7 +73,7 @@ class Tally:
 
 
 def why_not_counted(words: Sequence[str]) -> str:
-    """Why a room counts no answers about these words; empty where it does."""
+    """Say why a room counts no answers about these words; empty where it does."""
     if len(words) <= MOST_WORDS:
         return ""
     return (
@@ -87,7 +88,7 @@ def question_of(screen: Screen) -> str:
 
 
 def points_of(values: Any) -> tuple[int, ...] | None:
-    """What a browser says that it puts on words, which may be anything; None: no such points."""
+    """Read the points that a browser puts on words, which may be anything; None: no such points."""
     if not isinstance(values, list) or not all(type(each) is int and each >= 0 for each in values):
         return None
     return tuple(values) if sum(values) <= ALL else None

@@ -24,7 +24,7 @@ from viz.state.page import PAGES, Page, Pane
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
 from viz.talks.collecting import keep_draft
-from viz.talks.dropped import Dropped
+from viz.talks.dropped_files import Dropped
 from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
 from viz.ui.columns import below

@@ -16,7 +16,7 @@ from viz.state.page import Page
 from viz.state.state import current_theme, session
 from viz.stories.reading import LARGEST as LONGEST_STORY
 from viz.talks.collecting import add_button
-from viz.talks.dropped import Dropped, next_place, take_story
+from viz.talks.dropped_files import Dropped, next_place, take_story
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "

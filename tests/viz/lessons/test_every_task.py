@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from transformer import decode, load_checkpoint, record
+from viz.lessons.attempt import Attempt, answered, reveal
 from viz.lessons.kinds import tasks
 from viz.lessons.needs import lacking
 from viz.lessons.place import find_place
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, even, log_loss, shares
-from viz.lessons.tried import Tried, answered, reveal
+from viz.lessons.task import Reply, Task, even, log_loss, shares
 
 TASKS = tasks()
 EACH = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -62,7 +62,7 @@ def said_before(task: Task, of: Seen) -> str:
     return "\n".join((task.ask(of), *map(" ".join, task.material(of))))
 
 
-def wrong(task: Task, of: Seen) -> Given:
+def wrong(task: Task, of: Seen) -> Reply:
     truth = task.truth(of)
     if isinstance(truth, tuple):
         least = min(range(len(truth)), key=truth.__getitem__)
@@ -72,7 +72,7 @@ def wrong(task: Task, of: Seen) -> Given:
     return (int(truth) + 1) % len(task.options(of))
 
 
-def otherwise(task: Task, of: Seen) -> Given:
+def otherwise(task: Task, of: Seen) -> Reply:
     """Another answer than the wrong one: of a word or a choice perhaps the right one."""
     given = wrong(task, of)
     if isinstance(given, tuple):
@@ -80,7 +80,7 @@ def otherwise(task: Task, of: Seen) -> Given:
     return given + 1 if task.form == "number" else (int(given) + 1) % len(task.options(of))
 
 
-def right(task: Task, of: Seen) -> Given:
+def right(task: Task, of: Seen) -> Reply:
     truth = task.truth(of)
     if isinstance(truth, tuple):
         return tuple(100 * each for each in truth)
@@ -147,7 +147,7 @@ def test_the_rule_finds_what_it_is_for(question: str, is_chance: bool) -> None:
 @EACH
 def test_one_nudge_then_the_truth(task: Task) -> None:
     each = next(all_seen(task))
-    nudged = answered(Tried(), wrong(task, each), task, each)
+    nudged = answered(Attempt(), wrong(task, each), task, each)
     assert nudged.hint and not nudged.is_over
     assert answered(nudged, wrong(task, each), task, each) == nudged  # a button pressed twice
     assert answered(answered(nudged, None, task, each), wrong(task, each), task, each) == nudged
@@ -155,7 +155,7 @@ def test_one_nudge_then_the_truth(task: Task) -> None:
     assert again.is_over and not again.hint
     corrected = answered(nudged, right(task, each), task, each)
     assert corrected.is_over and corrected.is_right and not corrected.hint
-    nothing = answered(Tried(), None, task, each)
+    nothing = answered(Attempt(), None, task, each)
     assert nothing.n == 0 and nothing.hint and not nothing.is_over
     assert reveal(nudged).is_over and not reveal(nudged).is_right
 

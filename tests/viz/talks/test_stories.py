@@ -12,8 +12,8 @@ from viz.notebook.story_page import story_page
 from viz.screen import Screen
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.talks.drafts import DRAFTS
 from viz.talks.stories import doubts, offer, open_story
+from viz.talks.story_drafts import DRAFTS
 
 WORDS = "So $n^2$ products, <b>and</b> :material/home:."
 

@@ -15,7 +15,7 @@ from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import ROOT, start
 from transformer import decode, load_checkpoint, record
 from viz.components.kit.pack import unpack
-from viz.lessons.kept import read_kept
+from viz.lessons.browser_answers import read_entries
 from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
@@ -160,7 +160,7 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
 
     app = start(text=TEXT, **of_lesson)
     assert not app.warning and not app.info
-    app.session_state["session"].of(Answers).regained = read_kept(json.dumps(kept))
+    app.session_state["session"].of(Answers).entries = read_entries(json.dumps(kept))
     app.run()
     assert (len(app.info), app.warning[0].value) == shown
     assert kept_by(app) == kept
@@ -170,7 +170,7 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
     assert app.warning[0].value.startswith("**Not right: you answered -1001.** ".replace("-", "−"))
 
     app = start(text=TEXT[:-2], **of_lesson)  # another sentence: nobody was asked about it
-    app.session_state["session"].of(Answers).regained = read_kept(json.dumps(kept))
+    app.session_state["session"].of(Answers).entries = read_entries(json.dumps(kept))
     app.run()
     assert not app.warning and not app.info
 

@@ -1,8 +1,8 @@
-"""How many weights does one head have?"""
+"""The task to count the weights of one head."""
 
 from viz.labels import kind_name
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -18,7 +18,7 @@ def truth(seen: Seen) -> int:
     return int(seen.attention.weights(seen.place.layer, seen.place.head).numel())
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     return f"Each of the {len(seen.attention.queries)} queries has a weight for every key."
 
 

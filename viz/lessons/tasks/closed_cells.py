@@ -1,7 +1,7 @@
-"""How many cells of a map does the mask close?"""
+"""The task to count the cells of a map that the mask closes."""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -18,7 +18,7 @@ def truth(seen: Seen) -> int:
     return int((~allowed).sum())
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     allowed = seen.attention.allowed(seen.place.layer, seen.place.head)
     first, last = int((~allowed[0]).sum()), int((~allowed[-1]).sum())
     return f"In the first row {first} are closed, in the last row {last}: add up all rows."

@@ -1,9 +1,9 @@
-"""What the scale does to all scores of a head: their standard deviation, before and after."""
+"""The task about the scale: the standard deviation of a head's scores, before and after it."""
 
 from torch import Tensor
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 from viz.lessons.tasks.score import is_of_paper, scale_lines
 
 
@@ -34,7 +34,7 @@ def truth(seen: Seen) -> float:
     return float((_products(seen) * scale).std(correction=0))
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     scale = seen.attention.calls[seen.place.layer].scale
     return f"Every score is {scale:.4f} times its product, so their deviation is, too."
 

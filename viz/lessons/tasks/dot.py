@@ -4,9 +4,9 @@ from torch import Tensor
 
 from viz.labels import plain_number
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
-SHOWN = 4
+TOP = 4
 """Dimensions that stand by themselves: those with the largest products."""
 
 
@@ -22,7 +22,7 @@ def _key(seen: Seen) -> int:
 def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     """The largest products as pairs of factors, and the sum of all others."""
     cell = seen.cell(_key(seen))
-    top = cell.products.abs().topk(min(SHOWN, len(cell.products))).indices.tolist()
+    top = cell.products.abs().topk(min(TOP, len(cell.products))).indices.tolist()
     rows = [(f"dimension {i}", f"{_factor(cell.q[i])} × {_factor(cell.k[i])}") for i in sorted(top)]
     rest = cell.dot - float(cell.products[top].sum())
     n = len(cell.products) - len(top)
@@ -39,7 +39,7 @@ def truth(seen: Seen) -> float:
     return seen.cell(_key(seen)).dot
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     cell = seen.cell(_key(seen))
     i = int(cell.products.abs().argmax())
     return (

@@ -8,7 +8,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, roles, watching
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, result_of
+from viz.lessons.task import Reply, Task, result_of
 
 
 def run(seen: Seen, before: Course | None) -> Iterator[Course]:
@@ -19,7 +19,7 @@ def run(seen: Seen, before: Course | None) -> Iterator[Course]:
 
 
 def course(seen: Seen) -> Course:
-    """As it was run."""
+    """Return the whole course, as it was run."""
     whole: Course = result_of(seen, run)
     return whole
 
@@ -53,7 +53,7 @@ def truth(seen: Seen) -> int:
     return len(_steps(seen)) if result < 0 else _steps(seen).index(course(seen).steps[result])
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     title, values, _ = _measured(seen)
     return f"{title}: {values[0]:.2f} before the training, {values[-1]:.2f} at its end."
 

@@ -3,7 +3,7 @@
 import math
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -19,7 +19,7 @@ def truth(seen: Seen) -> float:
     return math.log2(len(seen.words))
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     low = int(truth(seen))
     return f"log₂ {2**low} is {low}: each doubling is one bit more."
 

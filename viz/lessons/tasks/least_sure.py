@@ -1,8 +1,8 @@
-"""Which word was the model least sure of when it wrote?"""
+"""The task to name the word that the model was least sure of when it wrote."""
 
 from viz.lessons.seen import Seen, named
 from viz.lessons.sureness import sureness
-from viz.lessons.task import Given, Task, percent_of
+from viz.lessons.task import Reply, Task, percent_of
 
 
 def ask(seen: Seen) -> str:
@@ -17,7 +17,7 @@ def truth(seen: Seen) -> int:
     return int(sureness(seen.recording).argmin())
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     assert isinstance(answer, int)
     got = percent_of(sureness(seen.recording)[answer])
     return f"It gave ‘{options(seen)[answer]}’ {got}. Where could it have chosen another word?"

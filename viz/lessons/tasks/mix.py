@@ -4,9 +4,9 @@ from torch import Tensor
 
 from viz.labels import plain_number
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
-SHOWN = 3
+TOP = 3
 """Keys that stand by themselves, those that add most; the others are added up."""
 
 
@@ -27,7 +27,7 @@ def ask(seen: Seen) -> str:
 
 def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     weights, values, _ = _parts(seen)
-    top = sorted((weights * values).abs().argsort(descending=True).tolist()[:SHOWN])
+    top = sorted((weights * values).abs().argsort(descending=True).tolist()[:TOP])
     rows = [(f"{seen.words[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
     others = [i for i in range(len(weights)) if i not in top]
     if not others:
@@ -47,7 +47,7 @@ def truth(seen: Seen) -> float:
     return float(weights @ values)
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     weights, values, _ = _parts(seen)
     i = int((weights * values).abs().argmax())
     part = plain_number(float(weights[i] * values[i]))

@@ -1,7 +1,7 @@
-"""How many words may a row look at?"""
+"""The task to count the words that a row may look at."""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -9,7 +9,7 @@ def ask(seen: Seen) -> str:
 
 
 def material(seen: Seen) -> tuple[tuple[str, str], ...]:
-    """Where the text begins, which no row of tokens shows, and where the row stands."""
+    """Say where the text begins, which no row of tokens shows, and where the row stands."""
     first, at = seen.open_keys[0], seen.place.query
     begins = (f"position {first}", seen.words[0])
     if seen.attention.is_cross or at == first:
@@ -21,7 +21,7 @@ def truth(seen: Seen) -> int:
     return len(seen.open_keys)
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     return f"It may look at ‘{seen.words[0]}’, at ‘{seen.words[-1]}’ and at all between both."
 
 

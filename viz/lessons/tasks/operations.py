@@ -1,8 +1,8 @@
-"""What a recurrent layer costs beside self-attention, on a sentence of this length."""
+"""The task about a recurrent layer's cost beside self-attention, on a sentence of this length."""
 
 from transformer.complexity import LAYERS, Sizes
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 from viz.lessons.width import sizes_of
 
 COSTS = {layer.name: layer.operations for layer in LAYERS}
@@ -28,7 +28,7 @@ def truth(seen: Seen) -> float:
     return recurrent / own
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     n, d = sizes_of(seen.recording, seen.place)
     return f"Self-attention takes {n**2 * d:,} operations: divide n · d² by that."
 

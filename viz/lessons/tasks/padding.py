@@ -1,9 +1,9 @@
-"""How many cells does padding cost a sentence that shares a batch with a longer one?"""
+"""The task about padding: the cells that it costs a sentence in a batch with a longer one."""
 
 import torch
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -24,7 +24,7 @@ def truth(seen: Seen) -> int:
     return int(is_padding.expand(n, n).sum())
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     n = len(seen.attention.keys) + seen.arguments[0]
     return f"Padded, the map has {n} rows and {n} columns: whole columns are closed."
 

@@ -1,8 +1,8 @@
-"""How many layers of a convolution does a word need to hear from the farthest one?"""
+"""The task to count the layers of a convolution until a word hears from the farthest one."""
 
 from transformer.complexity import Sizes, dilated_path
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 from viz.lessons.width import sizes_of
 
 
@@ -23,7 +23,7 @@ def truth(seen: Seen) -> int:
     return dilated_path(n, Sizes(d, _kernel(seen)))
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     kernel = _kernel(seen)
     return f"Two layers see {kernel**2} tokens, three {kernel**3}."
 

@@ -2,7 +2,7 @@
 
 from transformer.training.schedule import inverse_square_root
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -16,7 +16,7 @@ def truth(seen: Seen) -> float:
     return 100 * inverse_square_root(step, 512, warmup) / peak
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     warmup, step = seen.arguments
     if step <= warmup:
         return f"Up to step {warmup:,} it grows evenly from 0: which part of that is {step:,}?"

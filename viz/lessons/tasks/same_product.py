@@ -1,10 +1,10 @@
-"""Which two positions are as alike as two others? Sinusoids know distances only."""
+"""The task to find two positions as alike as two others: sinusoids know distances only."""
 
 from torch import Tensor
 
 from transformer.positions.encodings import find_pairs
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 Pair = tuple[int, int]
 
@@ -47,7 +47,7 @@ def truth(seen: Seen) -> int:
     return misses.index(min(misses))
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     assert isinstance(answer, int)
     c, d = _pairs(seen)[answer]
     table = _table(seen)

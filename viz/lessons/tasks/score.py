@@ -4,7 +4,7 @@ import math
 
 from viz.labels import plain_number
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def _key(seen: Seen) -> int:
@@ -24,7 +24,7 @@ def material(seen: Seen) -> tuple[tuple[str, str], ...]:
 
 
 def is_of_paper(d_head: int, scale: float) -> bool:
-    """Whether the scale is 1 / √d_head."""
+    """Tell whether the scale is 1 / √d_head."""
     return math.isclose(scale, d_head**-0.5, rel_tol=1e-6)
 
 
@@ -39,7 +39,7 @@ def truth(seen: Seen) -> float:
     return seen.cell(_key(seen)).score
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     cell = seen.cell(_key(seen))
     return f"The scale is {cell.scale:.4f}: multiply the product, {plain_number(cell.dot)}, by it."
 

@@ -1,4 +1,4 @@
-"""What becomes of a head when every word moves by as many positions?"""
+"""The task about a head whose words all move by as many positions."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, percent_of, result_of
+from viz.lessons.task import Reply, Task, percent_of, result_of
 
 BOUNDS = (0.05, 0.25)
 """Shares of the weight between which the options are."""
@@ -47,7 +47,7 @@ def truth(seen: Seen) -> int:
     return sum(float(moved(seen).mean()) >= bound for bound in BOUNDS)
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     got = percent_of(moved(seen)[seen.place.query])
     return f"In the row ‘{seen.row_word}’ it is {got}; the mean of all rows is asked."
 

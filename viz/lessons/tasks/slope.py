@@ -1,7 +1,7 @@
-"""How much a weight moves with its score: the derivative of softmax."""
+"""The task about a weight that moves with its score: the derivative of softmax."""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -22,7 +22,7 @@ def truth(seen: Seen) -> float:
     return weight * (1 - weight)
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     rest = 1 - float(seen.weights[seen.strongest])
     return f"1 − a is {rest:.4f}: multiply both."
 

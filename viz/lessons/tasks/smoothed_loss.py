@@ -5,7 +5,7 @@ from torch import Tensor
 from transformer.training.smoothing import cross_entropy, smoothed_target
 from viz.lessons.seen import Seen, named
 from viz.lessons.sureness import EPSILON, second_least_sure
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def _losses(seen: Seen) -> Tensor:
@@ -35,7 +35,7 @@ def truth(seen: Seen) -> float:
     return float(cross_entropy(target, -losses))
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     part = EPSILON * float(_losses(seen).mean())
     return f"All tokens together add {part:.3f}, the word adds {1 - EPSILON} times its own number."
 

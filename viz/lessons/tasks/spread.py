@@ -1,10 +1,10 @@
-"""How does a row spread its weight? Points are put on the words, and scored in nats."""
+"""The task to spread a row's weight: points are put on the words, and scored in nats."""
 
 import math
 from collections.abc import Sequence
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, even, log_loss, percent_of, previous
+from viz.lessons.task import Reply, Task, even, log_loss, percent_of, previous
 
 MOST = 24
 """Fields for points; of a longer row neighbours share one."""
@@ -35,7 +35,7 @@ def truth(seen: Seen) -> tuple[float, ...]:
     return _summed(seen.weights.tolist(), seen)
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     assert isinstance(answer, tuple)
     most = max(range(len(answer)), key=answer.__getitem__)
     got = percent_of(truth(seen)[most])

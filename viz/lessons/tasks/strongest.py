@@ -1,7 +1,7 @@
-"""Which word does a row look at most?"""
+"""The task to name the word that a row looks at most."""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, percent_of
+from viz.lessons.task import Reply, Task, percent_of
 
 
 def ask(seen: Seen) -> str:
@@ -12,7 +12,7 @@ def truth(seen: Seen) -> int:
     return seen.strongest
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     assert isinstance(answer, int)
     side = "before" if seen.strongest < answer else "after"
     got = percent_of(seen.weights[answer])

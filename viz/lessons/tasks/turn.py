@@ -1,4 +1,4 @@
-"""By how much does a pair of dimensions turn when a word moves?"""
+"""The task about the turn of a pair of dimensions when a word moves."""
 
 import math
 
@@ -6,7 +6,7 @@ from torch import Tensor
 
 from transformer.positions.encodings import find_pairs, shift
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
 
 def ask(seen: Seen) -> str:
@@ -17,7 +17,7 @@ def ask(seen: Seen) -> str:
 
 
 def _shorter(seen: Seen) -> str:
-    """What is said where a turn is known by the shorter way only."""
+    """Return a clause where a turn is known by the shorter way only."""
     is_beyond = seen.arguments[0] / _wave(seen) > 0.5
     return ", counted the shorter way" if is_beyond else ""
 
@@ -48,7 +48,7 @@ def truth(seen: Seen) -> float:
     return math.degrees(float(result.angles[_pair(seen)].abs()))
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     once = 360 / _wave(seen)
     return f"360° take {_wave(seen):.2f} positions: one position turns it by {once:.1f}°."
 

@@ -1,7 +1,7 @@
-"""What a row would look like without the scale."""
+"""The task about a row without the scale."""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, percent_of
+from viz.lessons.task import Reply, Task, percent_of
 
 SAME = 0.02
 """Weights that differ by less are called the same."""
@@ -26,7 +26,7 @@ def truth(seen: Seen) -> int:
     return 1 if abs(change) < SAME else 2 * (change > 0)
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     root = 1 / seen.cell().scale
     return f"Every difference between two scores would be {root:.1f} times as large."
 

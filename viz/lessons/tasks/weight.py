@@ -4,9 +4,9 @@ import math
 
 from viz.labels import plain_number
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
+from viz.lessons.task import Reply, Task
 
-SHOWN = 3
+TOP = 3
 """Keys that stand by themselves, the strongest first; the others are added up."""
 
 
@@ -24,9 +24,9 @@ def _powers(seen: Seen) -> tuple[list[float], list[int]]:
 def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     """The keys in the order of the sentence, so that it is seen which is which."""
     powers, order = _powers(seen)
-    top = sorted(order[:SHOWN])
+    top = sorted(order[:TOP])
     rows = [(seen.words[i], f"e^({_exponent(powers[i])}) = {powers[i]:.3f}") for i in top]
-    rest = math.fsum(powers[i] for i in order[SHOWN:])
+    rest = math.fsum(powers[i] for i in order[TOP:])
     n = len(powers) - len(top)
     return (*rows, (f"the other {n} together", f"{rest:.3f}")) if n > 0 else tuple(rows)
 
@@ -40,7 +40,7 @@ def truth(seen: Seen) -> float:
     return 100 * float(seen.weights[seen.strongest])
 
 
-def hint(seen: Seen, answer: Given) -> str:
+def hint(seen: Seen, answer: Reply) -> str:
     total = math.fsum(_powers(seen)[0])
     return f"All of the row adds up to {total:.3f}: which part of that is the word's?"
 

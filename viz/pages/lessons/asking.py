@@ -13,13 +13,13 @@ from viz.components.lesson.lesson import keep_answers
 from viz.figures.guess_table import guess_table
 from viz.figures.numbers_table import numbers_table
 from viz.labels import literal
-from viz.lessons.kept import MOST, Kept, code_of, kept, read_kept, regained
+from viz.lessons.attempt import Attempt, answered, graded, waiting
+from viz.lessons.browser_answers import MOST, Entry, attempt_of, code_of, entry_of, read_entries
 from viz.lessons.kinds import tasks
 from viz.lessons.number import LONGEST, read_number
 from viz.lessons.place import Place
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
-from viz.lessons.tried import Tried, answered, graded, waiting
+from viz.lessons.task import Reply, Task
 from viz.run.batches import Runner
 from viz.run.cache import bytes_of
 from viz.run.request import Request, answer, open_checkpoint
@@ -38,70 +38,70 @@ POINTS_WIDTH = 150
 class Answers:
     """How far the tasks of lessons are, by the code of a task's place and of what it is about."""
 
-    tried: dict[str, Tried] = field(default_factory=dict)
-    regained: Mapping[str, Kept] = field(default_factory=dict)
+    attempts: dict[str, Attempt] = field(default_factory=dict)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
     """What the browser kept of those that were answered before this session began."""
 
 
 def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
     """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
     code, own = code_of(name), session().of(Answers)
-    before = None if code in own.tried else own.regained.get(code)
-    tried = own.tried.get(code, Tried())
+    before = None if code in own.attempts else own.entries.get(code)
+    attempt = own.attempts.get(code, Attempt())
     with st.container():  # always here, as below: what follows keeps its place, and the focus
-        if tried.waits or tried.is_over or before is not None:
+        if attempt.waits or attempt.is_over or before is not None:
             try:
                 ran = _with_run(task, seen, name)
                 if ran is not None:
                     seen = ran
-                    tried = regained(before, task, seen) if before is not None else tried
-                    tried = graded(tried, task, seen) if tried.waits else tried
-                    _keep(code, tried)
+                    attempt = attempt_of(before, task, seen) if before is not None else attempt
+                    attempt = graded(attempt, task, seen) if attempt.waits else attempt
+                    _keep(code, attempt)
             except Exception:  # whoever comes back is asked anew; a rerun goes on with the answer
-                _keep(code, Tried())
+                _keep(code, Attempt())
                 raise
     key = f"{name[0]} {name[1]} {name[2]} {code}"
     with st.container(key=f"task {key}"):
-        if tried.is_over:
+        if attempt.is_over:
             with st.container(key=f"over {key}"):
-                _over(task, seen, tried)
+                _over(task, seen, attempt)
         else:
-            _form(task, seen, code, key, tried)
-    return tried.is_over
+            _form(task, seen, code, key, attempt)
+    return attempt.is_over
 
 
 def keep() -> None:
     """Below all that is asked: let the browser keep what was answered, over a reload."""
     own = session().of(Answers)
-    known = {**own.regained, **{code: kept(each) for code, each in own.tried.items()}}
+    known = {**own.entries, **{code: entry_of(each) for code, each in own.attempts.items()}}
     keep_answers(dict(list(known.items())[-MOST:]), _regain)
 
 
 def _regain(said: object) -> None:
-    session().of(Answers).regained = read_kept(said)
+    session().of(Answers).entries = read_entries(said)
 
 
-def _form(task: Task, seen: Seen, code: str, key: str, tried: Tried) -> None:
+def _form(task: Task, seen: Seen, code: str, key: str, attempt: Attempt) -> None:
     """The question, what is said of an answer that is not right yet, and the buttons."""
 
     def check() -> None:
         try:
             given = _given(task, key)
         except ValueError as error:
-            _keep(code, replace(tried, hint=str(error), is_wrong=False))
+            _keep(code, replace(attempt, hint=str(error), is_wrong=False))
             return
         is_answer = given is not None
-        _keep(code, waiting(tried, given) if is_answer else answered(tried, None, task, seen))
+        _keep(code, waiting(attempt, given) if is_answer else answered(attempt, None, task, seen))
 
     def show() -> None:
-        _keep(code, waiting(tried))
+        _keep(code, waiting(attempt))
 
     with st.form(f"form {key}", border=False):
         if task.form != "spread":
             _material(task, seen)
         _fields(task, seen, f"answer {key}")
         with st.container():
-            _nudge(tried)
+            _nudge(attempt)
         with st.container(horizontal=True):
             st.form_submit_button("Check", on_click=guarded(check), key=f"check {key}")
             st.form_submit_button(
@@ -141,17 +141,17 @@ def _with_run(task: Task, seen: Seen, name: tuple[Any, ...]) -> Seen | None:
     return None if result is None else replace(seen, result=result)
 
 
-def _nudge(tried: Tried) -> None:
+def _nudge(attempt: Attempt) -> None:
     """What is said of the last answer. Streamlit marks such boxes as alerts: they are read out."""
-    if tried.is_wrong:
-        st.warning(f"**Not right yet.** {literal(tried.hint)}", icon=":material/close:")
-    elif tried.hint:
-        st.info(literal(tried.hint), icon=":material/edit:")
+    if attempt.is_wrong:
+        st.warning(f"**Not right yet.** {literal(attempt.hint)}", icon=":material/close:")
+    elif attempt.hint:
+        st.info(literal(attempt.hint), icon=":material/edit:")
 
 
-def _keep(code: str, tried: Tried) -> None:
-    answers = session().of(Answers).tried
-    answers[code] = tried
+def _keep(code: str, attempt: Attempt) -> None:
+    answers = session().of(Answers).attempts
+    answers[code] = attempt
     while len(answers) > MOST:
         del answers[next(iter(answers))]
 
@@ -201,7 +201,7 @@ def _spread(question: str, options: tuple[str, ...], key: str) -> None:
             st.number_input(literal(word), 0, 100, 0, key=f"{key} {i}", **look)
 
 
-def _given(task: Task, key: str) -> Given | None:
+def _given(task: Task, key: str) -> Reply | None:
     """What stands in the fields; None where nothing does. Raises ValueError, in a sentence."""
     if task.form == "spread":
         begin = f"answer {key} "
@@ -211,23 +211,23 @@ def _given(task: Task, key: str) -> Given | None:
     given = st.session_state.get(f"answer {key}")
     if task.form == "number":
         return read_number(given or "", task.unit)
-    chosen: Given | None = given
+    chosen: Reply | None = given
     return chosen
 
 
-def _over(task: Task, seen: Seen, tried: Tried) -> None:
+def _over(task: Task, seen: Seen, attempt: Attempt) -> None:
     st.markdown(f"**{literal(task.ask(seen))}**")
     truth = task.truth(seen)
     if isinstance(truth, tuple):
-        points = tried.given if isinstance(tried.given, tuple) else None
+        points = attempt.answer if isinstance(attempt.answer, tuple) else None
         show_table(guess_table(task.options(seen), points, truth))
     else:
         _material(task, seen)
     said = literal(task.explain(seen))
-    if tried.is_right:
+    if attempt.is_right:
         st.success(f"**Right.** {said}", icon=":material/check:")
-    elif tried.is_wrong:
-        answer = task.repeat(seen, tried.given) if tried.given is not None else ""
+    elif attempt.is_wrong:
+        answer = task.repeat(seen, attempt.answer) if attempt.answer is not None else ""
         st.warning(f"**Not right{literal(answer)}.** {said}", icon=":material/close:")
     else:
         st.info(said, icon=":material/arrow_forward:")

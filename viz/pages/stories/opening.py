@@ -12,7 +12,7 @@ from viz.state.opening import can_open
 from viz.state.state import session
 from viz.stories.story import Story
 from viz.talks.collecting import begin
-from viz.talks.dropped import Dropped
+from viz.talks.dropped_files import Dropped
 from viz.talks.stories import of_content, open_story
 
 _FILE, _PATH, _BOX = "story file", "story path", "open a story"

@@ -10,7 +10,7 @@ from viz.state.state import current_theme
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
-from viz.talks.words_told import draw_words
+from viz.talks.story_words import draw_words
 
 _STYLE = """
 <style>

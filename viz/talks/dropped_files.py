@@ -15,9 +15,9 @@ class Dropped:
     """Files that were dropped on the app, or given to it on Stories."""
 
     refused: str = ""
-    """Why the one that was dropped last is no figure and no story; the run that follows says so."""
+    """The reason why the last file is no figure and no story; the run that follows says it."""
     refused_story: str = ""
-    """Why the story that was given last was not opened; empty: it was."""
+    """The reason why the last story was not opened; empty: it was."""
     goes: str = ""
     """The link to which the browser is to go: a story was dropped; empty: to none."""
 
@@ -36,7 +36,7 @@ def take_story(value: object) -> None:
 
 
 def next_place() -> str:
-    """Where the browser is to go; empty once it is there."""
+    """Return the address where the browser is to go; empty once it is there."""
     own = session().of(Dropped)
     if session().screen.page == "stories":
         own.goes = ""

@@ -5,36 +5,36 @@ import json
 import pytest
 
 from tests.viz.lessons.test_every_task import EACH, all_seen, right, wrong
-from viz.lessons.kept import MOST, kept, read_kept, regained
+from viz.lessons.attempt import Attempt, answered, reveal
+from viz.lessons.browser_answers import MOST, attempt_of, entry_of, read_entries
 from viz.lessons.task import Task
-from viz.lessons.tried import Tried, answered, reveal
 
 
 @EACH
 def test_what_was_kept_comes_back(task: Task) -> None:
     seen = next(all_seen(task))
     first, last = wrong(task, seen), right(task, seen)
-    nudged = answered(Tried(), first, task, seen)
+    nudged = answered(Attempt(), first, task, seen)
     ends = (
         nudged,
         reveal(nudged),
-        reveal(Tried()),
+        reveal(Attempt()),
         answered(nudged, first, task, seen),
         answered(nudged, last, task, seen),
-        answered(Tried(), last, task, seen),
+        answered(Attempt(), last, task, seen),
     )
-    for tried in ends:
-        (said,) = read_kept(json.dumps({"a": kept(tried)})).values()
-        assert regained(said, task, seen) == tried
+    for attempt in ends:
+        (said,) = read_entries(json.dumps({"a": entry_of(attempt)})).values()
+        assert attempt_of(said, task, seen) == attempt
 
 
 @EACH
 @pytest.mark.parametrize("given", [(), (1.0,), (-5.0,) * 99, -1, 10**6, 0.5, "x"])
 def test_no_answer_that_cannot_be_one_is_taken(task: Task, given: object) -> None:
     seen = next(all_seen(task))
-    for said in read_kept(json.dumps({"a": [1, given, False]})).values():
-        tried = regained(said, task, seen)
-        assert tried == Tried() or tried.given == said[1]
+    for said in read_entries(json.dumps({"a": [1, given, False]})).values():
+        attempt = attempt_of(said, task, seen)
+        assert attempt == Attempt() or attempt.answer == said[1]
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_no_answer_that_cannot_be_one_is_taken(task: Task, given: object) -> Non
     ],
 )
 def test_what_is_no_answer_is_none(said: object) -> None:
-    assert read_kept(said) == {}
+    assert read_entries(said) == {}
 
 
 def test_a_browser_can_keep_no_more_than_a_session() -> None:
     said = {str(i): [0, None, True] for i in range(MOST + 5)}
-    assert list(read_kept(json.dumps(said))) == list(said)[5:]
+    assert list(read_entries(json.dumps(said))) == list(said)[5:]

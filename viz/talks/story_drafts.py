@@ -12,9 +12,9 @@ from threading import Lock
 from viz.stories.story import Story
 
 MOST = 300
-"""Of all people; who has not touched theirs for longest loses it first."""
+"""The number of all people's drafts; the one that was touched longest ago leaves first."""
 PREFIX = "draft-"
-"""What the name of such a story begins with; its code follows."""
+"""The beginning of such a story's name; its code follows."""
 
 
 class Drafts:
@@ -34,7 +34,7 @@ class Drafts:
             return self._known[code][0]
 
     def is_of(self, code: str, browser: str) -> bool:
-        """Whether this browser began it."""
+        """Tell whether this browser began it."""
         draft = self._known.get(code)
         return draft is not None and secrets.compare_digest(draft[1].encode(), browser.encode())
 

@@ -10,8 +10,8 @@ from viz.stories.reading import LARGEST
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.talks.drafts import DRAFTS, PREFIX, Drafts
 from viz.talks.stories import open_story, story_of, why_not
+from viz.talks.story_drafts import DRAFTS, PREFIX, Drafts
 
 ME = "the number in my cookie"
 STORY = Story("", "Mine", "talk", None, "", (Scene("One", "Words.", Screen(checkpoint="copy")),))

@@ -10,7 +10,7 @@ from viz.server import recorded, recording_scenes
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
 from viz.talks.backup_address import recording_of
-from viz.talks.drafts import DRAFTS, PREFIX
+from viz.talks.story_drafts import DRAFTS, PREFIX
 
 TALK = stories_of("talk")[0]
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
+from viz.lessons.attempt import Attempt, answered, reveal
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task
-from viz.lessons.tried import Tried, answered, reveal
+from viz.lessons.task import Reply, Task
 
 MOST = 500
 """Tasks of a session that are remembered; the oldest leave first."""
@@ -18,31 +18,31 @@ LONGEST = 200_000
 """Characters of all that a browser keeps."""
 LARGEST = 1e12
 """No number that is an answer is larger."""
-Kept = tuple[int, Given | None, bool]
-"""How many answers were given, the last of them, and whether the task is over."""
+Entry = tuple[int, Reply | None, bool]
+"""The number of answers, the last of them, and True where the task is over."""
 
 
 def code_of(name: tuple[object, ...]) -> str:
-    """Of a task, by where it stands and what it is asked about: the same in every session."""
+    """Return a task's code, by its place and its subject: the same in every session."""
     return blake2b(repr(name).encode(), digest_size=8).hexdigest()
 
 
-def kept(tried: Tried) -> Kept:
-    """What is kept of a task."""
-    return tried.n, tried.given, tried.is_over
+def entry_of(attempt: Attempt) -> Entry:
+    """Return a browser's entry of a task."""
+    return attempt.n, attempt.answer, attempt.is_over
 
 
-def regained(value: Kept, task: Task, seen: Seen) -> Tried:
-    """How far a task is of which this was kept; as if never answered, where it cannot be."""
+def attempt_of(value: Entry, task: Task, seen: Seen) -> Attempt:
+    """Restore the attempt of an entry; as if never answered, where it cannot be."""
     n, values, is_over = value
     if values is not None and not _fits(values, task, seen):
-        return Tried()
-    tried = Tried() if values is None else answered(Tried(n=n - 1), values, task, seen)
-    return reveal(tried) if is_over and not tried.is_over else tried
+        return Attempt()
+    attempt = Attempt() if values is None else answered(Attempt(n=n - 1), values, task, seen)
+    return reveal(attempt) if is_over and not attempt.is_over else attempt
 
 
-def read_kept(text: object) -> Mapping[str, Kept]:
-    """What a browser says that it kept, by codes: as far as it can be read."""
+def read_entries(text: object) -> Mapping[str, Entry]:
+    """Read a browser's entries, by codes: as far as they can be read."""
     try:
         data = json.loads(text) if isinstance(text, str) and len(text) <= LONGEST else None
     except (ValueError, RecursionError):
@@ -51,7 +51,7 @@ def read_kept(text: object) -> Mapping[str, Kept]:
     return {name: entry for name, value in each if (entry := _read(value)) is not None}
 
 
-def _read(value: Any) -> Kept | None:
+def _read(value: Any) -> Entry | None:
     match value:
         case [0, None, True]:
             return 0, None, True
@@ -67,8 +67,8 @@ def _is_number(value: Any) -> bool:
     return is_one and -LARGEST <= value <= LARGEST
 
 
-def _fits(answer: Given, task: Task, seen: Seen) -> bool:
-    """Whether it can be an answer to this task."""
+def _fits(answer: Reply, task: Task, seen: Seen) -> bool:
+    """Tell whether it can be an answer to this task."""
     if isinstance(answer, tuple):
         is_for_all = task.form == "spread" and len(answer) == len(task.options(seen))
         return is_for_all and all(0 <= each <= 100 for each in answer) and sum(answer) > 0
