@@ -6,7 +6,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from viz.server import recorded, recording_scenes
+from viz.server import recording_scenes, talk_backup
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
 from viz.talks.backup_address import recording_of
@@ -24,7 +24,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
 
     monkeypatch.setattr(recording_scenes, "story_file", written)
     monkeypatch.setattr(recording_scenes, "versions_of", lambda story: (id(client),))
-    return TestClient(Starlette(routes=[recorded.recorded_route(recording_scenes.recorded)]))
+    return TestClient(Starlette(routes=[talk_backup.recorded_route(recording_scenes.recorded)]))
 
 
 def test_a_story_is_recorded_and_none_that_is_not_there(client: TestClient) -> None:
@@ -32,7 +32,7 @@ def test_a_story_is_recorded_and_none_that_is_not_there(client: TestClient) -> N
     assert (found.status_code, found.text) == (200, TALK.title)
     for name in ("nothing", "", "/etc/passwd", f"{PREFIX}gone"):
         answer = client.get(recording_of(name).removeprefix("."))
-        assert (answer.status_code, answer.content) == (recorded.NONE, b"")
+        assert (answer.status_code, answer.content) == (talk_backup.NONE, b"")
 
 
 def test_a_public_server_records_its_own_stories_only(
@@ -40,7 +40,7 @@ def test_a_public_server_records_its_own_stories_only(
 ) -> None:
     draft = Story("x", "Mine", "talk", scenes=TALK.scenes[:1])
     monkeypatch.setattr(DRAFTS, "read", lambda code: draft)
-    for public, status in (("no", 200), ("yes", recorded.NONE)):
+    for public, status in (("no", 200), ("yes", talk_backup.NONE)):
         monkeypatch.setenv("HEADSCOPE_PUBLIC", public)
         assert client.get(f"/recorded?story={PREFIX}x").status_code == status
     assert client.get(f"/recorded?story={TALK.name}").status_code == 200
@@ -51,8 +51,8 @@ def test_what_fails_is_no_recording_and_is_tried_again(
 ) -> None:
     draft = Story("x", "Broken", "talk", scenes=TALK.scenes[:1])
     monkeypatch.setattr(DRAFTS, "read", lambda code: draft)
-    assert client.get(f"/recorded?story={PREFIX}x").status_code == recorded.NONE
-    assert not recorded._making
+    assert client.get(f"/recorded?story={PREFIX}x").status_code == talk_backup.NONE
+    assert not talk_backup._making
 
 
 def test_many_who_ask_at_once_are_given_one_recording() -> None:
@@ -63,8 +63,10 @@ def test_many_who_ask_at_once_are_given_one_recording() -> None:
         return b"all"
 
     async def ask() -> None:
-        with recorded._alone:  # nothing is made until all have asked
-            waiting = [recorded._making.get("x") or recorded._begin("x", record) for _ in range(20)]
+        with talk_backup._alone:  # nothing is made until all have asked
+            waiting = [
+                talk_backup._making.get("x") or talk_backup._begin("x", record) for _ in range(20)
+            ]
         assert {await asyncio.wrap_future(each) for each in waiting} == {b"all"}
 
     asyncio.run(ask())
