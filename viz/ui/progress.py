@@ -34,7 +34,7 @@ def is_written(pane: Pane, title: str) -> bool:
     """Whether the text is; else the page says that it is waited for. title: of what follows."""
     if pane.request == pane.answer.request:
         return True
-    st.caption(f"{title} once the text is written.")
+    st.caption(f"{literal(title)} once the text is written.")
     return False
 
 
