@@ -1,1 +1,1 @@
-"""What is computed, for whom and when: caches, lines, batches, previews. No widget."""
+"""The computing, for all sessions: caches, lines, batches, previews. No widget."""

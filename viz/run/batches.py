@@ -1,4 +1,4 @@
-"""Who decodes with the same model at a time does so in one batch; entered texts before previews.
+"""One batch for texts that the same model decodes at a time; entered texts go before previews.
 
 What can share no batch, as texts under edits, is stepped by itself: see `viz.run.by_itself`. All
 steps on a device, and recordings, take turns.
@@ -52,7 +52,7 @@ class Runner:
     """Told what there is between two steps; what it raises ends them."""
 
     def run(self, model: nn.Module) -> Run:
-        """What takes the steps over the model, as `decode` takes it."""
+        """Return the callable that takes the steps over the model, for `decode`."""
         return partial(self._run, model)
 
     @contextmanager
@@ -68,7 +68,7 @@ class Runner:
             yield
 
     def steps(self, model: nn.Module | None = None) -> Steps:
-        """Those of long work with the model; None: on the device that models are loaded to."""
+        """Return the steps of long work with the model; None: on the device for new models."""
         return Steps(self._place(model), self.check, self.on_wait)
 
     def _place(self, model: nn.Module | None) -> Place:
@@ -100,18 +100,18 @@ class Runner:
 
 
 entered = Runner()
-"""For a text that somebody entered, and waits for."""
+"""The runner of a text that somebody entered, and waits for."""
 
 
 def previewed(
     check: OnStep, aside: Callable[[], AbstractContextManager[object]] = nullcontext
 ) -> Runner:
-    """For a text that is being typed."""
+    """Return the runner of a text that is being typed."""
     return Runner(PREVIEW, None, check, aside)
 
 
-def said(n_before: int) -> str:
-    """Where in the line somebody is."""
+def place_in_line(n_before: int) -> str:
+    """Say where in the line somebody is."""
     if not n_before:
         return "Yours is the next one."
     return f"{n_before:d} {'people' if n_before > 1 else 'person'} before you."

@@ -24,7 +24,7 @@ def by_itself(
     on_wait: Callable[[int | None], object] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Hypothesis]:
-    """What the search returns. Raises what it raises, and what `check` and `on_wait` raise.
+    """Run a search step by step, in line. Raises as the search, `check` and `on_wait` do.
 
     check: called before each step, and while it waits. on_wait: told every half a second how many
     texts are before it, while it waits for its first step or for the next one.

@@ -86,7 +86,7 @@ class Cache:
 
 
 def bytes_of(value: object, beside: nn.Module | None = None) -> int:
-    """Of all that is reached from it through dataclasses, mappings and sequences, each once.
+    """Count the bytes of all that is reached from it in dataclasses, mappings and sequences, once.
 
     beside: a model whose parameters and buffers are not counted. Tensors count as much as they
     keep in memory: a view as much as what it is a view of.

@@ -1,4 +1,4 @@
-"""What the app does where a device fails: frees what that took, and lets the CPU do it if it may.
+"""A device that fails: its memory is freed, and the CPU does the work if it may.
 
 Whatever fails in the app comes here, wherever it was: a load, a run, a preview, a picture.
 """
@@ -30,7 +30,7 @@ _LOG = getLogger(__name__)
 
 @dataclass
 class Failed:
-    """What the device could not do: which texts of which checkpoints, or nothing any more."""
+    """The failures of the device: texts that it could not do, or its loss."""
 
     texts: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict)
     """(checkpoint, text) -> why."""
@@ -42,46 +42,46 @@ FAILED = Failed()
 
 
 def device_for(checkpoint: str, text: str) -> str | None:
-    """What `load_checkpoint` is told of the device; None: it chooses."""
+    """Return the device for `load_checkpoint`; None: it chooses."""
     return None if why_on_cpu(checkpoint, text) is None else "cpu"
 
 
 def why_on_cpu(checkpoint: str, text: str) -> str | None:
-    """Why the CPU computed this, in a sentence; None where nothing failed."""
+    """Say why the CPU computed this, in a sentence; None where nothing failed."""
     why = FAILED.lost or FAILED.texts.get((checkpoint, text))
     return None if why is None else f"{why} {LATER}"
 
 
 def relieved(error: Exception) -> DeviceError | None:
-    """What a failure of the device is to be called, after its memory is free; None: it is none."""
-    found = device_error(error)
-    if found is not None:
-        if isinstance(found, (OutOfMemory, LostDevice)):
+    """Name a failure of the device, and free its memory; None: it is none."""
+    failure = device_error(error)
+    if failure is not None:
+        if isinstance(failure, (OutOfMemory, LostDevice)):
             CACHE.clear()  # what is kept lies on that device, too
         free(error)
-        _LOG.warning("%s", found)
-    return found
+        _LOG.warning("%s", failure)
+    return failure
 
 
 def may_repeat(error: Exception, text: str, *checkpoints: str | None) -> bool:
-    """Whether what failed runs once more: the device failed, and from now on the CPU does this."""
-    found = relieved(error)
+    """Tell whether to run it once more: the device failed, and from now on the CPU does this."""
+    failure = relieved(error)
     names = [name for name in checkpoints if name is not None]
-    if found is None or not uses_cpu_instead() or choose_device().type == "cpu":
+    if failure is None or not uses_cpu_instead() or choose_device().type == "cpu":
         return False
     with FAILED.lock:
         if FAILED.lost or all((name, text) in FAILED.texts for name in names):
             return False
-        if isinstance(found, LostDevice):
-            FAILED.lost = str(found)
-        FAILED.texts.update(dict.fromkeys([(name, text) for name in names], str(found)))
+        if isinstance(failure, LostDevice):
+            FAILED.lost = str(failure)
+        FAILED.texts.update(dict.fromkeys([(name, text) for name in names], str(failure)))
         while len(FAILED.texts) > MOST:
             FAILED.texts.popitem(last=False)
     return True
 
 
 def repeated(checkpoint: str, text: str, run: Callable[[], T]) -> T:
-    """What it gives; where the device fails and the settings allow it, what it gives on the CPU.
+    """Return its result; where the device fails and the settings allow it, that of the CPU.
 
     Raises as it does, and DeviceError.
     """

@@ -1,4 +1,4 @@
-"""Who may use a device, and when: one step of one piece of work at a time."""
+"""The line for a device: one step of one piece of work at a time, in the order of their ranks."""
 
 import atexit
 import time
@@ -24,9 +24,9 @@ class DeviceLine:
     """Two lines: one for each step, and one for whole texts that share no batch."""
 
     steps: Line = field(default_factory=Line)
-    """Who steps: the batch of each model, one text that shares none, and long work."""
+    """The line of steps: the batch of each model, one text that shares none, and long work."""
     texts: Line = field(default_factory=lambda: Line(patience=10.0))
-    """Which of the texts that share no batch it is."""
+    """The line of texts that share no batch."""
 
 
 _lock = Lock()
@@ -51,7 +51,7 @@ def _end() -> None:
             raise TimeoutError
 
     with _lock:
-        known = list(_lines.values())
-    for line in known:
+        lines = list(_lines.values())
+    for line in lines:
         with suppress(TimeoutError):
             line.steps.enter(END, give_up)

@@ -1,4 +1,4 @@
-"""What lives as long as the process is no garbage, and need not be looked through for any.
+"""Garbage: nothing that lives as long as the process needs to be looked through for any.
 
 And what is garbage goes back to the system: the allocator of Linux (glibc) keeps what was freed in
 pieces, which after long texts is some hundred MiB.
@@ -51,10 +51,10 @@ def give_back() -> None:
 
 def _find_trim() -> Callable[[int], object] | None:
     try:
-        found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError, TypeError):
         return None
-    return found
+    return trim
 
 
 _trim = _find_trim()

@@ -14,11 +14,11 @@ class Growth(Generic[Value]):
     """An exhibit of a study: a screen shows it as far as it is, and all else waits for the end."""
 
     title: str
-    """What is waited for, while the text of the page is not written."""
+    """Its name, while the text of the page is not written."""
     study: Study[Value]
     exhibit: Callable[[Value], Exhibit]
     is_main: bool = True
-    """As of an exhibit."""
+    """True: everybody looks at it, as at such an exhibit."""
 
 
 def finished(exhibits: Mapping[str, Exhibit | Growth[Any]]) -> dict[str, Exhibit]:

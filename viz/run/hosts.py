@@ -18,11 +18,11 @@ def base_path() -> str:
     return str(st.get_option("server.baseUrlPath")).strip("/")
 
 
-def is_known_host(said: bytes) -> bool:
-    """Whether the server answers to this name: at home to those of this machine."""
+def is_known_host(header: bytes) -> bool:
+    """Tell whether the server answers to this name: at home to those of this machine."""
     names = host_names()
     try:
-        host = (urlsplit(f"//{said.decode('latin-1')}").hostname or "").rstrip(".")
+        host = (urlsplit(f"//{header.decode('latin-1')}").hostname or "").rstrip(".")
     except ValueError:
         return False
     for name in names:

@@ -39,7 +39,7 @@ class Line:
         return len(self._waiting)
 
     def is_wanted(self, rank: int) -> bool:
-        """Whether anybody waits who is before somebody of this rank."""
+        """Tell whether anybody waits who is before somebody of this rank."""
         with self._lock:
             return any(self._rank(each) < rank for each in self._waiting)
 
@@ -116,7 +116,7 @@ class Place:
         self._is_there = True
 
     def give_way(self, to_equals: bool = True) -> None:
-        """As `Line.give_way`."""
+        """Let others go first, as `Line.give_way` does."""
         self._is_there = False
         self.line.give_way(self.rank, self.tell, to_equals)
         self._is_there = True

@@ -1,4 +1,4 @@
-"""How the server logs: as usual, or each message as one line of JSON; without what people typed."""
+"""The server's logs: as usual, or each message as a line of JSON; without what people typed."""
 
 import json
 import logging
@@ -16,15 +16,15 @@ class OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        said = {
+        fields = {
             "time": f"{when}.{int(record.msecs):03}Z",
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
         if record.exc_info and record.exc_info[1] is not None:
-            said["failure"] = failure(record.exc_info[1])
-        return json.dumps(said, ensure_ascii=True)
+            fields["failure"] = failure(record.exc_info[1])
+        return json.dumps(fields, ensure_ascii=True)
 
 
 def set_up_logs() -> None:
@@ -39,8 +39,9 @@ def set_up_logs() -> None:
 
 
 def failure(error: BaseException) -> str:
-    """Where it was raised. Its message may quote what somebody typed: that is left out unless the
-    operator asks for it.
+    """Say where it was raised.
+
+    Its message may quote what somebody typed: that is left out unless the operator asks for it.
     """
     if logs_texts():
         return "".join(traceback.format_exception(error))

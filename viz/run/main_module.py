@@ -7,15 +7,15 @@ be found by its name, as pickling it asks.
 import sys
 from types import ModuleType
 
-_kept: list[ModuleType] = []
+_modules: list[ModuleType] = []
 
 
 def keep_main_module() -> None:
     """Remember the one that there is."""
-    _kept[:] = [sys.modules["__main__"]]
+    _modules[:] = [sys.modules["__main__"]]
 
 
 def put_back_main_module() -> None:
     """Put it back, where one was kept."""
-    if _kept:
-        sys.modules["__main__"] = _kept[0]
+    if _modules:
+        sys.modules["__main__"] = _modules[0]

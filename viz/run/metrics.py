@@ -1,4 +1,4 @@
-"""What a server counts, in Prometheus' text format, at a port of its own.
+"""Counters of a server, in Prometheus' text format, at a port of its own.
 
 Nothing that is counted names a person, an address or a text.
 """
@@ -35,8 +35,8 @@ class Counts:
 
     def add(self, name: str, by: float = 1, **labels: str) -> None:
         """labels: of our own choice, never what somebody typed."""
-        said = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()))
-        key = f"{name}{{{said}}}" if said else name
+        text = ",".join(f'{key}="{value}"' for key, value in sorted(labels.items()))
+        key = f"{name}{{{text}}}" if text else name
         with self._lock:
             self.values[key] = self.values.get(key, 0) + by
 
@@ -47,10 +47,10 @@ class Counts:
             values |= self.values | _process()
         lines = []
         for name, (kind, explain) in HELP.items():
-            known = [key for key in sorted(values) if key.partition("{")[0] == name]
-            if known:
+            keys = [key for key in sorted(values) if key.partition("{")[0] == name]
+            if keys:
                 lines += [f"# HELP {name} {explain}", f"# TYPE {name} {kind}"]
-                lines += [f"{key} {values[key]:.15g}" for key in known]
+                lines += [f"{key} {values[key]:.15g}" for key in keys]
         return "\n".join(lines) + "\n"
 
 
@@ -59,17 +59,17 @@ COUNTS = Counts()
 
 def _process() -> dict[str, float]:
     times = os.times()
-    said = {
+    values = {
         "process_cpu_seconds_total": times.user + times.system,
         "process_start_time_seconds": _STARTED,
     }
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
             pages = int(file.read().split()[1])
-        said["process_resident_memory_bytes"] = pages * os.sysconf("SC_PAGE_SIZE")
+        values["process_resident_memory_bytes"] = pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):  # not Linux
         pass
-    return said
+    return values
 
 
 @asynccontextmanager
@@ -85,8 +85,8 @@ async def metrics_served(more: Callable[[], Awaitable[str]] | None = None) -> As
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            asked = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
-            is_known = asked.split(b" ", 2)[:2] == [b"GET", b"/metrics"]
+            request = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+            is_known = request.split(b" ", 2)[:2] == [b"GET", b"/metrics"]
             body = (COUNTS.text() + (await more() if more else "")).encode() if is_known else b""
             status = b"200 OK" if is_known else b"404 Not Found"
             writer.write(

@@ -1,4 +1,4 @@
-"""What a session has on its screen, and the pictures of a request that was not entered."""
+"""Previews: the pictures on a session's screen, made for a request that was not entered."""
 
 import secrets
 from collections import deque
@@ -56,11 +56,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Preview:
-    """What was made of a request that was not entered: kept by its session, for the next run."""
+    """The pictures and answers of a request that was not entered: for the session's next run."""
 
     request: Request
     answers: Sequence[Answer]
-    """Of the request, and of those beside it."""
+    """The answer to the request, and those beside it."""
     payloads: Mapping[tuple[Request, Picture], bytes]
 
 
@@ -70,19 +70,19 @@ class LivePreview:
 
     ticket: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     drawn: list[Drawn] | None = None
-    """Those of the run that goes on; None: they wait for Enter."""
+    """The pictures of the run that goes on; None: they wait for Enter."""
     ready: tuple[Answer, list[Drawn]] | None = None
-    """Those of the last run that came to its end, with what it showed."""
+    """The answer and the pictures of the last run that came to its end."""
     is_drawing: bool = False
-    """Whether a run goes on: who types then is ahead of the page."""
+    """True: a run goes on, and who types is ahead of the page."""
     recent: deque[Preview] = field(default_factory=lambda: deque(maxlen=RECENT))
     """The last that were made: one may have been asked for ahead of a click that did not come."""
 
     def taken(self, request: Request) -> list[Preview]:
         """The recent previews of this request; none is kept any longer."""
-        found = [each for each in self.recent if each.request == request]
+        previews = [each for each in self.recent if each.request == request]
         self.recent.clear()
-        return found
+        return previews
 
     def made(self, changes: Mapping[str, Any], turn: Turn) -> bytes | None:
         """The data of all pictures, packed as one; None: what was entered is to be shown.
@@ -92,15 +92,15 @@ class LivePreview:
         """
         if self.ready is None:
             return None
-        shown, drawn = self.ready
+        answer, drawn = self.ready
         own = {name: value for name, value in changes.items() if name != BESIDE}
-        request = _changed(shown.request, own)
+        request = _changed(answer.request, own)
         if BESIDE in changes:
             edits = _edits(changes[BESIDE])
             drawn = [replace(it, of=it.of.with_edits(edits)) for it in drawn if it.of]
-        if not drawn or (request == shown.request and own == changes):
+        if not drawn or (request == answer.request and own == changes):
             return None
-        if not is_small(shown, request):
+        if not is_small(answer, request):
             return None
 
         def check() -> None:
@@ -130,8 +130,8 @@ def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     return make_request(checkpoint, text, method, options, request.languages, edits)
 
 
-def _edits(asked: Any) -> tuple[str, ...]:
+def _edits(value: Any) -> tuple[str, ...]:
     """Raises InputError."""
-    if not isinstance(asked, list | tuple) or not all(isinstance(each, str) for each in asked):
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise InputError("The edits of a preview are a list of texts.")
-    return tuple(asked)
+    return tuple(value)

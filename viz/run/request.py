@@ -36,7 +36,7 @@ from viz.run.study import Study
 from viz.run.work import finish
 
 Languages = tuple[str | None, str | None]
-"""Of a translator of many, the code of what it reads and of what it writes; None: as it says."""
+"""The codes that a translator of many reads and writes; None: as it says."""
 NEITHER: Languages = (None, None)
 
 
@@ -49,17 +49,17 @@ class Request(Study["Answer"]):
     checkpoint: str
     """The folder's name; of one that was opened by path, the path."""
     version: int
-    """Of its files: a retrained checkpoint is another one."""
+    """A number of its files: a retrained checkpoint is another one."""
     text: str
     method: str
-    """Of decoding; "none": nothing is written."""
+    """The name of a decoding method; "none": nothing is written."""
     options: tuple[tuple[str, float], ...] = ()
-    """Of the method, as (name, value) pairs."""
+    """Pairs (name, value) of the method's options."""
     languages: Languages = NEITHER
     edits: tuple[str, ...] = ()
-    """What is changed in the model for this run, as transformer/edits spells it."""
+    """Changes of the model for this run, as transformer/edits spells them."""
     follows: "Request | None" = None
-    """Whose writing the model is made to read; None: it writes by itself."""
+    """The request whose output the model is made to read; None: it writes by itself."""
 
     def made_to_read(self, other: "Request") -> "Request":
         """The same over what another request's answer writes, in place of an own text."""
@@ -75,7 +75,7 @@ class Request(Study["Answer"]):
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What the model made of a request. Shared between sessions: never changed."""
+    """A model's answer to a request. Shared between sessions: never changed."""
 
     request: Request
     checkpoint: Checkpoint
@@ -87,23 +87,23 @@ class Answer:
 
     @property
     def made(self) -> tuple[Recording, Decoding | None]:
-        """What a picture shows."""
+        """The recording and the decoding, for a picture."""
         return self.recording, self.decoding
 
 
 def about(checkpoint: str) -> Description | None:
-    """What is known of a checkpoint before it is opened; None where it is damaged."""
-    known = _known(checkpoint)
-    return known if isinstance(known, Description) else None
+    """Describe a checkpoint before it is opened; None where it is damaged."""
+    description = _description(checkpoint)
+    return description if isinstance(description, Description) else None
 
 
 def fault_of(checkpoint: str) -> str | None:
-    """Why it cannot be described, as it stands after its name; None where it can."""
-    known = _known(checkpoint)
-    return known if isinstance(known, str) else None
+    """Say why it cannot be described, as it stands after its name; None where it can."""
+    description = _description(checkpoint)
+    return description if isinstance(description, str) else None
 
 
-def _known(checkpoint: str) -> Description | str:
+def _description(checkpoint: str) -> Description | str:
     path = checkpoints_folder() / checkpoint
     return _described(path, version_of(path))
 
@@ -123,23 +123,23 @@ def version_of(path: Path) -> int:
 
     Not their latest time alone: what takes a file's place may be older.
     """
-    found = _files(path)
-    known = tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in found)
-    return hash(known) if known else 0
+    stats = _files(path)
+    marks = tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats)
+    return hash(marks) if marks else 0
 
 
 def size_of(path: Path) -> int:
-    """Of the files of a checkpoint, in bytes."""
-    return sum(found.st_size for found in _files(path))
+    """Return the size of a checkpoint's files, in bytes."""
+    return sum(each.st_size for each in _files(path))
 
 
 def _files(path: Path) -> list[os.stat_result]:
-    """Of those that are there: any may be gone at any time."""
+    """Return the state of the files that are there: any may be gone at any time."""
     configured = _stat(path / CONFIG)
     format = _format(path, configured.st_mtime_ns if configured else 0)
     try:
-        found = map(_stat, format.files(path) if format else ())
-        return [each for each in found if each is not None]
+        stats = map(_stat, format.files(path) if format else ())
+        return [each for each in stats if each is not None]
     except Refusal:
         return []
 
@@ -203,7 +203,7 @@ def size_of_answer(made: Answer) -> int:
 
 
 def is_loaded(request: Request) -> bool:
-    """Whether its checkpoint is at hand."""
+    """Tell whether its checkpoint is at hand."""
     try:
         path, device = _place(request)
         _load(path, request.version, device, _missing)
@@ -213,7 +213,7 @@ def is_loaded(request: Request) -> bool:
 
 
 def _place(request: Request) -> tuple[str, str | None]:
-    """Where the checkpoint lies, and the device that runs it."""
+    """Return the path of the checkpoint, and the device that runs it."""
     path = str(checkpoints_folder() / request.checkpoint)
     return path, device_for(request.checkpoint, request.text)
 
@@ -242,8 +242,8 @@ def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes and request.method != "none":
         options: dict[str, Any] = dict(request.options)
-        told = (runner.hear, request.edits, None, runner.run(checkpoint.model))
-        decoding = decode(checkpoint, request.text, request.method, *told, **options)
+        choices = (runner.hear, request.edits, None, runner.run(checkpoint.model))
+        decoding = decode(checkpoint, request.text, request.method, *choices, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     with runner.turn(checkpoint.model):
         recording = record(checkpoint, request.text, target, request.edits)
@@ -251,7 +251,7 @@ def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
 
 
 def recording_of_text(request: Request) -> Recording:
-    """What is recorded of a text; of a generator's prompt without what would follow it."""
+    """Return the recording of a text; of a generator's prompt without what would follow it."""
     if open_checkpoint(request).family.continues:
         request = replace(request, method="none", options=())
     return answer(request).recording

@@ -1,4 +1,4 @@
-"""What an operator may set, by environment variables."""
+"""Settings of an operator, by environment variables."""
 
 import ipaddress
 import os
@@ -22,12 +22,12 @@ def allowed_folders() -> tuple[Path, ...] | None:
     """HEADSCOPE_FOLDERS: folders whose checkpoints may be opened by path, as in PATH.
 
     None where it is not set: then any folder may on one's own machine, and none on a server. Each
-    as it is said, and as its links lead.
+    as it is written, and as its links lead.
     """
-    said = os.environ.get("HEADSCOPE_FOLDERS")
-    if said is None:
+    text = os.environ.get("HEADSCOPE_FOLDERS")
+    if text is None:
         return None
-    folders = [Path(part).expanduser().absolute() for part in said.split(os.pathsep) if part]
+    folders = [Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part]
     return tuple(dict.fromkeys((*folders, *(folder.resolve() for folder in folders))))
 
 
@@ -36,8 +36,8 @@ def is_public() -> bool:
 
     Where it is not set: whether the server listens beyond this machine.
     """
-    said = os.environ.get(PUBLIC, "")
-    return said == "yes" if said in ("yes", "no") else is_reached_by_others()
+    text = os.environ.get(PUBLIC, "")
+    return text == "yes" if text in ("yes", "no") else is_reached_by_others()
 
 
 def host_names() -> tuple[str, ...]:
@@ -45,14 +45,14 @@ def host_names() -> tuple[str, ...]:
 
     Beside this machine's own at home; in public mode all names where none is set.
     """
-    said = os.environ.get("HEADSCOPE_HOSTS", "").lower().split(",")
-    return tuple(filter(None, (name.strip().rstrip(".") for name in said)))
+    names = os.environ.get("HEADSCOPE_HOSTS", "").lower().split(",")
+    return tuple(filter(None, (name.strip().rstrip(".") for name in names)))
 
 
 def embedding_pages() -> tuple[str, ...]:
     """HEADSCOPE_FRAMES: origins whose pages may show the app in a frame, separated by spaces."""
-    said = os.environ.get("HEADSCOPE_FRAMES", "").split()
-    return tuple(each for each in said if not set(each) & set(";,'\""))
+    pages = os.environ.get("HEADSCOPE_FRAMES", "").split()
+    return tuple(each for each in pages if not set(each) & set(";,'\""))
 
 
 def metrics_address() -> tuple[str, int] | None:
@@ -73,7 +73,7 @@ def logs_texts() -> bool:
 
 
 def is_reached_by_others() -> bool:
-    """Whether the server listens beyond this machine, as Streamlit does by default."""
+    """Tell whether the server listens beyond this machine, as Streamlit does by default."""
     address = st.get_option("server.address")
     if address in ("localhost", "localhost."):
         return False
@@ -102,7 +102,7 @@ def threads() -> int:
 
 
 def whole_number(variable: str, usual: int) -> int:
-    """What it says. Raises Refusal for what is not a whole number above 0."""
+    """Return the number in a variable. Raises Refusal for what is not a whole number above 0."""
     text = os.environ.get(variable, str(usual))
     if not (text.isascii() and text.isdigit() and 0 < int(text[:12]) <= 10**9):
         raise Refusal(f"{variable} must be a whole number above 0, not {quoted(text)}.")
@@ -115,6 +115,6 @@ def check_settings() -> None:
     threads()
     inference_dtype(torch.device("cpu"))
     for variable in (CPU_INSTEAD, PUBLIC):
-        said = os.environ.get(variable, "no")
-        if said not in ("yes", "no"):
-            raise Refusal(f"{variable} must be yes or no, not {quoted(said)}.")
+        text = os.environ.get(variable, "no")
+        if text not in ("yes", "no"):
+            raise Refusal(f"{variable} must be yes or no, not {quoted(text)}.")

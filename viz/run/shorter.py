@@ -34,11 +34,15 @@ def with_length(request: Request, n: int) -> Request:
 
 
 def streams(request: Request) -> bool:
-    """Whether its text is written one token after the other, so that a part of it can be shown."""
-    known = about(request.checkpoint)
-    return known is not None and known.family.decodes and decoding_methods()[request.method].streams
+    """Tell whether its text is written token after token, so that a part of it can be shown."""
+    description = about(request.checkpoint)
+    return (
+        description is not None
+        and description.family.decodes
+        and decoding_methods()[request.method].streams
+    )
 
 
 def as_stopped(request: Request, stopped: int | None) -> Request:
-    """What is asked where somebody stopped the writing: a text of so many tokens."""
+    """Return the request after somebody stopped the writing: for so many tokens."""
     return request if stopped is None or not streams(request) else with_length(request, stopped)

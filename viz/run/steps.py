@@ -14,7 +14,7 @@ SLICE = 0.25
 
 
 class Steps:
-    """Those of one piece of work on a device.
+    """The steps of one piece of work on a device.
 
     place: where it waits. check: raises where nobody waits for it any more. on_wait: told None
     once it waits no longer.
@@ -28,9 +28,9 @@ class Steps:
     ) -> None:
         self._place, self._check, self._on_wait = place, check, on_wait
         self._since = 0.0
-        """When it last came before others; by `time.perf_counter`, in s."""
+        """The time at which it last came before others; by `time.perf_counter`, in s."""
         self._has_waited = False
-        """Whether it waited until rank counted no more: then all others wait for its slice. Else
+        """True: it waited until rank counted no more, and then all others wait for its slice. Else
         texts that are written without a pause would let it take one step a second."""
 
     def of(self, values: Iterator[T]) -> Iterator[T]:
@@ -54,14 +54,14 @@ class Steps:
         """Within a step: let texts that were entered go first. Raises what `check` does."""
         if self._check is not None:
             self._check()
-        asked = time.perf_counter()
-        is_long = asked - self._since >= SLICE
+        start = time.perf_counter()
+        is_long = start - self._since >= SLICE
         if self._has_waited and not is_long:
             return
         self._place.give_way(to_equals=is_long)
         self._go_on()
         now = time.perf_counter()
-        self._has_waited = now - asked >= self._place.line.patience
+        self._has_waited = now - start >= self._place.line.patience
         if is_long or self._has_waited:
             self._since = now
 

@@ -18,7 +18,7 @@ class Study(ABC, Generic[Value]):
     """
 
     rank: ClassVar[int] = WORK
-    """Who goes first, of all that need the device: see `viz.run.device_line`."""
+    """Its place before or behind others that need the device: see `viz.run.device_line`."""
 
     @abstractmethod
     def run(self, before: Value | None, runner: Runner) -> Iterator[Value]:
@@ -29,7 +29,7 @@ class Study(ABC, Generic[Value]):
         """
 
     def progress(self, value: Value) -> tuple[int, int]:
-        """How many are done, of how many."""
+        """Return the number of parts that are done, and that of all."""
         return 1, 1
 
     def n_read(self, value: Value) -> int:
@@ -37,5 +37,5 @@ class Study(ABC, Generic[Value]):
         return 0
 
     def n_bytes(self, value: Value) -> int:
-        """How much memory a value takes, without models."""
+        """Return the bytes that a value takes, without models."""
         return bytes_of(value)

@@ -19,10 +19,10 @@ class Turn:
     def __init__(self, line: Line, is_replaced: Callable[[], bool]) -> None:
         self.line, self._is_replaced = line, is_replaced
         self.was_dropped = False
-        """Whether it was told that it is not wanted."""
+        """True: it heard that it is not wanted."""
 
     def is_wanted(self) -> bool:
-        """Whether it is to go on; any thread may ask."""
+        """Tell whether it is to go on; any thread may ask."""
         self.was_dropped = self.was_dropped or self._is_replaced()
         return not self.was_dropped
 
@@ -54,7 +54,7 @@ class Turns:
         self._waiting: dict[Hashable, tuple[Future[Any], Callable[[Turn], Any]]] = {}
         self._in_line: set[Hashable] = set()
         self._was_dropped: set[Hashable] = set()
-        """Whose last piece of work was not done to its end."""
+        """People whose last piece of work was not done to its end."""
 
     @property
     def n_waiting(self) -> int:

@@ -26,7 +26,7 @@ class Unwanted(Refusal):
 
 @dataclass(frozen=True, eq=False)
 class Part(Generic[Value]):
-    """What is kept of a study that is not whole."""
+    """The value of a study that is not whole."""
 
     value: Value
 
@@ -36,25 +36,25 @@ class Work(Generic[Value]):
 
     def __init__(self, study: Study[Value]) -> None:
         self.study = study
-        kept = CACHE.at_hand(study)
-        self.is_whole = kept is not None and not isinstance(kept, Part)
-        """Whether the latest value is all there is to know."""
-        self.latest: Value | None = kept.value if isinstance(kept, Part) else kept
+        entry = CACHE.at_hand(study)
+        self.is_whole = entry is not None and not isinstance(entry, Part)
+        """True: the latest value is all there is to know."""
+        self.latest: Value | None = entry.value if isinstance(entry, Part) else entry
         self.draft: Any = None
-        """What there is after the last step, where a value takes many."""
+        """The result of the last step, where a value takes many."""
         self.n_before: int | None = None
-        """Who comes first, while it waits for its turn."""
+        """The number of those that come first, while it waits for its turn."""
         self.began = time.perf_counter()
         self.error: Exception | None = None
         self.ended = Event()
         """It does not go on: it is whole, it failed, or nobody waits for it."""
         self.followers: list[Follower[Value]] = []
         self._is_ending = False
-        """Whether a step was told that nobody waits."""
+        """True: a step heard that nobody waits."""
 
     @property
     def was_left(self) -> bool:
-        """Whether it ended because nobody waited for it."""
+        """Tell whether it ended because nobody waited for it."""
         return self.ended.is_set() and not self.is_whole and self.error is None
 
     def result(self) -> Value:
@@ -64,7 +64,7 @@ class Work(Generic[Value]):
         return cast(Value, self.latest)
 
     def is_wanted(self) -> bool:
-        """Whether somebody waits for it; else who asks from now on begins it anew."""
+        """Tell whether somebody waits for it; else who asks from now on begins it anew."""
         now = time.perf_counter()
         with _lock:
             is_wanted = any(each.is_there(now) for each in self.followers)
@@ -91,9 +91,9 @@ class Work(Generic[Value]):
         except Exception as error:  # whoever waits for it is told
             self.error = error
         finally:
-            if (known := self.latest) is not None:
-                kept = known if self.is_whole else Part(known)
-                CACHE.put(self.study, kept, self.study.n_bytes(known))
+            if (last := self.latest) is not None:
+                entry = last if self.is_whole else Part(last)
+                CACHE.put(self.study, entry, self.study.n_bytes(last))
             with _lock:
                 self._leave()
             self.ended.set()
@@ -120,31 +120,31 @@ class Follower(Generic[Value]):
 
     work: Work[Value]
     is_open: Callable[[], bool] = lambda: True
-    """Whether the session has a browser."""
+    """Tell whether the session has a browser."""
     on_wait: OnWait | None = None
     """Told who comes first, where another study waits for this one."""
     seen: float = field(default_factory=time.perf_counter)
-    """When the page asked for it last."""
+    """The time when the page asked for it last."""
     before: Value | None = None
     """The value from which it began to wait."""
     n_charged: int = 0
     """Runs, for texts that were read since then."""
     is_stopped: bool = False
-    """Whether this session has stopped waiting."""
+    """True: this session has stopped waiting."""
     why: str = ""
-    """What stopped it, where nobody did."""
+    """The reason why it stopped, where nobody stopped it."""
     drawing_since: float = 0.0
-    """When pictures of a part were begun; by `time.perf_counter`, in s."""
+    """The time when pictures of a part were begun; by `time.perf_counter`, in s."""
     took: float | None = None
-    """How long they took, in s; None until they are drawn."""
+    """The time that they took, in s; None until they are drawn."""
 
     @property
     def is_over(self) -> bool:
-        """Whether there is nothing to wait for any more."""
+        """Tell whether there is nothing to wait for any more."""
         return self.is_stopped or self.work.ended.is_set()
 
     def is_there(self, now: float) -> bool:
-        """Whether somebody looks; now: by `time.perf_counter`, in s."""
+        """Tell whether somebody looks; now: by `time.perf_counter`, in s."""
         return now - self.seen < (GONE if self.is_open() else CLOSED)
 
     def look(self) -> None:
@@ -191,7 +191,7 @@ def finish(study: Study[Value], runner: Runner | None = None) -> Value:
 def _joined(
     study: Study[Value], is_open: Callable[[], bool] = lambda: True
 ) -> tuple[Follower[Value], bool]:
-    """Who waits, and whether nobody works on it yet."""
+    """Add a follower; True: nobody works on the study yet."""
     with _lock:
         going_on = cast("Work[Value] | None", _going_on.get(study))
         work = Work(study) if going_on is None else going_on
@@ -207,8 +207,8 @@ def _joined(
 
 def at_hand(study: Study[Value]) -> Value | None:
     """Its value where it is whole and kept, else None."""
-    kept = CACHE.at_hand(study)
-    return None if isinstance(kept, Part) else cast("Value | None", kept)
+    entry = CACHE.at_hand(study)
+    return None if isinstance(entry, Part) else cast("Value | None", entry)
 
 
 def latest(study: Study[Value]) -> Value | None:

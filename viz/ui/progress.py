@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from transformer import InputError
 from viz.labels import literal
-from viz.run.batches import said
+from viz.run.batches import place_in_line
 from viz.run.study import Study, Value
 from viz.run.work import Follower, Work, at_hand, follow
 from viz.session_keys import SESSION
@@ -120,7 +120,7 @@ def wait(
         if text is not None and work.draft is not None:
             place.text(text(work.draft))
         elif work.n_before is not None:
-            place.caption(said(work.n_before))
+            place.caption(place_in_line(work.n_before))
 
 
 def browser_of_session() -> Callable[[], bool]:
@@ -195,7 +195,7 @@ def _progress(now: Follower[Any]) -> None:
 def _say_how_far(now: Follower[Any]) -> None:
     work, n_before = now.work, now.work.n_before
     if n_before is not None:
-        st.caption(said(n_before), width="content")
+        st.caption(place_in_line(n_before), width="content")
     elif work.latest is not None:
         n_done, n_all = work.study.progress(work.latest)
         st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
