@@ -47,6 +47,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
         add_button("add to story")
         if decoding.steps:
             for_a_paper(pane, {"steps": exhibit}, "paper steps")
+        begin_edits(pane)
     if decoding.steps:
         selection = _decoder(pane).selection
         other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
@@ -89,6 +90,7 @@ def _read_only(pane: Pane) -> None:
     for column, name in zip(places, views, strict=False):
         with column:
             panel(name, pane)
+    begin_edits(pane)
 
 
 def _nothing_written(answer: Answer) -> str:
@@ -104,10 +106,8 @@ def _decoder(pane: Pane) -> Pane:
 
 
 def _choices(pane: Pane) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if pane.answer.decoding is not None:
-            choose_heads(_decoder(pane))
-        begin_edits(pane)
+    if pane.answer.decoding is not None:
+        choose_heads(_decoder(pane))
 
 
 PAGE = Page(

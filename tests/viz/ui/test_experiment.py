@@ -196,7 +196,7 @@ def test_an_edit_is_added_on_each_page_that_shows_edits(
     assert not app.exception and not said(app)
     assert screen(app).edits == ("head-off:cross.1.2",)
     is_b = page == "compare"
-    assert app.session_state["session"].shown.request.edits == (() if is_b else screen(app).edits)
+    assert app.session_state["session"].answer.request.edits == (() if is_b else screen(app).edits)
     factor = next(each for each in app.slider if each.label == "Factor")
     factor.set_value(1.5).run()
     assert screen(app).edits == ("head-scale:cross.1.2=1.5",)

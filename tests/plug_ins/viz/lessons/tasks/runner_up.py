@@ -1,7 +1,7 @@
 """Which word does a row look at second?"""
 
 from viz.lessons.seen import Seen
-from viz.lessons.task import Given, Task, percent_of
+from viz.lessons.task import Reply, Task, percent_of
 
 
 def ask(seen: Seen) -> str:
@@ -12,7 +12,7 @@ def truth(seen: Seen) -> int:
     return int(seen.weights.argsort(descending=True)[:2][-1])
 
 
-def hint(seen: Seen, given: Given) -> str:
+def hint(seen: Seen, reply: Reply) -> str:
     return f"The first one gets {percent_of(seen.weights.max())}: which comes next?"
 
 
