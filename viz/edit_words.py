@@ -6,7 +6,7 @@ from dataclasses import replace
 from transformer import Recording
 from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.tokenizer import Token
-from viz.labels import bare_label, kind_title
+from viz.labels import bare_label, kind_title, number
 
 
 def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
@@ -27,7 +27,7 @@ def edit_text(edit: Edit, recording: Recording) -> str:
     """
     kind, attention = edit_kinds()[edit.name], recording.attentions.get(edit.place)
     if not edit.numbers:
-        values = ", ".join(f"{value:g}" for value in edit.values)
+        values = ", ".join(number(value, 6, "g") for value in edit.values)
         return f"{kind.title}, {edit.place}" + (f": {values}" if values else "")
     layer = edit.layer if attention is None else attention.number(edit.layer)
     if kind.of == "word":
@@ -44,7 +44,7 @@ def edit_text(edit: Edit, recording: Recording) -> str:
         return f"{where}: {kind.title}"
     if factor == 0:
         return where if kind.of == "cell" else f"{where} off"
-    return f"{where} × {factor:g}"
+    return f"{where} × {number(factor, 6, 'g')}"
 
 
 def scale_of(edit: Edit) -> EditKind | None:

@@ -4,6 +4,7 @@ import html
 import math
 import re
 from collections.abc import Iterable
+from typing import SupportsFloat
 
 from transformer.tokenizer import Token
 from transformer.visible import visible, visible_character
@@ -24,6 +25,8 @@ _MEANS = re.compile(
 """The characters that mean something in Markdown where they stand."""
 _BEGINS = re.compile(r"^(\s*)(?=[#+\->])|^(\s*\d{1,9})(?=[.)])")
 """A heading, a quotation or a list, at the beginning."""
+_WHOLE = 1e15
+"""Floats from here on are whole numbers, or nearly so."""
 _MADE_OF_WORDS = re.compile(
     r"[:@](?=\S)"  # https://…, :material/…:, :smile:, somebody@…
     r"|<(?=[^\s\-])"  # <b>, </s>
@@ -79,28 +82,51 @@ def figure_label(token: Token, dim: str) -> str:
     return text
 
 
-def percent(share: float) -> str:
-    """A share of 1 in per cent with three digits that count, however small.
+def number(value: SupportsFloat, digits: int = 2, form: str = "f") -> str:
+    """A number with a true minus; one that rounds to 0 has no sign.
 
-    >>> percent(0.9000125), percent(0.0000125), percent(0.0), percent(1e-9)
-    ('90.0 %', '0.00125 %', '0 %', '< 0.0001 %')
+    form: how `format` writes it: "f" with so many decimals, "+f" with its sign, ",f" with groups of
+    thousands, "g" with so many digits that count, "e" with a power of ten, as "f" has it too where
+    a float holds no decimals any more.
+
+    >>> number(-1.256), number(-0.001), number(-1e-6, 3, "g"), number(-1234, 0, ",f")
+    ('−1.26', '0.00', '−1e−06', '−1,234')
+    >>> number(1e30), number(float("nan")), number(float("-inf"))
+    ('1.00e+30', 'not a number', '−infinite')
     """
-    if share == 0:
-        return "0 %"
-    if share < 1e-6:
-        return "< 0.0001 %"
-    decimals = max(1, 2 - math.floor(math.log10(100 * share)))
-    return f"{100 * share:.{decimals}f} %"
+    value = float(value)
+    if math.isnan(value):
+        return "not a number"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "−infinite"
+    if abs(value) >= _WHOLE:
+        form = form.replace("f", "e")
+    text = f"{value:{form[:-1]}.{digits}{form[-1]}}"
+    return (text if float(text.replace(",", "")) else text.lstrip("+-")).replace("-", "−")
 
 
-def signed(number: float, decimals: int = 2) -> str:
+def signed(value: SupportsFloat, decimals: int = 2) -> str:
     """A change with its sign; one that rounds to 0 has none.
 
     >>> signed(1.256), signed(-0.5, 1), signed(-0.001)
     ('+1.26', '−0.5', '0.00')
     """
-    text = f"{number:+.{decimals}f}".replace("-", "−")
-    return text[1:] if float(text[1:]) == 0 else text
+    return number(value, decimals, "+f")
+
+
+def percent(share: float, decimals: int | None = None) -> str:
+    """A share of 1 in per cent, with three digits that count where no decimals are asked for.
+
+    >>> percent(0.9000125), percent(0.0000125), percent(0.0), percent(1e-9), percent(-0.256, 0)
+    ('90.0 %', '0.00125 %', '0 %', '< 0.0001 %', '−26 %')
+    """
+    if decimals is None and 0 < abs(share) < 1e-6:
+        return "< 0.0001 %" if share > 0 else "> −0.0001 %"
+    if decimals is None:
+        has_digits = share and math.isfinite(share)
+        decimals = max(1, 2 - math.floor(math.log10(100 * abs(share)))) if has_digits else 0
+    text = number(100 * share, decimals)
+    return f"{text} %" if math.isfinite(share) else text
 
 
 def decimals_of(largest: float) -> int:
@@ -112,16 +138,6 @@ def decimals_of(largest: float) -> int:
     if not 0 < abs(largest) < 0.05:
         return 2
     return min(6, 1 - math.floor(math.log10(abs(largest))))
-
-
-def plain_number(number: float, decimals: int = 2) -> str:
-    """A number with a minus that is as wide as a plus.
-
-    >>> plain_number(-1.256), plain_number(3, 0)
-    ('−1.26', '3')
-    """
-    text = f"{number:.{decimals}f}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def literal(text: str) -> str:

@@ -7,6 +7,7 @@ from torch import Tensor
 from transformer.positions.relative_bias import RelativeBias, paper_slopes
 from transformer.positions.rotary import Rotary
 from transformer.recording import PositionalEncoding, Recording
+from viz.labels import number
 
 CLOSE = 0.01
 """Slopes that differ by less, as a share, are the same: some models round them to bfloat16."""
@@ -70,7 +71,7 @@ def slopes_text(slopes: Tensor) -> str:
     "0.0039 to 0.0625 per position, the paper's"
     """
     shares = slopes / paper_slopes(slopes.numel())
-    values_text = f"{float(slopes.min()):.4f} to {float(slopes.max()):.4f} per position"
+    values_text = f"{number(slopes.min(), 4)} to {number(slopes.max(), 4)} per position"
     if not bool((shares - shares[0]).abs().le(CLOSE * shares[0].abs()).all()):
         return f"{values_text}, not the paper's"
     share = float(shares.mean())

@@ -6,12 +6,12 @@ viz/components/kit/sentence.js in the browser.
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from math import isinf, isnan
+from math import isnan
 
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import AttentionMap, Reading
 from transformer.tokenizer import Token
-from viz.labels import bare_label
+from viz.labels import bare_label, number
 
 LARGE = 1e6
 """Numbers from here on are written with an exponent."""
@@ -76,14 +76,12 @@ def amount(value: float) -> str:
     """
     if value == 0 or isnan(value):
         return "0"
-    if isinf(value):
-        return "infinite" if value > 0 else "−infinite"
     if abs(value) >= LARGE:
-        return f"{value:.3e}".replace("-", "−")
+        return number(value, 3, "e")
     if abs(value) < 0.0005:
         return "below 0.001" if value > 0 else "above −0.001"
     rounded = Decimal(value).quantize(Decimal("0.001"), ROUND_HALF_UP)  # as JavaScript rounds
-    return str(rounded).replace("-", "−")
+    return number(rounded, 3)
 
 
 def _lead(kind: str, is_produced: bool) -> str:

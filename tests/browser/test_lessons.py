@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import TOP, open_app
 from tests.viz.ui.test_lessons import LESSON, asked
-from viz.labels import plain_number
+from viz.labels import number
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +53,7 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
             page.keyboard.press("Enter")
         else:
             focus_by_tab(page, forms.first.get_by_role("textbox"))
-            page.keyboard.type(plain_number(float(truth), task.decimals).replace("−", "-"))
+            page.keyboard.type(number(float(truth), task.decimals).replace("−", "-"))
             top = page.evaluate(TOP)
             page.keyboard.press("Enter")
             expect(over).to_have_count(n + 1)

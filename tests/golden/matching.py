@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 COLOUR = r"#[0-9a-f]{6}\b"
 _ROUNDED = re.compile(
-    COLOUR + r"|[-−+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?=\s?%)|[-−+]?\d+\.\d+(?:e[-+]?\d+)?"
-    r"|[-−+]?\d+e[-+]?\d+|(?<![\w.])[-−+]?0(?![\w.])"
+    COLOUR + r"|[-−+]?\d+(?:\.\d+)?(?:e[-−+]?\d+)?(?=\s?%)|[-−+]?\d+\.\d+(?:e[-−+]?\d+)?"
+    r"|[-−+]?\d+e[-−+]?\d+|(?<![\w.])[-−+]?0(?![\w.])"
 )
 """A colour, a percent, a decimal, or a 0 that a rounding may have left; other whole numbers are
 words."""

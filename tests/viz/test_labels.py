@@ -1,9 +1,12 @@
 """Pieces are data: they show literally, and what is invisible gets a sign."""
 
+import math
+
 import pytest
+import torch
 
 from transformer.tokenizer import Token
-from viz.labels import figure_label, figure_text, label, literal
+from viz.labels import figure_label, figure_text, label, literal, number, percent, signed
 
 
 @pytest.mark.parametrize(
@@ -59,3 +62,53 @@ def test_words_in_markdown_are_one_line_without_signs() -> None:
 )
 def test_what_means_nothing_in_markdown_is_left(text: str) -> None:
     assert literal(text) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "form", "text"),
+    [
+        (-1.256, 2, "f", "−1.26"),
+        (3, 0, "f", "3"),
+        (-0.0, 2, "f", "0.00"),
+        (-0.004, 2, "f", "0.00"),
+        (-0.004, 2, "+f", "0.00"),
+        (0.5, 1, "+f", "+0.5"),
+        (-12345.6, 0, ",f", "−12,346"),
+        (1e300, 2, "f", "1.00e+300"),
+        (-1e300, 1, "+f", "−1.0e+300"),
+        (5e-324, 3, "f", "0.000"),
+        (-5e-324, 3, "g", "−4.94e−324"),
+        (-0.0, 3, "g", "0"),
+        (1.25e-7, 0, "e", "1e−07"),
+        (torch.tensor(-2.5), 1, "f", "−2.5"),
+    ],
+)
+def test_a_number_has_a_true_minus(value: float, digits: int, form: str, text: str) -> None:
+    assert number(value, digits, form) == text
+
+
+@pytest.mark.parametrize("form", ["f", "+f", ",f", "g", "e"])
+def test_what_no_digits_write_has_a_name(form: str) -> None:
+    texts = [number(value, 2, form) for value in (math.nan, math.inf, -math.inf)]
+    assert len(set(texts)) == 3
+    assert not any(set(text) & set("0123456789-+") for text in texts)
+    assert texts[2] == f"−{texts[1]}"
+    assert [signed(math.nan), percent(math.nan), percent(-math.inf)] == [*texts[:1] * 2, texts[2]]
+
+
+@pytest.mark.parametrize(
+    ("share", "decimals", "text"),
+    [
+        (0.9000125, None, "90.0 %"),
+        (-0.0000125, None, "−0.00125 %"),
+        (1e-9, None, "< 0.0001 %"),
+        (-1e-9, None, "> −0.0001 %"),
+        (-0.0, None, "0 %"),
+        (-0.0, 1, "0.0 %"),
+        (12.0, None, "1200.0 %"),
+        (-0.002, 0, "0 %"),
+        (0.01234, 2, "1.23 %"),
+    ],
+)
+def test_a_share_is_in_per_cent(share: float, decimals: int | None, text: str) -> None:
+    assert percent(share, decimals) == text

@@ -8,7 +8,7 @@ from transformer.tokenizer import Token
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
-from viz.labels import label
+from viz.labels import label, number
 
 TITLES = {
     "qk": ("QK", "score before the softmax", "query", "key"),
@@ -39,6 +39,6 @@ def describe(circuit: str, values: Tensor, tokens: Sequence[Token]) -> str:
     row, column = divmod(int(values.argmax()), len(tokens))
     return (
         f"{name} circuit between {len(tokens)} tokens, {what}: the largest value is "
-        f"{float(values[row, column]):.4f}, of {label(tokens[row])} and {label(tokens[column])}; "
-        f"the smallest is {float(values.min()):.4f}."
+        f"{number(values[row, column], 4)}, of {label(tokens[row])} and {label(tokens[column])}; "
+        f"the smallest is {number(values.min(), 4)}."
     )

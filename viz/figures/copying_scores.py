@@ -5,6 +5,7 @@ from torch import Tensor
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
+from viz.labels import number
 
 
 def chart(scores: Tensor) -> Chart:
@@ -21,6 +22,6 @@ def chart(scores: Tensor) -> Chart:
 def describe(scores: Tensor) -> str:
     layer, head = divmod(int(scores.argmax()), scores.size(1))
     return (
-        f"Copying scores of {scores.numel()} heads, from {float(scores.min()):.4f} to "
-        f"{float(scores.max()):.4f}, which is that of L{layer} H{head}."
+        f"Copying scores of {scores.numel()} heads, from {number(scores.min(), 4)} to "
+        f"{number(scores.max(), 4)}, which is that of L{layer} H{head}."
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.labels import decimals_of, signed
+from viz.labels import decimals_of, percent, signed
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def means_table(means: Sequence[MeanOff]) -> Table:
         cells = [
             Cell(signed(each.mean, n), each.mean),
             Cell(_ends(each, n)),
-            Cell(f"{100 * each.share_other:.0f} %"),
+            Cell(percent(each.share_other, 0)),
             Cell(interval=(each.low, each.mean, each.high)),
         ]
         return Row(Cell(each.title, link=each.address), cells)

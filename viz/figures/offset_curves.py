@@ -2,6 +2,7 @@
 
 from transformer.positions.relative_bias import ByDistance
 from viz.exhibits.chart import Axis, Chart, Curve, Dash, Ink, values_of
+from viz.labels import number, signed
 
 HEIGHT = 130
 MARKED = 80
@@ -37,5 +38,5 @@ def describe(before: ByDistance, after: ByDistance, names: tuple[str, str], head
     for found, name in zip((before, after), names, strict=True):
         best = int(found.mean[0].argmax())
         offset, mean = int(found.distances[best]), float(found.mean[0, best])
-        said.append(f"{name} most at offset {offset:+d} ({mean:.3f})")
+        said.append(f"{name} most at offset {signed(offset, 0)} ({number(mean, 3)})")
     return f"Mean weight of {head} by offset: {', '.join(said)}."

@@ -5,6 +5,7 @@ from torch import Tensor
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
+from viz.labels import number
 
 
 def chart(cosines: Tensor) -> Chart:
@@ -17,5 +18,5 @@ def chart(cosines: Tensor) -> Chart:
 def describe(cosines: Tensor) -> str:
     n = len(cosines)
     next_to = cosines.diagonal(1)
-    near = f"; neighbours have {float(next_to.mean()):.4f} on average" if n > 1 else ""
-    return f"Cosines between {n} learned positions, least {float(cosines.min()):.4f}{near}."
+    near = f"; neighbours have {number(next_to.mean(), 4)} on average" if n > 1 else ""
+    return f"Cosines between {n} learned positions, least {number(cosines.min(), 4)}{near}."

@@ -3,6 +3,7 @@
 from viz.exhibits.chart import Chart, Curve, values_of
 from viz.figures.loss_curve import History
 from viz.figures.over_steps import OverSteps, saved, steps_to
+from viz.labels import number
 from viz.theme import SERIES
 
 HEIGHT = 330
@@ -28,5 +29,5 @@ def chart(history: History, log: bool) -> Chart:
 
 
 def describe(history: History) -> str:
-    said = [f"{curve.name} {curve.values[-1]:.2f}" for curve in scores(history)]
+    said = [f"{curve.name} {number(curve.values[-1])}" for curve in scores(history)]
     return f"Last validation scores: {', '.join(said)}."

@@ -3,6 +3,7 @@
 from torch import Tensor
 
 from viz.exhibits.chart import Axis, Bars, Chart, values_of
+from viz.labels import number
 
 HEIGHT = 242
 
@@ -18,8 +19,8 @@ def chart(edges: Tensor, counts: Tensor) -> Chart:
 
 
 def describe(edges: Tensor, counts: Tensor) -> str:
-    top = int(counts.argmax())
+    top, ends = int(counts.argmax()), [number(value, 4) for value in edges.tolist()]
     return (
-        f"Histogram of {int(counts.sum()):,} values from {edges[0]:.4f} to {edges[-1]:.4f}; most "
-        f"of them, {int(counts[top]):,}, lie between {edges[top]:.4f} and {edges[top + 1]:.4f}."
+        f"Histogram of {int(counts.sum()):,} values from {ends[0]} to {ends[-1]}; most "
+        f"of them, {int(counts[top]):,}, lie between {ends[top]} and {ends[top + 1]}."
     )

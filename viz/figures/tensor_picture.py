@@ -9,6 +9,7 @@ from torch import Tensor
 from transformer.inspection.tensor_statistics import Pooling, pool
 from viz.exhibits.chart import Axis, Chart, Grid
 from viz.exhibits.shading import Shading, differences
+from viz.labels import number
 
 MOST = 200
 """Cells along a side; what is larger is pooled."""
@@ -78,7 +79,11 @@ def describe(shown: Picture) -> str:
         for first, n, size in zip(shown.first, shown.cells.shape, shown.size, strict=True)
     )
     finite = shown.cells[shown.cells.isfinite()]
-    span = f"from {finite.min():.4f} to {finite.max():.4f}" if finite.numel() else "none finite"
+    span = (
+        f"from {number(finite.min(), 4)} to {number(finite.max(), 4)}"
+        if finite.numel()
+        else "none finite"
+    )
     return (
         f"Rows {shown.first[0]:,} to {rows:,} and columns {shown.first[1]:,} to {columns:,}: "
         f"{span}. {shown.says}"

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from viz.labels import number, percent
 from viz.lessons.seen import Seen
 
 Form = Literal["word", "spread", "number", "choice"]
@@ -94,7 +95,7 @@ class Task:
         if isinstance(reply, tuple):
             return ""
         is_one_of = self.form != "number"
-        answer = self.options(seen)[int(reply)] if is_one_of else f"{reply:.12g}".replace("-", "−")
+        answer = self.options(seen)[int(reply)] if is_one_of else number(reply, 12, "g")
         return f": you answered ‘{answer}’" if self.form == "word" else f": you answered {answer}"
 
     def is_right(self, seen: Seen, reply: Reply) -> bool:
@@ -146,4 +147,4 @@ def percent_of(weight: float | Tensor) -> str:
     if 0 < share < 0.05 or 99.95 <= share < 100:
         return "under 0.1 %" if share < 1 else "over 99.9 %"
     is_near = 0 < share < 0.5 or 99.5 <= share < 100
-    return f"{share:.1f} %" if is_near else f"{share:.0f} %"
+    return percent(float(weight), 1 if is_near else 0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.exhibits.chart import Axis, Bars, Chart, Curve, Mark, Point
-from viz.labels import label, visible_words
+from viz.labels import label, number, visible_words
 
 N_TICKS = 5
 """At most about so many, where an axis names none."""
@@ -128,8 +128,8 @@ def short(value: float) -> str:
     >>> short(0.25), short(-12000.0), short(1e-6)
     ('0.25', '−12,000', '1e−06')
     """
-    text = f"{value:,.0f}" if abs(value) >= 1000 and value == int(value) else f"{value:.4g}"
-    return text.replace("-", "−")
+    is_whole = abs(value) >= 1000 and value == int(value)
+    return number(value, 0, ",f") if is_whole else number(value, 4, "g")
 
 
 def power(exponent: int) -> str:

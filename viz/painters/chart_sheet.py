@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.exhibits.chart import Bars, Cells, Chart, Grid, Point, Rule
 from viz.exhibits.shading import Shading
-from viz.labels import visible_words
+from viz.labels import number, visible_words
 from viz.painters.chart_frame import Anchor, frame, kept, room_under
 from viz.painters.chart_marks import dashes_of, marks_of
 from viz.painters.chart_scale import Scale, scales
@@ -154,7 +154,6 @@ def _scale_bar(shading: Shading, theme: Theme, width: float, y: float) -> Iterat
     ends: tuple[tuple[float, float, Anchor], ...]
     ends = ((0.0, shading.low, "start"), (long, shading.high, "end"))
     for at, value, anchor in ends:
-        text = f"{value:.3g}".replace("-", "−")
-        yield Words(at, y + 6 + SMALL, text, SMALL, theme.dim, anchor)
+        yield Words(at, y + 6 + SMALL, number(value, 3, "g"), SMALL, theme.dim, anchor)
     title = fitted(visible_words(shading.title), width - long - 6, SMALL)
     yield Words(long + 6, y + high, title, SMALL, theme.text)

@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.exhibits.chart import Bars, Cells, Chart, Curve, Dash, Grid, Point, Rule, Span
 from viz.exhibits.shading import POWER, Shading
-from viz.labels import figure_text
+from viz.labels import figure_text, number
 from viz.painters.inks import colour_of
 from viz.painters.plotly_axes import LABEL
 from viz.painters.plotly_text import template
@@ -194,13 +194,14 @@ def _bar(shading: Shading, theme: Theme) -> Look:
     low, high = shading.low, shading.high
     below, above = ("≤ ", "≥ ") if shading.is_clipped else ("", "")
     font = {"size": LABEL, "color": theme.dim}
-    texts = [f"{below}{low:.3g}", f"{(low + high) / 2:.3g}", f"{above}{high:.3g}"]
+    places = [low, (low + high) / 2, high]
+    texts = [number(value, 3, "g") for value in places]
     return {
         "title": {"text": shading.title, "side": "right", "font": font},
         **{"thickness": 10, "len": 0.6, "lenmode": "fraction", "x": 1.01, "xpad": 6},
         **{"outlinewidth": 0, "ticks": "", "tickfont": font},
-        "tickvals": [low, (low + high) / 2, high],
-        "ticktext": [text.replace("-", "−") for text in texts],
+        "tickvals": places,
+        "ticktext": [below + texts[0], texts[1], above + texts[2]],
     }
 
 

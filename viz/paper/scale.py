@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.exhibits.shading import POWER
+from viz.labels import number
 from viz.painters.shades import ink_on, palette_of
 from viz.paper.drawing import Given
 from viz.paper.lettering import SMALL, fitted, width_of
@@ -40,7 +41,7 @@ def scale_bar(
         value = low + (high - low) * (share if is_signed else share**POWER)
         anchor: Any = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         marks.append(
-            Words(share * bar, BAR + SMALL + 1.5, number(value), SMALL, colours["dim"], anchor)
+            Words(share * bar, BAR + SMALL + 1.5, _end(value), SMALL, colours["dim"], anchor)
         )
     title = lens["title"]
     if bar + 6 + width_of(title, SMALL) <= width:
@@ -51,14 +52,13 @@ def scale_bar(
     return marks, BAR + 2 * SMALL + 7
 
 
-def number(value: float) -> str:
+def _end(value: float) -> str:
     """As short as it can be with two digits that count.
 
-    >>> number(0.25), number(-3.14159), number(1.0), number(0.0), number(120.4)
+    >>> _end(0.25), _end(-3.14159), _end(1.0), _end(0.0), _end(120.4)
     ('0.25', '−3.1', '1', '0', '120')
     """
-    text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
-    return ("0" if float(text) == 0 else text).replace("-", "−")
+    return number(value, 0) if abs(value) >= 100 else number(value, 2, "g")
 
 
 def hatched(masked: NDArray[np.bool_], place: Place, colour: str) -> list[Mark]:

@@ -5,7 +5,7 @@ import streamlit as st
 from transformer import InputError
 from transformer.recording import Checked, Recording
 from transformer.recording.plain import plain_difference
-from viz.labels import kind_name, kind_title, literal
+from viz.labels import kind_name, kind_title, literal, number, percent
 from viz.run.request import Answer
 from viz.state.note import fail
 
@@ -51,9 +51,11 @@ def _numbered(numbers: tuple[int, ...]) -> str:
 
 def wrong(checked: Checked) -> str:
     """That a recording cannot be trusted."""
+    assert checked.error is not None
     return (
         "This recording is wrong: the recorded weights and values give something else than the "
-        f"model did, by {checked.error:.2%} of the largest value. Do not rely on these pictures."
+        f"model did, by {percent(checked.error, 2)} of the largest value. Do not rely on these "
+        "pictures."
     )
 
 
@@ -72,8 +74,10 @@ def numbers(checked: Checked) -> list[str]:
     said += [f"Not checkable: {_named(why)}." for why in checked.unknown]
     least, largest = checked.row_sums
     is_one = max(abs(1 - least), abs(largest - 1)) < 1e-4
-    sums = "sum to 1" if is_one else f"sum to {least:.4g} up to {largest:.4g}"
-    return [*said, f"Rows {sums}.", f"Masked cells hold {_amount(checked.masked)}."]
+    ends = [number(end, 4, "g") for end in checked.row_sums]
+    sums = "sum to 1" if is_one else f"sum to {' up to '.join(ends)}"
+    masked = "up to " * bool(checked.masked) + number(checked.masked, 4, "g")
+    return [*said, f"Rows {sums}.", f"Masked cells hold {masked}."]
 
 
 def _name(checked: Checked) -> tuple[str, str]:
@@ -91,10 +95,6 @@ def _named(why: str) -> str:
     return why
 
 
-def _amount(value: float) -> str:
-    return "0" if value == 0 else f"up to {value:.4g}"
-
-
 def _plain(shown: Answer) -> str:
     try:
         difference = plain_difference(shown.checkpoint, shown.recording)
@@ -102,4 +102,5 @@ def _plain(shown: Answer) -> str:
         return str(error)
     if difference == 0:
         return "A pass that nobody records gives the same logits."
-    return f"A pass that nobody records gives logits that differ by up to {difference:.1e}."
+    most = number(difference, 1, "e")
+    return f"A pass that nobody records gives logits that differ by up to {most}."

@@ -8,6 +8,7 @@ from transformer.decoding import decoding_methods
 from transformer.decoding.options import MAX_LEN
 from transformer.edits import parse
 from viz.edit_words import edit_text
+from viz.labels import number
 from viz.map_words import capitalised, counted, uncapitalised
 from viz.run.request import Request, about
 from viz.state.checkpoints import title
@@ -86,7 +87,7 @@ def how_decoded(request: Request) -> str:
         value = chosen.get(option.name, option.default)
         is_off = option.is_off_by_default and value == option.default
         if option.name != MAX_LEN.name and not is_off:
-            numbers.append(f"{uncapitalised(option.title)} {value:g}")
+            numbers.append(f"{uncapitalised(option.title)} {number(value, 6, 'g')}")
     name = uncapitalised(method.title)
     name += "" if method.title.endswith(("search", "ing")) else " decoding"
     return f"{name} with {', '.join(numbers)}" if numbers else name

@@ -9,7 +9,7 @@ from transformer import Recording
 from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import edits_of
 from transformer.refusal import Refusal
-from viz.labels import kind_title, literal
+from viz.labels import kind_title, literal, number
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -75,7 +75,7 @@ def _said(proof: Proof, recording: Recording) -> str:
     }[proof.name]
     if proof.value is None:
         return f"{claim}: not checkable, {proof.why}."
-    error = f"{proof.value:.0e}".replace("e-0", "e-") if proof.value else "0"
+    error = number(proof.value, 0, "e").replace("e−0", "e−") if proof.value else "0"
     return f"{claim}: {_measured(proof, error)}.{_first(proof, recording)}"
 
 

@@ -4,7 +4,7 @@ from transformer.recording import Recording
 from transformer.recording.decisions import Classification
 from viz.exhibits.chart import Chart
 from viz.figures import probability_bars
-from viz.labels import percent
+from viz.labels import number, percent
 from viz.views.view import View
 
 MOST = 40
@@ -48,7 +48,7 @@ def describe(recording: Recording) -> str:
     chances = ", ".join(f"{found.classes[i]} {percent(float(found.probs[i]))}" for i in named)
     others = f", and {n - SAID:,} others" if n > MOST else ""
     return (
-        f"Predicted: {found.classes[best]}, with a logit of {found.logits[best]:.2f}. "
+        f"Predicted: {found.classes[best]}, with a logit of {number(found.logits[best])}. "
         f"The probabilities: {chances}{others}."
     )
 

@@ -4,6 +4,7 @@ from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
+from viz.labels import number
 from viz.views.view import Amount, SideChoice, View
 
 
@@ -28,7 +29,7 @@ def describe(recording: Recording, side: str, n_positions: int) -> str:
     n_positions, d_model = table.shape
     return (
         f"{positions.title.capitalize()} of the {side}: {n_positions} positions by {d_model} "
-        f"dimensions, values from {table.min():.2f} to {table.max():.2f}."
+        f"dimensions, values from {number(table.min())} to {number(table.max())}."
     )
 
 

@@ -7,6 +7,7 @@ import torch
 from transformer.positions.encodings import Shift, shift
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve, nothing
+from viz.labels import number
 from viz.views.view import Amount, SideChoice, View
 
 HEIGHT = 332
@@ -20,7 +21,7 @@ def chart(recording: Recording, side: str, offset: int) -> Chart:
     if found is None:
         return nothing(name, title, NO_ROTATION)
     x = Axis("wavelength of the pair (positions)", is_log=True, has_grid=True)
-    ticks = [(angle, f"{angle}°".replace("-", "−")) for angle in range(-180, 181, 90)]
+    ticks = [(angle, f"{number(angle, 0)}°") for angle in range(-180, 181, 90)]
     y = Axis("rotation", ends=(-190, 190), has_grid=True, ticks=ticks)
     marks = (_stems(found), _angles(found))
     return Chart(name, title, f": {_error(found)}", x, y, marks, HEIGHT)
@@ -44,7 +45,7 @@ def _stems(found: Shift) -> Curve:
 
 
 def _error(found: Shift) -> str:
-    return f"largest error {found.error:.1e}"
+    return f"largest error {number(found.error, 1, 'e')}"
 
 
 def describe(recording: Recording, side: str, offset: int) -> str:
@@ -55,7 +56,7 @@ def describe(recording: Recording, side: str, offset: int) -> str:
     degrees = math.degrees(float(found.angles[fastest]))
     return (
         f"One rotation of {len(found.angles)} pairs of dimensions moves every position by "
-        f"{offset}: the fastest pair turns by {degrees:.0f}°; {_error(found)}."
+        f"{offset}: the fastest pair turns by {number(degrees, 0)}°; {_error(found)}."
     )
 
 

@@ -8,6 +8,7 @@ from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, nothing
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
+from viz.labels import number
 from viz.views.encoding_shift import NO_ROTATION
 from viz.views.view import Amount, SideChoice, View
 
@@ -49,7 +50,8 @@ def describe(recording: Recording, side: str, offset: int) -> str:
         return NO_ROTATION
     return (
         f"The matrix that moves every position by {offset} has a block of two by two for each of "
-        f"{len(found.angles)} pairs of dimensions and 0 elsewhere; largest error {found.error:.1e}."
+        f"{len(found.angles)} pairs of dimensions and 0 elsewhere; largest error "
+        f"{number(found.error, 1, 'e')}."
     )
 
 

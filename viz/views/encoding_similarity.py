@@ -7,6 +7,7 @@ from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
+from viz.labels import number
 from viz.views.view import Amount, Choice, SideChoice, View
 
 PRODUCT, COSINE = "dot product", "cosine"
@@ -28,10 +29,10 @@ def chart(recording: Recording, side: str, measure: str, n_positions: int) -> Ch
 
 def describe(recording: Recording, side: str, measure: str, n_positions: int) -> str:
     values = _values(recording, side, measure, n_positions)
-    text = f"Similarity of the first {len(values)} positions ({measure}): {values[0, 0]:.2f} "
+    text = f"Similarity of the first {len(values)} positions ({measure}): {number(values[0, 0])} "
     if len(values) == 1:
         return text + "of the first with itself."
-    return text + f"of the first with itself, {values[0, 1]:.2f} with the next."
+    return text + f"of the first with itself, {number(values[0, 1])} with the next."
 
 
 def _values(recording: Recording, side: str, measure: str, n_positions: int) -> Tensor:

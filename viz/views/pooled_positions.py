@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer.recording import Recording
 from transformer.recording.decisions import PooledClassification
 from viz.exhibits.chart import Axis, Bars, Chart, Ink, Rule
-from viz.labels import label, percent
+from viz.labels import label, percent, signed
 from viz.views.class_probabilities import predicted
 from viz.views.view import Choice, View
 
@@ -76,16 +76,7 @@ def _wrapped(found: PooledClassification) -> list[str]:
 def _total(found: PooledClassification) -> str:
     added, bias, _ = effects(found)
     total = float(added.sum())
-    return f"sum {_signed(total)}, bias {_signed(bias)}: {_signed(total + bias)}"
-
-
-def _signed(value: float) -> str:
-    """A number with its sign.
-
-    >>> _signed(-0.5)
-    '−0.500'
-    """
-    return f"{value:+.3f}".replace("-", "−")
+    return f"sum {signed(total, 3)}, bias {signed(bias, 3)}: {signed(total + bias, 3)}"
 
 
 def describe(recording: Recording, shown: str) -> str:
@@ -109,9 +100,9 @@ def _contributions_said(recording: Recording, found: PooledClassification) -> st
     added, bias, words = effects(found)
     total, top = float(added.sum()), int(added.abs().argmax())
     return (
-        f"The contributions of {len(added)} positions add up to {_signed(total)}; with the bias of "
-        f"{_signed(bias)} they are {words}, {_signed(total + bias)}. The largest is "
-        f"{_signed(float(added[top]))}, of {label(recording.source[top])}."
+        f"The contributions of {len(added)} positions add up to {signed(total, 3)}; with the bias "
+        f"of {signed(bias, 3)} they are {words}, {signed(total + bias, 3)}. The largest is "
+        f"{signed(added[top], 3)}, of {label(recording.source[top])}."
     )
 
 

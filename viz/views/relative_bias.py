@@ -5,6 +5,7 @@ from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
+from viz.labels import number
 from viz.views.view import Choice, PartChoice, View
 
 HEIGHT = 330
@@ -60,7 +61,7 @@ def describe(recording: Recording, where: str, shown: str) -> str:
     return (
         f"The bias that {len(found.mean)} heads of {where} add to their scores at distances from "
         f"{int(found.distances[0])} to {int(found.distances[-1])}; {alone}. The largest is "
-        f"{float(found.mean[head, place]):.4f}, of H{head} at {int(found.distances[place])}."
+        f"{number(found.mean[head, place], 4)}, of H{head} at {int(found.distances[place])}."
     )
 
 

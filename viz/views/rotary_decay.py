@@ -5,6 +5,7 @@ import torch
 from transformer.positions.rotary import bound, decay
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve
+from viz.labels import number
 from viz.views.view import Choice, PartChoice, View
 
 HEIGHT = 330
@@ -29,8 +30,8 @@ def describe(recording: Recording, where: str, reach: str) -> str:
     near, far = decay(rotary, torch.tensor([1, last])).tolist()
     highest = float(bound(rotary, torch.tensor([last])))
     return (
-        f"q·k with q = k = 1 falls to {near:.4f} at distance 1 and {far:.4f} at {last}, where "
-        f"the bound of the rotated part is {highest:.4f} of its value at distance 0."
+        f"q·k with q = k = 1 falls to {number(near, 4)} at distance 1 and {number(far, 4)} at "
+        f"{last}, where the bound of the rotated part is {highest:.4f} of its value at distance 0."
     )
 
 

@@ -6,6 +6,7 @@ from transformer.analysis.selection import Selection
 from transformer.positions.relative_bias import ByDistance, by_distance
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve
+from viz.labels import number
 from viz.views.view import HeadChoice, View
 
 HEIGHT = 330
@@ -48,7 +49,7 @@ def describe(recording: Recording, selection: Selection) -> str:
     return (
         f"Mean scores of {selection.name(recording)} ({selection.kind}) at "
         f"{len(found.distances)} distances of key and query: the highest is "
-        f"{float(found.mean[0, best]):.4f} at {int(found.distances[best])}."
+        f"{number(found.mean[0, best], 4)} at {int(found.distances[best])}."
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.labels import plain_number
+from viz.labels import number
 from viz.lessons.number import read_number
 
 
@@ -60,10 +60,10 @@ def test_what_is_no_number_is_said(text: str) -> None:
     assert len(str(error.value)) < 120
 
 
-@pytest.mark.parametrize("number", [-12.34, 0.0, 1234.5, 0.001])
-def test_what_the_page_says_is_read(number: float) -> None:
-    assert read_number(plain_number(number, 3)) == pytest.approx(number)
-    assert read_number(f"{number:,.3f}") == pytest.approx(number)
+@pytest.mark.parametrize("value", [-12.34, 0.0, 1234.5, 0.001])
+def test_what_the_page_says_is_read(value: float) -> None:
+    assert read_number(number(value, 3)) == pytest.approx(value)
+    assert read_number(f"{value:,.3f}") == pytest.approx(value)
 
 
 def test_the_unit_may_follow() -> None:

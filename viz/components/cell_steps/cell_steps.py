@@ -20,7 +20,7 @@ from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map
 from viz.components.kit.sync import mountable
-from viz.labels import kind_name
+from viz.labels import kind_name, number, percent
 from viz.map_words import capitalised
 from viz.sentence import Wording, sentence, wording
 from viz.theme import Theme
@@ -118,7 +118,7 @@ def pack_cell(
         "exp_sum": float((cell.scores[cell.allowed].double() - shift).exp().sum()),
         "weight": cell.weight,
         "share": cell.share,
-        "percent": _percent(cell.share),
+        "percent": percent(cell.share, 0),
         "share_sum": float(cell.shares.double().sum()),
         "norms": cell.norms,
         "says": describe(cell, query_token, key_token, words),
@@ -136,13 +136,13 @@ def describe(cell: Cell, query_token: Token, key_token: Token, words: Wording) -
     """What the picture says, for those who do not see it."""
     weight = math.nan if cell.is_masked else cell.weight
     start = sentence(words, query_token, key_token, cell.layer, cell.head, weight, is_quoted=True)
-    bias = f" + bias {_signed(cell.bias)}" if cell.bias else ""
-    dot = f"q·k {_signed(cell.dot)} × {cell.scale:.4f}{bias} = {_signed(cell.score)}"
+    bias = f" + bias {number(cell.bias)}" if cell.bias else ""
+    dot = f"q·k {number(cell.dot)} × {number(cell.scale, 4)}{bias} = {number(cell.score)}"
     if cell.is_masked:
         return f"{start} Inside: {dot}, but the mask forbids this key: weight 0"
     rank = "the largest" if cell.rank == 1 else f"rank {cell.rank}"
     place = f"{rank} of {cell.n_allowed} scores" if cell.n_allowed > 1 else "the only score"
-    return f"{start} Inside: {dot}, {place}, {_percent(cell.share)} of the head's output"
+    return f"{start} Inside: {dot}, {place}, {percent(cell.share, 0)} of the head's output"
 
 
 def shown_keys(cell: Cell) -> list[int]:
@@ -173,14 +173,6 @@ def _scale_name(cell: Cell) -> str:
     """1/√d where the scale is that; empty otherwise."""
     d_key = len(cell.q)
     return f"1/√{d_key}" if math.isclose(cell.scale, d_key**-0.5, rel_tol=1e-6) else ""
-
-
-def _signed(number: float) -> str:
-    return f"{number:.2f}".replace("-", "−")
-
-
-def _percent(share: float) -> str:
-    return f"{round(100 * share)} %".replace("-", "−")
 
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:

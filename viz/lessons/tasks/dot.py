@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from viz.labels import plain_number
+from viz.labels import number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Reply, Task
 
@@ -26,13 +26,13 @@ def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     rows = [(f"dimension {i}", f"{_factor(cell.q[i])} × {_factor(cell.k[i])}") for i in sorted(top)]
     rest = cell.dot - float(cell.products[top].sum())
     n = len(cell.products) - len(top)
-    return (*rows, (f"the other {n} products together", plain_number(rest)))
+    return (*rows, (f"the other {n} products together", number(rest)))
 
 
-def _factor(number: Tensor) -> str:
+def _factor(value: Tensor) -> str:
     """In brackets where it is below 0."""
-    text = plain_number(float(number))
-    return f"({text})" if float(number) < 0 else text
+    text = number(value)
+    return f"({text})" if float(value) < 0 else text
 
 
 def truth(seen: Seen) -> float:
@@ -42,17 +42,14 @@ def truth(seen: Seen) -> float:
 def hint(seen: Seen, answer: Reply) -> str:
     cell = seen.cell(_key(seen))
     i = int(cell.products.abs().argmax())
-    return (
-        f"The largest product, of dimension {i}, is {plain_number(float(cell.products[i]))}: "
-        "mind the signs."
-    )
+    return f"The largest product, of dimension {i}, is {number(cell.products[i])}: mind the signs."
 
 
 def explain(seen: Seen) -> str:
     cell = seen.cell(_key(seen))
     word = seen.words[seen.strongest]
     return (
-        f"q · k of ‘{seen.row_word}’ and ‘{word}’ is {plain_number(cell.dot, 1)}: one number for "
+        f"q · k of ‘{seen.row_word}’ and ‘{word}’ is {number(cell.dot, 1)}: one number for "
         f"how well two vectors of {len(cell.q)} dimensions agree."
     )
 

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from viz.labels import plain_number
+from viz.labels import number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Reply, Task
 
@@ -33,12 +33,12 @@ def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     if not others:
         return tuple(rows)
     rest = float((weights[others] * values[others]).sum())
-    return (*rows, (f"the other {len(others)} together", plain_number(rest, 3)))
+    return (*rows, (f"the other {len(others)} together", number(rest, 3)))
 
 
 def _value(value: Tensor) -> str:
     """In brackets where it is below 0."""
-    text = plain_number(float(value))
+    text = number(value)
     return f"({text})" if float(value) < 0 else text
 
 
@@ -50,7 +50,7 @@ def truth(seen: Seen) -> float:
 def hint(seen: Seen, answer: Reply) -> str:
     weights, values, _ = _parts(seen)
     i = int((weights * values).abs().argmax())
-    part = plain_number(float(weights[i] * values[i]))
+    part = number(weights[i] * values[i])
     return f"‘{seen.words[i]}’ adds {part}: multiply the other lines the same way, then add all."
 
 
@@ -58,7 +58,7 @@ def explain(seen: Seen) -> str:
     n = len(seen.weights)
     all_words = "the only word" if n == 1 else f"all {n} words"
     return (
-        f"The sum over {all_words} is {plain_number(truth(seen))}: a mean of their values, in "
+        f"The sum over {all_words} is {number(truth(seen))}: a mean of their values, in "
         "which each counts as much as its weight."
     )
 

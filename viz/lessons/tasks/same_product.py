@@ -3,6 +3,7 @@
 from torch import Tensor
 
 from transformer.positions.encodings import find_pairs
+from viz.labels import number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Reply, Task
 
@@ -12,7 +13,7 @@ Pair = tuple[int, int]
 def ask(seen: Seen) -> str:
     (a, b), table = _first(seen), _table(seen)
     product = float(table[a] @ table[b])
-    text = f"The encodings of positions {a} and {b} have the product {product:.2f}."
+    text = f"The encodings of positions {a} and {b} have the product {number(product)}."
     return f"{text} Which other two have the same?"
 
 
@@ -51,13 +52,13 @@ def hint(seen: Seen, answer: Reply) -> str:
     assert isinstance(answer, int)
     c, d = _pairs(seen)[answer]
     table = _table(seen)
-    return f"These two have {float(table[c] @ table[d]):.2f}. Count how far apart they are."
+    return f"These two have {number(table[c] @ table[d])}. Count how far apart they are."
 
 
 def explain(seen: Seen) -> str:
     (a, b), (c, d), table = _first(seen), _pairs(seen)[truth(seen)], _table(seen)
     product = float(table[c] @ table[d])
-    return f"Positions {c} and {d} have {product:.2f}, too: both pairs are {b - a} apart."
+    return f"Positions {c} and {d} have {number(product)}, too: both pairs are {b - a} apart."
 
 
 TASK = Task(

@@ -2,7 +2,7 @@
 
 import math
 
-from viz.labels import plain_number
+from viz.labels import number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Reply, Task
 
@@ -17,9 +17,9 @@ def ask(seen: Seen) -> str:
 
 def material(seen: Seen) -> tuple[tuple[str, str], ...]:
     cell = seen.cell(_key(seen))
-    rows = [("q · k", plain_number(cell.dot)), *scale_lines(len(cell.q), cell.scale)]
+    rows = [("q · k", number(cell.dot)), *scale_lines(len(cell.q), cell.scale)]
     if cell.bias:
-        rows.append(("the model adds, for the places of both", plain_number(cell.bias)))
+        rows.append(("the model adds, for the places of both", number(cell.bias)))
     return tuple(rows)
 
 
@@ -41,13 +41,13 @@ def truth(seen: Seen) -> float:
 
 def hint(seen: Seen, answer: Reply) -> str:
     cell = seen.cell(_key(seen))
-    return f"The scale is {cell.scale:.4f}: multiply the product, {plain_number(cell.dot)}, by it."
+    return f"The scale is {cell.scale:.4f}: multiply the product, {number(cell.dot)}, by it."
 
 
 def explain(seen: Seen) -> str:
     cell = seen.cell(_key(seen))
-    added = f" + {plain_number(cell.bias)}" if cell.bias else ""
-    return f"{plain_number(cell.dot)} × {cell.scale:.4f}{added} = {plain_number(cell.score)}."
+    added = f" + {number(cell.bias)}" if cell.bias else ""
+    return f"{number(cell.dot)} × {cell.scale:.4f}{added} = {number(cell.score)}."
 
 
 TASK = Task("score", "number", ask, truth, hint, explain, material, decimals=2, needs=("scores",))

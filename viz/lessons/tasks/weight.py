@@ -2,7 +2,7 @@
 
 import math
 
-from viz.labels import plain_number
+from viz.labels import number
 from viz.lessons.seen import Seen
 from viz.lessons.task import Reply, Task
 
@@ -33,7 +33,7 @@ def material(seen: Seen) -> tuple[tuple[str, str], ...]:
 
 def _exponent(power: float) -> str:
     """A score less the largest one."""
-    return plain_number(math.log(max(power, 1e-300)) + 0.0)
+    return number(math.log(max(power, 1e-300)) + 0.0)
 
 
 def truth(seen: Seen) -> float:

@@ -13,7 +13,7 @@ from transformer.vocabulary import PairTokenizer, source_side
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import circuit_heatmap, copying_scores
-from viz.labels import kind_title, literal
+from viz.labels import kind_title, literal, number
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
 from viz.state.mending import mend_head
 from viz.state.note import note, warn
@@ -141,8 +141,8 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
 
 def _copying(chosen: Selection, scores: Tensor) -> None:
     """The head's score among those of all heads."""
-    minus = f"{float(scores[chosen.layer, chosen.head]):.4f}".replace("-", "−")
-    said = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{minus}**."
+    score = number(scores[chosen.layer, chosen.head], 4)
+    said = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{score}**."
     st.markdown(said, help=help_of("copying_score"))
 
 

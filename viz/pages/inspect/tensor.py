@@ -19,7 +19,7 @@ from transformer.inspection.tensor_statistics import (
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import singular_values, tensor_histogram, tensor_picture
-from viz.labels import literal
+from viz.labels import literal, number
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
 from viz.state.note import note
 from viz.state.page import Pane
@@ -92,17 +92,18 @@ def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
     texts = {
         "shape": " × ".join(f"{size:,}" for size in values.shape) or "one number",
         "finite values": f"{numbers.n_finite:,} of {numbers.n_values:,}",
-        "mean": f"{numbers.mean:.6g}",
-        "standard deviation": f"{numbers.std:.6g}",
-        "least": f"{numbers.min:.6g}",
-        "greatest": f"{numbers.max:.6g}",
-        "L1 norm": f"{numbers.l1:.6g}",
-        "L2 norm": f"{numbers.l2:.6g}",
-        "spectral norm": "–" if numbers.spectral is None else f"{numbers.spectral:.6g}",
-        "effective rank": "–" if rank is None else f"{rank:.2f} of {min(as_matrix(values).shape)}",
+        "mean": number(numbers.mean, 6, "g"),
+        "standard deviation": number(numbers.std, 6, "g"),
+        "least": number(numbers.min, 6, "g"),
+        "greatest": number(numbers.max, 6, "g"),
+        "L1 norm": number(numbers.l1, 6, "g"),
+        "L2 norm": number(numbers.l2, 6, "g"),
+        "spectral norm": "–" if numbers.spectral is None else number(numbers.spectral, 6, "g"),
+        "effective rank": "–"
+        if rank is None
+        else f"{number(rank)} of {min(as_matrix(values).shape)}",
     }
-    values_said = [text.replace("-", "−") for text in texts.values()]
-    return pd.DataFrame({"": list(texts), "value": values_said}).set_index("")
+    return pd.DataFrame({"": list(texts), "value": list(texts.values())}).set_index("")
 
 
 def _first(found: Inspection, names: list[str]) -> str:

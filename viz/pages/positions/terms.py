@@ -20,7 +20,7 @@ from transformer.tokenizer import Token
 from transformer.visible import visible
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.score_split import Part, score_split
-from viz.labels import bare_label, kind_title, literal
+from viz.labels import bare_label, kind_title, literal, number
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -187,5 +187,6 @@ def _said(found: ScoreTerms, is_allowed: bool) -> str:
     closed = "" if is_allowed else " A mask closes this cell: its score meets no softmax."
     return (
         f"{how} A softmax sees what differs between the keys of a row: ± says how much. The sum is "
-        f"the recorded score up to {found.error:.0e}, in cells that reach {largest:.0f}.{closed}"
+        f"the recorded score up to {number(found.error, 0, 'e')}, in cells that reach "
+        f"{largest:.0f}.{closed}"
     )

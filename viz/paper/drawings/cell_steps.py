@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viz.labels import number
 from viz.paper.drawing import Drawing, Given
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
 from viz.paper.sheet import Box, Line, Mark, Point, Sheet, Words, moved
@@ -28,11 +29,11 @@ def draw(given: Given, width: float) -> Sheet:
     room = width - left - right - 8
     marks: list[Mark] = []
     y = 0.0
-    for number, (name, formula, drawn, numbers) in enumerate(_stages(given, room), start=1):
+    for place, (name, formula, drawn, numbers) in enumerate(_stages(given, room), start=1):
         body, height = drawn
         marks.append(Line((((0, y), (width, y)),), colours["grid"], 0.4))
         top = y + GAP
-        title = f"{number} {name}"
+        title = f"{place} {name}"
         marks.append(Words(0, top + NORMAL, fitted(title, left, NORMAL), NORMAL, colours["text"]))
         if formula:
             said = fitted(formula, left - 4, SMALL)
@@ -88,16 +89,9 @@ def _norm(vector: NDArray[np.float32]) -> float:
     return float(np.sqrt((vector.astype(np.float64) ** 2).sum()))
 
 
-def text(number: float | str) -> str:
-    """As the screen writes it: four decimals and a real minus.
-
-    >>> text(-1.5), text(-0.00001)
-    ('−1.5000', '0.0000')
-    """
-    if isinstance(number, str):
-        return number
-    found = f"{number:.4f}"
-    return "0.0000" if float(found) == 0 else found.replace("-", "−")
+def text(value: float | str) -> str:
+    """As the screen writes it: a number with four decimals."""
+    return value if isinstance(value, str) else number(value, 4)
 
 
 def _numbers(
@@ -105,11 +99,11 @@ def _numbers(
 ) -> Iterator[Mark]:
     left, top, width = place
     y = top + NORMAL
-    for name, number in rows:
-        said = text(number)
+    for name, value in rows:
+        said = text(value)
         yield Words(left, y, fitted(name, width, SMALL), SMALL, colours["dim"])
-        y += 0 if _fits(name, number, width) else 9
-        facts = {"name": name, "value": number}
+        y += 0 if _fits(name, value, width) else 9
+        facts = {"name": name, "value": value}
         yield Words(left + width, y, said, SMALL, colours["text"], "end", facts=facts)
         y += 9
 
@@ -214,7 +208,7 @@ def _softmax(given: Given, width: float) -> Drawn:
         (
             label,
             special,
-            f"{scores[key]:.2f}".replace("-", "−") if allowed[key] else "masked",
+            number(scores[key]) if allowed[key] else "masked",
             float(weights[key]),
             key == header["cell"][1],
         )
