@@ -27,7 +27,7 @@ def test_each_claim_has_its_number(folder: Path, edits: str, said: str) -> None:
     (text,) = (each.value for each in app.markdown if "largest error" in each.value)
     lines = re.sub(r"[\\\N{WORD JOINER}]", "", text).split("\n\n")
     assert [line[0] for line in lines] == ["✓", "✓", "✓", "✓" if edits else "–"]
-    assert re.search(r"largest error \de-\d of the largest value \(6 layers\)", lines[0])
+    assert re.search(r"largest error \de−\d of the largest value \(6 layers\)", lines[0])
     assert "largest difference 0 (24 heads)" in lines[1]
     assert said in lines[3]
 
