@@ -220,6 +220,7 @@ CLEAN = (
     "transformer",
     *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.lessons"),
     *("viz.notebook", "viz.run", "viz.server", "viz.state", "viz.stories", "viz.talks"),
+    "viz.ui",
 )
 """Rooms whose functions and values have plain names; another room joins them once it has."""
 API = {"viz.components.address.address": {"asked"}}
@@ -263,7 +264,7 @@ FRAGMENTS = {
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
 IN_SENTENCES = (
     *("viz.fields", "viz.lessons", "viz.notebook", "viz.server", "viz.state", "viz.stories"),
-    *("viz.run", "viz.talks"),
+    *("viz.run", "viz.talks", "viz.ui"),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

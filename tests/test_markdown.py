@@ -33,8 +33,8 @@ A_NUMBER = re.compile(r"\+?,?[\d.]*[fdeg%]|,")
 
 KNOWN = {
     # HTML of our own, whose texts are escaped where it is made:
-    "_kept_room(pane.answer, HELP[screen.tool])": "words are escaped",
-    "_kept_room(shown, '')": "as above",
+    "_room_for_outputs(pane.answer, HELP[screen.tool])": "words are escaped",
+    "_room_for_outputs(now, '')": "as above",
     "cards(story, [None] * len(story.scenes), look)": "viz/figures escapes all texts",
     "cards(story, pictures(story, look.name), look)": "as above",
     "split_text([tokenizer.token(id) for id in ids], current_theme())": "figure_label escapes",
@@ -44,7 +44,7 @@ KNOWN = {
     'f\'<a data-state style="color: inherit" href="{address}">Compare both</a>\'': "escaped",
     "_most(pane.recording, found)": "kinds by literal, the rest are numbers",
     "samples_html(cost_samples(), current_theme())": "as above",
-    "compared(before, shown, theme.accent, theme.dim)": "words are escaped, the rest are numbers",
+    "compared(before, after, theme.accent, theme.dim)": "words are escaped, the rest are numbers",
     "printed_once(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/story_words.py",
@@ -71,7 +71,7 @@ KNOWN = {
     "f'<h1 data-scene=\"{number:d}\">{html.escape(scene.heading)}</h1>'": "escaped",
     "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {text}</a></p>'": "escaped",
     "_STYLES[screen.role]": "a style sheet",
-    "' '.join(told)": "a page's own words, and by literal what its model does",
+    "' '.join(words_here)": "a page's own words, and by literal what its model does",
     # Declared in our code: by a view, a lens, a metric, a decoding method, a page or a control.
     "view.explain": "a view's",
     "f'- **{each.title}**: {each.cited}'": "a metric's",

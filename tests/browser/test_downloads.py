@@ -17,7 +17,7 @@ from transformer.discover import discover
 from viz.commands.open import read_figure
 from viz.stories.reading import read_story
 from viz.talks.collecting import ADD
-from viz.ui.needed import TITLE as NEEDED
+from viz.ui.counterfactual import TITLE as NEEDED
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from tests.browser.test_app import open_app, parameter, row, wait_for_figure
 from transformer import decode, load_checkpoint
 from transformer.analysis.needed import needed
 from viz.labels import bare_label
-from viz.ui.needed import TITLE
+from viz.ui.counterfactual import TITLE
 
 pytestmark = pytest.mark.browser
 

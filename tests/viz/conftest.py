@@ -101,7 +101,7 @@ def installed_components_are_looked_for_once() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a text takes, pages are drawn of all of it: on a busy machine, too."""
-    monkeypatch.setattr("viz.ui.written_text.PATIENCE", inf)
+    monkeypatch.setattr("viz.ui.live_text.PATIENCE", inf)
     monkeypatch.setattr("viz.ui.progress.LONG", inf)
 
 

@@ -16,8 +16,8 @@ from viz.state.page import Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.columns import columns
 from viz.ui.controls import choose_heads
+from viz.ui.counterfactual import other_word
 from viz.ui.experiment import begin_edits
-from viz.ui.needed import other_word
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show

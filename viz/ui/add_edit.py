@@ -22,7 +22,7 @@ from viz.state.state import session
 
 TITLE = "Add an edit"
 MOST_WHOLE = 2**53 - 1
-"""What a number of the browser holds exactly."""
+"""The largest number that a browser holds exactly."""
 
 
 @dataclass
@@ -30,9 +30,9 @@ class NewEdit:
     """The edit that is put together in a session."""
 
     n_added: int = 0
-    """How many were added: each has fields of its own, and a closed box."""
+    """The number of edits that were added: each has fields of its own, and a closed box."""
     refused: str = ""
-    """Why the last one was not added; empty: it was."""
+    """The reason why the last one was not added; empty: it was."""
 
 
 def add_edit(pane: Pane) -> None:
@@ -105,7 +105,7 @@ def _further(value: Value, key: str) -> str:
 
 
 def _places(kind: EditKind, pane: Pane) -> dict[str, str]:
-    """What a kind may be of in this model -> its title, the kind of attention on screen first."""
+    """Title the places of this kind of edit, the kind of attention on screen first."""
     if kind.of == "side":
         return {side: side.capitalize() for side in _sides(kind, pane)}
     attentions = pane.recording.attentions

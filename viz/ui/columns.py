@@ -1,5 +1,5 @@
-"""What differs between a page and a wall: columns know how wide they are, for charts that are drawn
-for their place; words and exhibits, whether they stand there at all.
+"""The differences between a page and a wall: columns know how wide they are, for charts that are
+drawn for their place; words and exhibits, whether they stand there at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from viz.state.page import Pane
 from viz.talks.stage import on_wall
 
 MOST_ROWS = 13
-"""Of a table that a wall has room for."""
+"""The rows of a table that a wall has room for."""
 _share: ContextVar[float] = ContextVar("share", default=1.0)
 
 
@@ -45,7 +45,7 @@ def columns(
     wall: Sequence[float] | None = None,
     **look: Any,
 ) -> list[Column]:
-    """Those of Streamlit, for charts beside each other.
+    """Make columns as Streamlit does, for charts beside each other.
 
     n_offers: of further ones for what can be done: nobody does it on a wall. wall: widths there.
     """
@@ -62,17 +62,17 @@ def columns(
 
 
 def share_here() -> float:
-    """How much of the page's width there is, where something is drawn now."""
+    """Return the share of the page's width where something is drawn now."""
     return _share.get()
 
 
 def is_printed() -> bool:
-    """Whether charts are images here, without Plotly's code."""
+    """Tell whether charts are images here, without Plotly's code."""
     return on_wall() and not missing("paper")
 
 
 def is_here(exhibit: Exhibit | Growth[Any]) -> bool:
-    """Whether it stands here: on a wall, where nobody scrolls, only what is main."""
+    """Tell whether it stands here: on a wall, where nobody scrolls, only what is main."""
     return exhibit.is_main or not on_wall()
 
 
@@ -86,9 +86,9 @@ def explain(words: str, *others: str) -> None:
     """Draw Markdown that a scene of a talk has words of its own for, and other that stands there,
     too.
     """
-    told = others if on_wall() else (words, *others)
-    if told:
-        st.markdown(" ".join(told))
+    words_here = others if on_wall() else (words, *others)
+    if words_here:
+        st.markdown(" ".join(words_here))
 
 
 def fitting(content: Table | Tables) -> Table | Tables:

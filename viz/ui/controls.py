@@ -26,17 +26,17 @@ def choose_one(
     title: str,
     name: str,
     titles: Mapping[T, str],
-    said: T | None,
+    value: T | None,
     usual: T | None = None,
     as_list: bool = False,
     **look: Any,
 ) -> T:
-    """One of a few values, by their titles; `usual`, or the first, where none of them is said.
+    """One of a few values, by their titles; `usual`, or the first, where none of them is chosen.
 
     name: the field of the Screen; as_list: one that opens, not buttons; look: what else these take.
     """
     first = next(iter(titles)) if usual is None else usual
-    chosen = said if said is not None and said in titles else first
+    chosen = value if value is not None and value in titles else first
     look |= bound(name, chosen, first)
     options = list(titles)
     if as_list:
@@ -53,10 +53,10 @@ def draw_control(control: Control, pane: Pane) -> Any:
     if isinstance(control, HeadChoice):
         return choose_head(pane)
     options = list(control.options(pane.recording))
-    said = dict(pane.screen.controls).get(control.name, "")
+    text = dict(pane.screen.controls).get(control.name, "")
     if isinstance(control, Dimensions):
-        return _dimensions(control, options, said)
-    chosen = next((option for option in options if str(option) == said), options[0])
+        return _dimensions(control, options, text)
+    chosen = next((option for option in options if str(option) == text), options[0])
     look = _named(control, chosen, options[0])
     if isinstance(control, Amount):
         least, most = min(options), max(options)
@@ -68,8 +68,8 @@ def draw_control(control: Control, pane: Pane) -> Any:
     return st.segmented_control(control.title, options, default=chosen, required=True, **look)
 
 
-def said(control: Control, pane: Pane) -> Any:
-    """What the Screen says of a control, without drawing it."""
+def value_on_screen(control: Control, pane: Pane) -> Any:
+    """Return the value of a control on the Screen, without drawing it."""
     if isinstance(control, HeadChoice):
         return pane.selection
     options = list(control.options(pane.recording))
@@ -80,10 +80,10 @@ def said(control: Control, pane: Pane) -> Any:
     return next((option for option in options if str(option) == text), options[0])
 
 
-def _dimensions(control: Dimensions, options: list[tuple[int, ...]], said: str) -> tuple[int, ...]:
+def _dimensions(control: Dimensions, options: list[tuple[int, ...]], text: str) -> tuple[int, ...]:
     usual, *single = options
     offered = [dimension for (dimension,) in single]
-    chosen = [each for each in offered if str(each) in said.split(",")] or list(usual)
+    chosen = [each for each in offered if str(each) in text.split(",")] or list(usual)
     picked = st.multiselect(
         control.title,
         offered,
@@ -96,7 +96,7 @@ def _dimensions(control: Dimensions, options: list[tuple[int, ...]], said: str) 
 
 
 def _named(control: Control, chosen: Any, usual: Any) -> dict[str, Any]:
-    """As `bound_entry` does it; the Screen keeps what views ask for as text."""
+    """Bind a control as `bound_entry` does; the Screen keeps what views ask for as text."""
 
     def choose(new: Any) -> None:
         text = ",".join(map(str, new)) if isinstance(new, list) else str(new)
@@ -196,10 +196,10 @@ def choose_options(method: Method, chosen: Mapping[str, float]) -> None:
 
 
 def whole_number(
-    title: str, name: str, said: int | None, least: int, most: int, usual: int, **look: Any
+    title: str, name: str, value: int | None, least: int, most: int, usual: int, **look: Any
 ) -> int:
     """A field for a whole number within limits. look: what else `st.number_input` takes."""
-    chosen = said if said is not None and least <= said <= most else usual
+    chosen = value if value is not None and least <= value <= most else usual
     return st.number_input(
         title, least, most, chosen, **{"step": 1} | look | bound(name, chosen, usual)
     )

@@ -1,4 +1,4 @@
-"""What is changed in the model, and what became of its output: the strip below the tokens."""
+"""The strip below the tokens: changes of the model, and what became of its output."""
 
 import html
 from dataclasses import replace
@@ -19,7 +19,7 @@ from viz.state.state import change, current_theme, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.add_edit import add_edit, draw_slider, draw_value
 from viz.ui.controls import choose_one
-from viz.ui.proofs import proof_button
+from viz.ui.edit_checks import proof_button
 
 TOOLS = {"look": "Look", "heads": "Switch heads off", "arrows": "Cut arrows"}
 HELP = {
@@ -45,7 +45,7 @@ _STYLE = """
 </style>
 """
 _WITHOUT = "<dt>without the edits<small>change of log-probability, in nats</small></dt>"
-"""Where there is no room for a legend below, it is beside the numbers."""
+"""The heading beside the numbers, where there is no room for a legend below."""
 _UNSEEN = ' style="visibility: hidden"'
 
 
@@ -60,7 +60,7 @@ def experiment(pane: Pane, page: Page) -> None:
     if on_stage() and not screen.edits:
         if screen.tool == "heads" and can_edit:
             with st.container(key="experiment", gap="small"):
-                st.html(_kept_room(pane.answer, HELP[screen.tool]))
+                st.html(_room_for_outputs(pane.answer, HELP[screen.tool]))
         return
     if not _is_used(screen) and (screen.tool == "look" or not can_edit):
         return
@@ -78,7 +78,7 @@ def experiment(pane: Pane, page: Page) -> None:
 
 
 def say_unchanged(screen: Screen) -> None:
-    """That what is chosen on Explore is not in force here, if anything is."""
+    """Say that what is chosen on Explore is not in force here, if anything is."""
     n = len(screen.edits)
     if n:
         edits = "1 edit" if n == 1 else f"{n} edits"
@@ -131,7 +131,7 @@ def begin_edits(pane: Pane) -> None:
 
 
 def _is_used(screen: Screen) -> bool:
-    """Whether something is changed, or was and can be again."""
+    """Tell whether something is changed, or was and can be again."""
     own = changes()
     return bool(screen.edits or own.before or own.undone)
 
@@ -165,35 +165,36 @@ def _values(each: Edit, kind: EditKind) -> None:
 
 
 def _outputs(pane: Pane) -> None:
-    """What the model wrote without the edits, how likely each word is now, and what it writes."""
-    shown, request = pane.answer, pane.answer.request
+    """Show the output without the edits, how likely each word is now, and the output with them."""
+    now, request = pane.answer, pane.answer.request
     if request != pane.request:  # it is still written, or cannot be read
         if on_stage():
-            st.html(_kept_room(shown, ""))
+            st.html(_room_for_outputs(now, ""))
         return
     try:
-        outputs(answer(replace(request, edits=())), shown)
+        outputs(answer(replace(request, edits=())), now)
     except Refusal as error:
         st.caption(literal(str(error)))
 
 
-def outputs(before: Answer, shown: Answer) -> None:
+def outputs(before: Answer, after: Answer) -> None:
     """The same of two answers to one text, the second with edits. Raises Refusal."""
-    if shown.recording.classification:
-        _classes(before, shown)
-    elif shown.decoding is not None and before.decoding is not None:
+    if after.recording.classification:
+        _classes(before, after)
+    elif after.decoding is not None and before.decoding is not None:
         theme = current_theme()
-        st.html(compared(before, shown, theme.accent, theme.dim))
+        st.html(compared(before, after, theme.accent, theme.dim))
 
 
-def compared(before: Answer, shown: Answer, accent: str, dim: str) -> str:
-    """As HTML, in two colours of CSS: the output without the edits and the one with them. Raises
-    Refusal.
+def compared(before: Answer, after: Answer, accent: str, dim: str) -> str:
+    """Return the output without the edits and the one with them as HTML, in two colours of CSS.
+
+    Raises Refusal.
     """
     # The target without the edits, read by the model that has them.
-    forced = answer(shown.request.made_to_read(before.request))
+    forced = answer(after.request.made_to_read(before.request))
     changes = word_changes(before.recording, forced.recording)
-    old, new = [each.word for each in changes], words_of(shown.recording.target)
+    old, new = [each.word for each in changes], words_of(after.recording.target)
     was = "".join(
         f"<div>{_marked(each.word, 's' if gone else '')}<small>{signed(each.gain)}</small></div>"
         for each, gone in zip(changes, differing(old, new), strict=True)
@@ -213,21 +214,21 @@ def compared(before: Answer, shown: Answer, accent: str, dim: str) -> str:
     )
 
 
-def _kept_room(shown: Answer, told: str) -> str:
-    """As high as what a click on a head will show: so the head stays below the pointer.
+def _room_for_outputs(after: Answer, text: str) -> str:
+    """Leave as much room as a click on a head will need: so the head stays below the pointer.
 
-    told: in its place; without it nothing is seen, as what is shown is no output without the edits.
+    text: in its place; without it nothing is seen, as what is shown is no output without the edits.
     """
-    if shown.decoding is None:
+    if after.decoding is None:
         return ""
     words = "".join(
         f"<div>{_marked(word, '')}<small{_UNSEEN}>{signed(0.0)}</small></div>"
-        for word in words_of(shown.recording.target)
+        for word in words_of(after.recording.target)
     )
     style = _STYLE.replace("DIM", current_theme().dim)
     return (
-        f'{style}<dl class="outputs"{"" if told else _UNSEEN}>{_WITHOUT}<dd>{words}</dd>'
-        f"<dt>with them</dt><dd>{html.escape(told or 'nothing')}</dd></dl>"
+        f'{style}<dl class="outputs"{"" if text else _UNSEEN}>{_WITHOUT}<dd>{words}</dd>'
+        f"<dt>with them</dt><dd>{html.escape(text or 'nothing')}</dd></dl>"
     )
 
 
@@ -236,11 +237,11 @@ def _marked(word: str, tag: str) -> str:
     return f"<{tag}>{text}</{tag}>" if tag else f"<span>{text}</span>"
 
 
-def _classes(before: Answer, shown: Answer) -> None:
-    old, new = before.recording.classification, shown.recording.classification
+def _classes(before: Answer, after: Answer) -> None:
+    old, new = before.recording.classification, after.recording.classification
     assert old is not None and new is not None
-    said = [
+    changes = [
         f"{name} {float(a):.3f} → {float(b):.3f}"
         for name, a, b in zip(new.classes, old.probs, new.probs, strict=True)
     ]
-    st.caption(literal("Probabilities without the edits → with them: " + " · ".join(said)))
+    st.caption(literal("Probabilities without the edits → with them: " + " · ".join(changes)))

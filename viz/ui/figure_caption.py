@@ -13,7 +13,7 @@ from viz.map_words import capitalised, counted, uncapitalised
 from viz.run.request import Request, about
 from viz.state.checkpoints import title
 from viz.state.page import Pane
-from viz.ui.made_with import DIGITS
+from viz.ui.provenance import DIGITS
 
 _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
 
@@ -26,7 +26,7 @@ def caption(
     picture: Any = None,
     is_of_checkpoint: bool = True,
 ) -> str:
-    """What is drawn, of which checkpoint, of which text, and how it is read.
+    """Say what is drawn, of which checkpoint, of which text, and how it is read.
 
     says: the picture's own sentences. picture: where it is one that an answer is enough for.
     """
@@ -36,8 +36,8 @@ def caption(
     if pane.result is not None:
         first += f", reading “{request.text}”{_written(pane)}"
     parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
-    if is_of_checkpoint and (known := about(request.checkpoint)):
-        parts += known.about.notes
+    if is_of_checkpoint and (description := about(request.checkpoint)):
+        parts += description.about.notes
     if request.edits:
         parts.append(f"Changed in the model: {edited(pane)}.")
     if says:
@@ -49,23 +49,23 @@ def caption(
 
 
 def known_as(request: Request, sha256: str) -> str:
-    """What a checkpoint is and how its files begin, in brackets."""
-    known = about(request.checkpoint)
-    said = [known.about.title] if known else []
-    said += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
-    return f" ({', '.join(said)})" if said else ""
+    """Name a checkpoint and the beginning of its files' hash, in brackets."""
+    description = about(request.checkpoint)
+    parts = [description.about.title] if description else []
+    parts += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _written(pane: Pane) -> str:
     request, decoding = pane.answer.request, pane.answer.decoding
     if request.follows is not None:
         written = pane.beside.answer.decoding if pane.beside is not None else None
-        said = f" “{written.text}”" if written else " the output"
-        return f" and made to write{said}, as {_whose(request, request.follows)} does"
+        text = f" “{written.text}”" if written else " the output"
+        return f" and made to write{text}, as {_whose(request, request.follows)} does"
     if decoding is None:
         return ""
-    said = f"“{decoding.text}”" if decoding.text else "nothing"
-    return f" and writing {said} ({how_decoded(request)})"
+    text = f"“{decoding.text}”" if decoding.text else "nothing"
+    return f" and writing {text} ({how_decoded(request)})"
 
 
 def _whose(request: Request, follows: Request) -> str:
@@ -97,22 +97,22 @@ def edited(pane: Pane) -> str:
     """All that is changed in the model of a pane, in the words of its buttons."""
     if pane.result is None:
         return "; ".join(pane.request.edits)
-    found = []
+    texts = []
     for edit in map(parse, pane.answer.request.edits):
         of = f" (of “{edit.text}”)" if edit.text else ""
-        found.append(f"{edit_text(edit, pane.recording)}{of}")
-    return "; ".join(found)
+        texts.append(f"{edit_text(edit, pane.recording)}{of}")
+    return "; ".join(texts)
 
 
 def _read(pane: Pane, picture: Any) -> list[str]:
-    """How the maps of a picture were read, as the page says it beside them."""
+    """Say how the maps of a picture were read, as the page does beside them."""
     reading: Reading | None = getattr(picture, "reading", None)
     if reading is None:
         return []
-    said = [] if reading.words else ["Rows and columns are single tokens."]
+    sentences = [] if reading.words else ["Rows and columns are single tokens."]
     if reading.lens != "weight":
         lens = uncapitalised(lenses()[reading.lens].title)
-        said.append(f"Shown is the {lens} in place of the weight.")
+        sentences.append(f"Shown is the {lens} in place of the weight.")
     kinds = getattr(picture, "kinds", (pane.selection.kind,))
     notes = (note for kind in kinds for note in read(pane.recording, kind, reading).notes)
-    return [*said, *(f"{capitalised(note)}." for note in dict.fromkeys(notes))]
+    return [*sentences, *(f"{capitalised(note)}." for note in dict.fromkeys(notes))]

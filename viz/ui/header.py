@@ -36,12 +36,12 @@ from viz.state.requests import examples, first_example, methods, request_of_page
 from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
+from viz.ui.live_text import written_answer
 from viz.ui.progress import whole
 from viz.ui.words import help_of
-from viz.ui.written_text import written_answer
 
 WIDTHS = (6, 3.8)
-"""Of the two columns at the top: what is read, and what is chosen."""
+"""The widths of the two columns at the top: of what is read, and of what is chosen."""
 
 
 def header(page: Page) -> Request:
@@ -55,11 +55,11 @@ def header(page: Page) -> Request:
         fail("There is no checkpoint here yet: train one with make train.")
         st.stop()
     say_dropped()
-    shows, shown = page.shows, session().answer
-    asked, place = request_of_page(page), None
-    checkpoint = asked.checkpoint
-    if shown is not None and shown.request.checkpoint not in names:
-        _say_gone(shown.request.checkpoint, checkpoint)
+    shows, last = page.shows, session().answer
+    request, place = request_of_page(page), None
+    checkpoint = request.checkpoint
+    if last is not None and last.request.checkpoint not in names:
+        _say_gone(last.request.checkpoint, checkpoint)
     text = text_of(checkpoint)
     if on_stage() and shows == "sentence":
         _choose_text(checkpoint, text)
@@ -73,37 +73,37 @@ def header(page: Page) -> Request:
             place = st.empty()
         with pickers, _row():
             _choose_checkpoint(names, checkpoint)
-            _choose_decoding(asked)
+            _choose_decoding(request)
     elif shows == "checkpoint" and not on_stage():
         _choose_checkpoint(names, checkpoint, width=320)
     if shows != "nothing" and not on_stage():
         _say_notes(checkpoint)
     if shows != "nothing":
-        _settle(asked, place)
+        _settle(request, place)
     if shows == "sentence" and session().answer is None:
         st.stop()
-    return asked
+    return request
 
 
 def _say_gone(gone: str, checkpoint: str) -> None:
-    """That a checkpoint was there and is not, and which one takes its place."""
-    said = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
-    warn(said)
+    """Say that a checkpoint was there and is not, and which one takes its place."""
+    sentence = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
+    warn(sentence)
 
 
 def _say_notes(checkpoint: str) -> None:
-    """What lies in its folder and does not take part in the model that is shown."""
-    known = about(checkpoint)
-    if known is not None and known.about.notes:
-        st.caption(literal(" ".join(map(visible, known.about.notes))))
+    """Show the notes on what lies in its folder and takes no part in the model."""
+    description = about(checkpoint)
+    if description is not None and description.about.notes:
+        st.caption(literal(" ".join(map(visible, description.about.notes))))
 
 
 def turn_to(checkpoint: str) -> None:
     """Choose another checkpoint, and a text that it can read."""
-    shown, text = session().answer, session().screen.text
-    if shown and text is None and not examples(checkpoint):
-        text = shown.request.text
-    elif shown and text in shown.checkpoint.about.examples:
+    last, text = session().answer, session().screen.text
+    if last and text is None and not examples(checkpoint):
+        text = last.request.text
+    elif last and text in last.checkpoint.about.examples:
         text = None  # its own example takes the place of the old one's
     forget_changes()
     is_first = checkpoint == checkpoint_names()[0]
@@ -119,19 +119,21 @@ def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> No
         "Checkpoint",
         names,
         index=names.index(checkpoint),
-        format_func=_listed,
+        format_func=_name_in_list,
         label_visibility="collapsed",
         **look,
         **widget("checkpoint", checkpoint, turn_to),
     )
 
 
-def _listed(name: str) -> str:
+def _name_in_list(name: str) -> str:
     """A checkpoint in the list of them all; of one that cannot be opened, why."""
-    known, fault = about(name), fault_of(name)
+    description, fault = about(name), fault_of(name)
     if fault is not None:
         return visible(f"{title(name)} · {clean(fault, 130)}")
-    return visible(" · ".join(filter(None, (title(name), known.about.title if known else ""))))
+    return visible(
+        " · ".join(filter(None, (title(name), description.about.title if description else "")))
+    )
 
 
 def _offer(examples: Sequence[str]) -> None:
@@ -147,21 +149,21 @@ def _take_example() -> None:
         change(text=example)
 
 
-def _choose_decoding(asked: Request) -> None:
-    known, name = about(asked.checkpoint), asked.method
-    if known is None or not known.family.decodes:
+def _choose_decoding(request: Request) -> None:
+    description, name = about(request.checkpoint), request.method
+    if description is None or not description.family.decodes:
         return
-    usual, look = default_method(known.family.reads), {"label_visibility": "collapsed"}
+    usual, look = default_method(description.family.reads), {"label_visibility": "collapsed"}
     choose_one("Decoding", "decoding", methods(), name, usual, True, width=150, **look)
-    method, told = decoding_methods()[name], has_languages(known)
-    help = f"{method.title}: how it works, and its options" + (", and languages" if told else "")
+    method, many = decoding_methods()[name], has_languages(description)
+    help = f"{method.title}: how it works, and its options" + (", and languages" if many else "")
     box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
             st.markdown(help_of(name))
-            if told:
-                choose_languages(known, asked.languages)
-            choose_options(method, dict(asked.options))
+            if many:
+                choose_languages(description, request.languages)
+            choose_options(method, dict(request.options))
 
 
 def _choose_text(checkpoint: str, text: str) -> None:
@@ -181,25 +183,25 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
         if why := why_on_cpu(request.checkpoint, request.text):
             note(why)
         if before is not None and is_same and before.request.version != request.version:
-            said = f"{title(request.checkpoint)} was saved anew since it was shown: this is the "
-            note(f"{said}new one.")
+            name = title(request.checkpoint)
+            note(f"{name} was saved anew since it was shown: this is the new one.")
     except CheckpointError as error:
         still = " What it showed before stays on the page." if is_same else ""
         if before is not None and not is_same:
             still = f" Still shown: {title(before.request.checkpoint)}."
-        said = f"{error} The other checkpoints are not affected.{still}"
-        fail(said)
+        fail(f"{error} The other checkpoints are not affected.{still}")
     except EditError as error:
         without_edit(error, request.edits)
     except (InputError, DeviceError) as error:
-        session().answer = shown = _fall_back(request)
-        still = f" Still shown: “{shown.request.text}”." if shown else ""
+        session().answer = last = _fall_back(request)
+        still = f" Still shown: “{last.request.text}”." if last else ""
         warn(f"{error}{still}")
 
 
 def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
-    """What is asked; of a text that is still being written, as much as there is; None where it
-    was stopped before there is anything.
+    """Return the answer; of a text that is still being written, as much as there is.
+
+    None where it was stopped before there is anything.
     """
     take_preview(request)
     load(request)
@@ -215,13 +217,13 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
 
 
 def _fall_back(request: Request) -> Answer | None:
-    """What stays on screen: the last answer of this checkpoint, else its first example.
+    """Return what stays on screen: the last answer of this checkpoint, else its first example.
 
     None where the checkpoint has no example that can be read.
     """
-    shown = session().answer
-    if shown is not None and shown.request.checkpoint == request.checkpoint:
-        return shown
+    last = session().answer
+    if last is not None and last.request.checkpoint == request.checkpoint:
+        return last
     try:
         return answer(replace(request, text=first_example(request.checkpoint), options=()))
     except (InputError, DeviceError):

@@ -1,4 +1,4 @@
-"""What stands below the navigation: the header, the tokens and the page that is open."""
+"""The page below the navigation: the header, the tokens and the page that is open."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,13 +30,13 @@ from viz.talks.story import tell_story
 from viz.ui.columns import below
 from viz.ui.experiment import begin_edits, experiment
 from viz.ui.header import header, turn_to
-from viz.ui.made_with import made_with, of_figure, other_weights
+from viz.ui.live_text import drawn
+from viz.ui.provenance import made_with, of_figure, other_weights
 from viz.ui.showing import show as show_exhibit
 from viz.ui.showing import show_all
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
-from viz.ui.written_text import drawn
 
 
 def show(page: Page, pages: Mapping[str, Page]) -> None:
@@ -69,8 +69,8 @@ def _open_checkpoint(page: Page) -> None:
         name, problem = None, str(error)
     names = checkpoint_names()
     if problem is None and name is not None and names and name not in names:
-        shown = session().answer
-        if shown is None or shown.request.checkpoint != name:  # else the header says it
+        last = session().answer
+        if last is None or last.request.checkpoint != name:  # else the header says it
             problem = f"There is no checkpoint {clean(name)} here: {title(names[0])} is shown."
     mend(made_with(replace(screen, checkpoint=name if name in names else None)))
     if problem:
@@ -92,61 +92,61 @@ def _draw(page: Page, pages: list[str]) -> None:
         st.rerun()  # what is outside of this fragment, too
     write_address(pages, (session().screen.story or "") if page.tells else "")
     state, failed = session(), f"{page.title} could not be drawn"
-    said, drawing.failed = drawing.failed, None
+    sentence, drawing.failed = drawing.failed, None
     try:
         if not open_scene(partial(ask_presenter, page)):
             return
-        asked = header(page)
+        request = header(page)
         say_failed_choice()
     except Exception as error:
-        said = report(error, failed)
-    if said is not None:
-        say_failure(said)
+        sentence = report(error, failed)
+    if sentence is not None:
+        say_failure(sentence)
         return
     try:
-        _draw_page(page, asked)
+        _draw_page(page, request)
     except Exception as error:
-        screen, shown = state.screen, state.answer
-        again = shown is not None and may_repeat(
+        screen, last = state.screen, state.answer
+        again = last is not None and may_repeat(
             error,
-            shown.request.text,
-            shown.request.checkpoint,
+            last.request.text,
+            last.request.checkpoint,
             screen.of(CompareFields).checkpoint_b,
         )
         drawing.failed = None if again else report(error, failed)
         st.rerun()
-    if state.answer is None or state.answer.request == asked:
+    if state.answer is None or state.answer.request == request:
         drawing.good = page.title, state.screen
 
 
-def _draw_page(page: Page, asked: Request) -> None:
+def _draw_page(page: Page, request: Request) -> None:
     """The tokens and the page."""
-    pane = Pane(session().screen, asked, session().answer)
-    shown = page.pane(pane)
-    if shown.is_of_asked_checkpoint:
-        mend_head(shown.selection)
-    with previewed(asked, pane.result):
-        if not is_asked(shown):
-            _draw_pictures(page, pane, shown)
+    pane = Pane(session().screen, request, session().answer)
+    pane_here = page.pane(pane)
+    if pane_here.is_of_asked_checkpoint:
+        mend_head(pane_here.selection)
+    with previewed(request, pane.result):
+        if not is_asked(pane_here):
+            _draw_pictures(page, pane, pane_here)
     drawn()
 
 
-def _draw_pictures(page: Page, pane: Pane, shown: Pane) -> None:
+def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
     """Each part in a container of its own: when one of them has more to say, the page below keeps
     its place. Elsewhere it would be another page, which stands beside the old one until the run
     has ended.
     """
     if page.shows == "sentence":
         with st.container():
-            token_row(page, shown, previews=shown is pane)
+            token_row(page, pane_here, previews=pane_here is pane)
         with st.container():
-            if shown is pane:
+            if pane_here is pane:
                 experiment(pane, page)
         with st.container():
             if not page.tells:
                 tell_story()
     with st.container(key="page"):
-        _arrange(page, shown)
+        _arrange(page, pane_here)
 
 
 def _arrange(page: Page, pane: Pane) -> None:

@@ -10,19 +10,19 @@ from transformer.discover import discover
 from viz.exhibits.exhibit import Exhibit
 from viz.state.page import Pane
 from viz.ui.columns import columns
-from viz.ui.controls import draw_control, said
+from viz.ui.controls import draw_control, value_on_screen
 from viz.ui.showing import show_with_files
 from viz.views.listed import listed
 from viz.views.view import Place, View
 
 
-def panel(name: str, pane: Pane, **given: Any) -> None:
-    """A view with its controls and its explanation. given: choices that get no control."""
+def panel(name: str, pane: Pane, **choices: Any) -> None:
+    """A view with its controls and its explanation. choices: those that get no control."""
     view: View = discover("viz.views", "VIEW")[name]
-    asked = {each.name: each for each in view.controls if each.name not in given}
-    beside = asked.pop(view.beside, None)
+    controls = {each.name: each for each in view.controls if each.name not in choices}
+    beside = controls.pop(view.beside, None)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = given | {name: draw_control(control, pane) for name, control in asked.items()}
+        chosen = choices | {name: draw_control(control, pane) for name, control in controls.items()}
     if beside is None:
         draw_figure(name, pane, **chosen)
     else:
@@ -47,7 +47,9 @@ def view_exhibits(place: Place, pane: Pane) -> dict[str, Exhibit]:
     views = listed(place, pane.recording)
     order = sorted(views, key=lambda name: name != pane.screen.view)
     return {
-        name: view_exhibit(name, pane, **{it.name: said(it, pane) for it in views[name].controls})
+        name: view_exhibit(
+            name, pane, **{it.name: value_on_screen(it, pane) for it in views[name].controls}
+        )
         for name in order
     }
 

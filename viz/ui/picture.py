@@ -23,10 +23,10 @@ TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside"}
 
 
 def choose_picture(pane: Pane, left_out: str = "") -> str:
-    """Which picture of the chosen head is drawn."""
+    """Let a picture of the chosen head be chosen; return its name."""
     titles = {name: title for name, title in TITLES.items() if name != left_out}
-    said = pane.screen.picture
-    return choose_one("Picture", "picture", titles, said, label_visibility="collapsed")
+    name = pane.screen.picture
+    return choose_one("Picture", "picture", titles, name, label_visibility="collapsed")
 
 
 def large(name: str, pane: Pane) -> Exhibit:
@@ -34,8 +34,8 @@ def large(name: str, pane: Pane) -> Exhibit:
     reading = readable(pane)
     content = {"arrows": _arrows, "map": _map, "inside": _inside}[name](pane, reading)
     why = why_not(pane)
-    said = f"{why} Shown: the weights." if why else ""
-    return Exhibit(TITLES[name], content, note=said, pane=pane)
+    note = f"{why} Shown: the weights." if why else ""
+    return Exhibit(TITLES[name], content, note=note, pane=pane)
 
 
 def _arrows(pane: Pane, reading: Reading) -> PictureAt:
@@ -114,6 +114,6 @@ def _cuts(pane: Pane, map: AttentionMap, head: int, row: int, column: int) -> It
 
 
 def _turn(pane: Pane, reading: Reading) -> Callable[[int], None]:
-    """What a swipe across the picture does."""
+    """Return the callback for a swipe across the picture."""
     per_head = lenses()[reading.lens].per_head
     return lambda n: turn_by(pane, n, per_head)

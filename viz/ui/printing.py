@@ -1,4 +1,4 @@
-"""What is on the screen as a figure for a paper: drawn from the same data, carrying its state."""
+"""Figures for a paper of what is on the screen: of the same data, carrying its state."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,12 +19,12 @@ from viz.state.checkpoints import title
 from viz.state.page import Pane
 from viz.theme import LIGHT, Theme
 from viz.ui.figure_caption import caption
-from viz.ui.made_with import DIGITS, known_fingerprint
+from viz.ui.provenance import DIGITS, known_fingerprint
 
 
 def figure_of(
     pane: Pane,
-    shown: Exhibit,
+    exhibit: Exhibit,
     theme: Theme = LIGHT,
     width: float | None = None,
     name: str = "",
@@ -33,8 +33,8 @@ def figure_of(
 
     Raises FigureError and what the picture raises.
     """
-    pane, content = _pane_of(pane, shown), shown.content
-    record = _record(pane, shown, title_of(pane, shown), says_of(pane, shown))
+    pane, content = _pane_of(pane, exhibit), exhibit.content
+    record = _record(pane, exhibit, title_of(pane, exhibit), says_of(pane, exhibit))
     if isinstance(content, PictureAt):
         component = content.picture.component.name
         figure = of_component(component, data_of(pane, content, theme), record, width)
@@ -42,7 +42,7 @@ def figure_of(
         figure = Figure(partial(sheet, content, theme), record, width or COLUMN)
     else:
         figure = Figure(partial(table_sheet, content, theme), record, width or PAGE)
-    picture = name if shown.can_be_made_again else None
+    picture = name if exhibit.can_be_made_again else None
     return replace(figure, picture=picture, theme=theme.name, numbers=partial(_numbers, pane))
 
 
@@ -53,28 +53,28 @@ def data_of(pane: Pane, content: PictureAt, theme: Theme) -> bytes:
     return data
 
 
-def title_of(pane: Pane, shown: Exhibit) -> str:
-    """What a figure of it is called: a picture of an answer names its head as the model counts."""
-    content = shown.content
+def title_of(pane: Pane, exhibit: Exhibit) -> str:
+    """Return the title of its figure: a picture of an answer names its head as the model counts."""
+    content = exhibit.content
     if isinstance(content, PictureAt) and content.payload is None:
-        title: str = content.picture.title((shown.pane or pane).recording)
+        title: str = content.picture.title((exhibit.pane or pane).recording)
         return title
-    return shown.title
+    return exhibit.title
 
 
-def says_of(pane: Pane, shown: Exhibit) -> str:
+def says_of(pane: Pane, exhibit: Exhibit) -> str:
     """The sentence for those who do not see it."""
-    content = shown.content
+    content = exhibit.content
     if isinstance(content, PictureAt) and content.payload is None:
-        says: str = content.picture.says(*(shown.pane or pane).answer.made, **content.state)
+        says: str = content.picture.says(*(exhibit.pane or pane).answer.made, **content.state)
         return says
-    return shown.says
+    return exhibit.says
 
 
-def _pane_of(pane: Pane, shown: Exhibit) -> Pane:
-    """Of what a figure tells: of a checkpoint's files, no sentence is a part."""
-    pane = shown.pane or pane
-    return pane if shown.about == "text" else replace(pane, result=None)
+def _pane_of(pane: Pane, exhibit: Exhibit) -> Pane:
+    """Return the pane of a figure: of a checkpoint's files, no sentence is a part."""
+    pane = exhibit.pane or pane
+    return pane if exhibit.about == "text" else replace(pane, result=None)
 
 
 def _numbers(pane: Pane) -> dict[str, bytes]:
@@ -83,13 +83,13 @@ def _numbers(pane: Pane) -> dict[str, bytes]:
     return {"recording.npz": recording_npz(pane.recording)}
 
 
-def _record(pane: Pane, shown: Exhibit, name: str, says: str) -> Record:
+def _record(pane: Pane, exhibit: Exhibit, name: str, says: str) -> Record:
     request = pane.request if pane.result is None else pane.answer.request
     sha256 = known_fingerprint(request.checkpoint)
     screen = _whole_screen(pane, request, sha256)
     decoding = None if pane.result is None else pane.answer.decoding
     called = title(request.checkpoint)
-    content = shown.content
+    content = exhibit.content
     picture = content.picture if isinstance(content, PictureAt) else None
     return Record(
         page=screen.page,
@@ -98,18 +98,18 @@ def _record(pane: Pane, shown: Exhibit, name: str, says: str) -> Record:
         sha256=sha256,
         text=request.text,
         written=decoding.text if decoding else "",
-        title=visible(name if shown.about == "app" else f"{called} · {name}"),
-        caption=visible(caption(pane, name, says, sha256, picture, shown.about != "app")),
+        title=visible(name if exhibit.about == "app" else f"{called} · {name}"),
+        caption=visible(caption(pane, name, says, sha256, picture, exhibit.about != "app")),
         versions=versions(),
     )
 
 
 def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
-    """What is left to the checkpoint or the page is said, so that it holds elsewhere, too."""
+    """Name what is left to the checkpoint or the page, so that the address holds elsewhere, too."""
     if pane.suffix and pane.beside is not None:  # the second of two: the page is the first one's
         first, chosen = pane.beside, pane.selection
-        asked = first.answer.request
-        screen = _whole_screen(first, asked, known_fingerprint(asked.checkpoint))
+        request = first.answer.request
+        screen = _whole_screen(first, request, known_fingerprint(request.checkpoint))
         own: dict[str, Any] = {"kind": chosen.kind, "layer": chosen.layer, "head": chosen.head}
         return put(screen, **{f"{name}{pane.suffix}": it for name, it in own.items()})
     begins = sha256[:DIGITS] or None

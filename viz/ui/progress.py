@@ -31,7 +31,7 @@ LOOK = 0.1
 
 
 def is_written(pane: Pane, title: str) -> bool:
-    """Whether the text is; else the page says that it is waited for. title: of what follows."""
+    """Tell whether the text is written; else say that it is waited for. title: of what follows."""
     if pane.request == pane.answer.request:
         return True
     st.caption(f"{literal(title)} once the text is written.")
@@ -75,7 +75,7 @@ def wait_no_longer(sort: Hashable) -> None:
 
 
 def is_begun(study: Study[Any], sort: Hashable = None) -> bool:
-    """Whether the page waits for it, or has stopped waiting."""
+    """Tell whether the page waits for it, or has stopped waiting."""
     now = session().studies.get(sort or type(study))
     return now is not None and now.work.study == study
 
@@ -86,10 +86,10 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
     For a moment the page stays as it was; then it says in its place, which is empty, how far that
     is, with Stop or Go on, and is drawn anew when all is there. Raises what the study raises.
     """
-    known = at_hand(study)
-    if known is not None:
+    value = at_hand(study)
+    if value is not None:
         wait_no_longer(sort or type(study))
-        return known
+        return value
     now = wait_for(study, sort)
     work = now.work
     wait(now, place, lambda: time.perf_counter() - work.began >= LONG)
@@ -144,7 +144,7 @@ def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
 
 
 def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) -> None:
-    """How far it is, again and again, and its value where that is drawn as it grows."""
+    """Show how far it is, again and again, and its value where that is drawn as it grows."""
     is_going = not now.is_over
 
     @st.fragment(run_every=TICK if is_going else None)

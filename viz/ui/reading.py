@@ -1,4 +1,4 @@
-"""How attention is read: the lens, and what rows and columns stand for."""
+"""Controls of the reading of attention: the lens, and what rows and columns stand for."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,10 +34,10 @@ OWN_SCALE = (
 )
 
 
-def choose_reading(pane: Pane, shown: str) -> None:
+def choose_reading(pane: Pane, picture: str) -> None:
     """All that changes how a picture is read, behind one button; every picture says what is chosen.
 
-    shown: the name of the picture.
+    picture: its name.
     """
     box = st.popover(
         "Show as",  # always: under another name it would be another one, and closed
@@ -59,7 +59,7 @@ def choose_reading(pane: Pane, shown: str) -> None:
         _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
         own = screen.own_scale
         st.toggle("Each head on its own scale", own, help=OWN_SCALE, **bound("own_scale", own))
-        if shown == "map":
+        if picture == "map":
             st.toggle("Path of the largest weights", screen.path, **bound("path", screen.path))
 
 
@@ -67,20 +67,20 @@ def _choose(
     title: str, name: str, titles: Mapping[str, str], pane: Pane, usual: str, help: str
 ) -> None:
     """A switch that changes which rows and columns there are: what is pinned stays so."""
-    shown = getattr(pane.screen, name) or usual
+    chosen = getattr(pane.screen, name) or usual
 
     def turn(new: str) -> None:
         turn_to_reading(pane, **{name: default(name) if new == usual else new})
 
-    look: Any = {"default": shown, "format_func": titles.__getitem__, "help": help}
-    st.segmented_control(title, list(titles), required=True, **look, **widget(name, shown, turn))
+    look: Any = {"default": chosen, "format_func": titles.__getitem__, "help": help}
+    st.segmented_control(title, list(titles), required=True, **look, **widget(name, chosen, turn))
 
 
 def _choose_lens(screen: Screen) -> None:
-    found = lenses()
-    titles = {name: each.title for name, each in found.items()}
+    every_lens = lenses()
+    titles = {name: each.title for name, each in every_lens.items()}
     look: Any = {"as_list": True, "help": help_of("measure")}
-    lens = found[choose_one("Measure", "lens", titles, screen.lens, **look)]
+    lens = every_lens[choose_one("Measure", "lens", titles, screen.lens, **look)]
     st.latex(lens.formula, width="content")
     st.caption(lens.cited)
 
@@ -91,5 +91,5 @@ def readable(pane: Pane) -> Reading:
 
 
 def why_not(pane: Pane) -> str | None:
-    """Why the chosen lens shows nothing here, if it does not."""
+    """Say why the chosen lens shows nothing here, if it does not."""
     return lenses()[pane.reading.lens].why_not(pane.recording, pane.selection.kind)

@@ -1,4 +1,4 @@
-"""What can be taken away from a picture: files, made when they are asked for."""
+"""Files of a picture, made when they are asked for."""
 
 from collections.abc import Callable, Mapping
 
@@ -52,10 +52,10 @@ def save_figures(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> N
         return
     titles = {"one": f"One column, {COLUMN} in", "two": f"Two columns, {PAGE} in"}
     width = {"one": COLUMN, "two": PAGE}[choose_one("Width", "column", titles, pane.screen.column)]
-    for name, shown in figures.items():
-        st.caption(literal(shown.title))
+    for name, exhibit in figures.items():
+        st.caption(literal(exhibit.title))
         with st.container(horizontal=True, gap="small"):
-            _save_figure(pane, shown, name, width, key)
+            _save_figure(pane, exhibit, name, width, key)
 
 
 def for_a_paper(pane: Pane, figures: Mapping[str, Exhibit], key: str) -> None:
@@ -66,9 +66,9 @@ def for_a_paper(pane: Pane, figures: Mapping[str, Exhibit], key: str) -> None:
             save_figures(pane, figures, key)
 
 
-def _save_figure(pane: Pane, shown: Exhibit, name: str, width: float, key: str) -> None:
+def _save_figure(pane: Pane, exhibit: Exhibit, name: str, width: float, key: str) -> None:
     def make(kind: str) -> bytes:
-        return figure_of(pane, shown, name=name).file(kind, width)
+        return figure_of(pane, exhibit, name=name).file(kind, width)
 
     file, explain = f"headscope-{name}", "For a paper; it opens the app where it was made"
     key = f"{name} {key}"
@@ -77,7 +77,7 @@ def _save_figure(pane: Pane, shown: Exhibit, name: str, width: float, key: str) 
     download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
     download(
         "Figure as ZIP",
-        lambda: crate(figure_of(pane, shown, name=name), width),
+        lambda: crate(figure_of(pane, exhibit, name=name), width),
         f"{file}.zip",
         "A crate of the figure, its numbers, and all that makes it again",
         f"zip {key}",

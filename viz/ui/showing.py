@@ -35,7 +35,7 @@ from viz.ui.saving import download, for_a_paper
 class Regions:
     """The region of a large heat map whose exact values are shown, and of which map, by its key."""
 
-    shown: dict[str, tuple[object, Region]] = field(default_factory=dict)
+    regions: dict[str, tuple[object, Region]] = field(default_factory=dict)
 
 
 def show(exhibit: Exhibit, key: str, **look: Any) -> None:
@@ -100,7 +100,7 @@ def files_of(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) ->
 
 
 def _save(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
-    """What a chart or a table is saved as by itself: a page, or its cells."""
+    """Offer a chart or a table as a file: a page, or its cells."""
     content, look = exhibit.small or exhibit.content, current_theme()
     if isinstance(content, Chart):
         download(
@@ -126,7 +126,7 @@ def show_table(content: Table | Tables) -> None:
 
 
 def _theme() -> Theme:
-    """That of the page, also where a part of it is drawn again by itself."""
+    """Return the page's theme, also where a part of it is drawn again by itself."""
     drawn = session().of(Drawing).theme
     return theme(drawn) if drawn else current_theme()
 
@@ -146,18 +146,18 @@ def _picture(exhibit: Exhibit, content: PictureAt, key: str) -> None:
 
 def _zoomed(pane: Pane, content: PictureAt, key: str) -> tuple[PictureAt, Any]:
     """A heat map with exact values of the region that was asked for, and what asks for another."""
-    regions, of = session().of(Regions).shown, (pane.answer.request, content.picture)
-    asked, region = regions.get(key, (None, None))
+    regions, of = session().of(Regions).regions, (pane.answer.request, content.picture)
+    subject, region = regions.get(key, (None, None))
 
     def zoom(region: Any) -> None:
         regions[key] = of, tuple(region)
 
-    picture = replace(content.picture, region=region if asked == of else None)
+    picture = replace(content.picture, region=region if subject == of else None)
     return replace(content, picture=picture), zoom
 
 
 def _chart(chart: Chart, says: str, key: str, look: dict[str, Any]) -> None:
-    """By Plotly; on a wall an image, as for a paper."""
+    """Draw a chart by Plotly; on a wall as an image, as for a paper."""
     if is_printed():
         st.html(printed_once(chart, current_theme(), says, share_here()))
         return

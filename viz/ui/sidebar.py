@@ -29,9 +29,9 @@ class Tried:
     """The checkpoint that was asked for last."""
 
     text: str = ""
-    """As it was typed."""
+    """The path as it was typed."""
     problem: str | None = None
-    """Why it could not be opened."""
+    """The reason why it could not be opened."""
 
 
 def sidebar(page: Page) -> str | None:
@@ -67,8 +67,8 @@ def sidebar(page: Page) -> str | None:
         return opened
 
 
-def _refuse(said: object) -> None:
-    session().of(Dropped).refused = clean(said, 300)
+def _refuse(text: object) -> None:
+    session().of(Dropped).refused = clean(text, 300)
 
 
 def _open(text: str) -> str | None:

@@ -138,7 +138,7 @@ def _readable(theme: Theme) -> str:
 
 
 def _ring(theme: Theme) -> str:
-    """What has the focus, by one ring wherever it is; of a field, its frame has it."""
+    """Mark what has the focus by one ring wherever it is; of a field, its frame has it."""
     fields = (
         '[data-testid="stTextInputRootElement"]',
         '[data-testid="stNumberInputContainer"]',

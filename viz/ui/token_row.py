@@ -13,15 +13,15 @@ from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
 from viz.state.state import current_theme
 from viz.talks.stage import on_stage
-from viz.ui.checked import badge, missing, numbering
 from viz.ui.header import WIDTHS
+from viz.ui.recording_check import badge, missing, numbering
 
 TITLES = {
     "source": ("source", "target"),
     "prompt": ("prompt", "continuation"),
     "text": ("text", "target"),
 }
-"""What the two lines of tokens are, by how the model reads."""
+"""The names of the two lines of tokens, by how the model reads."""
 
 
 def token_row(page: Page, pane: Pane, previews: bool = True) -> None:
@@ -41,10 +41,10 @@ def token_row(page: Page, pane: Pane, previews: bool = True) -> None:
 
 
 def _tokens(page: Page, pane: Pane, previews: bool) -> None:
-    shown = pane.answer
-    rows, address = TokenRows(TITLES[shown.checkpoint.family.reads]), preview_address()
+    answer = pane.answer
+    rows, address = TokenRows(TITLES[answer.checkpoint.family.reads]), preview_address()
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "address": address}
-    data = rows.data(payload_of(shown, rows), current_theme(), **look)
+    data = rows.data(payload_of(answer, rows), current_theme(), **look)
     token_rows(
         data,
         "tokens",
@@ -54,25 +54,25 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> None:
         preview("tokens", rows, leads=False, address=address)
     if on_stage():
         return
-    badge(shown)
-    known = [*numbering(shown.recording), *missing(shown.recording)]
-    if remarks := [*_languages(shown), *_end(shown), *known]:
+    badge(answer)
+    layers = [*numbering(answer.recording), *missing(answer.recording)]
+    if remarks := [*_languages(answer), *_end(answer), *layers]:
         st.caption(" · ".join(remarks))
     page.below_tokens(pane)
 
 
-def _languages(shown: Answer) -> list[str]:
+def _languages(answer: Answer) -> list[str]:
     """Said of a model that is told them."""
-    source, target = shown.request.languages
+    source, target = answer.request.languages
     return [literal(f"{source or '?'} → {target or '?'}")] if source or target else []
 
 
-def _end(shown: Answer) -> list[str]:
+def _end(answer: Answer) -> list[str]:
     """Said of a translation that found no end; a generator's text seldom has one."""
-    decoding = shown.decoding
+    decoding = answer.decoding
     if decoding is not None and decoding.ended_by:
         n = len(decoding.target)
         return [literal(f"stopped after {n} tokens: {decoding.ended_by.rstrip('.')}")]
-    if decoding is None or decoding.is_ended or shown.checkpoint.family.continues:
+    if decoding is None or decoding.is_ended or answer.checkpoint.family.continues:
         return []
     return [f"stopped at {len(decoding.target)} tokens, without an end"]

@@ -4,11 +4,11 @@ from viz.glossary import words
 
 
 def help_of(*names: str) -> str:
-    """What stands behind the question mark: sentence, formula and source of each, in Markdown."""
-    return "\n\n".join(_told(name, is_titled=len(names) > 1) for name in names)
+    """Explain these behind a question mark: sentence, formula and source of each, in Markdown."""
+    return "\n\n".join(_explained(name, is_titled=len(names) > 1) for name in names)
 
 
-def _told(name: str, is_titled: bool) -> str:
+def _explained(name: str, is_titled: bool) -> str:
     word = words()[name]
     title = f"**{word.title[:1].upper()}{word.title[1:]}**: " if is_titled else ""
     formula = f"$\\displaystyle {word.formula}$" if word.formula else ""

@@ -24,9 +24,9 @@ from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
 from viz.ui.figure_caption import edited as all_edits
 from viz.ui.figure_caption import known_as
-from viz.ui.made_with import known_fingerprint
 from viz.ui.panel import metric_texts, view_exhibit
 from viz.ui.picture import choose_picture, large
+from viz.ui.provenance import known_fingerprint
 from viz.ui.reading import choose_reading
 from viz.ui.saving import for_a_paper
 from viz.ui.showing import show, show_with_files

@@ -1,4 +1,4 @@
-"""What a step would have to look at to write another word: asked on Decode, kept as an experiment.
+"""The search for what a step would need to write another word: on Decode, kept as an experiment.
 
 The search begins when its button is pressed; what it found stays until something else is asked.
 """
@@ -44,16 +44,16 @@ class AnotherWord(Study[Needed]):
     heads: tuple[Head, ...]
 
     def run(self, before: Needed | None, runner: Runner) -> Iterator[Needed]:
-        request, shown = self.request, answer(self.request, runner)
-        at = (request.text, shown.recording.target, self.step, self.token_id, self.heads)
-        steps = runner.steps(shown.checkpoint.model)
+        request, reading = self.request, answer(self.request, runner)
+        at = (request.text, reading.recording.target, self.step, self.token_id, self.heads)
+        steps = runner.steps(reading.checkpoint.model)
         with steps.one():
-            found = needed(shown.checkpoint, *at, on_step=steps.give_way, edits=request.edits)
-        yield found
+            result = needed(reading.checkpoint, *at, on_step=steps.give_way, edits=request.edits)
+        yield result
 
 
 @dataclass
-class Asked:
+class Search:
     """The study whose button was pressed last."""
 
     study: AnotherWord | None = None
@@ -76,10 +76,10 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
             wanted = st.selectbox("Word", others, format_func=_named, key="needed word", width=240)
             chosen = st.selectbox("Heads that may look elsewhere", choices, width=300)
             heads = choices[chosen]
-            asked = AnotherWord(pane.answer.request, step, wanted.token.id, heads)
-            st.button("Find it", on_click=_ask, args=(asked,))
-        if session().of(Asked).study == asked:
-            _answer(pane, top, asked)
+            search = AnotherWord(pane.answer.request, step, wanted.token.id, heads)
+            st.button("Find it", on_click=_ask, args=(search,))
+        if session().of(Search).study == search:
+            _answer(pane, top, search)
 
 
 def _named(candidate: Candidate) -> str:
@@ -87,49 +87,49 @@ def _named(candidate: Candidate) -> str:
 
 
 def _choices(pane: Pane, layer: int, head: int) -> dict[str, tuple[Head, ...]]:
-    """What the control says -> heads."""
-    found: dict[str, tuple[Head, ...]] = {}
+    """Return the heads of each choice of the control."""
+    choices: dict[str, tuple[Head, ...]] = {}
     for kind in ("cross", "decoder_self"):
         attention = pane.recording.attentions.get(kind)
         if attention is None:
             continue
         every = [(kind, i, j) for i in range(attention.n_layers) for j in range(attention.n_heads)]
         number = attention.number(layer)
-        found[f"All heads of {kind_name(kind)}"] = tuple(every)
-        found[f"{kind_title(kind)} L{number}"] = tuple(it for it in every if it[1] == layer)
-        found[f"{kind_title(kind)} L{number} H{head}"] = ((kind, layer, head),)
-    return found
+        choices[f"All heads of {kind_name(kind)}"] = tuple(every)
+        choices[f"{kind_title(kind)} L{number}"] = tuple(it for it in every if it[1] == layer)
+        choices[f"{kind_title(kind)} L{number} H{head}"] = ((kind, layer, head),)
+    return choices
 
 
-def _ask(asked: AnotherWord) -> None:
-    session().of(Asked).study = asked
+def _ask(search: AnotherWord) -> None:
+    session().of(Search).study = search
 
 
-def _answer(pane: Pane, top: Candidate, asked: AnotherWord) -> None:
+def _answer(pane: Pane, top: Candidate, search: AnotherWord) -> None:
     try:
-        found = grow(asked, lambda found: _show(found, pane, top)).latest
+        needs = grow(search, lambda needs: _show(needs, pane, top)).latest
     except Refusal as error:
         note(error)
         return
-    if found is not None and found.rows:
+    if needs is not None and needs.rows:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Keep it as an experiment", on_click=add, args=found.edits)
+            st.button("Keep it as an experiment", on_click=add, args=needs.edits)
             download(
                 "Rows as CSV",
-                lambda: rows_csv(_cells(found, pane)),
+                lambda: rows_csv(_cells(needs, pane)),
                 "headscope-needed.csv",
                 "What each head looks at, and what it would have to look at",
             )
-            for_a_paper(pane, {"needed": _exhibit(found, pane)}, "paper needed")
+            for_a_paper(pane, {"needed": _exhibit(needs, pane)}, "paper needed")
 
 
-def _show(found: Needed, pane: Pane, top: Candidate) -> None:
-    word, other = bare_label(found.token), bare_label(top.token)
-    n, before, after = len(found.rows), found.before.probability, found.after.probability
-    if not found.reached:
+def _show(needs: Needed, pane: Pane, top: Candidate) -> None:
+    word, other = bare_label(needs.token), bare_label(top.token)
+    n, before, after = len(needs.rows), needs.before.probability, needs.after.probability
+    if not needs.reached:
         st.markdown(
             f"Nothing was found for these heads to look at that makes “{literal(word)}” the most "
-            f"probable word: the closest is {-found.gap:.2f} below the best, in logits."
+            f"probable word: the closest is {-needs.gap:.2f} below the best, in logits."
         )
         return
     if not n:
@@ -138,59 +138,59 @@ def _show(found: Needed, pane: Pane, top: Candidate) -> None:
     heads = "1 head" if n == 1 else f"{n:d} heads"
     st.markdown(
         f"To write “{literal(word)}” in place of “{literal(other)}”, {heads} would have to look "
-        f"elsewhere, {found.divergence:.2f} nats in all; checked by a run: "
+        f"elsewhere, {needs.divergence:.2f} nats in all; checked by a run: "
         f"{literal(percent(after))}, before {literal(percent(before))}."
     )
-    show(_exhibit(found, pane), TITLE)
+    show(_exhibit(needs, pane), TITLE)
 
 
-def _exhibit(found: Needed, pane: Pane) -> Exhibit:
-    names, keys = _names(found, pane), _keys(found, pane)
+def _exhibit(needs: Needed, pane: Pane) -> Exhibit:
+    names, keys = _names(needs, pane), _keys(needs, pane)
     return Exhibit(
         "Rows that another word would need",
-        needed_rows.chart(found, names, keys),
-        _seen(found, names, keys),
+        needed_rows.chart(needs, names, keys),
+        _seen(needs, names, keys),
         can_be_made_again=False,
     )
 
 
-def _seen(found: Needed, names: Sequence[str], keys: Sequence[Token]) -> str:
+def _seen(needs: Needed, names: Sequence[str], keys: Sequence[Token]) -> str:
     """The figure in words: where each head looks most, now and then."""
-    said = []
-    for name, row in zip(names[:MOST_SAID], found.rows, strict=False):
+    sentences = []
+    for name, row in zip(names[:MOST_SAID], needs.rows, strict=False):
         now, then = (bare_label(keys[int(each.argmax())]) for each in (row.before, row.after))
         shares = (percent(float(each.max())) for each in (row.before, row.after))
-        said.append(
+        sentences.append(
             "{} looks most at “{}” ({}), needed “{}” ({})".format(
                 name, *(it for pair in zip((now, then), shares, strict=True) for it in pair)
             )
         )
     n = len(names) - MOST_SAID
     more = f"; and {n} more" if n > 0 else ""
-    return f"Heat map, two rows per head. {'; '.join(said)}{more}."
+    return f"Heat map, two rows per head. {'; '.join(sentences)}{more}."
 
 
-def _names(found: Needed, pane: Pane) -> list[str]:
+def _names(needs: Needed, pane: Pane) -> list[str]:
     attentions = pane.recording.attentions
     return [
         f"L{attentions[row.edit.place].number(row.edit.layer)}H{row.edit.head}"
-        for row in found.rows
+        for row in needs.rows
     ]
 
 
-def _keys(found: Needed, pane: Pane) -> tuple[Token, ...]:
+def _keys(needs: Needed, pane: Pane) -> tuple[Token, ...]:
     """The tokens of the columns; all rows are of one kind."""
-    row = found.rows[0]
+    row = needs.rows[0]
     return pane.recording.attentions[row.edit.place].keys[: len(row.before)]
 
 
-def _cells(found: Needed, pane: Pane) -> list[dict[str, object]]:
+def _cells(needs: Needed, pane: Pane) -> list[dict[str, object]]:
     return [
         {
             **{"kind": row.edit.place, "layer": row.edit.layer, "head": row.edit.head},
             **{"query": row.edit.query, "key": key, "piece": token.piece},
             **{"before": float(row.before[key]), "after": float(row.after[key])},
         }
-        for row in found.rows
-        for key, token in enumerate(_keys(found, pane))
+        for row in needs.rows
+        for key, token in enumerate(_keys(needs, pane))
     ]

@@ -1,4 +1,4 @@
-"""What is known of a recording itself: a badge that opens its numbers, and what it lacks."""
+"""The check of a recording: a badge that opens its numbers, and a list of what it lacks."""
 
 import streamlit as st
 
@@ -10,9 +10,9 @@ from viz.run.request import Answer
 from viz.state.note import fail
 
 
-def badge(shown: Answer) -> None:
+def badge(answer: Answer) -> None:
     """The badge; above the pictures, in red, what is wrong with the recording."""
-    checked = shown.recording.checked
+    checked = answer.recording.checked
     if not checked.is_right:
         fail(wrong(checked))
     name, icon = _name(checked)
@@ -26,18 +26,18 @@ def badge(shown: Answer) -> None:
     if not box.open:  # its contents are no burden while nobody looks at them
         return
     with box:
-        st.markdown("\n".join(f"* {literal(said)}" for said in [*numbers(checked), _plain(shown)]))
+        st.markdown("\n".join(f"* {literal(line)}" for line in [*numbers(checked), _plain(answer)]))
 
 
 def missing(recording: Recording) -> list[str]:
-    """What ran and is in no picture, in a line; nothing where all was understood."""
+    """Name what ran and is in no picture, in a line; nothing where all was understood."""
     if not recording.unseen:
         return []
     return [literal(f"Not in these pictures: {'; '.join(map(str, recording.unseen))}")]
 
 
 def numbering(recording: Recording) -> list[str]:
-    """Which layers of the model a kind has, where there are others in between, as in a hybrid."""
+    """Name the layers that a kind has, where there are others in between, as in a hybrid."""
     return [
         literal(f"{kind_title(kind)}: {_numbered(attention.numbers)} of the model")
         for kind, attention in recording.attentions.items()
@@ -50,7 +50,7 @@ def _numbered(numbers: tuple[int, ...]) -> str:
 
 
 def wrong(checked: Checked) -> str:
-    """That a recording cannot be trusted."""
+    """Warn that a recording cannot be trusted."""
     assert checked.error is not None
     return (
         "This recording is wrong: the recorded weights and values give something else than the "
@@ -60,24 +60,24 @@ def wrong(checked: Checked) -> str:
 
 
 def numbers(checked: Checked) -> list[str]:
-    """What was compared, in sentences."""
-    said = []
+    """List what was compared, in sentences."""
+    lines = []
     if checked.error is not None:
         n, n_projected = checked.n_checked, checked.n_projected
         of_all = "all" if n == checked.n_layers else f"{n} of"
         compared = f"{of_all} {checked.n_layers} layers"
         after = "after W_O" if n == n_projected else f"{n_projected} of them after W_O"
-        said.append(
+        lines.append(
             "The recorded weights times the recorded values are what the model gave, up to "
             f"{checked} of the largest value ({compared}, {after})."
         )
-    said += [f"Not checkable: {_named(why)}." for why in checked.unknown]
+    lines += [f"Not checkable: {_named(why)}." for why in checked.unknown]
     least, largest = checked.row_sums
     is_one = max(abs(1 - least), abs(largest - 1)) < 1e-4
     ends = [number(end, 4, "g") for end in checked.row_sums]
     sums = "sum to 1" if is_one else f"sum to {' up to '.join(ends)}"
     masked = "up to " * bool(checked.masked) + number(checked.masked, 4, "g")
-    return [*said, f"Rows {sums}.", f"Masked cells hold {masked}."]
+    return [*lines, f"Rows {sums}.", f"Masked cells hold {masked}."]
 
 
 def _name(checked: Checked) -> tuple[str, str]:
@@ -95,9 +95,9 @@ def _named(why: str) -> str:
     return why
 
 
-def _plain(shown: Answer) -> str:
+def _plain(answer: Answer) -> str:
     try:
-        difference = plain_difference(shown.checkpoint, shown.recording)
+        difference = plain_difference(answer.checkpoint, answer.recording)
     except InputError as error:
         return str(error)
     if difference == 0:

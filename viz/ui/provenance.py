@@ -1,4 +1,4 @@
-"""Whether the checkpoint is the one that a figure was made with: a figure's address says which."""
+"""The checkpoint that a figure was made with, by its address; a warning where it is another."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,11 +14,11 @@ from viz.screen import Screen
 from viz.state.checkpoints import title
 
 DIGITS = 16
-"""Of a fingerprint, as an address says it."""
+"""The digits of a fingerprint in an address."""
 
 
 def known_fingerprint(checkpoint: str) -> str:
-    """Of a checkpoint by its name; empty where it has no files that can be read."""
+    """Return a checkpoint's fingerprint; empty where it has no files that can be read."""
     path = checkpoints_folder() / checkpoint
     return _fingerprint(path, version_of(path))
 
@@ -37,21 +37,21 @@ def made_with(screen: Screen) -> Screen:
 
 
 def of_figure(screen: Screen) -> str:
-    """Which checkpoint the figure of an address was made with."""
+    """Name the checkpoint that the figure of an address was made with."""
     name = clean(Path(screen.checkpoint or "").name or "a checkpoint without a name")
     begins = clean(screen.made_with or "")
     return f"The figure was made with {name}, whose SHA-256 begins with {begins}."
 
 
 def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
-    """Why the numbers may not be the figure's; None where they are, or where it is no figure's."""
+    """Say why the numbers may not be the figure's; None where they are, or there is no figure."""
     checkpoint = screen.checkpoint
     if screen.made_with is None or checkpoint is None or checkpoint not in names:
         return None
-    found = known_fingerprint(checkpoint)
-    if found.startswith(screen.made_with):
+    fingerprint = known_fingerprint(checkpoint)
+    if fingerprint.startswith(screen.made_with):
         return None
-    name, here = title(checkpoint), found[:DIGITS] or "unknown"
+    name, here = title(checkpoint), fingerprint[:DIGITS] or "unknown"
     return (
         f"This figure was made with another {name}: its SHA-256 begins with "
         f"{clean(screen.made_with)}, that of the {name} here with {here}. Numbers may differ."

@@ -7,7 +7,7 @@ import pytest
 
 from tests.viz.ui.test_app import folder, start
 from transformer.analysis.proofs import Proof
-from viz.ui.proofs import _mark
+from viz.ui.edit_checks import _mark
 
 __all__ = ["folder"]
 

@@ -83,5 +83,9 @@ def _stop() -> None:
 
 
 def _text(request: Request, draft: Written) -> str:
-    known = about(request.checkpoint)
-    return f"{request.text}{draft.text}" if known and known.family.continues else draft.text
+    description = about(request.checkpoint)
+    return (
+        f"{request.text}{draft.text}"
+        if description and description.family.continues
+        else draft.text
+    )

@@ -21,7 +21,7 @@ MARKS = {True: "✓", False: "✗"}
 
 @dataclass(frozen=True)
 class Proofs(Study[tuple[Proof, ...]]):
-    """What must hold of the output without the edits, read without them and with them."""
+    """Checks of the output without the edits, read without them and with them."""
 
     request: Request
 
@@ -38,7 +38,7 @@ class Proofs(Study[tuple[Proof, ...]]):
 
 
 def proof_button(pane: Pane) -> None:
-    """What opens them; nothing is computed before."""
+    """Draw the button that opens them; nothing is computed before."""
     box = st.popover(
         "Proof",
         icon=":material/fact_check:",
@@ -53,11 +53,11 @@ def proof_button(pane: Pane) -> None:
         if not is_written(pane, "The proof follows"):
             return
         try:
-            found = whole(Proofs(pane.answer.request), st.empty())
+            results = whole(Proofs(pane.answer.request), st.empty())
         except Refusal as error:
             st.caption(literal(str(error)))
             return
-        lines = [literal(f"{_mark(each)} {_said(each, pane.recording)}") for each in found or ()]
+        lines = [literal(f"{_mark(each)} {_line(each, pane.recording)}") for each in results or ()]
         st.markdown("\n\n".join(lines))
 
 
@@ -65,7 +65,7 @@ def _mark(proof: Proof) -> str:
     return "–" if proof.value is None else MARKS[proof.is_right]
 
 
-def _said(proof: Proof, recording: Recording) -> str:
+def _line(proof: Proof, recording: Recording) -> str:
     """The claim, and the number that was found; or why there is none."""
     claim = {
         "sum": "What the heads give through W_O, and its bias, sum to what the layer gives",
