@@ -13,7 +13,7 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from transformer import Decoding, decode
 from transformer.decoding import shared_batch
-from viz.run.batches import ENTERED, PREVIEW, Runner, batch_of, entered, previewed, said
+from viz.run.batches import ENTERED, PREVIEW, Runner, batch_of, entered, place_in_line, previewed
 from viz.run.cache import CACHE
 from viz.run.request import Request, make_answer, make_request, open_checkpoint
 
@@ -43,9 +43,9 @@ def hold(request: Request, go: Event) -> Callable[[], Decoding]:
 
 
 def test_what_is_said() -> None:
-    assert said(0) == "Yours is the next one."
-    assert said(1) == "1 person before you."
-    assert said(12) == "12 people before you."
+    assert place_in_line(0) == "Yours is the next one."
+    assert place_in_line(1) == "1 person before you."
+    assert place_in_line(12) == "12 people before you."
 
 
 @pytest.mark.parametrize("method", ["beam", "greedy"])
