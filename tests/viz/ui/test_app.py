@@ -187,7 +187,7 @@ def test_a_checkpoint_is_never_another_without_a_word(
     """Removed, cut off and replaced while it is shown; and named by a link though it never was."""
     shutil.copytree(folder / "copy", folder / "other")
     # AppTest finds what is chosen by how it is listed now, where a browser says it as it was.
-    monkeypatch.setattr(header, "_listed", title)
+    monkeypatch.setattr(header, "_name_in_list", title)
     app = start(checkpoint="other")
     assert not said(app)
     shutil.rmtree(folder / "other")
