@@ -264,7 +264,7 @@ FRAGMENTS = {
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
 IN_SENTENCES = (
     *("viz.fields", "viz.lessons", "viz.notebook", "viz.server", "viz.state", "viz.stories"),
-    *("viz.run", "viz.talks", "viz.ui"),
+    *("viz.pages", "viz.run", "viz.talks", "viz.ui"),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

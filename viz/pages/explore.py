@@ -28,7 +28,7 @@ PLAIN = (
     "settings under *Show as* do not apply."
 )
 MOST_CELLS = 2**26
-"""Of all heads: 144 heads of 680 tokens. Beyond, the one that is open is sent before all others."""
+"""Cells of all heads: 144 heads of 680 tokens. Beyond, the open head is sent before all others."""
 
 
 def draw(pane: Pane) -> None:

@@ -36,7 +36,7 @@ def draw(pane: Pane) -> None:
 
 
 def pictures(story: Story, theme_name: str) -> list[Picture | None]:
-    """Of each scene; None where the checkpoint is gone, damaged, or no longer reads the text."""
+    """Draw each scene; None where the checkpoint is gone, damaged, or no longer reads the text."""
     return [_picture(scene, theme_name) for scene in story.scenes]
 
 
@@ -49,7 +49,7 @@ def _picture(scene: Scene, theme_name: str) -> Picture | None:
 
 
 def request_of(scene: Scene) -> Request:
-    """What the link asks for."""
+    """Return the request of the link."""
     screen = scene.screen
     return make_request(screen.checkpoint or "", screen.text or "", screen.decoding or "none")
 
@@ -63,7 +63,7 @@ def _drawn(request: Request, heading: str, theme_name: str, _scene: Scene) -> Pi
 
 
 def _recording(request: Request, scene: Scene) -> Recording:
-    """As the link would make it; of a prompt alone where that holds the facts: it is sooner."""
+    """Record as the link would; of a prompt alone where that holds the facts: it is sooner."""
     known = about(request.checkpoint)
     if known is not None and known.family.continues:
         prompt = recording_of_text(request)

@@ -25,7 +25,7 @@ from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
 
 WIDTHS = (2, 5)
-"""Of the single masks, and of their combination."""
+"""The widths of the single masks, and of their combination."""
 SHOWN = {"used": "Used by this model", "textbook": "Textbook"}
 WHAT_FOR = (
     "A mask closes keys to a query. The sentences of a batch are padded to one length, and nothing "
@@ -37,7 +37,7 @@ WHAT_FOR_DECODER = (
 
 
 def draw(pane: Pane) -> None:
-    """What masks are for and what the model does; then both sentences, each with its masks."""
+    """Say what masks are for and what the model does; then draw each sentence with its masks."""
     shown, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
     said = st.container()
     field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
@@ -84,7 +84,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
 def _batch(
     shown: Answer, recordings: Sequence[Recording], kind: str, choice: str
 ) -> tuple[Sequence[SentenceMasks], bool]:
-    """Of each sentence its masks, and whether they are those that the model uses."""
+    """Return each sentence's masks, and True where they are those that the model uses."""
     used = masks_in_use(shown.checkpoint, recordings, kind) if choice == "used" else None
     attentions = [each.attentions[kind] for each in recordings]
     return used or batch_masks(attentions, pad_token(shown.checkpoint)), used is not None
@@ -93,7 +93,7 @@ def _batch(
 def masks_in_use(
     checkpoint: Checkpoint, recordings: Sequence[Recording], kind: str
 ) -> list[SentenceMasks] | None:
-    """What the model closes; None where it cannot be seen."""
+    """Return the masks that the model uses; None where they cannot be seen."""
     try:
         return used_masks(checkpoint, recordings, kind)
     except InputError:
@@ -101,12 +101,12 @@ def masks_in_use(
 
 
 def what_for(kind: str) -> str:
-    """Why there are masks, in this kind of attention."""
+    """Say why there are masks, in this kind of attention."""
     return WHAT_FOR + (WHAT_FOR_DECODER if kind == "decoder_self" else "")
 
 
 def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, is_used: bool) -> str:
-    """Which masks the pictures show, in a sentence about what is closed in them."""
+    """Say which masks the pictures show, in a sentence about what is closed in them."""
     if choice == "textbook":
         causal = batch[0].subsequent is not None
         both = "the subsequent mask closes every later key, and the padding mask all padding"
@@ -120,7 +120,7 @@ def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, is_
 
 
 def in_use(batch: Sequence[SentenceMasks]) -> str:
-    """What a model's masks close, as recorded in a padded batch; the subject stands before it."""
+    """Say what a model's masks close in a padded batch; the subject stands before it."""
     padded = [masks for masks in batch if masks.n_padding]
     hides = [masks for masks in padded if not bool(masks.padding.all())]
     closed = ["every later key"] if any(masks.subsequent is not None for masks in batch) else []
@@ -182,14 +182,14 @@ def choose_kind(said: str | None, kinds: list[str]) -> str:
 
 
 def padded_side(recording: Recording, kind: str) -> str:
-    """Whose padding it is: where no source meets a target, all that is read is one text."""
+    """Name the side of the padding: where no source meets a target, all is one text."""
     if "cross" not in recording.attentions:
         return "text"
     return "target" if kind == "decoder_self" else "source"
 
 
 def legend(batch: Sequence[SentenceMasks]) -> None:
-    """What the colours mean, in words; only those that a mask of the batch may have."""
+    """Explain the colours in words; only those that a mask of the batch may have."""
     theme, inline = current_theme(), "display:inline-block"
     square = f"{inline};width:.8em;height:.8em;margin-right:.4em;border:1px solid {theme.dim}"
     states = [int(state) for masks in batch for state in states_of(masks).unique()]

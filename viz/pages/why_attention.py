@@ -1,4 +1,4 @@
-"""Why attention: table 1 of "Attention Is All You Need", to play with and to measure."""
+"""The page on the cost of attention: table 1 of its paper, to play with and to measure."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -146,7 +146,7 @@ def ask_for_times(sizes: Sizes, device: str) -> None:
 
 
 def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
-    """What the numbers leave out, and what was timed where."""
+    """Say what the numbers leave out, and what was timed where."""
     path = CONTIGUOUS.value(n, sizes)
     said = (
         "Table 1 of “Attention Is All You Need”, section 4: orders without constant factors, paths "
@@ -172,7 +172,7 @@ class Times:
 
 
 def known_times(sizes: Sizes) -> Measured | None:
-    """What this session has measured for these sizes. Never measures by itself."""
+    """Return what this session has measured for these sizes. Never measures by itself."""
     return session().of(Times).known.get(sizes)
 
 

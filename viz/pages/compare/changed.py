@@ -1,4 +1,4 @@
-"""What is changed in B, where B is A with edits, and what the model writes with them."""
+"""The changes of B, where B is A with edits, and the output of the model with them."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ def changed(first: Pane, other: Pane) -> None:
 
 
 def edited(other: Pane) -> str:
-    """What a heading says of B."""
+    """Return the end of B's heading."""
     n = len(other.screen.edits)
     is_off = " (off)" if _head(other) in heads_off() else ""
     return f"{is_off} with {n} edit{'s' * (n != 1)}"

@@ -1,4 +1,4 @@
-"""What B answers: what another checkpoint makes of A's text, or what A makes of it with edits."""
+"""The answer of B: another checkpoint's to A's text, or A's own with edits."""
 
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from viz.state.limits import limited
 
 @dataclass(frozen=True)
 class Second:
-    """What the checkpoint of this name makes of the text of another answer."""
+    """The answer of the checkpoint of this name to the text of another answer."""
 
     name: str
 
@@ -32,11 +32,11 @@ class Second:
 
 @dataclass(frozen=True)
 class Changed:
-    """What the model of another answer makes of the same text with these edits."""
+    """The answer of another answer's model to the same text with these edits."""
 
     edits: tuple[str, ...]
     writes: bool
-    """Whether it writes by itself; else it is made to read what is written without the edits."""
+    """True: it writes by itself; else it is made to read the output without the edits."""
 
     def request(self, first: Answer) -> Request:
         own = replace(first.request, edits=self.edits)
@@ -51,7 +51,7 @@ class Changed:
 
 
 def _own_request(first: Answer, name: str) -> Request:
-    """What B would be asked by itself: the same, or what suits it where it is of another sort."""
+    """Return B's own request: the same, or what suits it where it is of another sort."""
     checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
     reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
     if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
@@ -62,7 +62,7 @@ def _own_request(first: Answer, name: str) -> Request:
 
 
 def _reads_alike(first: Answer, second: Checkpoint) -> bool:
-    """Whether both split this text and what was written into the same tokens."""
+    """Tell whether both split this text and the output into the same tokens."""
     family = second.family
     if not family.decodes or family.reads != first.checkpoint.family.reads:
         return False

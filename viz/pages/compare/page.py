@@ -53,7 +53,7 @@ def draw(pane: Pane) -> None:
 
 
 def _differences(pane: Pane) -> None:
-    """What is different, as pictures and as numbers."""
+    """Show the differences, as pictures and as numbers."""
     panes = _panes(pane)
     is_edited = isinstance(panes["B"].of, Changed)
     recording, first, other = _compared(panes)
@@ -78,7 +78,7 @@ def _panes(pane: Pane) -> dict[str, Pane]:
 
 
 def _are_two(panes: dict[str, Pane]) -> bool:
-    """Whether B is of another run than A: of another checkpoint, or with edits."""
+    """Tell whether B is of another run than A: of another checkpoint, or with edits."""
     return panes["A"].answer is not panes["B"].answer
 
 
@@ -91,7 +91,7 @@ def _heading(letter: str, panes: dict[str, Pane]) -> str:
 
 
 def _lacks(letter: str, panes: dict[str, Pane]) -> str:
-    """Why B does not show the head of A where both are locked to one; else nothing."""
+    """Say why B does not show the head of A where both are locked to one; else nothing."""
     a, b = panes["A"], panes["B"]
     if letter == "A" or not b.is_locked or a.selection == b.selection:
         return ""

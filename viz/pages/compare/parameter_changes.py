@@ -1,4 +1,4 @@
-"""Which parameters of two checkpoints differ most, as a table and a file."""
+"""The parameters of two checkpoints that differ most, as a table and a file."""
 
 import math
 

@@ -33,7 +33,7 @@ SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
 @dataclass
 class LastSecond:
-    """What Compare showed last of another checkpoint."""
+    """The last request that Compare showed of another checkpoint."""
 
     request: Request | None = None
 
@@ -82,7 +82,7 @@ def choose_second(first: Pane) -> None:
 
 
 def _say_how(request: Request) -> None:
-    """That B's files were written since it was shown before, or that the CPU computed it."""
+    """Say that B's files were written since it was shown before, or that the CPU computed it."""
     if why := why_on_cpu(request.checkpoint, request.text):
         note(f"B: {why}")
     last = session().of(LastSecond)
@@ -94,7 +94,7 @@ def _say_how(request: Request) -> None:
 
 
 def missing(first: Pane) -> str | None:
-    """That what was chosen for B is not there, or is not there any more; None where it is."""
+    """Say that the choice for B is not there, or not any more; None where it is."""
     if first.screen.of(CompareFields).checkpoint_b in (None, *checkpoint_names()):
         return None
     name = first.screen.of(CompareFields).checkpoint_b or ""
@@ -151,14 +151,14 @@ def beside(first: Recording, second: Recording) -> Recording:
 
 
 def _name(first: Pane) -> str | None:
-    """Of the checkpoint that was chosen for B; None: the same as that of A."""
+    """Return the checkpoint that was chosen for B; None: the same as that of A."""
     name = first.screen.of(CompareFields).checkpoint_b
     is_other = name in checkpoint_names() and name != first.answer.request.checkpoint
     return name if is_other else None
 
 
 def derived(first: Pane) -> Second | Changed | None:
-    """How B follows from the answer of A; None: it is that one."""
+    """Return the way from the answer of A to B; None: it is that one."""
     name, own = _name(first), first.screen.of(CompareFields)
     if name is not None:
         return Second(name)
@@ -167,7 +167,7 @@ def derived(first: Pane) -> Second | Changed | None:
 
 
 def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:
-    """Of B, where it is of another run than A. Raises Refusal.
+    """Return B's answer, where it is of another run than A. Raises Refusal.
 
     place: empty; says how many are before it, meanwhile.
     """

@@ -12,7 +12,7 @@ from viz.ui.controls import choose_one
 from viz.ui.words import help_of
 
 DRAW = {"sweep": sweep_page, "patch": patch_page}
-"""By the name in the address."""
+"""Parts of the page by the name in the address."""
 TITLES = {"sweep": "Sweep (head ablation)", "patch": "Patch (activation patching)"}
 EXHIBITS = {"sweep": sweep_exhibits, "patch": patch_exhibits}
 

@@ -14,7 +14,7 @@ from viz.state.page import Pane
 from viz.ui.controls import choose_one
 
 NUMBERS = (4, 8, 12, 16, 24)
-"""Of heads whose pairs are offered."""
+"""The numbers of heads whose pairs are offered."""
 SAYS = (
     "Synergy is what both heads lose together less what each loses by itself, in nats of the whole "
     "output. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
@@ -23,7 +23,7 @@ SAYS = (
 
 
 def choose_pairs(pane: Pane) -> int:
-    """Of how many heads all pairs are tried; each choice says what it costs."""
+    """Let the number of heads be chosen whose pairs are tried; each choice says what it costs."""
     n_heads = sum(each.n_layers * each.n_heads for each in pane.recording.attentions.values())
     titles = {0: "No pairs"} | {
         n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in NUMBERS if n <= n_heads

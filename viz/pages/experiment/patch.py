@@ -61,7 +61,7 @@ def patch_page(pane: Pane) -> None:
 
 
 def _choose(pane: Pane) -> str:
-    """What stands in the field of A; an example fills in both."""
+    """Return the text in the field of A; an example fills in both."""
     said = pane.screen.of(ExperimentFields).patch_from or ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
@@ -89,7 +89,7 @@ def _effects(known: Patching, pane: Pane) -> None:
 
 
 def patch_exhibits(pane: Pane) -> Exhibits:
-    """What can be taken along of all patches, each of which is tried first. Raises Refusal."""
+    """Declare the exhibits of all patches, each of which is tried first. Raises Refusal."""
     other = (pane.screen.of(ExperimentFields).patch_from or "").strip()
     if not other:
         return {}
@@ -106,12 +106,12 @@ def _exhibit(known: Patching, pane: Pane) -> Exhibit:
 
 
 def _said(known: Patching, pane: Pane) -> str:
-    """What is measured, and which patches do most, as Markdown."""
+    """Say what is measured, and which patches do most, as Markdown."""
     return f"{_measured(known.pair, pane.checkpoint)}  \n{_strongest(known, pane.recording)}"
 
 
 def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
-    """What is measured, in a sentence."""
+    """Say what is measured, in a sentence."""
     a, b = (literal(_word(name)) for name in pair.names)
     after = ""
     if pair.written:
@@ -158,7 +158,7 @@ def _columns(known: Patching, kind: str) -> list[tuple[str, str]]:
 
 
 def _maps(known: Patching, pane: Pane) -> list[list[Table]]:
-    """Those of states, and below them those of heads."""
+    """Return the maps of states, and below them those of heads."""
     states, heads = known.of("state-from"), known.of("head-from")
     draw = partial(_map, known, pane)
     return [
@@ -217,14 +217,14 @@ def _rows(known: Patching) -> list[dict[str, object]]:
 
 
 def _kept(pane: Pane) -> None:
-    """What the model writes with the edits in force, beside what it writes without."""
+    """Show the output with the edits in force beside the one without."""
     edits = pane.screen.edits
     if edits:
         outputs(pane.answer, answer(replace(pane.answer.request, edits=edits)))
 
 
 def _below(known: Patching | None, pane: Pane) -> None:
-    """What can be done with the patches that are kept, and with all."""
+    """Offer what can be done with the patches that are kept, and with all."""
     screen = pane.screen
     with st.container(horizontal=True, vertical_alignment="center"):
         if screen.edits:

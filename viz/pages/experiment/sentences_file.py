@@ -12,7 +12,7 @@ from viz.state.note import warn
 from viz.state.state import change, session
 
 MOST_CHARACTERS = 3000
-"""Of the sentences: they are part of the address."""
+"""The length of all sentences: they are part of the address."""
 _KEY = "sentences file"
 _LIMIT = (
     f"up to {MOST_CHARACTERS:,} characters are swept here; python -m transformer sweep takes any "
@@ -25,7 +25,7 @@ class SentencesFile:
     """The file that was given last."""
 
     refused: str = ""
-    """Why it was not taken; empty: it was."""
+    """The reason why it was not taken; empty: it was."""
 
 
 def choose_file() -> None:

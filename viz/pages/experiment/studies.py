@@ -1,4 +1,4 @@
-"""What Experiment computes: heads off, pairs of them, heads over sentences, and patches."""
+"""The studies of Experiment: heads off, pairs of them, heads over sentences, and patches."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -84,7 +84,7 @@ def _columns(pane: Pane) -> list[str]:
 
 
 def sweep_exhibits(pane: Pane) -> Exhibits:
-    """What can be taken along of all heads, each of which is tried first. Raises Refusal."""
+    """Declare the exhibits of all heads, each of which is tried first. Raises Refusal."""
     own = pane.screen.of(ExperimentFields)
     kinds = list(pane.recording.attentions)
     kinds = [own.sweep_kind] if own.sweep_kind in kinds else kinds

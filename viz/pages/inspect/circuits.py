@@ -26,7 +26,7 @@ from viz.ui.showing import show
 from viz.ui.words import help_of
 
 SUFFIX = "_circuit"
-"""Of the Screen's fields that name the head."""
+"""The end of the names of the Screen's fields that name the head."""
 MOST = 32
 """Tokens on a side: more could not be read."""
 EXPLAIN = (
@@ -77,7 +77,7 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 
 
 def circuit_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
-    """What can be taken along. Raises Refusal."""
+    """Declare the exhibits of a head's circuits. Raises Refusal."""
     if pane.result is None or pane.result.request.checkpoint != key[0]:
         return {}
     chosen = chosen_head(pane.screen, pane.recording, pane.default, SUFFIX)

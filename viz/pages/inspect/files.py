@@ -16,7 +16,7 @@ Key = tuple[str, int]
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint")
 def inspected(key: Key) -> Inspection:
-    """What its files hold. Raises CheckpointError."""
+    """Survey the files of a checkpoint. Raises CheckpointError."""
     return survey(checkpoints_folder() / key[0])
 
 
@@ -40,7 +40,7 @@ def head_of(key: Key, kind: str, layer: int, head: int) -> Head:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def ends_of(key: Key, kind: str) -> Ends:
-    """What a kind of attention stands between. Raises CircuitError."""
+    """Return the two ends of a kind of attention. Raises CircuitError."""
     return inspected(key).heads.ends(kind)
 
 
@@ -58,7 +58,7 @@ def tokenizer_of(key: Key) -> Tokenizer:
 
 @st.cache_resource(max_entries=8, show_spinner="Reading the vocabulary")
 def pieces_of(key: Key) -> tuple[list[str], list[str], list[bool]]:
-    """Of every id: its piece in one case, to search in; its label; whether it is special."""
+    """Return every id's piece in one case, to search in; its label; True where it is special."""
     tokenizer = tokenizer_of(key)
     tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
     folded = [token.piece.casefold() for token in tokens]

@@ -71,7 +71,7 @@ def _list(title: str, lines: list[str], nothing: str) -> None:
 
 
 def _suspicious(groups: list[Group]) -> None:
-    """What many tensors share is one line, which opens."""
+    """List suspicions; those that many tensors share are one line, which opens."""
     single = [group.title for group in groups if len(group.findings) == 1]
     _list("Suspicious", single, "" if groups else "Nothing suspicious.")
     for group in groups:

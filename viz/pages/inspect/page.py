@@ -29,7 +29,7 @@ EXHIBITS = {
     "circuits": circuit_exhibits,
     "positions": position_exhibits,
 }
-"""Of the parts that are pictures: the others are tables of text."""
+"""Exhibits of the parts that are pictures: the others are tables of text."""
 
 
 def draw(pane: Pane) -> None:

@@ -1,4 +1,4 @@
-"""How alike the positions are that a model has learned."""
+"""The likeness of positions that a model has learned."""
 
 import re
 
@@ -28,7 +28,7 @@ NAMES = re.compile(
     r"(^|\.)((\w+_)?positions\.table|(\w+_)?(embed_positions|position_embeddings?|wpe|pos_emb\w*)"
     r"(\.weight)?)$"
 )
-"""What models call the table of the vectors that they have learned for positions."""
+"""Names of models for the table of the vectors that they have learned for positions."""
 MOST = 1024
 """Positions that are compared: a picture of more would be too large to send."""
 FIXED = {
@@ -62,7 +62,7 @@ def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 
 
 def position_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
-    """What can be taken along. Raises CheckpointError."""
+    """Declare the exhibit of learned positions. Raises CheckpointError."""
     tables, said = position_tables(inspected(key)), pane.screen.of(InspectFields).table
     if not tables:
         return {}
@@ -94,7 +94,7 @@ def _why(found: Inspection) -> str:
 
 
 def _note(name: str, table: Tensor) -> str:
-    """What is to be known of a table of somebody else's."""
+    """Note what is special about a table of somebody else's."""
     if name.endswith("positions.table"):
         return ""
     first = f", the first {MOST:,} of {len(table):,}" if len(table) > MOST else ""

@@ -178,7 +178,7 @@ def _exhibit(name: str, picture: tensor_picture.Picture) -> Exhibit:
 
 
 def _part(said: tuple[int, int] | None, n: int) -> tuple[int, int]:
-    """Where a part of 0 .. n-1 begins, and where it ends; all of them where none is said."""
+    """Return the beginning and the end of a part of 0 .. n-1; of all where none is chosen."""
     return said if said and said[0] <= said[1] < n else (0, n - 1)
 
 

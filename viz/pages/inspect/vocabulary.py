@@ -23,7 +23,7 @@ MOST = 10_000
 
 
 def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
-    """How a text splits, beside the pieces there are."""
+    """Show how a text splits, beside the pieces there are."""
     found = inspected(key)
     try:
         tokenizer = tokenizer_of(key)

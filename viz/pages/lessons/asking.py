@@ -31,16 +31,16 @@ from viz.ui.showing import show_table
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""
 POINTS_WIDTH = 150
-"""Of a field for points, in px: two stand beside each other on a phone."""
+"""The width of a field for points, in px: two stand beside each other on a phone."""
 
 
 @dataclass
 class Answers:
-    """How far the tasks of lessons are, by the code of a task's place and of what it is about."""
+    """Attempts at the tasks of lessons, by the code of a task's place and of what it is about."""
 
     attempts: dict[str, Attempt] = field(default_factory=dict)
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    """What the browser kept of those that were answered before this session began."""
+    """Entries of the browser for tasks that were answered before this session began."""
 
 
 def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
@@ -111,7 +111,7 @@ def _form(task: Task, seen: Seen, code: str, key: str, attempt: Attempt) -> None
 
 @dataclass(frozen=True)
 class TaskRun(Study[Any]):
-    """What the truth of a task is computed from, where a model is run for it."""
+    """The computing of a task's truth, where a model is run for it."""
 
     task: str
     arguments: tuple[int, ...]
@@ -142,7 +142,7 @@ def _with_run(task: Task, seen: Seen, name: tuple[Any, ...]) -> Seen | None:
 
 
 def _nudge(attempt: Attempt) -> None:
-    """What is said of the last answer. Streamlit marks such boxes as alerts: they are read out."""
+    """Remark on the last answer. Streamlit marks such boxes as alerts: they are read out."""
     if attempt.is_wrong:
         st.warning(f"**Not right yet.** {literal(attempt.hint)}", icon=":material/close:")
     elif attempt.hint:
@@ -162,7 +162,7 @@ def _material(task: Task, seen: Seen) -> None:
 
 
 def _fields(task: Task, seen: Seen, key: str) -> None:
-    """What an answer is entered with; its keys begin with `key`."""
+    """Draw the fields for an answer; their keys begin with `key`."""
     question = task.ask(seen)
     if task.form == "number":
         unit = f" ({task.unit})" if task.unit else ""
@@ -202,7 +202,7 @@ def _spread(question: str, options: tuple[str, ...], key: str) -> None:
 
 
 def _given(task: Task, key: str) -> Reply | None:
-    """What stands in the fields; None where nothing does. Raises ValueError, in a sentence."""
+    """Read the fields; None where nothing stands in them. Raises ValueError, in a sentence."""
     if task.form == "spread":
         begin = f"answer {key} "
         found = {k: v for k, v in st.session_state.items() if str(k).startswith(begin)}

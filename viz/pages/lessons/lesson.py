@@ -85,7 +85,7 @@ def _scene(
     before: str,
     answers: dict[Request, Answer | None],
 ) -> str:
-    """What is said of the checkpoint that it is shown on, unless that was said `before`.
+    """Draw a scene. Return the remark on the checkpoint that it is shown on, if it is not `before`.
 
     waits: the rows that somebody is asked about above: what would give them away waits. told: the
     rows of which it was said above whose they are.
@@ -134,13 +134,13 @@ def _scene(
 
 
 def _speaks_of_row(task: Task, seen: Seen) -> bool:
-    """Whether its question names the row: another one may be about the same word."""
+    """Tell whether its question names the row: another one may be about the same word."""
     row, question = f"‘{seen.row_word}’", task.ask(seen)
     return row in question and (task.of_row or f"row {row}" in question)
 
 
 def _ask(task: Task, seen: Seen, name: tuple[object, ...], shown: Answer) -> bool:
-    """Whether the task is over. What chance wrote is asked of nobody."""
+    """Ask a task; tell whether it is over. The words of chance are asked of nobody."""
     if task.of_writing and shown.request.method == "sample":
         st.caption("Chance chose these words: choose greedy or beam search to be asked about them.")
         return True

@@ -76,7 +76,7 @@ def _card(lesson: Story, address: str) -> str:
 
 
 def length(lesson: Story) -> str:
-    """How many questions, and how many minutes."""
+    """Count a lesson's questions and minutes, in words."""
     exercises = [scene.exercise for scene in lesson.scenes]
     return f"{n_tasks(exercises)} questions, about {minutes(texts_of(lesson), exercises)} minutes"
 

@@ -40,7 +40,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "smoothing": ("writes",),
     "costs": ("scores",),
 }
-"""What a picture needs of a checkpoint, as viz/lessons/needs.py names it; others need nothing."""
+"""Needs of a picture that a checkpoint must meet (viz/lessons/needs.py); others have none."""
 
 
 def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) -> None:

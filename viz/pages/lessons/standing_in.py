@@ -49,7 +49,7 @@ def standing_in(
 
 
 def _written(found: Answer) -> str:
-    """What it writes: the header says what the chosen checkpoint does."""
+    """Say what it writes: the header says what the chosen checkpoint does."""
     text = shorten(found.decoding.text if found.decoding else "", MOST_WRITTEN, placeholder=" …")
     return f" It writes “{text}”{'' if text.endswith('.') else '.'}" if text else ""
 
@@ -61,12 +61,12 @@ def _lacking(shown: Answer, needs: tuple[str, ...]) -> str | None:
 
 
 def _may_open_snapshots(shown: Answer) -> bool:
-    """Of a checkpoint that somebody opened, its neighbours need not be open to them."""
+    """Tell whether all its neighbours may be opened: not those of one that somebody opened."""
     return len(snapshots_of(shown)) == len(list_snapshots(shown.checkpoint.path))
 
 
 def _requests(first: Request, needs: tuple[str, ...]) -> Iterator[Request]:
-    """What shipped checkpoints may be asked; those without the kinds of attention are left out."""
+    """Yield requests to shipped checkpoints; those without the kinds of attention are left out."""
     kinds = {name for name in needs if name in ("encoder_self", "decoder_self", "cross")}
     for name in sorted(shipped_names(), key=_rank):
         known = about(name)

@@ -1,4 +1,4 @@
-"""What is changed about positions, as sliders and buttons: edits as the address spells them."""
+"""Changes of positions, as sliders and buttons: edits as the address spells them."""
 
 from typing import Any
 
@@ -67,7 +67,7 @@ def _sliders(recording: Recording, side: str) -> None:
 
 
 def _room(recording: Recording, side: str) -> int:
-    """How far words may be moved: to the end of the table, where there is one."""
+    """Return how far words may be moved: to the end of the table, where there is one."""
     added = recording.positions.get(side)
     return MOST_SHIFT if added is None else min(MOST_SHIFT, len(added.table) - len(added.tokens))
 
@@ -128,7 +128,7 @@ def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
 
 
 def _value(name: str, side: str) -> float | None:
-    """Of an edit that is in force."""
+    """Return the number of an edit that is in force."""
     found = (parse(each) for each in session().screen.edits)
     return next((it.values[0] for it in found if (it.name, it.place) == (name, side)), None)
 

@@ -52,7 +52,7 @@ class Pair(Study[Divergences]):
     before: Request
     after: Request
     names: tuple[str, str]
-    """Of both runs, in a few words."""
+    """The names of both runs, in a few words."""
 
     def recordings(self, runner: Runner | None = None) -> tuple[Recording, Recording]:
         return answer(self.before, runner).recording, answer(self.after, runner).recording
@@ -62,7 +62,7 @@ class Pair(Study[Divergences]):
 
 
 def lab(pane: Pane) -> None:
-    """What is changed; then all heads, and one of them as a curve and as the parts of a score."""
+    """Draw the changes; then all heads, and one of them as a curve and as the parts of a score."""
     if not is_written(pane, "The lab follows"):
         return
     place = st.empty()
@@ -88,7 +88,7 @@ def lab(pane: Pane) -> None:
 
 
 def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """What can be taken along. Raises Refusal."""
+    """Declare the exhibits of the lab. Raises Refusal."""
     plain = answer(replace(pane.answer.request, edits=()))
     pair = _pair(pane, plain)
     found = finish(pair)
@@ -117,7 +117,7 @@ def _pair(pane: Pane, plain: Answer) -> Pair:
 
 
 def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
-    """Where none is chosen, the head that changes most of those whose scores can be taken apart."""
+    """Choose the head that changes most of those whose scores can be taken apart."""
     attentions = pane.recording.attentions
     known = [
         (value, kind, head)

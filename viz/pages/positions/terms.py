@@ -86,7 +86,7 @@ def terms(pane: Pane) -> None:
 
 
 def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """What can be taken along; nothing where a score is not taken apart."""
+    """Declare the exhibit of a score's terms; none where a score is not taken apart."""
     if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
         return {}
     try:
@@ -121,7 +121,7 @@ def _terms(pane: Pane) -> Terms:
 
 
 def _elsewhere(pane: Pane) -> None:
-    """Why these scores are not taken apart, and a way to some that are."""
+    """Say why these scores are not taken apart, and offer some that are."""
     st.markdown(TITLE)
     st.caption(FIRST_LAYER)
     attentions, selection = pane.recording.attentions, pane.selection
@@ -170,7 +170,7 @@ def _part(term: Tensor, query: int, key: int, allowed: Tensor) -> Part:
 
 
 def _more(found: ScoreTerms, query: int, key: int) -> Mapping[str, float]:
-    """What else is in the score; a bias of distance and edits only where there are some."""
+    """Return the rest of the score; a bias of distance and edits only where there are some."""
     more = {"biases": float(found.biases[query, key])} if len(found.four) == len(FOUR) else {}
     if bool(found.others.abs().max() > _ROUNDING):
         more["bias of distance and edits"] = float(found.others[query, key])
@@ -178,7 +178,7 @@ def _more(found: ScoreTerms, query: int, key: int) -> Mapping[str, float]:
 
 
 _ROUNDING = 1e-4
-"""What float32 leaves between a recorded score and its product."""
+"""The rest that float32 leaves between a recorded score and its product."""
 
 
 def _said(found: ScoreTerms, is_allowed: bool) -> str:

@@ -42,7 +42,7 @@ class Removed:
     """Scenes that were removed from stories in a session."""
 
     scenes: list[tuple[str, int, Scene]] = field(default_factory=list)
-    """By the code of the story and their places, the last one last."""
+    """Scenes with the code of their story and their places, the last one last."""
 
 
 def edit_story(story: Story) -> None:
@@ -88,7 +88,7 @@ def _list(story: Story, at: int) -> str:
 
 
 def _page_of(scene: Scene) -> str:
-    """Of which page it is, as many scenes may be of one sentence."""
+    """Name its page, as many scenes may be of one sentence."""
     return scene.screen.page.replace("_", " ").capitalize()
 
 
@@ -127,7 +127,7 @@ def _button(title: str, icon: str, disabled: bool, do: Callable[[], None]) -> No
 
 
 def _offer_back(story: Story) -> None:
-    """What undoes the last "Remove"."""
+    """Draw the button that undoes the last "Remove"."""
     code = session().screen.draft
     removed = [each for each in session().of(Removed).scenes if each[0] == code]
     if removed and len(story.scenes) < MOST_SCENES:

@@ -1,4 +1,4 @@
-"""What leads to a story, and what saves it."""
+"""Links that lead to a story, and a button that saves it."""
 
 import html
 import re
@@ -19,7 +19,7 @@ def anchor(screen: Screen, words: str) -> str:
 
 
 def draw_links(story: Story) -> None:
-    """What tells it on a wall, and from its first scene."""
+    """Draw the links that tell it on a wall, and from its first scene."""
     stage = replace(story.screen_of(1), role="stage")
     st.html(anchor(stage, "Give it as a talk"), width="content")
     st.html(anchor(story.screen_of(1), "Read it"), width="content")

@@ -17,7 +17,7 @@ from viz.talks.collecting import ADD, GONE, anothers, begin, draft
 
 
 def draw(pane: Pane) -> None:
-    """What is put together comes first; where nothing is, the talks that are there."""
+    """Draw the story that is put together first; where there is none, the talks that are there."""
     st.markdown(
         "A story is a sequence of screens with words beside them. Every scene stays live: give it "
         "as a talk, with a window of your own for notes and phones that follow, read it by "
@@ -59,7 +59,7 @@ def _own() -> None:
 
 
 def _copying(story: Story) -> None:
-    """Of a story that another browser puts together: whoever has its link reads it."""
+    """Offer a copy of a story that another browser puts together: whoever has its link reads it."""
     note(f"“{story.title}” is put together in another browser, and changed only there.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if story.scenes:

@@ -57,7 +57,7 @@ class HeadsOverSteps(Study[Course]):
     request: Request
     snapshots: tuple[Snapshot, ...]
     versions: tuple[int, ...]
-    """Of their files."""
+    """The versions of their files."""
 
     @classmethod
     def of(cls, shown: Answer, snapshots: Sequence[Snapshot]) -> "HeadsOverSteps":
@@ -123,7 +123,7 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
 
 
 def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """What can be taken along of the chosen head at all snapshots."""
+    """Declare the exhibits of the chosen head at all snapshots."""
     snapshots = snapshots_of(pane.answer)
     if len(snapshots) < 2:
         return {}
@@ -182,14 +182,14 @@ def _explain(course: Course, metric: Metric) -> str:
 
 
 def _stands_in(pane: Pane) -> str:
-    """Whose heads are shown in place of the chosen checkpoint's, in a sentence."""
+    """Say whose heads are shown in place of the chosen checkpoint's, in a sentence."""
     chosen, shown = title(pane.request.checkpoint), pane.answer.request
     of = "the same sentence" if shown.text == pane.request.text else "its own example"
     return f"{chosen} has no snapshots: these are the heads of {shown.checkpoint}, over {of}."
 
 
 def _history(path: Path) -> list[dict[str, float]]:
-    """What was logged; nothing where that is damaged."""
+    """Return the rows of the log; none where that is damaged."""
     try:
         return training_rows(path, list_snapshots(path))
     except CheckpointError:
@@ -197,7 +197,7 @@ def _history(path: Path) -> list[dict[str, float]]:
 
 
 def _say_damaged(path: Path) -> None:
-    """Why what was logged is not shown, where it is damaged."""
+    """Say why the log is not shown, where it is damaged."""
     try:
         training_rows(path, list_snapshots(path))
     except CheckpointError as error:

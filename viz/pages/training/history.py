@@ -1,4 +1,4 @@
-"""What is known of how the checkpoint on screen was trained."""
+"""The training of the checkpoint on screen, as far as it was saved."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ def recipe_of(checkpoint: Checkpoint) -> Recipe | None:
 
 
 def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
-    """What training saved; None, after a sentence that says why, where there is nothing."""
+    """Return what training saved; None, after a sentence that says why, where there is nothing."""
     try:
         history = read_history(checkpoint.path)
     except CheckpointError as error:

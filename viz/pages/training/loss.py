@@ -44,7 +44,7 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
 
 
 def loss_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """What can be taken along."""
+    """Declare the exhibits of the loss."""
     history = history_of(pane.checkpoint)
     return {} if history is None else _exhibits(pane, history)
 

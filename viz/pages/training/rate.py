@@ -17,7 +17,7 @@ from viz.ui.saving import download
 from viz.ui.showing import show_with_files
 
 SIZES = {"d_model": (16_384, 512, 64), "warmup": (100_000, 4000, 500)}
-"""Of the paper's schedule: the largest, the usual one, and the step from one to the next."""
+"""The paper's schedule: the largest number, the usual one, and the step from one to the next."""
 Curves = tuple[OverSteps, OverSteps | None, OverSteps]
 """The paper's, that of the recipe, and what was saved."""
 EXPLAIN = (
@@ -49,7 +49,7 @@ def rates(pane: Pane, top: DeltaGenerator) -> None:
 
 
 def rate_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """What can be taken along."""
+    """Declare the exhibit of the learning rate."""
     return {"learning-rate": _exhibit(_curves(pane), pane.screen.of(TrainingFields).log)}
 
 

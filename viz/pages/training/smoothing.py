@@ -52,7 +52,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
 
 
 def smoothing_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """What can be taken along."""
+    """Declare the exhibits of label smoothing."""
     if label_smoothing.why_not(pane.recording):
         return {}
     said = pane.screen.of(TrainingFields).position

@@ -35,7 +35,7 @@ def with_snapshots(pane: Pane) -> Pane:
 
 
 def _requests(first: Request) -> Iterator[Request]:
-    """What other checkpoints may be asked, the best first."""
+    """Yield requests to other checkpoints, the best first."""
     folder = checkpoints_folder()
     having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
     for name in sorted(having, key=lambda each: each != FIRST):
@@ -47,12 +47,12 @@ def _requests(first: Request) -> Iterator[Request]:
 
 
 def snapshots_of(shown: Answer) -> list[Snapshot]:
-    """Those of its checkpoint that may be opened."""
+    """Return the snapshots of its checkpoint that may be opened."""
     return allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
 
 
 def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
-    """Those that may be opened: of a checkpoint that somebody opened, its neighbours may not."""
+    """Return those that may be opened: of a checkpoint opened by path, its neighbours may not."""
     path = Path(checkpoint)
     if not path.is_absolute() or path in at_start()[0]:
         return list(snapshots)
