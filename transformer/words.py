@@ -12,8 +12,9 @@ from transformer.tokenizer import Token
 RULE = (
     "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "
     "inside it and the points and commas between its digits; every other sign, every special "
-    "token and every number of a model that reads numbers is by itself; where a tokenizer "
-    "marks the pieces that continue a word (##), or has whole words only, its pieces decide."
+    "token and every number of a model that reads numbers is by itself; in scripts that write no "
+    "spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and where a tokenizer marks the pieces "
+    "that continue a word (##) or has whole words only, its pieces decide."
 )
 """What `word_groups` does, in a sentence for people."""
 
@@ -21,21 +22,41 @@ SPACE, CONTINUES = "▁", "##"
 """What begins a word in sentencepiece; what WordPiece writes before a piece that goes on with one
 (Schuster and Nakajima 2012)."""
 
+_ALONE = "\0"
 _WORD = re.compile(
     r"""
     [ ]*                          # the space that begins it, ▁ in sentencepiece
-    (?: [an][anm]*
-        (?: '[an][anm]*           # didn't, well-known
-          | (?<=n),(?=n)[anm]*    # 3.50 and 10,000
+    (?: [ahn][ahnmz]*
+        (?: '[ahn][ahnmz]*        # didn't, well-known
+          | (?<=[hm])"(?=h)[ahnmz]*  # an abbreviation in Hebrew
+          | (?<=n),(?=n)[ahnmz]*  # 3.50 and 10,000
         )*
-      | [^ |]m*                   # a sign
+      | rr?[mz]*                  # a flag
+      | [^ |][mz]*                # a sign, or a letter of a script without spaces
+        (?: (?<=z)![mz]* )*       # joined emoji, letters written below others
     )
     | [ ]+                        # spaces that begin nothing
     | \|                          # a token by itself
     """,
     re.VERBOSE,
 )
-_ALONE = "\0"
+_UNSPACED = (
+    *("CJK ", "IDEOGRAPHIC ", "KANGXI ", "HIRAGANA ", "HENTAIGANA ", "KATAKANA", "HALFWIDTH KATA"),
+    *("BOPOMOFO ", "YI SYLLABLE ", "TANGUT ", "NUSHU ", "THAI ", "LAO ", "KHMER ", "MYANMAR "),
+    *("TAI ", "NEW TAI LUE ", "AHOM ", "JAVANESE ", "BALINESE ", "SUNDANESE ", "TIBETAN "),
+)
+"""What names of letters begin with in scripts that write no space between words (Unicode Standard
+Annex 14, class SA; and those of East Asia)."""
+_CLASSES = {
+    _ALONE: "|",
+    **dict.fromkeys(" ▁", " "),
+    **dict.fromkeys("'’＇-‐‑־·‧׳״", "'"),
+    **dict.fromkeys(".,٫٬", ","),
+    '"': '"',
+    **dict.fromkeys("\u200d\u1039\u17d2\u1a60", "z"),
+    **dict.fromkeys("🏻🏼🏽🏾🏿", "m"),
+    **{chr(i): "r" for i in range(0x1F1E6, 0x1F200)},
+}
 _LETTER = "a"
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
@@ -76,7 +97,9 @@ def word_piece(tokens: Sequence[Token]) -> str:
 
 
 def text_words(text: str) -> list[str]:
-    """The words of a text by the same rule, signs among them, without the spaces before them.
+    """Return the words of a text by the same rule, without the spaces before them.
+
+    No piece decides here: a letter of a script without spaces is a word by itself.
 
     >>> text_words("He didn't pay 3.50!")
     ['He', "didn't", 'pay', '3.50', '!']
@@ -124,14 +147,15 @@ def _classes(text: str) -> str:
 
 @cache
 def _class(character: str) -> str:
-    """What a character is to the rule: a letter, n number, m mark, space, and signs."""
-    if character == _ALONE:
-        return "|"
-    if character in " ▁":
-        return " "
-    if character in "'’-‐‑":
-        return "'"
-    if character in ".,":
-        return ","
-    kind = unicodedata.category(character)[0]
-    return {"L": "a", "N": "n", "M": "m"}.get(kind, "!")
+    """Return what a character is to the rule.
+
+    a letter, h one of Hebrew, n number, m mark, z joins the next, r half a flag, space, and signs.
+    """
+    if character in _CLASSES:
+        return _CLASSES[character]
+    category, name = unicodedata.category(character), unicodedata.name(character, "")
+    if category[0] in "LN" and category != "Nd" and name.startswith(_UNSPACED):
+        return "!"
+    if category == "Cf" or category[0] == "M":
+        return "m"
+    return "h" if name.startswith("HEBREW LETTER") else {"L": "a", "N": "n"}.get(category[0], "!")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import SupportsFloat
 
 from transformer.tokenizer import Token
-from transformer.visible import visible, visible_character
+from transformer.visible import visible
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -54,12 +54,12 @@ def label(token: Token) -> str:
     if not token.piece:
         return "∅"
     if token.piece == " ":
-        return visible_character(" ")
+        return visible(" ", "")
     byte = _BYTE.fullmatch(token.piece)
     if byte and not token.special and int(byte[1], 16) < 128:
         return label(Token(token.id, chr(int(byte[1], 16))))
     spaced = token.piece.startswith(" ")
-    return "▁" * spaced + "".join(map(visible_character, token.piece[spaced:]))
+    return "▁" * spaced + visible(token.piece[spaced:], "")
 
 
 def bare_label(token: Token) -> str:
@@ -162,9 +162,4 @@ def unmade(text: str) -> str:
 
 def figure_text(text: str) -> str:
     """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
-    return html.escape(visible_words(text), quote=False)
-
-
-def visible_words(text: str) -> str:
-    """The same words for a sheet, where nothing is escaped."""
-    return "".join(each if each == " " else visible_character(each) for each in text)
+    return html.escape(visible(text), quote=False)

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.tokenizer import CharacterTokenizer, NumberTokenizer, SentencePieceTokenizer, Token
 from transformer.vocabulary import VocabularyTokenizer
-from transformer.words import RULE, word_groups, word_piece
+from transformer.words import RULE, text_words, word_groups, word_piece
 
 
 def words(tokens: list[Token]) -> list[str]:
@@ -38,11 +38,36 @@ def in_bytes(text: str) -> list[str]:
         ("▁ </s> ▁ Ä ▁ <s> a", "▁ </s> ▁Ä ▁ <s> a"),
         ("h ▁i . . .", "h ▁i . . ."),
         ("▁न म स् ते", "▁नमस्ते"),
+        ("▁می \u200c خواهم ▁بروم", "▁می\u200cخواهم ▁بروم"),
+        ("▁ 👩 \u200d 👩 \u200d 👧 ▁ok", "▁👩\u200d👩\u200d👧 ▁ok"),
+        ("▁ 👍 🏽 ❤ \ufe0f \u200d 🔥 #", "▁👍🏽 ❤\ufe0f\u200d🔥 #"),
+        ("▁ 🇩 🇪 🇫 🇷 🇩", "▁🇩🇪 🇫🇷 🇩"),
+        ("▁🏴 \U000e0067 \U000e0062 \U000e007f x", "▁🏴\U000e0067\U000e0062\U000e007f x"),
+        ("▁צה ״ ל ▁מר ־ כהן ▁ג ׳", "▁צה״ל ▁מר־כהן ▁ג ׳"),
+        ('▁צה " ל ▁" אב " ▁a " b', '▁צה"ל ▁" אב " ▁a " b'),
+        ("▁٣ ٫ ٥ ▁١ ٬ ٠٠٠", "▁٣٫٥ ▁١٬٠٠٠"),
+        ("▁co \u00ad operate", "▁co\u00adoperate"),
+        ("▁क् \u200d ष", "▁क्\u200dष"),
+        ("▁ 北京 是 个 城市 。 我 爱 北 京", "▁北京 是 个 城市 。 我 爱 北 京"),
+        ("▁私 は 猫 が 好き です", "▁私 は 猫 が 好き です"),
+        ("▁ฉัน รัก แมว", "▁ฉัน รัก แมว"),
+        ("▁ ខ ្មែ រ ▁မြန် မာ ລາວ ▁ภ ั", "▁ខ្មែ រ ▁မြန် မာ ລາວ ▁ภั"),
+        ("▁2024 年 Python で ▁안녕 하세요", "▁2024 年 Python で ▁안녕하세요"),
         ("", ""),
     ],
 )
 def test_pieces_make_words(given: str, expected: str) -> None:
     assert words(pieces(*given.split())) == expected.split()
+
+
+def test_a_text_without_pieces_or_spaces_has_letters_for_words() -> None:
+    assert text_words("北京，3月") == ["北", "京", "，", "3", "月"]
+    assert text_words("می\u200cخواهم 👩\u200d👧!") == ["می\u200cخواهم", "👩\u200d👧", "!"]
+    assert text_words("") == []
+
+
+def test_bytes_of_scripts_without_spaces_begin_words_where_their_pieces_do() -> None:
+    assert words(pieces(*in_bytes("北"), *in_bytes("京"))) == ["北", "京"]
 
 
 def test_bytes_are_the_characters_that_they_spell() -> None:

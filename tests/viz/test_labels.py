@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from transformer.tokenizer import Token
+from transformer.visible import visible
 from viz.labels import figure_label, figure_text, label, literal, number, percent, signed
 
 
@@ -112,3 +113,19 @@ def test_what_no_digits_write_has_a_name(form: str) -> None:
 )
 def test_a_share_is_in_per_cent(share: float, decimals: int | None, text: str) -> None:
     assert percent(share, decimals) == text
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [
+        *((text, text) for text in ("می\u200cخواهم", "क्\u200dष", "👩\u200d👧", "❤\ufe0f\u200d🔥")),
+        ("🏴\U000e0067\U000e0062\U000e007f", "🏴\U000e0067\U000e0062\U000e007f"),
+        ("\u200cخواهم", "U+200Cخواهم"),
+        ("می\u200d", "میU+200D"),
+        ("a\u200db", "aU+200Db"),
+        ("ab\U000e0067\U000e007f", "abU+E0067U+E007F"),
+        ("a\u202eb", "aU+202Eb"),
+    ],
+)
+def test_joiners_stay_where_they_join(piece: str, expected: str) -> None:
+    assert label(Token(9, piece)) == visible(piece) == figure_text(piece) == expected

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Literal
 
-from viz.labels import visible_words
+from transformer.visible import visible
 from viz.painters.chart_scale import Scale
 from viz.paper.lettering import MIDDLE, SMALL, broken, fitted, width_of
 from viz.paper.sheet import Line, Mark, Words
@@ -26,7 +26,7 @@ def frame(x: Scale, y: Scale, theme: Theme, width: float, has_cells: bool) -> It
         low = y.start + room_under(x, width, has_cells) - 2 - i * (SMALL + 2)
         yield Words((x.start + x.end) / 2, low, line, SMALL, theme.dim, "middle")
     if y.axis.title:
-        text = fitted(visible_words(y.axis.title), y.start - y.end, SMALL)
+        text = fitted(visible(y.axis.title), y.start - y.end, SMALL)
         middle = (y.start + y.end) / 2
         yield Words(SMALL, middle, text, SMALL, theme.dim, "middle", is_upward=True)
 
@@ -89,5 +89,5 @@ def _title(x: Scale, width: float) -> list[str]:
     """The title of x in lines that fit the sheet."""
     middle = (x.start + x.end) / 2
     room = 2 * min(width - middle, middle)
-    lines = [visible_words(line) for line in x.axis.title.split("\n") if line]
+    lines = [visible(line) for line in x.axis.title.split("\n") if line]
     return [part for line in lines for part in broken(line, room, SMALL)]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.visible import visible
 from viz.exhibits.chart import Bars, Cells, Chart, Curve, Dash, Grid, Point, Rule, Span
-from viz.labels import visible_words
 from viz.painters.chart_scale import Scale, placed
 from viz.painters.inks import colour_of
 from viz.painters.shades import N_LEVELS, levels_of, palette_of, stops_of
@@ -104,7 +104,7 @@ def _squares(points: NDArray[Any], colour: str, facts: dict[str, Any]) -> Iterat
 
 def _facts(name: str, xs: Any, ys: Any, x: Scale, y: Scale) -> dict[str, Any]:
     across, up = placed(xs, x.axis.is_log), placed(ys, y.axis.is_log)
-    return {"trace": visible_words(name), "x": across, "y": up}
+    return {"trace": visible(name), "x": across, "y": up}
 
 
 def _pieces(points: NDArray[Any]) -> Iterator[tuple[tuple[float, float], ...]]:
@@ -135,7 +135,7 @@ def _bars(
         first, low, size = place - room / 2 + order * room / n, min(zero, end), abs(end - zero)
         box = (low, first, size, room / n) if bars.is_level else (first, low, room / n, size)
         left, top, width, height = map(float, box)
-        facts = {"trace": visible_words(bars.name), "value": float(value)}
+        facts = {"trace": visible(bars.name), "value": float(value)}
         if np.isfinite(box).all():
             yield Box(left, top, width, height, colour_of(ink, theme), facts=facts)
 

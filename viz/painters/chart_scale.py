@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.visible import visible
 from viz.exhibits.chart import Axis, Bars, Chart, Curve, Mark, Point
-from viz.labels import label, number, visible_words
+from viz.labels import label, number
 
 N_TICKS = 5
 """At most about so many, where an axis names none."""
@@ -49,10 +50,10 @@ class Scale:
     def _ticks(self, low: float, high: float) -> list[tuple[float, str]]:
         axis = self.axis
         if axis.ticks:
-            return [(float(placed(at, axis.is_log)), visible_words(it)) for at, it in axis.ticks]
+            return [(float(placed(at, axis.is_log)), visible(it)) for at, it in axis.ticks]
         if axis.labels:
             every = -(-len(axis.labels) // axis.most_labels)
-            texts = [visible_words(it) if isinstance(it, str) else label(it) for it in axis.labels]
+            texts = [visible(it) if isinstance(it, str) else label(it) for it in axis.labels]
             return [(float(place), text) for place, text in enumerate(texts)][::every]
         if not axis.is_log:
             return [(value, short(value)) for value in nice(low, high)]

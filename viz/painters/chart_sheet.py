@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from transformer.visible import visible
 from viz.exhibits.chart import Bars, Cells, Chart, Grid, Point, Rule
 from viz.exhibits.shading import Shading
-from viz.labels import number, visible_words
+from viz.labels import number
 from viz.painters.chart_frame import Anchor, frame, kept, room_under
 from viz.painters.chart_marks import dashes_of, marks_of
 from viz.painters.chart_scale import Scale, scales
@@ -35,14 +36,14 @@ def sheet(
     chart: Chart, theme: Theme, width: float, shape: float = SHAPE, tallest: float = TALLEST
 ) -> Sheet:
     """The chart as wide as this, in points. shape, tallest: of what is between the axes."""
-    words = visible_words(chart.title + chart.more.replace("\n", " "))
+    words = visible(chart.title + chart.more.replace("\n", " "))
     title = [line for line in broken(words, width, NORMAL) if line]
     marks: list[Mark] = [
         Words(0, (i + 1) * (NORMAL + 2), line, NORMAL, theme.text) for i, line in enumerate(title)
     ]
     top = len(title) * (NORMAL + 3) + 4.0
     if chart.instead:
-        lines = broken(visible_words(chart.instead), width, SMALL)
+        lines = broken(visible(chart.instead), width, SMALL)
         marks += [
             Words(0, top + (i + 1) * (SMALL + 2), line, SMALL, theme.dim)
             for i, line in enumerate(lines)
@@ -81,7 +82,7 @@ def _words(chart: Chart, x: Scale, y: Scale, theme: Theme, width: float) -> Iter
     """The texts of rules and points: above a line, beside a place."""
     for mark in chart.marks:
         if isinstance(mark, Point | Rule) and mark.text:
-            text = fitted(visible_words(mark.text), width, SMALL)
+            text = fitted(visible(mark.text), width, SMALL)
             (at, low), anchor, colour = _place(mark, chart, x, y, theme)
             at = kept(at, width_of(text, SMALL), anchor, width)
             yield Words(at, low, text, SMALL, colour, anchor)
@@ -108,10 +109,10 @@ def _legend(chart: Chart, theme: Theme, width: float, top: float) -> tuple[list[
     x, y = 0.0, top + 4
     samples = _samples(chart, theme) if chart.has_legend else []
     if samples and chart.legend:
-        marks.append(Words(0, y + SMALL, visible_words(chart.legend), SMALL, theme.dim))
+        marks.append(Words(0, y + SMALL, visible(chart.legend), SMALL, theme.dim))
         x = width_of(chart.legend, SMALL) + 6
     for text, sample in samples:
-        name = fitted(visible_words(text), width - 18, SMALL)
+        name = fitted(visible(text), width - 18, SMALL)
         if x and x + 16 + width_of(name, SMALL) > width:
             x, y = 0.0, y + SMALL + 4
         marks += marks_of_sheets.moved([sample], x, y)
@@ -155,5 +156,5 @@ def _scale_bar(shading: Shading, theme: Theme, width: float, y: float) -> Iterat
     ends = ((0.0, shading.low, "start"), (long, shading.high, "end"))
     for at, value, anchor in ends:
         yield Words(at, y + 6 + SMALL, number(value, 3, "g"), SMALL, theme.dim, anchor)
-    title = fitted(visible_words(shading.title), width - long - 6, SMALL)
+    title = fitted(visible(shading.title), width - long - 6, SMALL)
     yield Words(long + 6, y + high, title, SMALL, theme.text)

@@ -1,5 +1,6 @@
 """How wide words are in the figures' typeface, DejaVu Sans, which comes with matplotlib."""
 
+import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -51,13 +52,18 @@ def lacking(texts: Iterable[str]) -> list[str]:
 
 
 def fitted(text: str, room: float, size: float = NORMAL, is_bold: bool = False) -> str:
-    """The text, or as much of it as there is room for, and an ellipsis."""
+    """Return the text, or as much of it as there is room for, and an ellipsis."""
     if width_of(text, size, is_bold) <= room:
         return text
     n = len(text) - 1
-    while n > 0 and width_of(text[:n] + "…", size, is_bold) > room:
+    while n > 0 and (_joins(text, n) or width_of(text[:n] + "…", size, is_bold) > room):
         n -= 1
     return text[:n] + "…"
+
+
+def _joins(text: str, n: int) -> bool:
+    """Tell whether the n-th character belongs to the one before it."""
+    return text[n - 1] == "\u200d" or unicodedata.category(text[n]) in ("Mn", "Mc", "Me", "Cf")
 
 
 def broken(text: str, room: float, size: float = NORMAL) -> list[str]:

@@ -4,8 +4,13 @@ The same sheet and state give the same bytes: nothing holds a date.
 """
 
 import io
+import unicodedata
 import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 from transformer.extras import require
@@ -13,6 +18,7 @@ from viz.paper.lettering import FAMILY
 from viz.paper.sheet import INCH, Box, Cells, Line, Sheet, Words
 from viz.paper.svg import curve, runs
 
+_CIRCLE = "\N{DOTTED CIRCLE}"
 DOTS = 300
 """Pixels per inch of a PNG."""
 _one_at_a_time = Lock()
@@ -51,8 +57,50 @@ def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> by
         figure = Figure((sheet.width / INCH, sheet.height / INCH), facecolor=sheet.background)
         _draw(sheet, figure)
         file = io.BytesIO()
-        figure.savefig(file, format=kind, metadata=metadata, facecolor=sheet.background, **look)
+        with _each_glyph_spelled_once():
+            figure.savefig(file, format=kind, metadata=metadata, facecolor=sheet.background, **look)
     return file.getvalue()
+
+
+@contextmanager
+def _each_glyph_spelled_once() -> Iterator[None]:
+    """Let copied text hold each character once: matplotlib gives every glyph its whole cluster."""
+    from matplotlib.backends import backend_pdf
+
+    module: Any = backend_pdf
+    helpers = module._text_helpers
+    layout = helpers.layout
+    helpers.layout = lambda text, *rest, **look: _spelled_once(text, layout(text, *rest, **look))
+    try:
+        yield
+    finally:
+        helpers.layout = layout
+
+
+def _spelled_once(text: str, glyphs: Iterable[Any]) -> Iterator[Any]:
+    """Share the characters of each cluster out among its glyphs, in the order they are drawn in."""
+    for cluster, group in groupby(glyphs, key=lambda glyph: glyph.char):
+        items = list(group)
+        n_clusters = next(n for n in range(len(items), 0, -1) if n == 1 or cluster * n in text)
+        per = max(1, len(items) // n_clusters)
+        for i, item in enumerate(items):
+            yield _respelled(item, _share(cluster, i % per, per))
+
+
+def _share(cluster: str, i: int, n_glyphs: int) -> str:
+    """Return the characters of the i-th of the glyphs of a cluster."""
+    is_leftward = unicodedata.bidirectional(cluster[0]) in ("R", "AL")
+    i = n_glyphs - 1 - i if is_leftward else i
+    return cluster[i:] if i == n_glyphs - 1 else cluster[i : i + 1]
+
+
+def _respelled(item: Any, characters: str) -> Any:
+    if characters == item.char:
+        return item
+    # A glyph more than characters: the circle that stands for the letter below a lone mark.
+    names = ("ft_object", "glyph_index", "x", "y", "prev_kern")
+    values = {name: getattr(item, name) for name in names}
+    return SimpleNamespace(**values, char=characters or _CIRCLE)
 
 
 def _draw(sheet: Sheet, figure: Any) -> None:

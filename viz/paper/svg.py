@@ -6,6 +6,7 @@ row, with "nan" where a mask forbids one.
 
 import io
 import json
+import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -15,6 +16,8 @@ import numpy as np
 from viz.paper.lettering import FAMILY, file_of
 from viz.paper.sheet import Box, Cells, Facts, Line, Mark, Sheet, Words
 
+_SHAPING = ["init", "medi", "fina", "isol", "rlig", "liga", "calt", "ccmp", "mark", "mkmk", "locl"]
+"""Features of a typeface that join letters, and put marks above and below them (OpenType)."""
 _OVERLAP = 0.2
 """Points by which a cell reaches under the next one: no hairline stays between them."""
 
@@ -38,8 +41,12 @@ def svg(sheet: Sheet, title: str, description: str, state: str) -> bytes:
 
 
 def _text(text: str) -> str:
-    """As the text of an element: without what XML cannot hold, and with ">" written out."""
-    return escape("".join(c if c.isprintable() else " " for c in text), quote=True)
+    """Return a text as an element holds it: no controls, and ">" written out; joiners stay."""
+    return escape("".join(c if c.isprintable() or _joins(c) else " " for c in text), quote=True)
+
+
+def _joins(character: str) -> bool:
+    return character in "\u200c\u200d" or "\U000e0020" <= character <= "\U000e007f"
 
 
 def _n(number: float) -> str:
@@ -66,7 +73,8 @@ def _subset(characters: str, is_bold: bool) -> str:
     from fontTools.ttLib import TTFont
 
     options = subset.Options()
-    options.layout_features, options.hinting, options.notdef_outline = [], False, True
+    options.layout_features = _SHAPING if any(map(_is_shaped, characters)) else []
+    options.hinting, options.notdef_outline = False, True
     options.name_IDs, options.recalc_timestamp = [], False
     options.drop_tables += ["FFTM"]  # when the typeface was saved last
     with TTFont(file_of(is_bold), recalcTimestamp=False) as font:
@@ -76,6 +84,12 @@ def _subset(characters: str, is_bold: bool) -> str:
         file = io.BytesIO()
         font.save(file)
     return b64encode(file.getvalue()).decode()
+
+
+def _is_shaped(character: str) -> bool:
+    """Tell whether a character looks otherwise beside others: marks, and what runs to the left."""
+    is_mark = unicodedata.category(character)[0] == "M"
+    return is_mark or unicodedata.bidirectional(character) in ("R", "AL")
 
 
 def _mark(mark: Mark) -> Iterator[str]:
