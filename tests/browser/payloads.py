@@ -62,10 +62,15 @@ IN_MARKDOWN = (
     f"[{MARK}][i]\n\n[i]: {SITE}",
     f"a\u202e{MARK}",
     f"a\u2066{MARK}\u2069",
+    f"שלום **{MARK}**",
+    f"می\u200cخواهم *{MARK}*",
+    f"a 👩\u200d👧 [{MARK}](b)",
 )
 IN_HTML = (
     f"<b>{MARK}</b>",
     f"a<i>{MARK}</i>",
+    f"שלום<b>{MARK}</b>",
+    f"می\u200cخواهم <b>{MARK}</b>",
     f'"><u>{MARK}</u>',
     f"'><u>{MARK}</u>",
     f"</title><b>{MARK}</b>",

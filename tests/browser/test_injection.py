@@ -78,6 +78,7 @@ def test_escaped_payloads_are_text(page: Page, shown: str) -> None:
 
 FOLDER = f"a **{MARK}** ${MARK}$ :red[{MARK}] <b>{MARK}<b> www.{MARK}.example"
 DAMAGED, TRAINED = f"[{MARK}](b) :streamlit: {MARK} -> {MARK}", f"`{MARK}` :smile: \u202e"
+LEFTWARD = "letters of Hebrew"
 TYPED = " ".join(each for each in PAYLOADS if "\u202e" not in each)
 OF_FOLDER = f"checkpoint={quote(FOLDER)}&text={quote(TYPED)}"
 PLACES = (
@@ -131,6 +132,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(copied / "model.safetensors", folder / TRAINED)
     said["model"]["family"] = " ".join(PAYLOADS)
     (folder / DAMAGED / "config.json").write_text(json.dumps(said))
+    letters = shutil.copytree(ROOT / "checkpoints" / "shakespeare", folder / LEFTWARD)
+    characters = (letters / "characters.txt").read_text()
+    (letters / "characters.txt").write_text(characters.replace("ABCDEFGHIJ", "אבגדהוזחטי"))
     return folder
 
 
@@ -155,6 +159,26 @@ def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str
     expect(said).to_contain_text("There is no")
     found["sidebar"] = hits(page)
     assert {place: each for place, each in found.items() if each} == {}
+
+
+def test_a_sentence_runs_as_its_script_does(page: Page, crafted: str) -> None:
+    of_letters = f"checkpoint={quote(LEFTWARD)}&options.max_len=20&text={quote('אב גד!')}"
+    open_app(page, f"{crafted}/?{of_letters}")
+    chips = page.locator('.token-rows .chip[data-side="source"]')
+    expect(chips.first).to_have_text("א")
+    lefts = chips.evaluate_all("chips => chips.map((chip) => chip.getBoundingClientRect().left)")
+    assert lefts == sorted(lefts, reverse=True)
+    chips.first.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(chips.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(chips.first).to_be_focused()
+    expect(page.locator(".head-view [data-token=q1] .piece")).to_have_attribute("dir", "auto")
+    open_app(page, f"{crafted}/decode?{of_letters}")
+    written = page.locator(".decode-player[data-nonce] .written")
+    expect(written).to_have_css("direction", "rtl")
+    first, second = (written.locator(".chip").nth(i).bounding_box() for i in range(2))
+    assert first is not None and second is not None and first["x"] > second["x"]
 
 
 def test_exported_files_are_text(page: Page, folder: Path, crafted: str, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def _section(scene: Scene, saved: SavedScene) -> str:
     is_asked = bool(saved.pictures) and saved.pictures[0].component == QUESTION
     asks = " data-asks" * is_asked  # its pictures wait for the answer
     return (
-        f"<section hidden{asks}><header><h1>{html.escape(scene.heading)}</h1>"
+        f'<section hidden{asks}><header><h1 dir="auto">{html.escape(scene.heading)}</h1>'
         f'<div class="words">{words}</div></header>{_sentence(saved)}{saved.outputs}'
         f'<div class="pictures">{_pictures(scene, saved)}</div></section>\n'
     )
@@ -92,7 +92,7 @@ def _sentence(saved: SavedScene) -> str:
         return ""
     output = html.escape(saved.written)
     arrow = f'<span class="written"> → {output}</span>' if output else ""
-    return f'<p class="sentence">{html.escape(saved.text)}{arrow}</p>'
+    return f'<p class="sentence" dir="auto">{html.escape(saved.text)}{arrow}</p>'
 
 
 def _around(story: Story) -> str:

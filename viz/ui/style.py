@@ -32,7 +32,10 @@ _CSS = """
   /* What is typed is shown at once: nothing has to be applied. */
   [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
   /* A sentence in Arabic or Hebrew begins at the right. */
-  [data-testid="stTextInputRootElement"] input { unicode-bidi: plaintext; }
+  [data-testid="stTextInputRootElement"] input, [data-testid="stTextArea"] textarea,
+  [data-testid="stMarkdownContainer"] :is(p, li), [data-testid="stHtml"] :is(td, th, p) {
+    unicode-bidi: plaintext;
+  }
   /* A name that is too long says so. */
   .stSelectbox input { text-overflow: ellipsis; }
   /* In the line of the navigation: it takes no place from the pictures. */

@@ -5,6 +5,7 @@ import {
   announcePointing,
   applyPalette,
   bare,
+  directionOf,
   element,
   markPointed,
   onToken,
@@ -158,6 +159,9 @@ function arrange(player) {
   const before = read.length - target.length + 1;
   const place = (i) => (i < before ? ["source", prompt.length ? i : -1] : ["target", i - before]);
   player.read.replaceChildren(...read.map((piece, i) => weighted(piece, ...place(i))));
+  player.written.dir = directionOf([...prompt, ...target]);
+  player.source.dir = directionOf(source);
+  player.read.dir = directionOf(read);
   const nBars = Math.max(...steps.map(({ candidates }) => candidates.length)) + 1; // and all others
   player.bars.replaceChildren(...Array.from({ length: nBars }, bar));
 }

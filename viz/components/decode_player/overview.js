@@ -88,11 +88,11 @@ export function drawOverview(overview, strip, palette) {
 }
 
 // Where columns begin and end below boxes [left, top, width], in whole pixels from the first one on:
-// in the middle between two. null where the boxes do not stand in one line.
+// in the middle between two. null where the boxes do not stand in one line from left to right.
 export function columnEdges(boxes) {
   const [[first, line]] = boxes;
   const [left, , size] = boxes.at(-1);
-  if (!size || boxes.some(([, top]) => top !== line)) return null;
+  if (!size || left < first || boxes.some(([, top]) => top !== line)) return null;
   const inner = boxes.slice(1).map(([start], i) => (boxes[i][0] + boxes[i][2] + start) / 2 - first);
   return [0, ...inner.map(Math.round), left + size - first];
 }

@@ -18,10 +18,19 @@ export function applyPalette(root, palette) {
 // Pieces are data: they are only ever set as text.
 export function setPiece(node, [label, special]) {
   node.replaceChildren();
+  node.dir = "auto";
   node.classList.toggle("special", Boolean(special));
   const spaced = label.startsWith("▁");
   if (spaced) node.append(element("span", "space", "▁"));
   node.append(spaced ? label.slice(1) : label);
+}
+
+const LEFTWARD = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+// A row of pieces runs as its sentence does: by the first letter of its words.
+export function directionOf(pieces) {
+  const words = pieces.map(([label, special]) => (special ? "" : label)).join("");
+  return LEFTWARD.test(words.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr";
 }
 
 // A piece as it is spoken: without the sign of its space.

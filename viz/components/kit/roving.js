@@ -6,6 +6,8 @@ const STEPS = {
   both: { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 },
 };
 
+const MIRRORED = { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
+
 // Where a key leads from place `at` among n; undefined: nowhere, it is another key.
 export function placeAfter(key, at, n, direction) {
   if (key === "Home") return 0;
@@ -17,10 +19,15 @@ export function placeAfter(key, at, n, direction) {
 // The focus goes along a group's elements, if it is at one of them and the key is one that moves.
 export function rove(event, nodes, direction) {
   const at = nodes.indexOf(event.target);
-  const to = at < 0 ? undefined : placeAfter(event.key, at, nodes.length, direction);
+  const key = isLeftward(event.target.parentElement) ? (MIRRORED[event.key] ?? event.key) : event.key;
+  const to = at < 0 ? undefined : placeAfter(key, at, nodes.length, direction);
   if (to === undefined) return;
   takeKey(event);
   moveStop(nodes[at], nodes[to]);
+}
+
+function isLeftward(row) {
+  return getComputedStyle(row).direction === "rtl";
 }
 
 export function moveStop(from, to) {

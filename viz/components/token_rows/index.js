@@ -5,6 +5,7 @@ import {
   announcePointing,
   announceToken,
   applyPalette,
+  directionOf,
   element,
   markPointed,
   onToken,
@@ -66,6 +67,7 @@ function pin(sync, node, asKey) {
 
 function row(side, tokens, title) {
   const list = element("div", "tokens");
+  list.dir = directionOf(tokens);
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);
   list.append(...tokens.map((piece, position) => chip(side, piece, position)));

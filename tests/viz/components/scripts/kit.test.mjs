@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { decimals, short } from "../../../../viz/components/kit/page.js";
+import { decimals, directionOf, short } from "../../../../viz/components/kit/page.js";
 import { placeAfter } from "../../../../viz/components/kit/roving.js";
 import { valueTable } from "../../../../viz/components/head_map/paint.js";
 import {
@@ -22,6 +22,13 @@ test("arrow keys of one direction move, and stop at both ends", () => {
   assert.equal(placeAfter("Home", 2, 4, "column"), 0);
   assert.equal(placeAfter("End", 2, 4, "row"), 3);
   assert.equal(placeAfter("Enter", 2, 4, "both"), undefined);
+});
+
+test("a row of pieces runs as the first letter of its words does", () => {
+  assert.equal(directionOf([["<s>", 1], ["▁12", 0], ["שלום", 0], ["a", 0]]), "rtl");
+  assert.equal(directionOf([["(", 0], ["مرحبا", 0]]), "rtl");
+  assert.equal(directionOf([["a", 0], ["שלום", 0]]), "ltr");
+  assert.equal(directionOf([["12", 0], ["</s>", 1]]), "ltr");
 });
 
 test("numbers have a real minus sign, and none before zero", () => {

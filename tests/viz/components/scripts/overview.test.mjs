@@ -12,4 +12,5 @@ test("columns meet in the middle between two boxes, from the first to the last",
 test("boxes in two lines, or without a width, have no columns", () => {
   assert.equal(columnEdges([[10, 4, 40], [10, 30, 40]]), null);
   assert.equal(columnEdges([[0, 0, 0], [0, 0, 0]]), null);
+  assert.equal(columnEdges([[60, 4, 40], [10, 4, 40]]), null); // a sentence that runs to the left
 });
