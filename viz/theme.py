@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+COLOURS = ("background", "surface", "text", "dim", "grid", "accent", "ink", "contrast", "masked")
+"""Names of a theme's colours, which style sheets have as variables: var(--dim)."""
 N_STOPS = 17
 """Stops of a colour scale; between them Plotly and the browser interpolate linearly."""
 
@@ -34,6 +36,11 @@ class Theme:
     of cone too (Machado et al. 2009); a test measures how far. The first five differ in
     lightness, too.
     """
+
+    @property
+    def variables(self) -> str:
+        """The colours as declarations of CSS: "--background: #ffffff; --surface: ..."."""
+        return "; ".join(f"--{name}: {getattr(self, name)}" for name in COLOURS)
 
     @cached_property
     def attention_scale(self) -> list[str]:

@@ -1,6 +1,7 @@
 """The colours: one look in Python and in Streamlit's configuration, readable and even."""
 
 import itertools
+import re
 import tomllib
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viz.theme import DARK, LIGHT, SERIES, Theme, ramp
+from viz.theme import COLOURS, DARK, LIGHT, SERIES, Theme, ramp
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
@@ -130,3 +131,11 @@ def test_no_two_heads_look_alike(theme: Theme, reader: str) -> None:
 def test_heads_stand_out_from_the_background(theme: Theme) -> None:
     assert len(theme.head_colours) == 16
     assert min(contrast(colour, theme.background) for colour in theme.head_colours) >= 3
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_every_variable_of_a_style_sheet_is_declared(theme: Theme) -> None:
+    declared = set(re.findall(r"--([a-z]+): #", theme.variables))
+    sheets = [path.read_text("utf-8") for path in (Path(__file__).parents[2] / "viz").rglob("*.py")]
+    used = {name for text in sheets for name in re.findall(r"var\(--([a-z]+)\)", text)}
+    assert used and used <= declared == set(COLOURS)

@@ -13,7 +13,6 @@ from viz.figures.thumbnail import HEIGHT, WIDTH
 from viz.screen import link
 from viz.stories.markdown import as_html, spelled_formulas
 from viz.stories.story import Story
-from viz.theme import Theme
 
 _STYLE = f"""
 <style>
@@ -22,14 +21,14 @@ _STYLE = f"""
   .cards, .cards li {{ margin: 0 !important; }}  /* Streamlit indents lists. */
   .cards {{ padding: 0 !important; }}
   .cards li {{ display: flex; flex-direction: column; gap: 0.6rem; padding: 0.9rem 1rem;
-               border: 1px solid GRID; border-radius: 8px; }}
+               border: 1px solid var(--grid); border-radius: 8px; }}
   .cards strong {{ font-weight: 600; }}
   .cards p {{ margin: 0; font-size: 0.9rem; line-height: 1.45; }}
   .cards .picture {{ width: 100%; aspect-ratio: {WIDTH} / {HEIGHT}; }}
   .cards .picture img {{ display: block; width: 100%; height: 100%; }}
   .cards .foot {{ display: flex; justify-content: space-between; gap: 1rem; margin-top: auto;
-                  font-size: 0.875rem; color: DIM; }}
-  .cards a {{ color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }}
+                  font-size: 0.875rem; color: var(--dim); }}
+  .cards a {{ color: var(--accent); text-decoration: underline; text-underline-offset: 3px; }}
 </style>
 """
 
@@ -42,11 +41,10 @@ class Picture:
     alt: str
 
 
-def cards(story: Story, pictures: Sequence[Picture | None], theme: Theme) -> str:
+def cards(story: Story, pictures: Sequence[Picture | None]) -> str:
     """One card per scene; a picture that is None keeps its place."""
-    style = _STYLE.replace("GRID", theme.grid).replace("DIM", theme.dim)
     items = (_card(story, i + 1, picture) for i, picture in enumerate(pictures))
-    return f'{style.replace("ACCENT", theme.accent)}<ul class="cards">{"".join(items)}</ul>'
+    return f'{_STYLE}<ul class="cards">{"".join(items)}</ul>'
 
 
 def _card(story: Story, number: int, picture: Picture | None) -> str:

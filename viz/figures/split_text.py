@@ -5,26 +5,23 @@ from collections.abc import Sequence
 
 from transformer.tokenizer import Token
 from viz.labels import label
-from viz.theme import Theme
 
 _STYLE = """
 <style>
   ol.split.split { display: flex; flex-wrap: wrap; gap: 0.3rem; padding: 0; margin: 0; }
   .split li.token { list-style: none; margin: 0; max-width: 100%; text-align: center; }
-  .split li.token { padding: 0.1rem 0.45rem 0.2rem; background: SURFACE; }
-  .split li.token { border: 1px solid GRID; border-radius: 4px; }
+  .split li.token { padding: 0.1rem 0.45rem 0.2rem; background: var(--surface); }
+  .split li.token { border: 1px solid var(--grid); border-radius: 4px; }
   .split .piece { display: block; overflow-wrap: anywhere; white-space: pre-wrap; }
-  .split .id { display: block; color: DIM; font-size: 0.78rem; }
-  .split .special .piece { color: DIM; font-style: italic; }
+  .split .id { display: block; color: var(--dim); font-size: 0.78rem; }
+  .split .special .piece { color: var(--dim); font-style: italic; }
 </style>
 """
 
 
-def split_text(tokens: Sequence[Token], theme: Theme) -> str:
+def split_text(tokens: Sequence[Token]) -> str:
     """A list of tokens; special ones are dim."""
-    items = "".join(map(_item, tokens))
-    style = _STYLE.replace("GRID", theme.grid).replace("SURFACE", theme.surface)
-    return f'{style.replace("DIM", theme.dim)}<ol class="split">{items}</ol>'
+    return f'{_STYLE}<ol class="split">{"".join(map(_item, tokens))}</ol>'
 
 
 def _item(token: Token) -> str:

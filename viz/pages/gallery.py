@@ -24,15 +24,15 @@ def draw(pane: Pane) -> None:
         "sentences are in brackets."
     )
     list_talks()
-    look, stories = current_theme(), stories_of("gallery")
+    stories = stories_of("gallery")
     places = []
     for story in stories:
         st.subheader(literal(story.title), anchor=False)
         places.append(st.empty())
         # Words first: the models that the pictures are drawn from may have to be loaded.
-        places[-1].html(cards(story, [None] * len(story.scenes), look))
+        places[-1].html(cards(story, [None] * len(story.scenes)))
     for place, story in zip(places, stories, strict=True):
-        place.html(cards(story, pictures(story, look.name), look))
+        place.html(cards(story, pictures(story, current_theme().name)))
 
 
 def pictures(story: Story, theme_name: str) -> list[Picture | None]:

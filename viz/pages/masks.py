@@ -191,7 +191,7 @@ def padded_side(recording: Recording, kind: str) -> str:
 def legend(batch: Sequence[SentenceMasks]) -> None:
     """Explain the colours in words; only those that a mask of the batch may have."""
     theme, inline = current_theme(), "display:inline-block"
-    square = f"{inline};width:.8em;height:.8em;margin-right:.4em;border:1px solid {theme.dim}"
+    square = f"{inline};width:.8em;height:.8em;margin-right:.4em;border:1px solid var(--dim)"
     states = [int(state) for masks in batch for state in states_of(masks).unique()]
     entries = (
         f'<span style="{inline};margin-right:1.4em">'

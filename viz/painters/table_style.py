@@ -6,7 +6,6 @@ from viz.exhibits.shading import Scale
 from viz.painters.shades import grounds_of
 from viz.theme import Theme
 
-_COLOURS = ("background", "surface", "text", "dim", "grid", "accent", "ink", "contrast")
 _CSS = """
   .tables .line { display: flex; flex-wrap: wrap; gap: 0 2rem; align-items: flex-start; }
   .tables .line > div { min-width: 0; max-width: 100%; }
@@ -100,13 +99,12 @@ _CSS = """
 
 def style_of(scales: Iterable[Scale], theme: Theme) -> str:
     """The style sheet of tables with shades of these scales."""
-    colours = "; ".join(f"--{name}: {getattr(theme, name)}" for name in _COLOURS)
     shades = "".join(
         f".data td.{class_of(scale, i)} {{ background: {ground}; color: {ink}; }}"
         for scale in sorted(set(scales))
         for i, (ground, ink) in enumerate(grounds_of(scale, theme))
     )
-    return f"<style>.tables {{ {colours}; }}{_CSS}{shades}</style>"
+    return f"<style>{_CSS}{shades}</style>"
 
 
 def class_of(scale: Scale, stop: int) -> str:

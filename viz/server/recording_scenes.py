@@ -148,7 +148,7 @@ def _outputs(changed: Answer) -> str:
     if not changed.request.edits or changed.decoding is None:
         return ""
     before = answer(replace(changed.request, edits=()))
-    return compared(before, changed, "var(--accent)", "var(--dim)")
+    return compared(before, changed)
 
 
 def _question(scene: Scene, answer: Answer) -> list[SavedPicture]:

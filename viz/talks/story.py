@@ -9,7 +9,7 @@ import streamlit as st
 from viz.screen import link
 from viz.state.checkpoints import checkpoint_names
 from viz.state.note import warn
-from viz.state.state import change, current_theme, session
+from viz.state.state import change, session
 from viz.stories.markdown import as_html
 from viz.stories.story import Story
 from viz.talks.collecting import GONE, close, is_gone
@@ -18,11 +18,11 @@ from viz.talks.story_words import draw_words
 
 _STYLE = """
 <style>
-  .story { border-left: 3px solid ACCENT; padding: 0.1rem 0 0.1rem 0.9rem; }
+  .story { border-left: 3px solid var(--accent); padding: 0.1rem 0 0.1rem 0.9rem; }
   .story header, .story nav { display: flex; flex-wrap: wrap; align-items: baseline;
                               gap: 0.2rem 1.4rem; }
   .story p { margin: 0.2rem 0; max-width: 110ch; line-height: 1.5; }
-  .story nav { color: DIM; font-size: 0.875rem; }
+  .story nav { color: var(--dim); font-size: 0.875rem; }
 </style>
 """
 
@@ -43,8 +43,7 @@ def tell_story() -> None:
         return
     if story.nearest(screen.scene) == 1 and Path(story.name).is_absolute():
         say_doubts(story)
-    theme = current_theme()
-    st.html(_STYLE.replace("ACCENT", theme.accent).replace("DIM", theme.dim))
+    st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="top", wrap=False, key="story"):
         draw_words(_text(story, story.nearest(screen.scene)))
         st.button(

@@ -5,18 +5,17 @@ import html
 import streamlit as st
 
 from viz.screen import Screen, link
-from viz.state.state import current_theme
 
 _STYLE = """
 <style>
   [data-testid="stHeader"], [data-testid="stSidebar"] { display: none !important; }
   .untold { position: fixed; inset: 0; z-index: 9; display: flex; flex-direction: column;
             align-items: center; justify-content: center; gap: 1.5rem; padding: 2rem;
-            background: BACKGROUND; text-align: center; }
+            background: var(--background); text-align: center; }
   .untold h1 { padding: 0; font-size: max(1.6rem, 5vmin); }
   .untold :is(p, a) { font-size: max(1.1rem, 3.4vmin); }
   .untold p { max-width: 60ch; margin: 0; overflow-wrap: anywhere; }
-  .untold a { color: ACCENT; text-underline-offset: 3px; }
+  .untold a { color: var(--accent); text-underline-offset: 3px; }
 </style>
 """
 
@@ -27,9 +26,8 @@ def say_untold(why: str) -> None:
 
 
 def _whole_screen(why: str) -> str:
-    theme, stories = current_theme(), html.escape(link(Screen(page="stories")))
-    style = _STYLE.replace("BACKGROUND", theme.background).replace("ACCENT", theme.accent)
+    stories = html.escape(link(Screen(page="stories")))
     return (
-        f'{style}<section class="untold" role="alert"><h1>This talk cannot be given</h1>'
+        f'{_STYLE}<section class="untold" role="alert"><h1>This talk cannot be given</h1>'
         f'<p>{html.escape(why)}</p><a data-state href="{stories}">Stories</a></section>'
     )

@@ -15,7 +15,7 @@ from viz.run.request import Answer, answer
 from viz.screen import Screen, link, put
 from viz.state.changing import changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
-from viz.state.state import change, current_theme, session, widget
+from viz.state.state import change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.add_edit import add_edit, draw_slider, draw_value
 from viz.ui.controls import choose_one
@@ -34,14 +34,14 @@ _STYLE = """
   .outputs { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.8rem;
              align-items: baseline; line-height: 1.3; }
   .outputs, .outputs dt, .outputs dd { margin: 0 !important; padding: 0 !important; }
-  .outputs dt { color: DIM; font-size: 0.875rem; }
+  .outputs dt { color: var(--dim); font-size: 0.875rem; }
   .outputs dt small { display: block; }
   .stHtml .outputs dt small { display: none; }
   .outputs dd { display: flex; flex-wrap: wrap; gap: 0.1rem 0.3rem; }
   .outputs div { display: flex; flex-direction: column; align-items: center; padding: 0 0.1rem; }
-  .outputs small { font-size: 0.875rem; color: DIM; font-variant-numeric: tabular-nums; }
-  .outputs b { color: ACCENT; text-decoration: underline; text-underline-offset: 3px; }
-  .outputs s { text-decoration-color: ACCENT; text-decoration-thickness: 2px; }
+  .outputs small { font-size: 0.875rem; color: var(--dim); font-variant-numeric: tabular-nums; }
+  .outputs b { color: var(--accent); text-decoration: underline; text-underline-offset: 3px; }
+  .outputs s { text-decoration-color: var(--accent); text-decoration-thickness: 2px; }
 </style>
 """
 _WITHOUT = "<dt>without the edits<small>change of log-probability, in nats</small></dt>"
@@ -182,15 +182,11 @@ def outputs(before: Answer, after: Answer) -> None:
     if after.recording.classification:
         _classes(before, after)
     elif after.decoding is not None and before.decoding is not None:
-        theme = current_theme()
-        st.html(compared(before, after, theme.accent, theme.dim))
+        st.html(compared(before, after))
 
 
-def compared(before: Answer, after: Answer, accent: str, dim: str) -> str:
-    """Return the output without the edits and the one with them as HTML, in two colours of CSS.
-
-    Raises Refusal.
-    """
+def compared(before: Answer, after: Answer) -> str:
+    """Return the output without the edits and the one with them as HTML. Raises Refusal."""
     # The target without the edits, read by the model that has them.
     forced = answer(after.request.made_to_read(before.request))
     changes = word_changes(before.recording, forced.recording)
@@ -205,9 +201,8 @@ def compared(before: Answer, after: Answer, accent: str, dim: str) -> str:
     )
     total = signed(sum(each.gain for each in changes))
     same = " The same words are written." if new == old else ""
-    style = _STYLE.replace("ACCENT", accent).replace("DIM", dim)
     return (
-        f'{style}<dl class="outputs" data-total="{total}">'
+        f'{_STYLE}<dl class="outputs" data-total="{total}">'
         f"{_WITHOUT}<dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"
         f"<dt></dt><dt>Below each word: the change of its log-probability, in nats; {total} in "
         f"all.{same}</dt></dl>"
@@ -225,9 +220,8 @@ def _room_for_outputs(after: Answer, text: str) -> str:
         f"<div>{_marked(word, '')}<small{_UNSEEN}>{signed(0.0)}</small></div>"
         for word in words_of(after.recording.target)
     )
-    style = _STYLE.replace("DIM", current_theme().dim)
     return (
-        f'{style}<dl class="outputs"{"" if text else _UNSEEN}>{_WITHOUT}<dd>{words}</dd>'
+        f'{_STYLE}<dl class="outputs"{"" if text else _UNSEEN}>{_WITHOUT}<dd>{words}</dd>'
         f"<dt>with them</dt><dd>{html.escape(text or 'nothing')}</dd></dl>"
     )
 

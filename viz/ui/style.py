@@ -57,6 +57,10 @@ _CSS = """
     }
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
   }
+  /* Streamlit's own colours, or the browser's, are under 4.5:1 here. */
+  a[data-state] { color: var(--accent); text-underline-offset: 3px; }
+  .stMarkdown [data-testid="stCaptionContainer"] { color: var(--dim); opacity: 1; }
+  .stMultiSelect [data-tag] { color: var(--background); }
   /* Columns stand below each other as soon as controls would be cut: 200 % zoom, a tablet. */
   /* Of these the icon is enough, too, where buttons would take another line. */
   @media (max-width: 1400px) {
@@ -97,6 +101,28 @@ _CSS = """
   }
 </style>
 """
+_FIELDS = (
+    '[data-testid="stTextInputRootElement"], [data-testid="stNumberInputContainer"], '
+    '.stSelectbox [role="group"], .stMultiSelect [role="group"]'
+)
+_FRAMES = f":is({_FIELDS}):has(input:focus-visible)"
+_INSIDE = '[data-testid="stDataFrame"] canvas, [role="menuitem"], [role="option"]'
+# What has the focus has one ring, wherever it is; of a field, its frame has it.
+_RING = f"""
+<style>
+  :focus-visible, {_FRAMES}, .stCheckbox label:has(:focus-visible) {{
+    outline: 2px solid var(--accent) !important;
+    outline-offset: 2px !important;
+    box-shadow: none !important;
+  }}
+  :is({_FIELDS}) input:focus-visible {{ outline: none !important; }}
+  [data-testid="stMain"]:focus-visible {{ outline: none !important; }}
+  [data-testid="stMain"]:focus-visible::before {{ content: none !important; }}
+  {_FRAMES} {{ outline-offset: -1px !important; }}
+  [data-testid="stMain"] button:focus-visible {{ outline-offset: 0 !important; }}
+  :is({_INSIDE}):focus-visible {{ outline-offset: -2px !important; }}
+</style>
+"""
 _EXPAND = '[data-testid="stExpandSidebarButton"]'
 
 
@@ -104,8 +130,11 @@ def style(page: Page, pages: Iterable[Page]) -> None:
     """Less padding than Streamlit's own, digits of one width, text that can be read, a ring around
     what has the focus; and the navigation says which of the pages is open.
     """
-    theme = current_theme()
-    st.html(_CSS + _readable(theme) + _ring(theme) + _named(page, pages))
+    st.html(_variables(current_theme()) + _CSS + _RING + _named(page, pages))
+
+
+def _variables(theme: Theme) -> str:
+    return f"<style>:root {{ {theme.variables}; }}</style>"
 
 
 def _named(page: Page, pages: Iterable[Page]) -> str:
@@ -123,45 +152,5 @@ def _named(page: Page, pages: Iterable[Page]) -> str:
   [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {_EXPAND}::after {{
     content: "{page.title}"; padding: 0 0.5rem; font-weight: 600;
   }}
-</style>
-"""
-
-
-def _readable(theme: Theme) -> str:
-    """Colours where Streamlit's own, or the browser's, are under 4.5:1: captions, white on a light
-    accent, and links to another state of the app.
-    """
-    return f"""
-<style>
-  a[data-state] {{ color: {theme.accent}; text-underline-offset: 3px; }}
-  .stMarkdown [data-testid="stCaptionContainer"] {{ color: {theme.dim}; opacity: 1; }}
-  .stMultiSelect [data-tag] {{ color: {theme.background}; }}
-</style>
-"""
-
-
-def _ring(theme: Theme) -> str:
-    """Mark what has the focus by one ring wherever it is; of a field, its frame has it."""
-    fields = (
-        '[data-testid="stTextInputRootElement"]',
-        '[data-testid="stNumberInputContainer"]',
-        '.stSelectbox [role="group"]',
-        '.stMultiSelect [role="group"]',
-    )
-    frames = f":is({', '.join(fields)}):has(input:focus-visible)"
-    inside = '[data-testid="stDataFrame"] canvas, [role="menuitem"], [role="option"]'
-    return f"""
-<style>
-  :focus-visible, {frames}, .stCheckbox label:has(:focus-visible) {{
-    outline: 2px solid {theme.accent} !important;
-    outline-offset: 2px !important;
-    box-shadow: none !important;
-  }}
-  :is({", ".join(fields)}) input:focus-visible {{ outline: none !important; }}
-  [data-testid="stMain"]:focus-visible {{ outline: none !important; }}
-  [data-testid="stMain"]:focus-visible::before {{ content: none !important; }}
-  {frames} {{ outline-offset: -1px !important; }}
-  [data-testid="stMain"] button:focus-visible {{ outline-offset: 0 !important; }}
-  :is({inside}):focus-visible {{ outline-offset: -2px !important; }}
 </style>
 """

@@ -108,7 +108,7 @@ def test_position_similarity_says_the_mean_of_neighbours() -> None:
 
 
 def test_pieces_of_a_text_are_only_text() -> None:
-    shown = split_text(TOKENS, LIGHT)
+    shown = split_text(TOKENS)
     assert "<script>" not in shown and "&lt;script&gt;" in shown
     assert shown.count("<li") == len(TOKENS)
     assert shown.count("special") - shown.split("</style>")[0].count("special") == 1

@@ -5,15 +5,13 @@ from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
-import pytest
-
 from transformer import Recording
 from viz.figures.gallery_cards import Picture, cards
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.screen import Screen
 from viz.stories.shipped import stories_of
 from viz.stories.story import Fact, Scene
-from viz.theme import DARK, LIGHT
+from viz.theme import LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
 FACTS = (
@@ -74,13 +72,11 @@ def test_it_says_the_exact_weights(recording: Recording) -> None:
     assert said.startswith("Cross L1 H0: ")
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
-def test_a_card_has_one_link_of_its_own_name(theme: object) -> None:
-    assert theme in (LIGHT, DARK)
+def test_a_card_has_one_link_of_its_own_name() -> None:
     story, *_ = stories_of("gallery")
     n = len(story.scenes)
     pictures = [None, *(Picture("<svg/>", 'a "b" <c>') for _ in range(n - 1))]
-    page = cards(story, pictures, LIGHT if theme is LIGHT else DARK)
+    page = cards(story, pictures)
     names = re.findall(r'<a data-state href="\./[^"]+" aria-label="Open: ([^"]+)">', page)
     assert len(set(names)) == n
     assert page.count("<img") == n - 1
@@ -90,6 +86,6 @@ def test_a_card_has_one_link_of_its_own_name(theme: object) -> None:
 def test_a_card_spells_a_formula_as_streamlit_draws_none() -> None:
     story, *_ = stories_of("gallery")
     words = "It is $n^2$ (`$d$` costs $5 and $6):\n\n$$\\frac{a}{b}$$"
-    page = cards(replace(story, scenes=(replace(story.scenes[0], text=words),)), [None], LIGHT)
+    page = cards(replace(story, scenes=(replace(story.scenes[0], text=words),)), [None])
     said = "<p>It is <code>n^2</code> (<code>$d$</code> costs $5 and $6):</p>"
     assert f"{said}<p><code>\\frac{{a}}{{b}}</code></p>" in page and "<math" not in page

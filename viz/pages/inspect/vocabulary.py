@@ -13,7 +13,7 @@ from viz.figures.split_text import split_text
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
 from viz.state.note import fail, warn
 from viz.state.page import Pane
-from viz.state.state import bound, current_theme
+from viz.state.state import bound
 
 HEIGHT = 440
 LONGEST = 2000
@@ -42,7 +42,7 @@ def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
             warn(error)
         else:
             st.caption(f"{len(ids):,} token{'s' * (len(ids) != 1)}, as the model reads them")
-            st.html(split_text([tokenizer.token(id) for id in ids], current_theme()))
+            st.html(split_text([tokenizer.token(id) for id in ids]))
     with pieces:
         _pieces(key, pane.screen.of(InspectFields).piece)
 

@@ -22,7 +22,7 @@ from viz.run.study import Study
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import Pane
-from viz.state.state import current_theme, session
+from viz.state.state import session
 from viz.stories.story import Scene, Story
 
 WIDTH = 820
@@ -33,7 +33,8 @@ _STYLE = """
   .st-key-lesson h3 { font-size: 1.35rem; padding-top: 1.6rem; }
   .st-key-lesson p { font-size: 1.05rem; line-height: 1.6; }
   .st-key-lesson [data-testid="stForm"], .st-key-lesson [class*="st-key-over"] {
-    border: 0; border-left: 3px solid ACCENT; border-radius: 0; padding: 0.2rem 0 0.2rem 1rem;
+    border: 0; border-left: 3px solid var(--accent); border-radius: 0;
+    padding: 0.2rem 0 0.2rem 1rem;
   }
   .st-key-lesson [data-testid="stWidgetLabel"] p { font-size: 1.05rem; }
   .lesson-links { display: flex; flex-wrap: wrap; gap: 0.3rem 1.6rem; }
@@ -57,7 +58,7 @@ class RowOfLesson(Study[Place]):
 
 def show_lesson(lesson: Story, pane: Pane) -> None:
     """All scenes, below each other."""
-    st.html(_STYLE.replace("ACCENT", current_theme().accent))
+    st.html(_STYLE)
     with (
         st.container(horizontal_alignment="center"),
         st.container(key="lesson", width=WIDTH),

@@ -6,10 +6,9 @@ import streamlit as st
 
 from viz.lessons.length import minutes, n_tasks
 from viz.screen import Screen, link
-from viz.state.state import current_theme, session
+from viz.state.state import session
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
-from viz.theme import Theme
 
 _STYLE = """
 <style>
@@ -18,10 +17,10 @@ _STYLE = """
   .lessons, .lessons li { margin: 0 !important; }  /* Streamlit indents lists. */
   .lessons { padding: 0 !important; }
   .lessons li { display: flex; flex-direction: column; gap: 0.5rem; padding: 1rem 1.1rem;
-                border: 1px solid GRID; border-radius: 8px; }
+                border: 1px solid var(--grid); border-radius: 8px; }
   .lessons a { font-weight: 600; }
   .lessons p { margin: 0; font-size: 0.95rem; line-height: 1.5; }
-  .lessons small { margin-top: auto; font-size: 0.875rem; color: DIM; }
+  .lessons small { margin-top: auto; font-size: 0.875rem; color: var(--dim); }
 </style>
 """
 ORDER = (
@@ -43,7 +42,7 @@ def list_lessons() -> None:
         "Each takes a few minutes and asks about **the sentence above**: type your own, and every "
         "question and every answer changes with it."
     )
-    st.html(_cards(in_order(), current_theme(), session().screen))
+    st.html(_cards(in_order(), session().screen))
 
 
 def in_order() -> list[Story]:
@@ -55,10 +54,9 @@ def _place(name: str) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def _cards(lessons: list[Story], theme: Theme, screen: Screen) -> str:
-    style = _STYLE.replace("GRID", theme.grid).replace("DIM", theme.dim)
+def _cards(lessons: list[Story], screen: Screen) -> str:
     items = "".join(_card(each, address_of(each, screen)) for each in lessons)
-    return f'{style}<ol class="lessons">{items}</ol>'
+    return f'{_STYLE}<ol class="lessons">{items}</ol>'
 
 
 def address_of(lesson: Story | None, screen: Screen) -> str:

@@ -31,8 +31,8 @@ _LIST = """
   .scenes li { margin: 0; padding: 0.15rem 0; overflow-wrap: anywhere; }
   .scenes a { color: inherit; text-underline-offset: 3px; }
   .scenes a:not(:hover, :focus-visible, [aria-current]) { text-decoration: none; }
-  .scenes small { color: DIM; font-size: 0.875rem; }
-  .scenes [aria-current] { color: ACCENT; font-weight: 600; }
+  .scenes small { color: var(--dim); font-size: 0.875rem; }
+  .scenes [aria-current] { color: var(--accent); font-weight: 600; }
 </style>
 """
 
@@ -83,8 +83,7 @@ def _list(story: Story, at: int) -> str:
         f"{html.escape(scene.heading)}</a> <small>{html.escape(_page_of(scene))}</small></li>"
         for i, (address, scene) in enumerate(zip(addresses, story.scenes, strict=True))
     )
-    style = _LIST.replace("ACCENT", current_theme().accent).replace("DIM", current_theme().dim)
-    return f'{style}<nav aria-label="Scenes"><ol class="scenes">{items}</ol></nav>'
+    return f'{_LIST}<nav aria-label="Scenes"><ol class="scenes">{items}</ol></nav>'
 
 
 def _page_of(scene: Scene) -> str:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, save_page
-from viz.state.state import current_theme
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
@@ -16,7 +15,7 @@ _STYLE = """
 <style>
   .contents { columns: 17rem 3; gap: 2rem; margin: 0; padding: 0 0 0 1.6rem; }
   .contents li { margin: 0; padding: 0.2rem 0; break-inside: avoid; }
-  .contents li::marker { color: DIM; }
+  .contents li::marker { color: var(--dim); }
   .contents a:not(:hover, :focus-visible) { color: inherit; text-decoration: none; }
 </style>
 """
@@ -36,10 +35,9 @@ def draw_talks() -> None:
 
 def _contents(story: Story) -> str:
     """All headings, each a link that reads it."""
-    style = _STYLE.replace("DIM", current_theme().dim)
     links = (
         anchor(story.screen_of(number), html.escape(scene.heading))
         for number, scene in enumerate(story.scenes, 1)
     )
     items = "".join(f"<li>{link}</li>" for link in links)
-    return f'{style}<nav aria-label="Contents"><ol class="contents">{items}</ol></nav>'
+    return f'{_STYLE}<nav aria-label="Contents"><ol class="contents">{items}</ol></nav>'
