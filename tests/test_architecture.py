@@ -218,13 +218,17 @@ PARTICIPLES = {"found", "said", "shown", "known", "told", "listed", "kept", "giv
 """Names that nobody can guess: a result, a match, a text, an answer has a noun."""
 CLEAN = (
     "transformer",
-    *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.lessons"),
+    *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.figures", "viz.lessons"),
     *("viz.notebook", "viz.run", "viz.server", "viz.state", "viz.stories", "viz.talks"),
-    "viz.ui",
+    *("viz.ui", "viz.views"),
 )
 """Rooms whose functions and values have plain names; another room joins them once it has."""
-API = {"viz.components.address.address": {"asked"}}
-"""Keywords that a browser component is given by other rooms."""
+API = {
+    "viz.components.address.address": {"asked"},
+    "viz.views.pooled_positions": {"shown"},
+    "viz.views.relative_bias": {"shown"},
+}
+"""Keywords by other rooms, and names that addresses have."""
 
 
 def participles(tree: ast.AST) -> set[str]:
@@ -265,6 +269,7 @@ FRAGMENTS = {
 IN_SENTENCES = (
     *("viz.fields", "viz.lessons", "viz.notebook", "viz.server", "viz.state", "viz.stories"),
     *("viz.pages", "viz.run", "viz.talks", "viz.ui"),
+    *("viz.exhibits", "viz.figures", "viz.views"),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

@@ -12,7 +12,7 @@ from transformer.tokenizer import Token
 from viz.exhibits.shading import Shading
 
 Dash = Literal["solid", "dash", "dot"] | tuple[int, int]
-"""By name, or as pixels that are drawn and left out."""
+"""A name, or pixels that are drawn and left out."""
 Name = Literal["text", "dim", "accent", "surface", "masked", "below", "above"]
 Ink = Name | int | tuple[Literal["head", "mask"], int]
 """A colour of the theme by its name, "below" and "above" being those of differences; one of the
@@ -32,15 +32,15 @@ class Axis:
     from_zero: bool = False
     has_grid: bool = False
     format: str = ""
-    """Of the numbers beside it and under the pointer, as in a format string: "+d"."""
+    """The numbers beside it and under the pointer, as a format string has them: "+d"."""
     hover: str = ""
     """Above the values of all curves at a place, with {x}: "step {x:,d}"."""
     labels: Sequence[Token | str] = ()
     """Whatever stands at 0, 1, 2, ...; none: numbers."""
     most_labels: int = 64
-    """Of more labels every second, third, ... is written; all are under the pointer."""
+    """The most that are written: of more every second, third, ...; the pointer finds all."""
     is_labelled: bool = True
-    """Whether labels and numbers are written; else they are under the pointer alone."""
+    """Labels and numbers are written; else they are under the pointer alone."""
     ticks: Sequence[tuple[float, str]] = ()
     """Values with their texts; none: round numbers."""
 
@@ -57,17 +57,17 @@ class Curve:
     """A value with its unit, with {x}, {y} and {0}, {1}, ... of `more`: "{y:.4f} nats"; empty: the
     pointer finds none."""
     width: float = 2.0
-    """Of the line, in pixels; 0: none is drawn."""
+    """Pixels of the line; 0: none is drawn."""
     dash: Dash | None = None
     """None: solid on a screen; on paper curves without one differ by their turn."""
     point: float = 0.0
     """Pixels across a point's mark; 0: points have none."""
     is_ring: bool = False
-    """Whether a mark is hollow."""
+    """Marks of points are hollow."""
     more: Sequence[Sequence[Any]] = ()
     """Further values of each point."""
     fill: Literal["", "before", "stack"] = ""
-    """Of the area down to the curve before, or of what is added to it."""
+    """The area that is filled: down to the curve before, or to what it is added to."""
     opacity: float = 1.0
     is_in_legend: bool = True
 
@@ -82,11 +82,11 @@ class Bars:
     inks: Sequence[Ink]
     """One for all, or one each."""
     hover: str
-    """As of a curve: {x} is across, {y} upright."""
+    """The same as that of a curve: {x} is across, {y} upright."""
     is_level: bool = False
-    """Whether they lie one below the other, the first on top."""
+    """They lie one below the other, the first on top."""
     width: float = 0.6
-    """Of the distance between two places."""
+    """Share of the distance between two places."""
     texts: Sequence[str] = ()
     """Behind each bar's end."""
     more: Sequence[Sequence[Any]] = ()
@@ -102,7 +102,7 @@ class Grid:
     """With {x} of its column, {y} of its row, and {z}, its number."""
     rows: tuple[float, float] = (0.0, 1.0)
     columns: tuple[float, float] = (0.0, 1.0)
-    """Where the first one stands, and how far it is to the next."""
+    """The place of the first one, and the distance to the next."""
     more: NDArray[Any] | None = None
     """Further values of each cell: [R, C, N]."""
 
@@ -116,7 +116,7 @@ class Cells:
     ink: Ink
     hover: str
     has_gaps: bool = False
-    """Whether they stand apart."""
+    """They stand apart."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Point:
     y: float
     text: str
     side: Literal["left", "right"] = "right"
-    """Where the words stand."""
+    """The side of the words."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Rule:
     ink: Ink = "dim"
     dash: Dash = "dot"
     place: Literal["top", "bottom"] = "top"
-    """Of the words of an upright one; they are on the side that has room."""
+    """The end of an upright one with the words; they are on the side that has room."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Chart:
     """Whatever a painter needs for a screen or a sheet."""
 
     name: str
-    """What it is of, for tests in a browser."""
+    """The name for tests in a browser."""
     title: str
     """The words that stand out, followed at once by `more`."""
     more: str
@@ -170,13 +170,13 @@ class Chart:
     height: int = 0
     """Pixels between the axes on a screen; 0: as many as its rows need."""
     has_legend: bool = True
-    """Whether the names of the marks stand below."""
+    """The names of the marks stand below."""
     legend: str = ""
     """Words before the names."""
     is_square: bool = False
-    """Whether a cell is as wide as it is high."""
+    """A cell is as wide as it is high."""
     instead: str = ""
-    """Why there is nothing to see, where there is nothing."""
+    """The reason, where there is nothing to see."""
 
     @property
     def size(self) -> tuple[int, int] | None:
@@ -189,7 +189,7 @@ class Chart:
 
     @property
     def edges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where its cells begin and end along x and, upwards, along y: row 0 is on top."""
+        """The ends of its cells along x and, upwards, along y: row 0 is on top."""
         n_rows, n_columns = self.size or (0, 0)
         grid = next((mark for mark in self.marks if isinstance(mark, Grid)), None)
         (row, down), (column, across) = (grid.rows, grid.columns) if grid else ((0, 1), (0, 1))
@@ -197,13 +197,13 @@ class Chart:
         return (left, left + n_columns * across), (top + n_rows * down, top)
 
     def is_right(self, x: float) -> bool:
-        """Whether a place is in the right half, so that words at it belong on its left."""
+        """Say whether a place is in the right half, so that words at it belong on its left."""
         low, high = self.x.ends or (-math.inf, math.inf)
         return x > (math.sqrt(low * high) if self.x.is_log else (low + high) / 2)
 
     @property
     def n_bars(self) -> int:
-        """How many places of level bars it has, one below the other."""
+        """The number of places of level bars, one below the other."""
         return max((len(m.at) for m in self.marks if isinstance(m, Bars) and m.is_level), default=0)
 
 

@@ -9,7 +9,7 @@ from viz.exhibits.table import Table, Tables
 
 About = Literal["text", "checkpoint", "app"]
 Actions = Mapping[str, Callable[[Any], None]]
-"""What is done with what the browser tells, by the name of that."""
+"""Actions for what the browser tells, by its name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,9 @@ class PictureAt:
     typed: Any = None
     """The picture that follows what is typed; None: it waits until that is entered."""
     on: Actions = field(default_factory=dict)
-    """What is done where it is touched."""
+    """Actions where it is touched."""
     key: str = ""
-    """By which the browser knows it; empty: by that of its place on the page."""
+    """The name by which the browser knows it; empty: its place on the page."""
     payload: Callable[[], bytes] | None = None
     """The packed numbers, where they are of more than an answer; None: the picture packs them."""
 
@@ -52,13 +52,13 @@ class Exhibit:
     """"text": what the model made of the text; "checkpoint": only the checkpoint's own files or
     training; "app": neither."""
     is_main: bool = True
-    """Whether it stands where everybody looks; others are below: no scene of a story has them, nor
+    """It stands where everybody looks; others are below: no scene of a story has them, nor
     a wall."""
     can_be_made_again: bool = True
-    """Whether its address is enough to make it again; a button or a clock made others."""
+    """Its address is enough to make it again; a button or a clock made others."""
     small: Content | None = None
     """The same where the screen has less room for it than paper."""
     note: str = ""
-    """Why it is not quite what was asked for: said above it on a screen."""
+    """The difference from what was asked for: a sentence above it on a screen."""
     pane: Any = None
     """The pane that it is of: that of a picture of an answer, or another one than the page's."""

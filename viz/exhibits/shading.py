@@ -26,7 +26,7 @@ class Shading:
     high: float
     is_rooted: bool = False
     is_clipped: bool = False
-    """Whether values beyond the two ends may occur; they take the colours of the ends."""
+    """Values beyond the two ends may occur; they take the colours of the ends."""
 
     def places(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values -> their places, 0 to 1; NaN stays so."""

@@ -19,7 +19,7 @@ class Change:
 
     @property
     def parts(self) -> tuple[str, str]:
-        """As they are read; new words that replace nothing have a plus."""
+        """The words as they are read; new ones that replace nothing have a plus."""
         return self.old, self.new if self.old or not self.new else f"+ {self.new}"
 
 
@@ -58,11 +58,11 @@ class Cell:
     is_marked: bool = False
     is_formula: bool = False
     is_reached: bool = True
-    """Whether the Tab key leads to its link."""
+    """The Tab key leads to its link."""
 
     @property
     def plain(self) -> str:
-        """What it says without its second line."""
+        """The text without its second line."""
         text = " · ".join(" → ".join(filter(None, each.parts)) for each in self.changes)
         return text or self.text
 
@@ -77,9 +77,9 @@ class Column:
     n_columns: int = 1
     """Columns that it stands above."""
     is_word: bool = False
-    """Whether it is a token: written upwards where there are many."""
+    """It is a token: written upwards where there are many."""
     is_text: bool = False
-    """Whether its cells are words beside the numbers."""
+    """Its cells are words beside the numbers."""
     is_marked: bool = False
     is_formula: bool = False
     axis: tuple[float, float] | None = None
@@ -93,7 +93,7 @@ class Row:
     head: Cell
     cells: Sequence[Cell | None]
     is_first: bool = False
-    """Whether it begins a group."""
+    """It begins a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Legend:
     high: str
     says: str
     hint: str = ""
-    """What a click does: on the screen only."""
+    """The effect of a click: on the screen only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Table:
     """Rows below the heads of their columns, the first of which is that of the rows' heads."""
 
     name: str
-    """For those who do not see it."""
+    """The name for those who do not see it."""
     columns: Sequence[Column]
     rows: Sequence[Row]
     kind: Literal["rows", "map", "list"] = "rows"
@@ -121,17 +121,17 @@ class Table:
     heads: Sequence[Sequence[Column]] = ()
     """Further lines of heads above."""
     scale: Scale = "signed"
-    """Of its shades."""
+    """The scale of its shades."""
     title: str = ""
     legend: Legend | None = None
     foot: str = ""
     """A line below."""
     result: str = ""
-    """What the foot comes to, behind it."""
+    """The result of the foot, behind it."""
 
     @property
     def is_wide(self) -> bool:
-        """Whether there are more words above than cells with numbers have room for."""
+        """More words stand above than cells with numbers have room for."""
         return sum(each.is_word for each in self.columns) > WIDE
 
     @property

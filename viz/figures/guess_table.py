@@ -1,4 +1,4 @@
-"""What somebody guessed beside the weights of a head."""
+"""Somebody's guess beside the weights of a head."""
 
 from collections.abc import Sequence
 

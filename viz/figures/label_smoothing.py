@@ -30,13 +30,13 @@ class Row:
 
 
 def why_not(recording: Recording) -> str | None:
-    """Why a recording has no target pieces to smooth; None where it has."""
+    """Say why a recording has no target pieces to smooth; None where it has."""
     n = len(recording.target)
     return None if n and recording.logits.dim() == 2 and len(recording.logits) == n else NO_TARGET
 
 
 def log_probs_at(recording: Recording, position: int) -> Tensor:
-    """What the model predicted for a position of the target: [V], in nats, float64."""
+    """The prediction of the model for a position of the target: [V], in nats, float64."""
     return recording.logits[position].cpu().double().log_softmax(-1)
 
 

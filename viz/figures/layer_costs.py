@@ -1,4 +1,4 @@
-"""What layers cost as curves over the length of the sequence, and the times of real ones.
+"""The costs of layers as curves over the length of the sequence, and the times of real ones.
 
 Not a view of a recording: the page "Why attention" draws these figures by itself.
 """
@@ -75,7 +75,7 @@ def time_chart(measured: Measured, n: int, has_legend: bool) -> Chart:
 
 
 def describe_costs(quantity: str, sizes: Sizes, n: int) -> str:
-    """What the curves of `cost_chart` say at n."""
+    """Say the values of the curves of `cost_chart` at n."""
     values = ", ".join(
         f"{layer.title.lower()} {getattr(layer, quantity).value(n, sizes):,}" for layer in LAYERS
     )

@@ -12,7 +12,7 @@ from viz.figures.over_steps import OverSteps, steps_to
 HEIGHT = 330
 N_POINTS = 400
 WARMUPS = 5
-"""How many times the warm-up the paper's curve goes on at least."""
+"""The least length of the paper's curve, in warm-ups."""
 
 
 def paper_curve(d_model: int, warmup_steps: int, last: int) -> OverSteps:
@@ -74,8 +74,8 @@ def _line(curve: OverSteps, series: int) -> Curve:
 
 def describe(paper: OverSteps, recipe: OverSteps | None) -> str:
     step, highest = peak(paper)
-    said = f"The paper's learning rate peaks at step {step:,} with {highest:.4g}"
+    text = f"The paper's learning rate peaks at step {step:,} with {highest:.4g}"
     if recipe is None:
-        return f"{said}."
+        return f"{text}."
     step, highest = peak(recipe)
-    return f"{said}; that of the {recipe.name} reaches {highest:.4g} at step {step:,}."
+    return f"{text}; that of the {recipe.name} reaches {highest:.4g} at step {step:,}."

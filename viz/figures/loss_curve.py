@@ -26,11 +26,11 @@ def chart(history: History, floor: float | None, log: bool) -> Chart:
 
 
 def describe(history: History) -> str:
-    said = [
+    parts = [
         f"the {name} loss goes from {curve.values[0]:.4f} nats at step {curve.steps[0]:,} "
         f"to {curve.values[-1]:.4f} at step {curve.steps[-1]:,}"
         for name, field in (("training", "loss"), ("validation", "validation_loss"))
         if (curve := saved(history, field, name)).steps
     ]
-    text = "; ".join(said) or "no loss was saved"
+    text = "; ".join(parts) or "no loss was saved"
     return f"{text[0].upper()}{text[1:]}."

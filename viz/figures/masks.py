@@ -17,7 +17,7 @@ STATES = (
     "forbidden by both masks",
     "forbidden by another mask",
 )
-"""What a cell can be, in the order of Theme.mask_colours: the bits of two masks, then another."""
+"""The states of a cell, in the order of Theme.mask_colours: the bits of two masks, then another."""
 OTHER = len(STATES) - 1
 SEPARATED = 40
 """With more rows or columns than this the gaps between cells would hide them."""
@@ -31,7 +31,7 @@ SMALL_HEIGHT = 126
 
 
 def states_of(masks: SentenceMasks, which: Which = "combined") -> Tensor:
-    """What each cell is to one or all of a sentence's masks, an index of STATES: [Q, K]."""
+    """The state of each cell for one or all of a sentence's masks, an index of STATES: [Q, K]."""
     states = (~masks.padding).byte() * (which != "subsequent")
     if masks.subsequent is not None and which != "padding":
         states = states + 2 * (~masks.subsequent).byte()
@@ -49,16 +49,16 @@ class Picture:
     title: str
     id: str
     of: str = ""
-    """Whose it is, in words that stand behind the title."""
+    """The side that it is of, in words behind the title."""
 
     @property
     def states(self) -> Tensor:
-        """What each cell is, an index of STATES: [Q, K]."""
+        """The state of each cell, an index of STATES: [Q, K]."""
         return states_of(self.masks, self.which)
 
     @property
     def count(self) -> str:
-        """How many cells are forbidden, in words."""
+        """The number of forbidden cells, in words."""
         states = self.states
         return f"{int(states.gt(0).sum())} of {states.numel()} cells forbidden"
 

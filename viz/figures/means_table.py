@@ -17,7 +17,7 @@ class MeanOff:
     low: float | None
     high: float | None
     share_other: float
-    """Of the sentences, those in which the model would write other words."""
+    """The share of sentences in which the model would write other words."""
 
 
 def means_table(means: Sequence[MeanOff]) -> Table:

@@ -13,9 +13,9 @@ from viz.figures.heat_map import heat_map
 TITLE = "What these heads look at now, and what they would have to look at"
 
 
-def chart(found: Needed, names: Sequence[str], keys: Sequence[Token]) -> Chart:
+def chart(needed: Needed, names: Sequence[str], keys: Sequence[Token]) -> Chart:
     """Two lines a head, one below the other. names: of the heads; keys: what they look at."""
-    values = torch.stack([line for row in found.rows for line in (row.before, row.after)])
+    values = torch.stack([line for row in needed.rows for line in (row.before, row.after)])
     lines = Axis("head", labels=[f"{name}·{when}" for name in names for when in ("now", "needed")])
     columns, hover = Axis("key", labels=keys), "{y}, {x}: {z:.4f}"
     return heat_map("needed-rows", ("", TITLE), values, lines, columns, weights(), hover)

@@ -8,7 +8,7 @@ HEIGHT = 130
 MARKED = 80
 """Offsets beyond which points have no marks."""
 LOOKS: tuple[tuple[Ink, Dash], ...] = (("dim", "dot"), ("accent", "solid"))
-"""Of the run before and of the one after."""
+"""The looks of the run before and of the one after."""
 
 
 def chart(before: ByDistance, after: ByDistance, names: tuple[str, str], head: str) -> Chart:
@@ -33,10 +33,10 @@ def chart(before: ByDistance, after: ByDistance, names: tuple[str, str], head: s
 
 
 def describe(before: ByDistance, after: ByDistance, names: tuple[str, str], head: str) -> str:
-    """Where each run looks most, in a sentence."""
-    said = []
-    for found, name in zip((before, after), names, strict=True):
-        best = int(found.mean[0].argmax())
-        offset, mean = int(found.distances[best]), float(found.mean[0, best])
-        said.append(f"{name} most at offset {signed(offset, 0)} ({number(mean, 3)})")
-    return f"Mean weight of {head} by offset: {', '.join(said)}."
+    """Say in a sentence where each run looks most."""
+    parts = []
+    for run, name in zip((before, after), names, strict=True):
+        best = int(run.mean[0].argmax())
+        offset, mean = int(run.distances[best]), float(run.mean[0, best])
+        parts.append(f"{name} most at offset {signed(offset, 0)} ({number(mean, 3)})")
+    return f"Mean weight of {head} by offset: {', '.join(parts)}."

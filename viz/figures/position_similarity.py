@@ -1,4 +1,4 @@
-"""How alike learned positions are: the cosine between any two."""
+"""The likeness of learned positions: the cosine between any two."""
 
 from torch import Tensor
 

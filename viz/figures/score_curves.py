@@ -29,5 +29,5 @@ def chart(history: History, log: bool) -> Chart:
 
 
 def describe(history: History) -> str:
-    said = [f"{curve.name} {number(curve.values[-1])}" for curve in scores(history)]
-    return f"Last validation scores: {', '.join(said)}."
+    texts = [f"{curve.name} {number(curve.values[-1])}" for curve in scores(history)]
+    return f"Last validation scores: {', '.join(texts)}."

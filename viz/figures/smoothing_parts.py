@@ -9,7 +9,7 @@ from viz.exhibits.chart import Axis, Chart, Curve, Rule, values_of
 
 HEIGHT = 170
 LARGEST, STEP = 0.5, 0.01
-"""Of the smoothing that can be chosen."""
+"""The largest smoothing that can be chosen, and its step."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How a text splits, as HTML: a box a token, with its piece above its id."""
+"""The pieces of a text as HTML: a box a token, with its piece above its id."""
 
 import html
 from collections.abc import Sequence

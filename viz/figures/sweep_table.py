@@ -1,4 +1,4 @@
-"""What each head is worth to each word: a row a head that is off, a column a word."""
+"""The worth of each head to each word: a row a head that is off, a column a word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class HeadOff:
     address: str
     """A link to it on another page."""
     changes: Sequence[float]
-    """Of each word's log-probability, in nats."""
+    """Changes of each word's log-probability, in nats."""
     total: float
-    """Of the whole output's."""
+    """The same of the whole output."""
     is_first: bool = False
-    """Whether it begins a new layer, where rows stand layer by layer."""
+    """It begins a new layer, where rows stand layer by layer."""
     written: tuple[Change, ...] | None = None
-    """What became of the words when the text was written again; None: not known."""
+    """The words when the text was written again; None: not known."""
 
 
 def sweep_table(

@@ -1,4 +1,4 @@
-"""How often a tensor has which values."""
+"""The counts of values of a tensor."""
 
 from torch import Tensor
 

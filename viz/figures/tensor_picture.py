@@ -39,7 +39,7 @@ class Picture:
 
     @property
     def says(self) -> str:
-        """What a cell is."""
+        """The meaning of a cell, in a sentence."""
         if not self.is_pooled:
             return "A cell is one value."
         what = "its value farthest from 0" if self.is_signed else "the mean of its |values|"
@@ -56,60 +56,60 @@ def picture(
     return Picture(cells, size, (rows[0], columns[0]), pooling)
 
 
-def chart(shown: Picture) -> Chart:
+def chart(picture: Picture) -> Chart:
     """The cells, which may be blocks of values."""
-    (least, most), sides = HEIGHT, zip(shown.first, shown.size, strict=True)
+    (least, most), sides = HEIGHT, zip(picture.first, picture.size, strict=True)
     rows, columns = ((first + (size - 1) / 2, float(size)) for first, size in sides)
     grid = Grid(
-        shown.cells.float().cpu().numpy(),
-        _shading(shown),
-        _hover(shown),
+        picture.cells.float().cpu().numpy(),
+        _shading(picture),
+        _hover(picture),
         rows,
         columns,
-        _starts(shown) if shown.is_pooled else None,
+        _starts(picture) if picture.is_pooled else None,
     )
     x, y = Axis("column", format=",d"), Axis("row", format=",d")
-    height = min(most, max(least, len(shown.cells) * ROW))
+    height = min(most, max(least, len(picture.cells) * ROW))
     return Chart("tensor_picture", "Values", " by row and column", x, y, (grid,), height)
 
 
-def describe(shown: Picture) -> str:
+def describe(picture: Picture) -> str:
     rows, columns = (
         first + n * size - 1
-        for first, n, size in zip(shown.first, shown.cells.shape, shown.size, strict=True)
+        for first, n, size in zip(picture.first, picture.cells.shape, picture.size, strict=True)
     )
-    finite = shown.cells[shown.cells.isfinite()]
+    finite = picture.cells[picture.cells.isfinite()]
     span = (
         f"from {number(finite.min(), 4)} to {number(finite.max(), 4)}"
         if finite.numel()
         else "none finite"
     )
     return (
-        f"Rows {shown.first[0]:,} to {rows:,} and columns {shown.first[1]:,} to {columns:,}: "
-        f"{span}. {shown.says}"
+        f"Rows {picture.first[0]:,} to {rows:,} and columns {picture.first[1]:,} to {columns:,}: "
+        f"{span}. {picture.says}"
     )
 
 
-def _shading(shown: Picture) -> Shading:
-    finite = shown.cells[shown.cells.isfinite()].abs()
+def _shading(picture: Picture) -> Shading:
+    finite = picture.cells[picture.cells.isfinite()].abs()
     bound = (float(finite.max()) if finite.numel() else 0.0) or 1.0
-    if shown.is_signed:
+    if picture.is_signed:
         return differences("value", bound)
     return Shading("mean |value|", "share", 0.0, bound)
 
 
-def _starts(shown: Picture) -> NDArray[np.int32]:
+def _starts(picture: Picture) -> NDArray[np.int32]:
     """The first row and column of each cell: [r, c, 2]."""
     rows, columns = (
         first + size * np.arange(n, dtype=np.int32)
-        for first, size, n in zip(shown.first, shown.size, shown.cells.shape, strict=True)
+        for first, size, n in zip(picture.first, picture.size, picture.cells.shape, strict=True)
     )
     return np.stack(np.broadcast_arrays(rows[:, None], columns[None]), axis=-1)
 
 
-def _hover(shown: Picture) -> str:
-    if not shown.is_pooled:
+def _hover(picture: Picture) -> str:
+    if not picture.is_pooled:
         return "row {y}, column {x}: {z:.4f}"
-    rows, columns = shown.size
+    rows, columns = picture.size
     block = f"({rows:,} × {columns:,}): {{z:.4f}}"
     return f"from row {{0}}, column {{1}} {block}"

@@ -36,10 +36,10 @@ def draw_thumbnail(scene: Scene, recording: Recording, theme: Theme) -> str:
 def describe_thumbnail(scene: Scene, recording: Recording) -> str:
     """The weight of each head's first fact: "Encoder L2 H7: does → eat 0.9999"."""
     first = {(fact.kind, fact.layer, fact.head): fact for fact in reversed(scene.facts)}
-    return "; ".join(_said(fact, recording) for fact in reversed(first.values()))
+    return "; ".join(_fact_text(fact, recording) for fact in reversed(first.values()))
 
 
-def _said(fact: Fact, recording: Recording) -> str:
+def _fact_text(fact: Fact, recording: Recording) -> str:
     attention = recording.attentions[fact.kind]
     weight = float(attention.weights(fact.layer, fact.head)[fact.query, fact.key])
     row, column = bare_label(_rows(attention)[fact.query]), bare_label(attention.keys[fact.key])

@@ -21,7 +21,7 @@ from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
-from viz.views.listed import listed
+from viz.views.of_page import views_of_page
 
 
 def draw(pane: Pane) -> None:
@@ -30,7 +30,7 @@ def draw(pane: Pane) -> None:
         _read_only(pane)
     else:
         _steps(pane, pane.answer.decoding)
-        for name in listed("decode", pane.recording):
+        for name in views_of_page("decode", pane.recording):
             panel(name, pane)
 
 
@@ -77,7 +77,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
 
 
 def _read_only(pane: Pane) -> None:
-    views = listed("decode", pane.recording)
+    views = views_of_page("decode", pane.recording)
     if pane.recording.classification is not None:
         st.caption("This model does not generate text: it classifies it.")
         places = columns(max(2, len(views)), gap="large")

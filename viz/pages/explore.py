@@ -19,7 +19,7 @@ from viz.ui.picture import choose_picture, large
 from viz.ui.reading import choose_reading, readable
 from viz.ui.saving import save_head
 from viz.ui.showing import show
-from viz.views.listed import listed
+from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
 
 OFF = "This head is off: it is shown where it looks, but what it sees is left out."
@@ -46,7 +46,7 @@ def draw(pane: Pane) -> None:
 
 def _views(pane: Pane) -> None:
     """Whatever other views of attention there are."""
-    for name, view in listed("explore", pane.recording).items():
+    for name, view in views_of_page("explore", pane.recording).items():
         heads = (each.name for each in view.controls if isinstance(each, HeadChoice))
         panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen above
 

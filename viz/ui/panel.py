@@ -12,7 +12,7 @@ from viz.state.page import Pane
 from viz.ui.columns import columns
 from viz.ui.controls import draw_control, value_on_screen
 from viz.ui.showing import show_with_files
-from viz.views.listed import listed
+from viz.views.of_page import views_of_page
 from viz.views.view import Place, View
 
 
@@ -44,7 +44,7 @@ def draw_figure(name: str, pane: Pane, recording: Recording | None = None, **cho
 
 def view_exhibits(place: Place, pane: Pane) -> dict[str, Exhibit]:
     """The views that a page lists, with the choices of the Screen; the chosen one first."""
-    views = listed(place, pane.recording)
+    views = views_of_page(place, pane.recording)
     order = sorted(views, key=lambda name: name != pane.screen.view)
     return {
         name: view_exhibit(

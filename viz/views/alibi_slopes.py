@@ -16,7 +16,7 @@ MOST = 16
 
 
 def applies(recording: Recording) -> bool:
-    """Whether some bias is a line of the distance."""
+    """Say whether some bias is a line of the distance."""
     return any(bias.slopes is not None for bias in recording.biases.values())
 
 

@@ -1,4 +1,4 @@
-"""What a classifier decided: the probability of each class."""
+"""The decision of a classifier: the probability of each class."""
 
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification
@@ -20,35 +20,35 @@ def classification_of(recording: Recording) -> Classification:
     return recording.classification
 
 
-def predicted(found: Classification) -> int:
+def predicted(result: Classification) -> int:
     """The class with the largest logit."""
-    return int(found.logits.argmax())
+    return int(result.logits.argmax())
 
 
-def ranked(found: Classification) -> list[int]:
+def ranked(result: Classification) -> list[int]:
     """The classes, the most probable first."""
-    return found.logits.argsort(descending=True, stable=True).tolist()
+    return result.logits.argsort(descending=True, stable=True).tolist()
 
 
 def chart(recording: Recording) -> Chart:
     """A bar a class, from 0 to 1; in the model's order, of very many the most probable first."""
-    found = classification_of(recording)
-    rows = ranked(found)[:MOST] if len(found.classes) > MOST else range(len(found.classes))
-    names = [found.classes[i] for i in rows]
-    probs, logits = found.probs[list(rows)].tolist(), found.logits[list(rows)].tolist()
-    best = rows.index(predicted(found))
+    result = classification_of(recording)
+    rows = ranked(result)[:MOST] if len(result.classes) > MOST else range(len(result.classes))
+    names = [result.classes[i] for i in rows]
+    probs, logits = result.probs[list(rows)].tolist(), result.logits[list(rows)].tolist()
+    best = rows.index(predicted(result))
     title = ("Predicted", f" {names[best]}")
     return probability_bars.chart("class_probabilities", title, names, probs, best, logits)
 
 
 def describe(recording: Recording) -> str:
-    found = classification_of(recording)
-    best, n = predicted(found), len(found.classes)
-    named = ranked(found)[:SAID] if n > MOST else range(n)
-    chances = ", ".join(f"{found.classes[i]} {percent(float(found.probs[i]))}" for i in named)
+    result = classification_of(recording)
+    best, n = predicted(result), len(result.classes)
+    named = ranked(result)[:SAID] if n > MOST else range(n)
+    chances = ", ".join(f"{result.classes[i]} {percent(float(result.probs[i]))}" for i in named)
     others = f", and {n - SAID:,} others" if n > MOST else ""
     return (
-        f"Predicted: {found.classes[best]}, with a logit of {number(found.logits[best])}. "
+        f"Predicted: {result.classes[best]}, with a logit of {number(result.logits[best])}. "
         f"The probabilities: {chances}{others}."
     )
 

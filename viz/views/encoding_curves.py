@@ -46,12 +46,12 @@ def wave_text(wavelength: float) -> str:
 
 
 def describe(recording: Recording, side: str, dimensions: tuple[int, ...], n_positions: int) -> str:
-    found = wavelengths(recording.positions[side].table)[torch.tensor(dimensions)].tolist()
-    waves = ", ".join(
+    waves = wavelengths(recording.positions[side].table)[torch.tensor(dimensions)].tolist()
+    text = ", ".join(
         f"{dimension} ({wave_text(wave)})"
-        for dimension, wave in zip(dimensions, found, strict=True)
+        for dimension, wave in zip(dimensions, waves, strict=True)
     )
-    return f"Encodings of the first {n_positions} positions in the dimensions {waves}."
+    return f"Encodings of the first {n_positions} positions in the dimensions {text}."
 
 
 VIEW = View(

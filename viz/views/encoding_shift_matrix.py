@@ -18,17 +18,17 @@ N_PAIRS = 8
 
 def chart(recording: Recording, side: str, offset: int) -> Chart:
     """R_k [D, D] for some pairs, each a block of two on the diagonal; labels are dimensions."""
-    found = shift(recording.positions[side].table, offset)
+    turn = shift(recording.positions[side].table, offset)
     name, title = f"encoding_shift_matrix {side} {offset}", "R"
     more = f", with PE(pos + {offset}) = R · PE(pos)"
-    if found is None:
+    if turn is None:
         return nothing(name, title, NO_ROTATION, more)
-    dims = shown_dimensions(found)
+    dims = shown_dimensions(turn)
     labels = [str(dim) for dim in dims.tolist()]
     return heat_map(
         name,
         (title, more),
-        found.matrix[dims][:, dims],
+        turn.matrix[dims][:, dims],
         Axis("dimension of PE(pos + k)", labels=labels),
         Axis("dimension of PE(pos)", labels=labels),
         differences("R"),
@@ -36,22 +36,22 @@ def chart(recording: Recording, side: str, offset: int) -> Chart:
     )
 
 
-def shown_dimensions(found: Shift) -> Tensor:
+def shown_dimensions(turn: Shift) -> Tensor:
     """Dimensions of up to N_PAIRS pairs, evenly from the shortest wavelength to the longest."""
-    order = found.pairs.wavelengths.argsort()
+    order = turn.pairs.wavelengths.argsort()
     n = min(N_PAIRS, len(order))
     chosen = order[torch.linspace(0, len(order) - 1, n).round().long()]
-    return torch.stack([found.pairs.sines[chosen], found.pairs.cosines[chosen]], 1).flatten()
+    return torch.stack([turn.pairs.sines[chosen], turn.pairs.cosines[chosen]], 1).flatten()
 
 
 def describe(recording: Recording, side: str, offset: int) -> str:
-    found = shift(recording.positions[side].table, offset)
-    if found is None:
+    turn = shift(recording.positions[side].table, offset)
+    if turn is None:
         return NO_ROTATION
     return (
         f"The matrix that moves every position by {offset} has a block of two by two for each of "
-        f"{len(found.angles)} pairs of dimensions and 0 elsewhere; largest error "
-        f"{number(found.error, 1, 'e')}."
+        f"{len(turn.angles)} pairs of dimensions and 0 elsewhere; largest error "
+        f"{number(turn.error, 1, 'e')}."
     )
 
 

@@ -1,4 +1,4 @@
-"""How alike the encodings of two positions are: PE . PE^T."""
+"""The likeness of the encodings of two positions: PE . PE^T."""
 
 from torch import Tensor
 

@@ -16,13 +16,13 @@ from viz.views.view import HeadChoice, View
 MOST_CELLS = 512**2
 """A larger difference is drawn in blocks: a browser takes seconds for millions of cells."""
 MOST_BLOCKS = 256
-"""Of a side."""
+"""Blocks along a side."""
 MOST_LABELS = 32
-"""Of a side: square cells are no wider than half a page allows."""
+"""Labels along a side: square cells are no wider than half a page allows."""
 
 
 def why_not(recording: Recording, first: Selection, second: Selection) -> str | None:
-    """Why two heads have no difference, in a sentence; None where they have one."""
+    """Say in a sentence why two heads have no difference; None where they have one."""
     a, b = first.attention(recording), second.attention(recording)
     if a.queries == b.queries and a.keys == b.keys:
         return None

@@ -1,4 +1,4 @@
-"""What a masked language model would put in the place of a mask (Devlin et al. 2019, 3.1)."""
+"""The pieces that a masked language model puts in place of a mask (Devlin et al. 2019, 3.1)."""
 
 from dataclasses import dataclass
 

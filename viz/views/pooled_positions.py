@@ -1,4 +1,4 @@
-"""What a classifier's pooling took from each position, and what that did to the answer."""
+"""The share of each position in a classifier's pooling, and its effect on the answer."""
 
 import textwrap
 
@@ -25,12 +25,12 @@ def pooled_of(recording: Recording) -> PooledClassification:
 
 def chart(recording: Recording, shown: str) -> Chart:
     """A bar a position, the first on top: its contribution to the answer, or its share."""
-    found = pooled_of(recording)
+    pooled = pooled_of(recording)
     if shown == SHARE:
-        bars, lines = _shares(found), ["share of the pooled vector"]
-        title = (f"Taken by {found.pooling} pooling", "")
+        bars, lines = _shares(pooled), ["share of the pooled vector"]
+        title = (f"Taken by {pooled.pooling} pooling", "")
     else:
-        bars, lines = _contributions(found), [*_wrapped(found), _total(found)]
+        bars, lines = _contributions(pooled), [*_wrapped(pooled), _total(pooled)]
         title = ("Contributions", " to the answer")
     zero = Rule(0.0, of="x", dash="solid")
     x = Axis("\n".join(lines), from_zero=True, has_grid=True)
@@ -38,56 +38,56 @@ def chart(recording: Recording, shown: str) -> Chart:
     return Chart(f"pooled_positions {shown}", *title, x, y, (zero, bars))
 
 
-def effects(found: PooledClassification) -> tuple[Tensor, float, str]:
-    """What each position adds [T], what the bias adds, and to what, in words.
+def effects(pooled: PooledClassification) -> tuple[Tensor, float, str]:
+    """The contribution of each position [T], that of the bias, and its aim in words.
 
     With two classes only the difference of their logits counts: predicted minus other.
     """
-    best, contributions = predicted(found), found.contributions()
-    if len(found.classes) != 2:
-        return contributions[:, best], float(found.bias[best]), f"logit({found.classes[best]})"
+    best, contributions = predicted(pooled), pooled.contributions()
+    if len(pooled.classes) != 2:
+        return contributions[:, best], float(pooled.bias[best]), f"logit({pooled.classes[best]})"
     other = 1 - best
-    words = f"logit({found.classes[best]}) − logit({found.classes[other]})"
-    bias = float(found.bias[best] - found.bias[other])
+    words = f"logit({pooled.classes[best]}) − logit({pooled.classes[other]})"
+    bias = float(pooled.bias[best] - pooled.bias[other])
     return contributions[:, best] - contributions[:, other], bias, words
 
 
-def _contributions(found: PooledClassification) -> Bars:
-    added = effects(found)[0].tolist()
+def _contributions(pooled: PooledClassification) -> Bars:
+    added = effects(pooled)[0].tolist()
     inks: list[Ink] = ["above" if value >= 0 else "below" for value in added]
     return Bars("", range(len(added)), added, inks, "{x:+.4f}", is_level=True)
 
 
-def _shares(found: PooledClassification) -> Bars:
-    shares, d_model = found.taken().tolist(), found.outputs.size(1)
+def _shares(pooled: PooledClassification) -> Bars:
+    shares, d_model = pooled.taken().tolist(), pooled.outputs.size(1)
     hover = "{x:.4f} ({0})"
-    if found.pooling == "max":
+    if pooled.pooling == "max":
         hover += f"\nwon {{1}} of {d_model} dimensions"
     more = [(percent(share), round(share * d_model)) for share in shares]
     return Bars("", range(len(shares)), shares, ("above",), hover, is_level=True, more=more)
 
 
-def _wrapped(found: PooledClassification) -> list[str]:
-    """What the contributions are added to, in lines that fit a narrow figure."""
-    _, _, words = effects(found)
+def _wrapped(pooled: PooledClassification) -> list[str]:
+    """The aim of the contributions, in lines that fit a narrow figure."""
+    _, _, words = effects(pooled)
     return textwrap.wrap(f"added to {words}", WRAP)
 
 
-def _total(found: PooledClassification) -> str:
-    added, bias, _ = effects(found)
+def _total(pooled: PooledClassification) -> str:
+    added, bias, _ = effects(pooled)
     total = float(added.sum())
     return f"sum {signed(total, 3)}, bias {signed(bias, 3)}: {signed(total + bias, 3)}"
 
 
 def describe(recording: Recording, shown: str) -> str:
-    found = pooled_of(recording)
-    n_positions, d_model = found.outputs.shape
+    pooled = pooled_of(recording)
+    n_positions, d_model = pooled.outputs.shape
     if shown == CONTRIBUTION:
-        return _contributions_said(recording, found)
-    if found.pooling == "mean":
+        return _contributions_text(recording, pooled)
+    if pooled.pooling == "mean":
         share = percent(1 / n_positions)
         return f"The mean takes the same share of each of {n_positions} positions: {share}."
-    won = found.winners().bincount(minlength=n_positions)
+    won = pooled.winners().bincount(minlength=n_positions)
     top = int(won.argmax())
     return (
         f"Of {d_model} dimensions {int(won[top])} have their largest value at "
@@ -96,8 +96,8 @@ def describe(recording: Recording, shown: str) -> str:
     )
 
 
-def _contributions_said(recording: Recording, found: PooledClassification) -> str:
-    added, bias, words = effects(found)
+def _contributions_text(recording: Recording, pooled: PooledClassification) -> str:
+    added, bias, words = effects(pooled)
     total, top = float(added.sum()), int(added.abs().argmax())
     return (
         f"The contributions of {len(added)} positions add up to {signed(total, 3)}; with the bias "

@@ -1,4 +1,4 @@
-"""What each head adds to its scores for the distance of key and query."""
+"""The bias that each head adds to its scores for the distance of key and query."""
 
 from transformer.positions.relative_bias import RelativeBias
 from transformer.recording import Recording
@@ -20,27 +20,27 @@ def chart(recording: Recording, where: str, shown: str) -> Chart:
 
 
 def _curves(bias: RelativeBias, where: str) -> Chart:
-    found = bias.by_distance
-    places = found.distances.numpy()
+    means = bias.by_distance
+    places = means.distances.numpy()
     curves = [
         Curve(f"H{head}", places, values.numpy(), ("head", head), "{y:.4f}", 1.5, point=4)
-        for head, values in enumerate(found.mean)
+        for head, values in enumerate(means.mean)
     ]
     x, y = Axis(DISTANCE, hover="key − query = {x}"), Axis(_unit(bias), has_grid=True)
     return Chart(f"relative_bias {where}", TITLE, f", {where}", x, y, curves, HEIGHT)
 
 
 def _cells(bias: RelativeBias, where: str) -> Chart:
-    found = bias.by_distance
+    means = bias.by_distance
     return heat_map(
         f"relative_bias {where} {CELLS}",
         (TITLE, f", {where}"),
-        found.mean,
-        Axis("head", labels=[f"H{head}" for head in range(len(found.mean))]),
+        means.mean,
+        Axis("head", labels=[f"H{head}" for head in range(len(means.mean))]),
         Axis(DISTANCE),
-        differences("bias", float(found.mean.abs().amax()) or 1.0),
+        differences("bias", float(means.mean.abs().amax()) or 1.0),
         "{y}, key − query = {x}: {z:.4f}",
-        first_column=int(found.distances[0]),  # columns are distances, which may be negative
+        first_column=int(means.distances[0]),  # columns are distances, which may be negative
     )
 
 
@@ -50,18 +50,18 @@ def _unit(bias: RelativeBias) -> str:
 
 def describe(recording: Recording, where: str, shown: str) -> str:
     bias = recording.biases[where]
-    found = bias.by_distance
-    head, place = divmod(int(found.mean.argmax()), len(found.distances))
-    least = "less than 0.0001" if found.spread < 1e-4 else f"up to {found.spread:.4f}"
+    means = bias.by_distance
+    head, place = divmod(int(means.mean.argmax()), len(means.distances))
+    least = "less than 0.0001" if means.spread < 1e-4 else f"up to {means.spread:.4f}"
     alone = (
         "it only depends on the distance"
         if bias.is_of_distance
         else f"cells of one distance differ by {least}, and their mean is shown"
     )
     return (
-        f"The bias that {len(found.mean)} heads of {where} add to their scores at distances from "
-        f"{int(found.distances[0])} to {int(found.distances[-1])}; {alone}. The largest is "
-        f"{number(found.mean[head, place], 4)}, of H{head} at {int(found.distances[place])}."
+        f"The bias that {len(means.mean)} heads of {where} add to their scores at distances from "
+        f"{int(means.distances[0])} to {int(means.distances[-1])}; {alone}. The largest is "
+        f"{number(means.mean[head, place], 4)}, of H{head} at {int(means.distances[place])}."
     )
 
 

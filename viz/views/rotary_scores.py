@@ -13,7 +13,7 @@ HEIGHT = 330
 
 
 def applies(recording: Recording) -> bool:
-    """Whether every head that may be chosen turns, and its queries and keys are known."""
+    """Say whether every head that may be chosen turns, and its queries and keys are known."""
     turning = {rotary.kind for rotary in recording.rotary.values()}
     return set(recording.attentions) <= turning and all(
         each.calls[0].knows_scores for each in recording.attentions.values()
@@ -28,9 +28,9 @@ def scores(recording: Recording, selection: Selection) -> ByDistance:
 
 def chart(recording: Recording, selection: Selection) -> Chart:
     """The mean over all cells of a distance, within the range from the lowest to the highest."""
-    found, name = scores(recording, selection), selection.name(recording)
-    places, hover = found.distances.numpy(), "{y:.4f}"
-    low, high, mean = (each[0].numpy() for each in (found.low, found.high, found.mean))
+    means, name = scores(recording, selection), selection.name(recording)
+    places, hover = means.distances.numpy(), "{y:.4f}"
+    low, high, mean = (each[0].numpy() for each in (means.low, means.high, means.mean))
     edge = Curve("lowest", places, low, "accent", hover, width=0, is_in_legend=False)
     curves = (
         edge,
@@ -44,12 +44,12 @@ def chart(recording: Recording, selection: Selection) -> Chart:
 
 
 def describe(recording: Recording, selection: Selection) -> str:
-    found = scores(recording, selection)
-    best = int(found.mean[0].argmax())
+    means = scores(recording, selection)
+    best = int(means.mean[0].argmax())
     return (
         f"Mean scores of {selection.name(recording)} ({selection.kind}) at "
-        f"{len(found.distances)} distances of key and query: the highest is "
-        f"{number(found.mean[0, best], 4)} at {int(found.distances[best])}."
+        f"{len(means.distances)} distances of key and query: the highest is "
+        f"{number(means.mean[0, best], 4)} at {int(means.distances[best])}."
     )
 
 

@@ -34,13 +34,13 @@ def chart(recording: Recording) -> Chart:
 
 
 def describe(recording: Recording) -> str:
-    said = [
+    parts = [
         f"{name}: {rotary.frequencies.numel()} pairs, from {wave_text(float(waves.min()))} to "
         f"{wave_text(float(waves.max()))} positions in a full turn"
         for name, rotary in recording.rotary.items()
         for waves in [rotary.wavelengths]
     ]
-    return "; ".join(said) + "."
+    return "; ".join(parts) + "."
 
 
 VIEW = View(

@@ -1,4 +1,4 @@
-"""What the first layer reads: token embeddings, their positional encodings, and the sum."""
+"""The input of the first layer: token embeddings, their positional encodings, and the sum."""
 
 import torch
 from torch import Tensor

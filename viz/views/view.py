@@ -1,4 +1,4 @@
-"""What a view declares of itself, and the controls that it may ask for, as data."""
+"""The declaration of a view, and the controls that it may ask for, as data."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Control(Protocol):
     def title(self) -> str: ...
 
     def options(self, recording: Recording) -> Sequence[Any]:
-        """What may be chosen for this recording, the default first."""
+        """The choices for this recording, the default first."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class View:
     describe: Callable[..., str]
     controls: tuple[Control, ...]
     applies: Callable[[Recording], bool] | None = None
-    """Whether what it needs is also of the right sort; None: any is."""
+    """A test of the sort of what it needs; None: any sort will do."""
     place: Place | None = None
     """The page that lists it; None: the one for what it needs. "nowhere": drawn by its name."""
     beside: str = ""
@@ -147,7 +147,7 @@ class View:
         return self.place or PLACES[self.needs]
 
     def applies_to(self, recording: Recording) -> bool:
-        """Whether the recording has what this view needs; nothing else may be drawn."""
+        """Say whether the recording has what this view needs; nothing else may be drawn."""
         if not getattr(recording, self.needs):
             return False
         return self.applies is None or self.applies(recording)

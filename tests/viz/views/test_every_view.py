@@ -11,7 +11,7 @@ from transformer.recording import Recording
 from viz.painters.chart_plotly import Figure
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, SERIES, Theme
-from viz.views.listed import listed
+from viz.views.of_page import views_of_page
 from viz.views.view import View
 
 PLACED = ("alibi", "relative", "rotary")
@@ -89,15 +89,18 @@ def test_two_views_refuse_what_is_of_the_wrong_sort(recordings: dict[str, Record
 @every_view
 def test_a_page_lists_it_where_it_applies(view: View, recordings: dict[str, Recording]) -> None:
     for recording in recordings.values():
-        assert (view.name in listed(view.page, recording)) == view.applies_to(recording)
+        assert (view.name in views_of_page(view.page, recording)) == view.applies_to(recording)
     assert not view.beside or view.beside in {control.name for control in view.controls}
 
 
 def test_the_order_of_a_page_s_views(recordings: dict[str, Recording]) -> None:
-    names = [*listed("positions", recordings["alibi"]), *listed("decode", recordings["max of 3"])]
+    names = [
+        *views_of_page("positions", recordings["alibi"]),
+        *views_of_page("decode", recordings["max of 3"]),
+    ]
     shipped = ["alibi_slopes", "relative_bias", "class_probabilities", "pooled_positions"]
     assert [name for name in names if name in shipped] == shipped
-    assert "head_heatmap" not in listed("explore", recordings["alibi"])  # Explore's own
+    assert "head_heatmap" not in views_of_page("explore", recordings["alibi"])  # Explore's own
 
 
 @every_recording(*HAS)

@@ -32,7 +32,7 @@ from viz.ui.saving import for_a_paper
 from viz.ui.showing import show, show_with_files
 from viz.ui.words import help_of
 from viz.views.head_difference import why_not
-from viz.views.listed import listed
+from viz.views.of_page import views_of_page
 
 FORCED = (
     "Both read the same sentence. B is given A's output, so rows and columns match and the weights "
@@ -63,7 +63,7 @@ def _differences(pane: Pane) -> None:
         st.caption(REWRITTEN if is_edited else OWN)
     difference, numbers = columns(2, gap="large")
     with difference:
-        for name in listed("compare", recording):
+        for name in views_of_page("compare", recording):
             exhibit = _view(name, panes)
             show_with_files(pane, exhibit, name, f"{name} {first} {other}")
     with numbers:
@@ -129,7 +129,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     panes = _panes(pane)
     name = pane.screen.picture if pane.screen.picture != "inside" else "arrows"
     recording, first, other = _compared(panes)
-    views = listed("compare", recording) if why_not(recording, first, other) is None else {}
+    views = views_of_page("compare", recording) if why_not(recording, first, other) is None else {}
     return _heads(panes, name) | {view: _view(view, panes) for view in views}
 
 

@@ -13,7 +13,7 @@ from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
-from viz.views.listed import listed
+from viz.views.of_page import views_of_page
 
 NONE = (
     "No position scheme was found in this pass. Looked for: rows of a table, or sinusoids, that "
@@ -25,7 +25,7 @@ LAB = "lab"
 
 def draw(pane: Pane) -> None:
     """One of the views that apply, or the lab, where positions are changed."""
-    views, said = listed("positions", pane.recording), pane.screen.view
+    views, said = views_of_page("positions", pane.recording), pane.screen.view
     if not views and said != LAB:
         note(NONE)
         return

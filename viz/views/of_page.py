@@ -1,11 +1,11 @@
-"""Which views a page lists: whatever declares itself for it and applies to what was recorded."""
+"""The views that a page lists: those that declare it and apply to what was recorded."""
 
 from transformer.discover import discover
 from transformer.recording import Recording
 from viz.views.view import PLACES, Place, View
 
 
-def listed(place: Place, recording: Recording) -> dict[str, View]:
+def views_of_page(place: Place, recording: Recording) -> dict[str, View]:
     """name -> view, for a page: in the order of what they need, then by name."""
     views: dict[str, View] = discover("viz.views", "VIEW")
     order = list(PLACES)
