@@ -39,7 +39,7 @@ KNOWN = {
     "cards(story, pictures(story, current_theme().name))": "as above",
     "split_text([tokenizer.token(id) for id in ids])": "figure_label escapes",
     "table_html(content, _theme())": "viz/painters escapes all texts",
-    "_said(known, pane)": "pieces, classes and kinds by literal, the rest are numbers",
+    "_summary(patches, pane)": "pieces, classes and kinds by literal, the rest are numbers",
     "f'<a data-state href=\"{address}\">Open on Explore</a>'": "escaped",
     'f\'<a data-state style="color: inherit" href="{address}">Compare both</a>\'': "escaped",
     "_most(pane.recording, found)": "kinds by literal, the rest are numbers",

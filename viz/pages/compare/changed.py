@@ -21,8 +21,8 @@ def changed(first: Pane, other: Pane) -> None:
     with st.container(key="experiment", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             titles = {tool: title for tool, title in TOOLS.items() if tool != "heads"}
-            said = first.screen.tool
-            choose_one("A click on B", "tool", titles, said, label_visibility="collapsed")
+            tool = first.screen.tool
+            choose_one("A click on B", "tool", titles, tool, label_visibility="collapsed")
             _switch(other)
             list_edits(other)
         if not edits:

@@ -24,12 +24,12 @@ EXPLAIN = (
 
 def parameter_changes(a: Request, b: Request) -> None:
     """The table for the checkpoints of two requests."""
-    found = _changes(a, b)
+    changes = _changes(a, b)
     st.markdown("**Parameters that changed most**, from A to B")
-    if not found.both:
+    if not changes.both:
         note("These checkpoints have no parameter of the same name and shape: their models differ.")
         return
-    rows = [_row(change) for change in found.both]
+    rows = [_row(change) for change in changes.both]
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
@@ -40,10 +40,10 @@ def parameter_changes(a: Request, b: Request) -> None:
             "Cosine": st.column_config.NumberColumn(format="%.4f"),
         },
     )
-    st.caption(literal(f"{EXPLAIN}{_others(found)}"))
+    st.caption(literal(f"{EXPLAIN}{_others(changes)}"))
     download(
         "Changes as CSV",
-        lambda: rows_csv([vars(change) for change in found.both]),
+        lambda: rows_csv([vars(change) for change in changes.both]),
         "headscope-changes.csv",
         "Every tensor that both checkpoints have",
     )
@@ -59,13 +59,13 @@ def _row(change: Change) -> dict[str, object]:
     }
 
 
-def _others(found: Changes) -> str:
-    said = ""
-    for names, which in ((found.only_first, "A"), (found.only_second, "B")):
+def _others(changes: Changes) -> str:
+    text = ""
+    for names, which in ((changes.only_first, "A"), (changes.only_second, "B")):
         if names:
             more = ", …" if len(names) > NAMED else ""
-            said += f" Only in {which}: {', '.join(names[:NAMED])}{more}."
-    return said
+            text += f" Only in {which}: {', '.join(names[:NAMED])}{more}."
+    return text
 
 
 @st.cache_resource(max_entries=16, show_spinner="Comparing parameters")

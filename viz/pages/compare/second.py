@@ -68,9 +68,9 @@ def choose_second(first: Pane) -> None:
             st.toggle("B writes its own words", writes, **bound("own_b", writes))
     place = st.empty()
     try:
-        shown = _answer(first, place)
-        if shown is not None and isinstance(of, Second):
-            _say_how(shown.request)
+        result = _answer(first, place)
+        if result is not None and isinstance(of, Second):
+            _say_how(result.request)
         elif of is None and problem is None:
             problem = missing(first)
     except EditError as error:
@@ -89,8 +89,8 @@ def _say_how(request: Request) -> None:
     before, last.request = last.request, request
     is_same = before is not None and before.checkpoint == request.checkpoint
     if before is not None and is_same and before.version != request.version:
-        said = f"B: {title(request.checkpoint)} was saved anew since it was shown: this is the "
-        note(f"{said}new one.")
+        name = title(request.checkpoint)
+        note(f"B: {name} was saved anew since it was shown: this is the new one.")
 
 
 def missing(first: Pane) -> str | None:
@@ -119,18 +119,18 @@ def _turn_to(name: str, first: Pane) -> None:
 
 def second(first: Pane) -> Pane:
     """B: the head of the same place in another checkpoint, or with edits; else the one beside."""
-    of, shown = derived(first), None
+    of, result = derived(first), None
     with suppress(Refusal):  # who chose it was told
-        shown = _answer(first, None)
-    if shown is None:
-        of, shown = None, first.answer
-    at, attentions = first.default, shown.recording.attentions
+        result = _answer(first, None)
+    if result is None:
+        of, result = None, first.answer
+    at, attentions = first.default, result.recording.attentions
     kind = at.kind if at.kind in attentions else next(iter(attentions))
     head = at.head + (of is None)
     opens_at = Selection(kind, at.layer, head % attentions[kind].n_heads)
     tool = first.screen.tool if isinstance(of, Changed) else "look"
     screen = replace(first.screen, tool=tool)
-    own = Pane(screen, shown.request, shown, opens_at, of, first, SUFFIX)
+    own = Pane(screen, result.request, result, opens_at, of, first, SUFFIX)
     if own.is_locked:  # an address may name two heads nevertheless
         at = first.selection
         locked = put(own.screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)

@@ -29,8 +29,8 @@ def choose_pairs(pane: Pane) -> int:
         n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in NUMBERS if n <= n_heads
     }
     look: Any = {"width": 300, "label_visibility": "collapsed"}
-    said = pane.screen.of(ExperimentFields).sweep_pairs
-    return choose_one("Pairs", "sweep_pairs", titles, said, as_list=True, **look)
+    n = pane.screen.of(ExperimentFields).sweep_pairs
+    return choose_one("Pairs", "sweep_pairs", titles, n, as_list=True, **look)
 
 
 def pairs(pane: Pane, n: int) -> Growth[Synergy]:
@@ -39,11 +39,11 @@ def pairs(pane: Pane, n: int) -> Growth[Synergy]:
     return Growth("Pairs", study, lambda value: _exhibit(value, pane))
 
 
-def _exhibit(known: Synergy, pane: Pane) -> Exhibit:
-    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows(known, pane)), SAYS)
+def _exhibit(synergy: Synergy, pane: Pane) -> Exhibit:
+    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows(synergy, pane)), SAYS)
 
 
-def _rows(known: Synergy, pane: Pane) -> list[PairOff]:
+def _rows(synergy: Synergy, pane: Pane) -> list[PairOff]:
     rows = [
         PairOff(
             " + ".join(head_name(edit, pane.recording) for edit in two),
@@ -52,7 +52,7 @@ def _rows(known: Synergy, pane: Pane) -> list[PairOff]:
             apart,
         )
         for two, together, apart in zip(
-            known.pairs, known.together.tolist(), known.apart.tolist(), strict=True
+            synergy.pairs, synergy.together.tolist(), synergy.apart.tolist(), strict=True
         )
     ]
     return sorted(rows, key=lambda row: row.synergy)

@@ -52,8 +52,8 @@ def patch_page(pane: Pane) -> None:
         return
     try:
         check_text(other)
-        work = grow(Patches(pane.request, other), lambda known: _effects(known, pane))
-        _kept(pane)
+        work = grow(Patches(pane.request, other), lambda patches: _effects(patches, pane))
+        _edited_output(pane)
         _below(work.latest, pane)
     except Refusal as error:
         note(error)
@@ -62,19 +62,19 @@ def patch_page(pane: Pane) -> None:
 
 def _choose(pane: Pane) -> str:
     """Return the text in the field of A; an example fills in both."""
-    said = pane.screen.of(ExperimentFields).patch_from or ""
+    text = pane.screen.of(ExperimentFields).patch_from or ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Sentence A, whose states and heads are put into B, the sentence above",
-            said,
+            text,
             placeholder="As many tokens as the sentence above, with another word",
             width=520,
-            **bound("patch_from", said, ""),
+            **bound("patch_from", text, ""),
         )
         st.button(
             "Example", on_click=_example, args=(pane.checkpoint,), help="Fill in two sentences"
         )
-    return said.strip()
+    return text.strip()
 
 
 def _example(checkpoint: Checkpoint) -> None:
@@ -83,9 +83,9 @@ def _example(checkpoint: Checkpoint) -> None:
     change(text=b, patch_from=a)
 
 
-def _effects(known: Patching, pane: Pane) -> None:
-    st.markdown(_said(known, pane))
-    show(_exhibit(known, pane), "patches")
+def _effects(patches: Patching, pane: Pane) -> None:
+    st.markdown(_summary(patches, pane))
+    show(_exhibit(patches, pane), "patches")
 
 
 def patch_exhibits(pane: Pane) -> Exhibits:
@@ -97,17 +97,17 @@ def patch_exhibits(pane: Pane) -> Exhibits:
     return {"patches": Growth("Patches", study, lambda value: _exhibit(value, pane))}
 
 
-def _exhibit(known: Patching, pane: Pane) -> Exhibit:
-    a, b = map(_word, known.pair.names)
+def _exhibit(patches: Patching, pane: Pane) -> Exhibit:
+    a, b = map(_word, patches.pair.names)
     other = pane.screen.of(ExperimentFields).patch_from
-    said = f"Effects of states and heads of “{other}”, each put into this sentence"
-    said += f", in log p({a}) − log p({b})"
-    return Exhibit("Patches (activation patching)", patch_maps(_maps(known, pane)), said)
+    says = f"Effects of states and heads of “{other}”, each put into this sentence"
+    says += f", in log p({a}) − log p({b})"
+    return Exhibit("Patches (activation patching)", patch_maps(_maps(patches, pane)), says)
 
 
-def _said(known: Patching, pane: Pane) -> str:
+def _summary(patches: Patching, pane: Pane) -> str:
     """Say what is measured, and which patches do most, as Markdown."""
-    return f"{_measured(known.pair, pane.checkpoint)}  \n{_strongest(known, pane.recording)}"
+    return f"{_measured(patches.pair, pane.checkpoint)}  \n{_strongest(patches, pane.recording)}"
 
 
 def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
@@ -129,41 +129,41 @@ def _word(name: str) -> str:
     return name.removeprefix("▁") or name
 
 
-def _strongest(known: Patching, recording: Recording) -> str:
+def _strongest(patches: Patching, recording: Recording) -> str:
     """The state and the head that do most, in a sentence."""
-    said = []
+    sentences = []
     for name, what in (("state-from", "state"), ("head-from", "head")):
-        found = {edit: it for edit, it in known.effects.items() if edit.name == name}
-        if found:
-            most = max(found, key=lambda edit: abs(found[edit]))
-            where = _where(most, known, recording)
-            said.append(f"Strongest {what}: **{literal(where)}**, {signed(found[most])}")
-    return ". ".join(said) + "." * bool(said)
+        effects = {edit: it for edit, it in patches.effects.items() if edit.name == name}
+        if effects:
+            most = max(effects, key=lambda edit: abs(effects[edit]))
+            where = _where(most, patches, recording)
+            sentences.append(f"Strongest {what}: **{literal(where)}**, {signed(effects[most])}")
+    return ". ".join(sentences) + "." * bool(sentences)
 
 
-def _where(patch: Edit, known: Patching, recording: Recording) -> str:
+def _where(patch: Edit, patches: Patching, recording: Recording) -> str:
     attention = recording.attentions.get(patch.place)
     layer = patch.layer if attention is None else attention.number(patch.layer)
     if patch.name == "head-from":
         return f"{kind_title(patch.place)} L{layer} H{patch.head}"
-    a, b = _columns(known, patch.place)[patch.query]
+    a, b = _columns(patches, patch.place)[patch.query]
     return f"{kind_title(patch.place)} L{layer}, {a if a == b else f'{a} for {b}'}"
 
 
-def _columns(known: Patching, kind: str) -> list[tuple[str, str]]:
+def _columns(patches: Patching, kind: str) -> list[tuple[str, str]]:
     """The words above a map of states, of A and of B."""
-    words, pair = known.places[kind], known.pair
+    words, pair = patches.places[kind], patches.pair
     others = pair.other_tokens if words is pair.tokens else words
     return [(bare_label(a), bare_label(b)) for a, b in zip(others, words, strict=True)]
 
 
-def _maps(known: Patching, pane: Pane) -> list[list[Table]]:
+def _maps(patches: Patching, pane: Pane) -> list[list[Table]]:
     """Return the maps of states, and below them those of heads."""
-    states, heads = known.of("state-from"), known.of("head-from")
-    draw = partial(_map, known, pane)
+    states, heads = patches.of("state-from"), patches.of("head-from")
+    draw = partial(_map, patches, pane)
     return [
         [
-            draw(f"{kind_title(kind)}: state after a layer", _columns(known, kind), layers)
+            draw(f"{kind_title(kind)}: state after a layer", _columns(patches, kind), layers)
             for kind, layers in states.items()
         ],
         [
@@ -174,7 +174,7 @@ def _maps(known: Patching, pane: Pane) -> list[list[Table]]:
 
 
 def _map(
-    known: Patching,
+    patches: Patching,
     pane: Pane,
     title: str,
     columns: Sequence[tuple[str, str]],
@@ -183,47 +183,47 @@ def _map(
     attentions, kind = pane.recording.attentions, next(iter(layers[0].values())).place
     number = attentions[kind].number if kind in attentions else int
     rows = [
-        (f"L{number(i)}", [_cell(known, pane, patch) for patch in layer.values()])
+        (f"L{number(i)}", [_cell(patches, pane, patch) for patch in layer.values()])
         for i, layer in enumerate(layers)
     ]
     return patch_map(title, columns, rows)
 
 
-def _cell(known: Patching, pane: Pane, patch: Edit) -> Cell | None:
+def _cell(patches: Patching, pane: Pane, patch: Edit) -> Cell | None:
     now, spelled = pane.screen.edits, str(patch)
     is_kept = spelled in now
     edits = tuple(each for each in now if each != spelled) if is_kept else (*now, spelled)
     return patch_cell(
         link(replace(pane.screen, edits=edits)),
-        _where(patch, known, pane.recording),
-        known.effects.get(patch),
+        _where(patch, patches, pane.recording),
+        patches.effects.get(patch),
         is_kept,
     )
 
 
-def _rows(known: Patching) -> list[dict[str, object]]:
-    found = []
-    for patch, effect in known.effects.items():
+def _rows(patches: Patching) -> list[dict[str, object]]:
+    rows = []
+    for patch, effect in patches.effects.items():
         row = {"edit": patch.name, "kind": patch.place, "layer": patch.layer}
         if patch.name == "head-from":
             row["head"] = patch.head
         else:
             row |= {
                 "place": patch.query,
-                "piece": known.places[patch.place][patch.query].piece,
+                "piece": patches.places[patch.place][patch.query].piece,
             }
-        found.append({**row, "effect": effect})
-    return found
+        rows.append({**row, "effect": effect})
+    return rows
 
 
-def _kept(pane: Pane) -> None:
+def _edited_output(pane: Pane) -> None:
     """Show the output with the edits in force beside the one without."""
     edits = pane.screen.edits
     if edits:
         outputs(pane.answer, answer(replace(pane.answer.request, edits=edits)))
 
 
-def _below(known: Patching | None, pane: Pane) -> None:
+def _below(patches: Patching | None, pane: Pane) -> None:
     """Offer what can be done with the patches that are kept, and with all."""
     screen = pane.screen
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -231,14 +231,14 @@ def _below(known: Patching | None, pane: Pane) -> None:
             address = html.escape(link(replace(screen, page=FIRST_PAGE)))
             st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
             st.button("Take all back", on_click=edit, args=((),), type="tertiary")
-        if known is not None:
+        if patches is not None:
             download(
                 "Effects as CSV",
-                lambda: rows_csv(_rows(known)),
+                lambda: rows_csv(_rows(patches)),
                 "headscope-patches.csv",
                 "Every patch that was tried, with its effect",
             )
-            for_a_paper(pane, {"patches": _exhibit(known, pane)}, "paper patches")
+            for_a_paper(pane, {"patches": _exhibit(patches, pane)}, "paper patches")
 
 
 def _tokens(pane: Pane, other: str) -> None:

@@ -64,8 +64,8 @@ def means(pane: Pane, kinds: Sequence[str], sort: str) -> Growth[list[Line]]:
 def _text_of(pane: Pane) -> tuple[str, str]:
     """The checkpoint's sentences, one per line, and those that are swept."""
     examples = "\n".join(pane.checkpoint.about.examples) or pane.answer.request.text
-    said = pane.screen.of(ExperimentFields).sweep_sentences
-    return examples, examples if said is None else said
+    text = pane.screen.of(ExperimentFields).sweep_sentences
+    return examples, examples if text is None else text
 
 
 def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
@@ -84,19 +84,19 @@ def _most() -> int:
 def sentences_of(text: str) -> tuple[str, ...]:
     """One per line. Raises InputError for too many, none, and more text than visitors may enter."""
     check_text(text)
-    found = tuple(filter(None, map(str.strip, text.split("\n"))))
-    if not found:
+    sentences = tuple(filter(None, map(str.strip, text.split("\n"))))
+    if not sentences:
         raise InputError("There is no sentence: write one per line.")
-    if len(found) > _most():
-        raise InputError(f"{len(found)} sentences are too many: {_most()} are swept at most.")
-    return found
+    if len(sentences) > _most():
+        raise InputError(f"{len(sentences)} sentences are too many: {_most()} are swept at most.")
+    return sentences
 
 
 def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> list[MeanOff]:
-    found = [(parse(each.edits), each) for each in worths(lines)]
-    found = [(edit, each) for edit, each in found if edit.place in kinds]
+    rows = [(parse(each.edits), each) for each in worths(lines)]
+    rows = [(edit, each) for edit, each in rows if edit.place in kinds]
     if sort == "change":
-        found.sort(key=lambda row: row[1].mean)
+        rows.sort(key=lambda row: row[1].mean)
     return [
         MeanOff(
             head_name(edit, pane.recording),
@@ -106,7 +106,7 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
             each.high,
             each.share_other,
         )
-        for edit, each in found
+        for edit, each in rows
     ]
 
 

@@ -24,12 +24,12 @@ class HeadAblation(Study[Ablation]):
     request: Request
 
     def run(self, before: Ablation | None, runner: Runner) -> Iterator[Ablation]:
-        request, shown = self.request, answer(self.request, runner)
-        target = shown.recording.target if shown.decoding is not None else None
+        request, plain = self.request, answer(self.request, runner)
+        target = plain.recording.target if plain.decoding is not None else None
         options: dict[str, Any] = {"method": request.method, **dict(request.options)}
-        steps = runner.steps(shown.checkpoint.model)
-        told = (request.text, target, before, steps.give_way)
-        yield from steps.of(ablating(shown.checkpoint, *told, **options))
+        steps = runner.steps(plain.checkpoint.model)
+        choices = (request.text, target, before, steps.give_way)
+        yield from steps.of(ablating(plain.checkpoint, *choices, **options))
 
     def progress(self, value: Ablation) -> tuple[int, int]:
         return value.progress

@@ -56,10 +56,10 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
     latest = begin(study).latest
     is_measured = latest is not None and latest.is_measured
 
-    def draw(known: Ablation) -> None:
-        if known.is_measured and not is_measured:
+    def draw(ablation: Ablation) -> None:
+        if ablation.is_measured and not is_measured:
             st.rerun()  # what follows below needs all of it
-        _grid(known, pane, words, kinds, sort)
+        _grid(ablation, pane, words, kinds, sort)
 
     grow(study, draw)
     if latest is not None and is_measured:
@@ -71,8 +71,8 @@ def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: in
 
 def _choose_over(pane: Pane) -> str:
     titles = {"sentence": "This sentence", "sentences": "Several sentences"}
-    said = pane.screen.of(ExperimentFields).sweep_over
-    return choose_one("Over", "sweep_over", titles, said, label_visibility="collapsed")
+    choice = pane.screen.of(ExperimentFields).sweep_over
+    return choose_one("Over", "sweep_over", titles, choice, label_visibility="collapsed")
 
 
 def _columns(pane: Pane) -> list[str]:
@@ -104,8 +104,8 @@ def _choose_kinds(pane: Pane) -> Sequence[str]:
     if len(kinds) < 2:
         return kinds
     titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
-    said = pane.screen.of(ExperimentFields).sweep_kind
-    chosen = choose_one("Heads", "sweep_kind", titles, said, label_visibility="collapsed")
+    choice = pane.screen.of(ExperimentFields).sweep_kind
+    chosen = choose_one("Heads", "sweep_kind", titles, choice, label_visibility="collapsed")
     return kinds if chosen == "all" else [chosen]
 
 
@@ -117,48 +117,48 @@ def _sorts(words: Sequence[str]) -> dict[str, str]:
 def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
     titles = _sorts(words)
     look: Any = {"width": 220, "label_visibility": "collapsed"}
-    said = pane.screen.of(ExperimentFields).sweep_sort
-    return choose_one("Sorted", "sweep_sort", titles, said, as_list=True, **look)
+    choice = pane.screen.of(ExperimentFields).sweep_sort
+    return choose_one("Sorted", "sweep_sort", titles, choice, as_list=True, **look)
 
 
 def _grid(
-    known: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
+    ablation: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> None:
-    show(_exhibit(known, pane, words, kinds, sort), "sweep")
-    if known.sweep.refused:
-        n = len(known.sweep.refused)
-        st.caption(literal(f"{n} heads cannot be switched off: {known.sweep.refused[0]}"))
-    written = {edit: " ".join(each) for edit, each in known.written.items()}
+    show(_exhibit(ablation, pane, words, kinds, sort), "sweep")
+    if ablation.sweep.refused:
+        n = len(ablation.sweep.refused)
+        st.caption(literal(f"{n} heads cannot be switched off: {ablation.sweep.refused[0]}"))
+    written = {edit: " ".join(each) for edit, each in ablation.written.items()}
     download(
         "Sweep as CSV",
-        lambda: sweep_csv(known.sweep, written),
+        lambda: sweep_csv(ablation.sweep, written),
         "headscope-sweep.csv",
         "One row per head and word",
     )
 
 
 def _exhibit(
-    known: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
+    ablation: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> Exhibit:
-    rows = _rows(known, pane, kinds, sort)
-    said = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
+    rows = _rows(ablation, pane, kinds, sort)
+    says = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))
-        said += f", in nats. {most.title} changes the whole output most, by {change}"
+        says += f", in nats. {most.title} changes the whole output most, by {change}"
     return Exhibit(
         "Sweep of heads (ablation)",
-        sweep_table(rows, words, bool(known.sweep.output.classes)),
-        said,
+        sweep_table(rows, words, bool(ablation.sweep.output.classes)),
+        says,
     )
 
 
-def _rows(known: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
-    found, plain = known.sweep, known.plain
+def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
+    sweep, plain = ablation.sweep, ablation.plain
     rows = [
         (edit, changes, total)
         for edit, changes, total in zip(
-            found.edits, _by_word(found), found.totals.tolist(), strict=True
+            sweep.edits, _by_word(sweep), sweep.totals.tolist(), strict=True
         )
         if edit.place in kinds
     ]
@@ -175,23 +175,23 @@ def _rows(known: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[
             changes,
             total,
             is_first=sort == "layer" and last is not None and last != (edit.place, edit.layer),
-            written=_written(known, edit, plain),
+            written=_written(ablation, edit, plain),
         )
         for (edit, changes, total), last in zip(rows, before, strict=False)
     ]
 
 
-def _by_word(found: Sweep) -> list[list[float]]:
+def _by_word(sweep: Sweep) -> list[list[float]]:
     """[N][W]: of a word, the sum over its pieces."""
-    changes: list[list[float]] = found.changes.tolist()
-    if found.output.classes:
+    changes: list[list[float]] = sweep.changes.tolist()
+    if sweep.output.classes:
         return changes
-    groups = word_groups(found.target)
+    groups = word_groups(sweep.target)
     return [[sum(row[i] for i in group) for group in groups] for row in changes]
 
 
-def _written(known: Ablation, edit: Edit, plain: Sequence[str]) -> tuple[Change, ...] | None:
-    words = known.written.get(edit)
+def _written(ablation: Ablation, edit: Edit, plain: Sequence[str]) -> tuple[Change, ...] | None:
+    words = ablation.written.get(edit)
     if words is None:
         return None
     return tuple(Change(" ".join(old), " ".join(new)) for old, new in exchanged(plain, words))

@@ -56,8 +56,8 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         chosen = choose_head(pane, suffix=SUFFIX)
         mend_head(chosen, SUFFIX)
     usual = " ".join(inspected(key).about.examples)
-    said = pane.screen.of(InspectFields).circuit_words
-    words = usual if said is None else said
+    typed = pane.screen.of(InspectFields).circuit_words
+    words = usual if typed is None else typed
     st.text_input("Words", words, **bound("circuit_words", words, usual))
     tokenizer = tokenizer_of(key)
     if isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
@@ -81,25 +81,27 @@ def circuit_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     if pane.result is None or pane.result.request.checkpoint != key[0]:
         return {}
     chosen = chosen_head(pane.screen, pane.recording, pane.default, SUFFIX)
-    said, tokenizer = pane.screen.of(InspectFields).circuit_words, tokenizer_of(key)
+    typed, tokenizer = pane.screen.of(InspectFields).circuit_words, tokenizer_of(key)
     if chosen.kind == "encoder_self":
         tokenizer = source_side(tokenizer)
     elif isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
         return {}
-    words = " ".join(inspected(key).about.examples) if said is None else said
-    return _shown(pane, key, chosen, distinct(tokenizer, words))
+    words = " ".join(inspected(key).about.examples) if typed is None else typed
+    return _exhibits(pane, key, chosen, distinct(tokenizer, words))
 
 
-def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> dict[str, Exhibit]:
+def _exhibits(
+    pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]
+) -> dict[str, Exhibit]:
     """QK, OV and the copying scores. Raises CircuitError."""
     ids = [token.id for token in tokens]
     head, ends = head_of(key, chosen.kind, chosen.layer, chosen.head), ends_of(key, chosen.kind)
     written, scores = ov(head, ends, ids), scores_of(key, chosen.kind)
-    found = {"ov": written} if tokens else {}
+    circuits = {"ov": written} if tokens else {}
     if tokens and ends.queries is not None:
-        found = {"qk": qk(head, ends, ids)} | found
+        circuits = {"qk": qk(head, ends, ids)} | circuits
     name = f"{kind_title(chosen.kind)} L{chosen.layer:d} H{chosen.head:d}"
-    shown = {
+    exhibits = {
         circuit: Exhibit(
             f"{circuit.upper()} circuit of {name}",
             circuit_heatmap.chart(circuit, values, tokens),
@@ -107,7 +109,7 @@ def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> 
             about="checkpoint",
             small=circuit_heatmap.chart(circuit, values, tokens, circuit_heatmap.SMALL),
         )
-        for circuit, values in found.items()
+        for circuit, values in circuits.items()
     }
     copying = Exhibit(
         f"Copying scores, {kind_title(chosen.kind)}",
@@ -115,26 +117,26 @@ def _shown(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> 
         copying_scores.describe(scores),
         about="checkpoint",
     )
-    return shown | {"copying": copying}
+    return exhibits | {"copying": copying}
 
 
 def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> None:
     """Raises CircuitError before anything is drawn."""
     ends, scores = ends_of(key, chosen.kind), scores_of(key, chosen.kind)
-    shown = _shown(pane, key, chosen, tokens)
+    exhibits = _exhibits(pane, key, chosen, tokens)
     queries, outputs, copying = columns([5, 5, 4], gap="medium")
     with queries:
         if ends.queries is None:
             note(NO_TOKEN_FORM)
         elif tokens:
-            show(shown["qk"], "circuit qk")
+            show(exhibits["qk"], "circuit qk")
     with outputs:
         if tokens:
-            show(shown["ov"], "circuit ov")
+            show(exhibits["ov"], "circuit ov")
     with copying:
-        show(shown["copying"], f"copying {chosen.kind}")
+        show(exhibits["copying"], f"copying {chosen.kind}")
         _copying(chosen, scores)
-    for_a_paper(pane, shown, "paper circuits")
+    for_a_paper(pane, exhibits, "paper circuits")
     remark = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
     st.caption(literal(remark + EXPLAIN), help=help_of("qk_circuit", "ov_circuit"))
 
@@ -142,8 +144,8 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
 def _copying(chosen: Selection, scores: Tensor) -> None:
     """The head's score among those of all heads."""
     score = number(scores[chosen.layer, chosen.head], 4)
-    said = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{score}**."
-    st.markdown(said, help=help_of("copying_score"))
+    sentence = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{score}**."
+    st.markdown(sentence, help=help_of("copying_score"))
 
 
 def distinct(tokenizer: Tokenizer, words: str) -> list[Token]:

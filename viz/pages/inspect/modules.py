@@ -24,11 +24,11 @@ LONG, LIST = 8, 280
 
 def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Every module and tensor with its share, beside what was found."""
-    found = inspected(key)
-    table, said = st.columns([5, 2], gap="large")
+    inspection = inspected(key)
+    table, column = st.columns([5, 2], gap="large")
     with table:
         st.dataframe(
-            frame(found),
+            frame(inspection),
             hide_index=True,
             height=HEIGHT,
             column_config={
@@ -37,11 +37,13 @@ def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
                 "Share": st.column_config.ProgressColumn(format="%.3f %%", max_value=100),
             },
         )
-        _files(found)
-    with said:
-        st.markdown(f"**{found.n_parameters:,}** parameters in {len(found.tensors):,} tensors")
-        _list("Tied", found.ties, "No tensor has two roles, and no two are equal.")
-        _suspicious(grouped(found.findings))
+        _files(inspection)
+    with column:
+        st.markdown(
+            f"**{inspection.n_parameters:,}** parameters in {len(inspection.tensors):,} tensors"
+        )
+        _list("Tied", inspection.ties, "No tensor has two roles, and no two are equal.")
+        _suspicious(grouped(inspection.findings))
         st.caption(
             "Looked for: tensors that are missing, unexpected or of another shape than config.json "
             "asks for; NaN and infinite values; tensors, and rows of matrices, that are all 0; "
@@ -49,19 +51,19 @@ def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         )
 
 
-def frame(found: Inspection) -> pd.DataFrame:
+def frame(inspection: Inspection) -> pd.DataFrame:
     """One row per module and tensor, in the model's order."""
-    return pd.DataFrame([_row(branch, found) for branch in found.tree])
+    return pd.DataFrame([_row(branch, inspection) for branch in inspection.tree])
 
 
-def _row(branch: Branch, found: Inspection) -> dict[str, object]:
+def _row(branch: Branch, inspection: Inspection) -> dict[str, object]:
     tensor = branch.tensor
     return {
         "Module": INDENT * branch.depth + visible(branch.name),
         "Shape": (" × ".join(map(str, tensor.shape)) or "one number") if tensor else "",
         "Type": tensor.dtype if tensor else "",
         "Parameters": branch.n_parameters,
-        "Share": 100 * branch.n_parameters / (found.n_parameters or 1),
+        "Share": 100 * branch.n_parameters / (inspection.n_parameters or 1),
     }
 
 
@@ -81,7 +83,7 @@ def _suspicious(groups: list[Group]) -> None:
                 st.markdown("\n".join(f"* {literal(str(each))}" for each in group.findings))
 
 
-def _files(found: Inspection) -> None:
+def _files(inspection: Inspection) -> None:
     download(
         "Modules as CSV",
         lambda: rows_csv(
@@ -92,9 +94,9 @@ def _files(found: Inspection) -> None:
                     "dtype": branch.tensor.dtype if branch.tensor else "",
                     "parameters": branch.n_parameters,
                 }
-                for branch in found.tree
+                for branch in inspection.tree
             ]
         ),
-        f"headscope-{found.path.name}-modules.csv",
+        f"headscope-{inspection.path.name}-modules.csv",
         "Every module and tensor with its size",
     )

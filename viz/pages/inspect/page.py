@@ -37,8 +37,8 @@ def draw(pane: Pane) -> None:
     titles = {name: name.capitalize() for name in DRAW}
     top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with top:
-        said = pane.screen.of(InspectFields).inspect
-        part = choose_one("Inspect", "inspect", titles, said, label_visibility="hidden")
+        name = pane.screen.of(InspectFields).inspect
+        part = choose_one("Inspect", "inspect", titles, name, label_visibility="hidden")
     key = pane.request.checkpoint, pane.request.version
     try:
         inspected(key)
@@ -48,8 +48,10 @@ def draw(pane: Pane) -> None:
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    found = EXHIBITS.get(pane.screen.of(InspectFields).inspect or "")
-    return {} if found is None else found(pane, (pane.request.checkpoint, pane.request.version))
+    exhibits_of = EXHIBITS.get(pane.screen.of(InspectFields).inspect or "")
+    if exhibits_of is None:
+        return {}
+    return exhibits_of(pane, (pane.request.checkpoint, pane.request.version))
 
 
 PAGE = Page("inspect", "Inspect", "Model", 6, draw, shows="checkpoint", exhibits=_exhibits)

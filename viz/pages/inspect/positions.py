@@ -39,38 +39,38 @@ FIXED = {
 
 def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """The cosine between any two learned positions; or why there are none."""
-    found = inspected(key)
-    tables = position_tables(found)
+    inspection = inspected(key)
+    tables = position_tables(inspection)
     if not tables:
-        note(f"This model has no learned positions. {_why(found)}")
+        note(f"This model has no learned positions. {_why(inspection)}")
         return
-    name, said = tables[0], pane.screen.of(InspectFields).table
+    name, chosen = tables[0], pane.screen.of(InspectFields).table
     if len(tables) > 1:
         titles = dict(zip(tables, tables, strict=True))
         with top:
-            name = choose_one("Table", "table", titles, said, as_list=True, width=380)
+            name = choose_one("Table", "table", titles, chosen, as_list=True, width=380)
     table = tensor_of(key, name)
-    shown = _shown(table)
-    if shown is None:
+    exhibit = _exhibit(table)
+    if exhibit is None:
         note(f"{name} is not a matrix with one row per position.")
         return
     figure, words = columns([3, 2], gap="large")
     with figure:
-        show_with_files(pane, shown, "position-similarity")
+        show_with_files(pane, exhibit, "position-similarity")
     with words:
         st.caption(literal(_note(name, table)) + EXPLAIN)
 
 
 def position_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """Declare the exhibit of learned positions. Raises CheckpointError."""
-    tables, said = position_tables(inspected(key)), pane.screen.of(InspectFields).table
+    tables, chosen = position_tables(inspected(key)), pane.screen.of(InspectFields).table
     if not tables:
         return {}
-    shown = _shown(tensor_of(key, said if said in tables else tables[0]))
-    return {} if shown is None else {"position-similarity": shown}
+    exhibit = _exhibit(tensor_of(key, chosen if chosen in tables else tables[0]))
+    return {} if exhibit is None else {"position-similarity": exhibit}
 
 
-def _shown(table: Tensor) -> Exhibit | None:
+def _exhibit(table: Tensor) -> Exhibit | None:
     if table.dim() != 2 or not table.numel():
         return None
     cosines = similarity(table[:MOST], normalised=True)
@@ -82,15 +82,15 @@ def _shown(table: Tensor) -> Exhibit | None:
     )
 
 
-def position_tables(found: Inspection) -> list[str]:
+def position_tables(inspection: Inspection) -> list[str]:
     """Stored tensors that hold a vector for every position, by their names."""
-    return [each.name for each in found.tensors if NAMES.search(each.name)]
+    return [each.name for each in inspection.tensors if NAMES.search(each.name)]
 
 
-def _why(found: Inspection) -> str:
-    if not isinstance(found.config, ModelConfig):
+def _why(inspection: Inspection) -> str:
+    if not isinstance(inspection.config, ModelConfig):
         return "None of its tensors is named like a table of positions."
-    return FIXED.get(found.config.positions, "positions.table is missing.")
+    return FIXED.get(inspection.config.positions, "positions.table is missing.")
 
 
 def _note(name: str, table: Tensor) -> str:

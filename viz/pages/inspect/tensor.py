@@ -40,12 +40,12 @@ EXPLAIN = (
 
 def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Choose a tensor and look at it."""
-    found = inspected(key)
-    names = [each.name for each in found.tensors if each.n_values]
+    inspection = inspected(key)
+    names = [each.name for each in inspection.tensors if each.n_values]
     if not names:
         note("No tensor here holds a value.")
         return
-    titles, usual = {name: name or NAMELESS for name in names}, _first(found, names)
+    titles, usual = {name: name or NAMELESS for name in names}, _first(inspection, names)
     own = pane.screen.of(InspectFields)
     with top:
         name = choose_one("Tensor", "tensor", titles, own.tensor, usual, as_list=True, width=480)
@@ -71,19 +71,19 @@ def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
 
 
 def _in_numbers(
-    pane: Pane, name: str, values: Tensor, numbers: Statistics, shown: Mapping[str, Exhibit]
+    pane: Pane, name: str, values: Tensor, numbers: Statistics, exhibits: Mapping[str, Exhibit]
 ) -> None:
     table, bars, curve = columns([2, 3, 3], gap="medium")
     with table:
         st.table(frame(values, numbers))
     with bars:
-        show(shown["histogram"], f"histogram {name}")
+        show(exhibits["histogram"], f"histogram {name}")
     with curve:
-        if "singular-values" in shown:
-            show(shown["singular-values"], f"singular {name}")
+        if "singular-values" in exhibits:
+            show(exhibits["singular-values"], f"singular {name}")
         else:
             _no_curve(numbers)
-    for_a_paper(pane, shown, "paper statistics")
+    for_a_paper(pane, exhibits, "paper statistics")
 
 
 def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
@@ -106,19 +106,19 @@ def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
     return pd.DataFrame({"": list(texts), "value": list(texts.values())}).set_index("")
 
 
-def _first(found: Inspection, names: list[str]) -> str:
+def _first(inspection: Inspection, names: list[str]) -> str:
     """A matrix rather than a vector, to start with."""
-    matrices = [each.name for each in found.tensors if len(each.shape) > 1 and each.n_values]
+    matrices = [each.name for each in inspection.tensors if len(each.shape) > 1 and each.n_values]
     return matrices[0] if matrices else names[0]
 
 
 def tensor_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     """A tensor's picture, its histogram and its singular values. Raises Refusal."""
-    found, own = inspected(key), pane.screen.of(InspectFields)
-    names = [each.name for each in found.tensors if each.n_values]
+    inspection, own = inspected(key), pane.screen.of(InspectFields)
+    names = [each.name for each in inspection.tensors if each.n_values]
     if not names:
         return {}
-    name = own.tensor if own.tensor in names else _first(found, names)
+    name = own.tensor if own.tensor in names else _first(inspection, names)
     values = tensor_of(key, name)
     picture = _exhibit(name, _part_of(own, as_matrix(values)))
     return {"tensor": picture} | _statistics(name, values, statistics_of(key, name))
@@ -127,7 +127,7 @@ def tensor_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
 def _part_of(own: InspectFields, matrix: Tensor) -> tensor_picture.Picture:
     """The part of it that is looked at, which may be all of it."""
     parts = (own.tensor_rows, own.tensor_columns)
-    ends = [_part(said, n) for said, n in zip(parts, matrix.shape, strict=True)]
+    ends = [_part(each, n) for each, n in zip(parts, matrix.shape, strict=True)]
     rows, columns = ((first, last + 1) for first, last in ends)
     pooling: Any = own.pooling
     return tensor_picture.picture(matrix, rows, columns, pooling)
@@ -177,13 +177,13 @@ def _exhibit(name: str, picture: tensor_picture.Picture) -> Exhibit:
     )
 
 
-def _part(said: tuple[int, int] | None, n: int) -> tuple[int, int]:
+def _part(part: tuple[int, int] | None, n: int) -> tuple[int, int]:
     """Return the beginning and the end of a part of 0 .. n-1; of all where none is chosen."""
-    return said if said and said[0] <= said[1] < n else (0, n - 1)
+    return part if part and part[0] <= part[1] < n else (0, n - 1)
 
 
-def _range(title: str, name: str, said: tuple[int, int] | None, n: int) -> None:
+def _range(title: str, name: str, chosen: tuple[int, int] | None, n: int) -> None:
     """A part of 0 .. n-1; of one there is nothing to choose."""
     if n > 1:
-        whole, part = (0, n - 1), _part(said, n)
+        whole, part = (0, n - 1), _part(chosen, n)
         st.slider(title, 0, n - 1, part, width=300, **bound(name, part, whole))

@@ -24,20 +24,21 @@ MOST = 10_000
 
 def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Show how a text splits, beside the pieces there are."""
-    found = inspected(key)
+    inspection = inspected(key)
     try:
         tokenizer = tokenizer_of(key)
     except Refusal as error:
-        where = f"{found.path.name}: "
+        where = f"{inspection.path.name}: "
         fail(where + str(error).removeprefix(where))
         return
     splits, pieces = st.columns(2, gap="large")
     with splits:
-        usual, said = next(iter(found.about.examples), ""), pane.screen.of(InspectFields).split
-        text = (usual if said is None else said)[:LONGEST]
+        usual = next(iter(inspection.about.examples), "")
+        chosen = pane.screen.of(InspectFields).split
+        text = (usual if chosen is None else chosen)[:LONGEST]
         st.text_input("How a text splits", text, max_chars=LONGEST, **bound("split", text, usual))
         try:
-            ids = tokenizer.encode(text, found.family.reads)
+            ids = tokenizer.encode(text, inspection.family.reads)
         except TokenizerError as error:
             warn(error)
         else:
