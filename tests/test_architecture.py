@@ -220,7 +220,7 @@ CLEAN = (
     "transformer",
     *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.figures", "viz.lessons"),
     *("viz.notebook", "viz.run", "viz.server", "viz.state", "viz.stories", "viz.talks"),
-    *("viz.ui", "viz.views"),
+    *("viz.pages", "viz.ui", "viz.views"),
 )
 """Rooms whose functions and values have plain names; another room joins them once it has."""
 API = {

@@ -64,8 +64,8 @@ def _drawn(request: Request, heading: str, theme_name: str, _scene: Scene) -> Pi
 
 def _recording(request: Request, scene: Scene) -> Recording:
     """Record as the link would; of a prompt alone where that holds the facts: it is sooner."""
-    known = about(request.checkpoint)
-    if known is not None and known.family.continues:
+    description = about(request.checkpoint)
+    if description is not None and description.family.continues:
         prompt = recording_of_text(request)
         if max(fact.query for fact in scene.facts) < len(prompt.source):
             return prompt

@@ -26,7 +26,7 @@ from viz.ui.showing import show
 
 WIDTHS = (2, 5)
 """The widths of the single masks, and of their combination."""
-SHOWN = {"used": "Used by this model", "textbook": "Textbook"}
+SOURCES = {"used": "Used by this model", "textbook": "Textbook"}
 WHAT_FOR = (
     "A mask closes keys to a query. The sentences of a batch are padded to one length, and nothing "
     "real may depend on padding."
@@ -38,20 +38,20 @@ WHAT_FOR_DECODER = (
 
 def draw(pane: Pane) -> None:
     """Say what masks are for and what the model does; then draw each sentence with its masks."""
-    shown, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
-    said = st.container()
+    answer, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
+    words = st.container()
     field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
         text = second_text(own.mask_text, default)
-        read, second = record_second(shown, text, default)
-    recordings, texts = (recording_of_text(shown.request), second), (shown.request.text, read)
+        read, second = record_second(answer, text, default)
+    recordings, texts = (recording_of_text(answer.request), second), (answer.request.text, read)
     with kinds:
         kind = choose_kind(own.mask_kind, list(recordings[0].attentions))
     with which:
-        choice = choose_one("Masks", "masks", SHOWN, own.masks)
-    batch, is_used = _batch(shown, recordings, kind, choice)
-    with said:
-        done = literal(what_is_done(shown, batch, choice, is_used))
+        choice = choose_one("Masks", "masks", SOURCES, own.masks)
+    batch, is_used = _batch(answer, recordings, kind, choice)
+    with words:
+        done = literal(what_is_done(answer, batch, choice, is_used))
         explain(what_for(kind), done)
     side = padded_side(recordings[0], kind)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -62,7 +62,7 @@ def draw(pane: Pane) -> None:
             f"headscope-masks-{kind}.csv",
             "Both sentences' masks, one row per cell",
         )
-        for_a_paper(pane, _shown(batch, texts, kind, side, is_used), "paper masks")
+        for_a_paper(pane, _exhibits_of(batch, texts, kind, side, is_used), "paper masks")
     for number, column in enumerate(columns(2, gap="large")):
         with column:
             each = pictures(number + 1, batch[number], texts, kind, side, is_used)
@@ -70,24 +70,24 @@ def draw(pane: Pane) -> None:
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    shown, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
+    answer, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
     text = default if own.mask_text is None else own.mask_text
-    read, second = record_second(shown, text, default)
-    recordings = (recording_of_text(shown.request), second)
+    read, second = record_second(answer, text, default)
+    recordings = (recording_of_text(answer.request), second)
     kinds = list(recordings[0].attentions)
     kind = next(it for it in (own.mask_kind, "decoder_self", *kinds) if it in kinds)
-    batch, is_single = _batch(shown, recordings, kind, own.masks)
-    texts = (shown.request.text, read)
-    return _shown(batch, texts, kind, padded_side(recordings[0], kind), is_single)
+    batch, is_single = _batch(answer, recordings, kind, own.masks)
+    texts = (answer.request.text, read)
+    return _exhibits_of(batch, texts, kind, padded_side(recordings[0], kind), is_single)
 
 
 def _batch(
-    shown: Answer, recordings: Sequence[Recording], kind: str, choice: str
+    answer: Answer, recordings: Sequence[Recording], kind: str, choice: str
 ) -> tuple[Sequence[SentenceMasks], bool]:
     """Return each sentence's masks, and True where they are those that the model uses."""
-    used = masks_in_use(shown.checkpoint, recordings, kind) if choice == "used" else None
+    used = masks_in_use(answer.checkpoint, recordings, kind) if choice == "used" else None
     attentions = [each.attentions[kind] for each in recordings]
-    return used or batch_masks(attentions, pad_token(shown.checkpoint)), used is not None
+    return used or batch_masks(attentions, pad_token(answer.checkpoint)), used is not None
 
 
 def masks_in_use(
@@ -105,7 +105,7 @@ def what_for(kind: str) -> str:
     return WHAT_FOR + (WHAT_FOR_DECODER if kind == "decoder_self" else "")
 
 
-def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, is_used: bool) -> str:
+def what_is_done(answer: Answer, batch: Sequence[SentenceMasks], choice: str, is_used: bool) -> str:
     """Say which masks the pictures show, in a sentence about what is closed in them."""
     if choice == "textbook":
         causal = batch[0].subsequent is not None
@@ -113,10 +113,10 @@ def what_is_done(shown: Answer, batch: Sequence[SentenceMasks], choice: str, is_
         return f"In the textbook, {both if causal else 'the padding mask closes all padding'}."
     if not is_used:
         return (
-            f"What {shown.checkpoint.name} does with padding could not be recorded: these are the "
+            f"What {answer.checkpoint.name} does with padding could not be recorded: these are the "
             "textbook's masks."
         )
-    return f"{shown.checkpoint.name} {in_use(batch)}"
+    return f"{answer.checkpoint.name} {in_use(batch)}"
 
 
 def in_use(batch: Sequence[SentenceMasks]) -> str:
@@ -128,57 +128,57 @@ def in_use(batch: Sequence[SentenceMasks]) -> str:
     others = sum(int((~masks.other).sum()) for masks in batch if masks.other is not None)
     closed += [f"{others} more cells"] if others else []
     *most, last = closed or ["nothing"]
-    said = f"closes {' and '.join([*filter(None, [', '.join(most)]), last])} here"
+    sentence = f"closes {' and '.join([*filter(None, [', '.join(most)]), last])} here"
     if padded and not hides:
         # An encoder of a model without such a mask would let real tokens read padding.
         is_read = any(
             bool(masks.combined[: masks.n_queries, masks.n_keys :].any()) for masks in padded
         )
-        said += ", and leaves padding open" + (
+        sentence += ", and leaves padding open" + (
             ": real tokens read it."
             if is_read
             else " to padding only: it stands at the end, where no real token sees it."
         )
     else:
-        said += "."
+        sentence += "."
     if any(masks.varies for masks in batch):
-        said += " Its layers or heads differ: this is layer 0, head 0."
-    return said
+        sentence += " Its layers or heads differ: this is layer 0, head 0."
+    return sentence
 
 
-def offered_example(shown: Answer) -> str:
+def offered_example(answer: Answer) -> str:
     """The example that pads most beside what is shown: of equal lengths nothing would be seen."""
-    examples = shown.checkpoint.about.examples or (shown.request.text,)
-    return max(examples, key=lambda example: abs(len(example) - len(shown.request.text)))
+    examples = answer.checkpoint.about.examples or (answer.request.text,)
+    return max(examples, key=lambda example: abs(len(example) - len(answer.request.text)))
 
 
-def second_text(said: str | None, default: str) -> str:
+def second_text(typed: str | None, default: str) -> str:
     """The text input."""
-    text = default if said is None else said
+    text = default if typed is None else typed
     st.text_input("Second sentence", text, **bound("mask_text", text, default))
     return text
 
 
-def record_second(shown: Answer, text: str, default: str) -> tuple[str, Recording]:
+def record_second(answer: Answer, text: str, default: str) -> tuple[str, Recording]:
     """The text and what the model makes of it; another one, with a word why, where it cannot."""
-    for other in (default, shown.request.text):
+    for other in (default, answer.request.text):
         try:
             check_text(text)
-            request = make_request(shown.request.checkpoint, text, "greedy")
+            request = make_request(answer.request.checkpoint, text, "greedy")
             if text != default:
                 charge(request)
             return text, recording_of_text(limited(request))
         except InputError as error:
             warn(f"Second sentence: {error} Shown: “{other}”.")
             text = other
-    return shown.request.text, recording_of_text(shown.request)
+    return answer.request.text, recording_of_text(answer.request)
 
 
-def choose_kind(said: str | None, kinds: list[str]) -> str:
+def choose_kind(chosen: str | None, kinds: list[str]) -> str:
     """The decoder first: there two masks meet."""
     usual = "decoder_self" if "decoder_self" in kinds else None
     titles = {kind: kind_title(kind) for kind in kinds}
-    return choose_one("Attention", "mask_kind", titles, said, usual)
+    return choose_one("Attention", "mask_kind", titles, chosen, usual)
 
 
 def padded_side(recording: Recording, kind: str) -> str:
@@ -202,13 +202,13 @@ def legend(batch: Sequence[SentenceMasks]) -> None:
     st.html(f'<div class="mask-legend" style="font-size:.875rem">{"".join(entries)}</div>')
 
 
-def show_sentence(number: int, masks: SentenceMasks, shown: Sequence[Picture]) -> None:
+def show_sentence(number: int, masks: SentenceMasks, pictures: Sequence[Picture]) -> None:
     """The masks of one sentence of the batch: each by itself and together, or as one picture."""
 
     st.markdown(
         f"**Sentence {number:d}** · keys: {masks.n_keys:d} tokens, {masks.n_padding:d} of padding"
     )
-    first, *others = shown
+    first, *others = pictures
     if not others:
         _show(first, number)
         return
@@ -233,27 +233,27 @@ def pictures(
     text, other = texts[number - 1], texts[2 - number]
     of = f"of {kind_name(kind)} over “{text}” in a batch with “{other}”, {whose}"
     padding: tuple[Which, str] = ("padding", f"{side.capitalize()} padding mask")
-    shown: list[tuple[Which, str]] = [padding]
+    names: list[tuple[Which, str]] = [padding]
     if is_single:
-        shown = [("combined", "Mask")]
+        names = [("combined", "Mask")]
     elif masks.subsequent is not None:
-        shown += [("subsequent", "Subsequent mask"), ("combined", "Both together")]
+        names += [("subsequent", "Subsequent mask"), ("combined", "Both together")]
     return [
-        Picture(masks, which, title, f"masks {kind} {number} {which}", of) for which, title in shown
+        Picture(masks, which, title, f"masks {kind} {number} {which}", of) for which, title in names
     ]
 
 
-def _shown(
+def _exhibits_of(
     batch: Sequence[SentenceMasks], texts: Sequence[str], kind: str, side: str, is_single: bool
 ) -> dict[str, Exhibit]:
     return {
-        f"mask-{number}-{each.which}": _shown_mask(each, number)
+        f"mask-{number}-{each.which}": _exhibit_of(each, number)
         for number, masks in enumerate(batch, 1)
         for each in pictures(number, masks, texts, kind, side, is_single)
     }
 
 
-def _shown_mask(picture: Picture, number: int) -> Exhibit:
+def _exhibit_of(picture: Picture, number: int) -> Exhibit:
     named = f"Sentence {number}: {picture.title}"
     return Exhibit(named, figures.chart(picture), picture.describe(), about="checkpoint")
 
@@ -261,8 +261,8 @@ def _shown_mask(picture: Picture, number: int) -> Exhibit:
 def _show(picture: Picture, number: int, make: Callable[[Picture], Chart] = figures.chart) -> None:
     # The buttons of a small figure would lie on its cells.
     bar = make is not figures.small and "hover"
-    shown = replace(_shown_mask(picture, number), small=make(picture))
-    show(shown, picture.id, displayModeBar=bar)
+    exhibit = replace(_exhibit_of(picture, number), small=make(picture))
+    show(exhibit, picture.id, displayModeBar=bar)
 
 
 PAGE = Page("masks", "Masks", "Learn", 10, draw, exhibits=_exhibits)

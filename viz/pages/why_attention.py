@@ -63,26 +63,26 @@ def draw(pane: Pane) -> None:
             "headscope-layer-costs.csv",
             "Every cost of every layer over n, with the measured times",
         )
-        shown = _shown(sizes, n, measured)
-        for_a_paper(pane, shown, "paper costs")
+        exhibits = _exhibits_of(sizes, n, measured)
+        for_a_paper(pane, exhibits, "paper costs")
         if measured is not None:
             measure_button(sizes, device, "Measure again", quiet=True)
     with table:
         explain(EXPLAIN)
         show_table(cost_table(sizes, n, measured))
-    places = columns(len(shown), n_offers=TIMES not in shown)
-    for column, (quantity, each) in zip(places, shown.items(), strict=False):
+    places = columns(len(exhibits), n_offers=TIMES not in exhibits)
+    for column, (quantity, each) in zip(places, exhibits.items(), strict=False):
         with column:
             show(each, f"layer_costs {quantity} {sizes} {n}")
-    for place in places[len(shown) :]:
+    for place in places[len(exhibits) :]:
         with place:
             ask_for_times(sizes, device)
     st.caption(remarks(measured, sizes, n))
 
 
-def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit]:
+def _exhibits_of(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit]:
     """Each quantity, and the times where they were measured."""
-    shown = {
+    exhibits = {
         quantity: Exhibit(
             title,
             cost_chart(quantity, sizes, n, has_legend=True),
@@ -93,7 +93,7 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit
         for quantity, title in QUANTITIES.items()
     }
     if measured is None:
-        return shown
+        return exhibits
     times = Exhibit(
         "Time on this machine",
         time_chart(measured, n, has_legend=True),
@@ -102,7 +102,7 @@ def _shown(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit
         can_be_made_again=False,
         small=time_chart(measured, n, has_legend=False),
     )
-    return shown | {TIMES: times}
+    return exhibits | {TIMES: times}
 
 
 def _sizes(pane: Pane) -> tuple[Sizes, int]:
@@ -116,26 +116,26 @@ def _sizes(pane: Pane) -> tuple[Sizes, int]:
     return Sizes(d, k, r), n
 
 
-def choose(letter: str, said: int | None) -> int:
+def choose(letter: str, number: int | None) -> int:
     """One size, from a few values worth comparing."""
-    (title, options, usual), chosen = SIZES[letter], _size(letter, said)
+    (title, options, usual), chosen = SIZES[letter], _size(letter, number)
     st.select_slider(
         f"*{literal(letter)}*, {literal(title)}", options, chosen, **bound(letter, chosen, usual)
     )
     return chosen
 
 
-def _size(letter: str, said: int | None) -> int:
+def _size(letter: str, number: int | None) -> int:
     _, options, usual = SIZES[letter]
-    return said if said in options else usual
+    return number if number in options else usual
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     own = pane.screen.of(WhyAttentionFields)
     d, k, r = _size("d", own.d), _size("k", own.k), _size("r", own.r)
-    said = own.n
-    n = said if said is not None and SHORTEST <= said <= LONGEST else LENGTH
-    return _shown(Sizes(d, k, r), n, None)
+    number = own.n
+    n = number if number is not None and SHORTEST <= number <= LONGEST else LENGTH
+    return _exhibits_of(Sizes(d, k, r), n, None)
 
 
 def ask_for_times(sizes: Sizes, device: str) -> None:
@@ -148,17 +148,17 @@ def ask_for_times(sizes: Sizes, device: str) -> None:
 def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
     """Say what the numbers leave out, and what was timed where."""
     path = CONTIGUOUS.value(n, sizes)
-    said = (
+    orders = (
         "Table 1 of “Attention Is All You Need”, section 4: orders without constant factors, paths "
         "rounded up to whole steps. Convolutions are dilated; otherwise their longest path is "
         f"{CONTIGUOUS.formula} = {path:,} steps (thin line). "
     )
     if measured is None:
-        return said
+        return orders
     threads = f"{measured.threads} thread" + ("s" if measured.threads > 1 else "")
     timed = "; ".join(f"{layer.title}: {layer.timed}" for layer in LAYERS)
     return (
-        f"{said}Measured on {measured.device} with {threads}, one sequence in float32, median of "
+        f"{orders}Measured on {measured.device} with {threads}, one sequence in float32, median of "
         f"3 to 100 runs; lengths that would take too long are left out. {timed}. Times also hold "
         "what the orders leave out: constant factors, the fixed costs of a call, and waiting."
     )
@@ -168,28 +168,28 @@ def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
 class Times:
     """The times of real layers that a session asked for."""
 
-    known: dict[Sizes, Measured] = field(default_factory=dict)
+    by_sizes: dict[Sizes, Measured] = field(default_factory=dict)
 
 
 def known_times(sizes: Sizes) -> Measured | None:
     """Return what this session has measured for these sizes. Never measures by itself."""
-    return session().of(Times).known.get(sizes)
+    return session().of(Times).by_sizes.get(sizes)
 
 
 def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -> None:
     """A button that measures; asked again for the same sizes, it measures anew."""
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
     if st.button(title, icon=":material/timer:", type=kind):
-        known = session().of(Times).known
+        times = session().of(Times).by_sizes
         try:
             charge(("times", sizes))
         except InputError as refusal:
             warn(refusal)
             return
-        if sizes in known:
+        if sizes in times:
             _times.clear(sizes, device)
         with st.spinner("Timing each layer at seven lengths, at most 5 seconds …"):
-            known[sizes] = _times(sizes, device)
+            times[sizes] = _times(sizes, device)
         st.rerun()
 
 

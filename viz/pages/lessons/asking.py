@@ -73,12 +73,12 @@ def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
 def keep() -> None:
     """Below all that is asked: let the browser keep what was answered, over a reload."""
     own = session().of(Answers)
-    known = {**own.entries, **{code: entry_of(each) for code, each in own.attempts.items()}}
-    keep_answers(dict(list(known.items())[-MOST:]), _regain)
+    entries = {**own.entries, **{code: entry_of(each) for code, each in own.attempts.items()}}
+    keep_answers(dict(list(entries.items())[-MOST:]), _take_entries)
 
 
-def _regain(said: object) -> None:
-    session().of(Answers).entries = read_entries(said)
+def _take_entries(text: object) -> None:
+    session().of(Answers).entries = read_entries(text)
 
 
 def _form(task: Task, seen: Seen, code: str, key: str, attempt: Attempt) -> None:
@@ -86,12 +86,12 @@ def _form(task: Task, seen: Seen, code: str, key: str, attempt: Attempt) -> None
 
     def check() -> None:
         try:
-            given = _given(task, key)
+            reply = _reply(task, key)
         except ValueError as error:
             _keep(code, replace(attempt, hint=str(error), is_wrong=False))
             return
-        is_answer = given is not None
-        _keep(code, waiting(attempt, given) if is_answer else answered(attempt, None, task, seen))
+        is_answer = reply is not None
+        _keep(code, waiting(attempt, reply) if is_answer else answered(attempt, None, task, seen))
 
     def show() -> None:
         _keep(code, waiting(attempt))
@@ -119,11 +119,11 @@ class TaskRun(Study[Any]):
     place: Place
 
     def run(self, before: Any, runner: Runner) -> Iterator[Any]:
-        shown, run = answer(self.request, runner), tasks()[self.task].run
-        turn = partial(runner.turn, shown.checkpoint.model)
-        told = (self.place, self.arguments, self.request.text, turn)
+        now, run = answer(self.request, runner), tasks()[self.task].run
+        turn = partial(runner.turn, now.checkpoint.model)
+        rest = (self.place, self.arguments, self.request.text, turn)
         if run is not None:
-            yield from run(Seen(shown.checkpoint, shown.recording, *told), before)
+            yield from run(Seen(now.checkpoint, now.recording, *rest), before)
 
     def progress(self, value: Any) -> tuple[int, int]:
         return getattr(value, "progress", (1, 1))
@@ -201,17 +201,17 @@ def _spread(question: str, options: tuple[str, ...], key: str) -> None:
             st.number_input(literal(word), 0, 100, 0, key=f"{key} {i}", **look)
 
 
-def _given(task: Task, key: str) -> Reply | None:
+def _reply(task: Task, key: str) -> Reply | None:
     """Read the fields; None where nothing stands in them. Raises ValueError, in a sentence."""
     if task.form == "spread":
         begin = f"answer {key} "
-        found = {k: v for k, v in st.session_state.items() if str(k).startswith(begin)}
-        points = [float(found[f"{begin}{i}"] or 0) for i in range(len(found))]
+        fields = {k: v for k, v in st.session_state.items() if str(k).startswith(begin)}
+        points = [float(fields[f"{begin}{i}"] or 0) for i in range(len(fields))]
         return tuple(points) if sum(points) > 0 else None
-    given = st.session_state.get(f"answer {key}")
+    value = st.session_state.get(f"answer {key}")
     if task.form == "number":
-        return read_number(given or "", task.unit)
-    chosen: Reply | None = given
+        return read_number(value or "", task.unit)
+    chosen: Reply | None = value
     return chosen
 
 
@@ -223,11 +223,11 @@ def _over(task: Task, seen: Seen, attempt: Attempt) -> None:
         show_table(guess_table(task.options(seen), points, truth))
     else:
         _material(task, seen)
-    said = literal(task.explain(seen))
+    explanation = literal(task.explain(seen))
     if attempt.is_right:
-        st.success(f"**Right.** {said}", icon=":material/check:")
+        st.success(f"**Right.** {explanation}", icon=":material/check:")
     elif attempt.is_wrong:
         answer = task.repeat(seen, attempt.answer) if attempt.answer is not None else ""
-        st.warning(f"**Not right{literal(answer)}.** {said}", icon=":material/close:")
+        st.warning(f"**Not right{literal(answer)}.** {explanation}", icon=":material/close:")
     else:
-        st.info(said, icon=":material/arrow_forward:")
+        st.info(explanation, icon=":material/arrow_forward:")

@@ -67,11 +67,11 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.header(literal(lesson.title), anchor=False)
         st.markdown(lesson.introduction)
         st.caption(literal(length(lesson)) + ". The sentence above is yours to change.")
-        waits, told = set[object](), set[Place]()
+        waits, introduced = set[object](), set[Place]()
         answers: dict[Request, Answer | None] = {}
-        said = ""
+        remark = ""
         for number, scene in enumerate(lesson.scenes, 1):
-            said = _scene(lesson, number, scene, pane, waits, told, said, answers)
+            remark = _scene(lesson, number, scene, pane, waits, introduced, remark, answers)
         st.html(_links("Further lessons", *_ways_on(lesson)))
         keep()
 
@@ -82,56 +82,56 @@ def _scene(
     scene: Scene,
     pane: Pane,
     waits: set[object],
-    told: set[Place],
+    introduced: set[Place],
     before: str,
     answers: dict[Request, Answer | None],
 ) -> str:
     """Draw a scene. Return the remark on the checkpoint that it is shown on, if it is not `before`.
 
-    waits: the rows that somebody is asked about above: what would give them away waits. told: the
-    rows of which it was said above whose they are.
+    waits: the rows that somebody is asked about above: what would give them away waits. introduced:
+    the rows of which it was said above whose they are.
     """
     st.subheader(literal(scene.heading), anchor=False)
     st.markdown(scene.text)
     exercise = scene.exercise
-    asked = [read_task(each) for each in exercise.tasks]
-    of_tasks = (need for task, _ in asked for need in task.needs)
+    questions = [read_task(each) for each in exercise.tasks]
+    of_tasks = (need for task, _ in questions for need in task.needs)
     needs = (*exercise.needs, *of_tasks, *NEEDED.get(exercise.shows, ()))
-    found = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
-    if found is None:
+    stand_in = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
+    if stand_in is None:
         if None not in answers.values():  # else it is waited for
             st.caption("No checkpoint here can show this: the scene is left to its words.")
         return before
-    shown, said = found
-    place = place_in(shown, exercise.head, exercise.row)
+    answer, remark = stand_in
+    place = place_in(answer, exercise.head, exercise.row)
     if place is None:
         st.caption("There is no head of this sort here: the scene is left to its words.")
         return before
-    if said and said != before:
-        st.caption(literal(said))
-    is_over, opened = True, _opened(scene, shown, place)
-    for i, (task, arguments) in enumerate(asked):
-        seen = Seen(shown.checkpoint, shown.recording, place, arguments, shown.request.text)
+    if remark and remark != before:
+        st.caption(literal(remark))
+    is_over, opened = True, _opened(scene, answer, place)
+    for i, (task, arguments) in enumerate(questions):
+        seen = Seen(answer.checkpoint, answer.recording, place, arguments, answer.request.text)
         opened = _as_asked(opened, task, seen)
-        if task.of_row and (shown.request, place) in waits:
+        if task.of_row and (answer.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
             continue
-        if place not in told and _speaks_of_row(task, seen):
-            told.add(place)
+        if place not in introduced and _speaks_of_row(task, seen):
+            introduced.add(place)
             st.caption(literal(seen.about_row))
-        if not _ask(task, seen, (lesson.name, number, i, shown.request, place), shown):
+        if not _ask(task, seen, (lesson.name, number, i, answer.request, place), answer):
             is_over = False
             if task.of_row:
-                waits.add((shown.request, place))
-    is_over = is_over and (shown.request, place) not in waits
+                waits.add((answer.request, place))
+    is_over = is_over and (answer.request, place) not in waits
     if exercise.shows and is_over:
         key = f"{lesson.name} {number}"
-        draw_picture(exercise.shows, replace(pane, result=shown), place, key, opened)
+        draw_picture(exercise.shows, replace(pane, result=answer), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
         words = "Open this on its own page"
         st.html(_links(scene.heading, (words, link(opened))))
-    return said
+    return remark
 
 
 def _speaks_of_row(task: Task, seen: Seen) -> bool:
@@ -140,22 +140,22 @@ def _speaks_of_row(task: Task, seen: Seen) -> bool:
     return row in question and (task.of_row or f"row {row}" in question)
 
 
-def _ask(task: Task, seen: Seen, name: tuple[object, ...], shown: Answer) -> bool:
+def _ask(task: Task, seen: Seen, name: tuple[object, ...], answer: Answer) -> bool:
     """Ask a task; tell whether it is over. The words of chance are asked of nobody."""
-    if task.of_writing and shown.request.method == "sample":
+    if task.of_writing and answer.request.method == "sample":
         st.caption("Chance chose these words: choose greedy or beam search to be asked about them.")
         return True
     return ask(task, seen, name)
 
 
-def place_in(shown: Answer, head: str, row: str) -> Place | None:
+def place_in(answer: Answer, head: str, row: str) -> Place | None:
     """The row that a scene means, found once for each answer."""
-    return finish(RowOfLesson(shown.request, head, row))
+    return finish(RowOfLesson(answer.request, head, row))
 
 
-def _opened(scene: Scene, shown: Answer, place: Place) -> Screen:
+def _opened(scene: Scene, answer: Answer, place: Place) -> Screen:
     """The page that the scene names, with this sentence and this head."""
-    request = shown.request
+    request = answer.request
     return replace(
         scene.screen,
         checkpoint=request.checkpoint,
@@ -178,8 +178,8 @@ def _as_asked(opened: Screen, task: Task, seen: Seen) -> Screen:
 
 
 def _way_back() -> tuple[str, str]:
-    kept = address_of(None, session().screen)
-    return "← All lessons", kept
+    address = address_of(None, session().screen)
+    return "← All lessons", address
 
 
 def _ways_on(lesson: Story) -> list[tuple[str, str]]:

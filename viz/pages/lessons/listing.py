@@ -61,8 +61,8 @@ def _cards(lessons: list[Story], screen: Screen) -> str:
 
 def address_of(lesson: Story | None, screen: Screen) -> str:
     """The lesson, or the list, over the sentence and the checkpoint that are on the screen."""
-    kept = ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
-    of_request = {name: getattr(screen, name) for name in kept}
+    names = ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
+    of_request = {name: getattr(screen, name) for name in names}
     return link(Screen("lessons", story=lesson.name if lesson else None, **of_request))
 
 

@@ -43,23 +43,23 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
 """Needs of a picture that a checkpoint must meet (viz/lessons/needs.py); others have none."""
 
 
-def draw_picture(said: str, pane: Pane, place: Place, key: str, opened: Screen) -> None:
+def draw_picture(name: str, pane: Pane, place: Place, key: str, opened: Screen) -> None:
     """The picture of this name; a sentence where there is none.
 
     pane: of the answer that the scene is shown on; opened: where the same picture stands on a page
     of its own, which a figure of it leads to.
     """
-    make = PICTURES.get(said)
+    make = PICTURES.get(name)
     if make is None:
-        st.caption(f"There is no picture {literal(said)}.")
+        st.caption(f"There is no picture {literal(name)}.")
         return
-    shown = make(pane, place)
-    if said == "costs":
+    exhibits = make(pane, place)
+    if name == "costs":
         st.html(samples_html(cost_samples(), current_theme()))
-    for column, each in zip(st.columns(len(shown)), shown.values(), strict=True):
+    for column, each in zip(st.columns(len(exhibits)), exhibits.values(), strict=True):
         with column:
-            show(replace(each, pane=pane), f"{said} {key} {each.title}")
-    for_a_paper(replace(pane, screen=opened), shown, f"paper {key}")
+            show(replace(each, pane=pane), f"{name} {key} {each.title}")
+    for_a_paper(replace(pane, screen=opened), exhibits, f"paper {key}")
 
 
 def _selection(place: Place) -> Selection:
@@ -101,15 +101,16 @@ def _rotation(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
 
 def _smoothing(pane: Pane, place: Place) -> Mapping[str, Exhibit]:
     recording, position = pane.recording, second_least_sure(pane.recording)
-    asked, log_probs = recording.target[position], label_smoothing.log_probs_at(recording, position)
-    smoothed = smoothed_target(asked.id, len(log_probs), EPSILON)
+    target = recording.target[position]
+    log_probs = label_smoothing.log_probs_at(recording, position)
+    smoothed = smoothed_target(target.id, len(log_probs), EPSILON)
     token = pane.checkpoint.tokenizer.token
-    rows = label_smoothing.rows(asked.id, smoothed, log_probs, token)
+    rows = label_smoothing.rows(target.id, smoothed, log_probs, token)
     return {
         "label-smoothing": Exhibit(
             "Label smoothing",
-            label_smoothing.chart(rows, position, asked),
-            label_smoothing.describe(rows, position, asked),
+            label_smoothing.chart(rows, position, target),
+            label_smoothing.describe(rows, position, target),
         )
     }
 

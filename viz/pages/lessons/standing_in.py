@@ -37,44 +37,48 @@ def standing_in(
                 answers[request] = whole(request, place, ("stands in", request))
         except Refusal:
             continue
-        found = answers[request]
-        if found is None:
+        other = answers[request]
+        if other is None:
             return None
-        if _lacking(found, needs) is None:
+        if _lacking(other, needs) is None:
             is_yours = request.text == pane.answer.request.text
             of = "your sentence" if is_yours else f"its own example, “{request.text}”"
-            said = f"{chosen} {lacks}: this is {title(request.checkpoint)}, over {of}."
-            return found, said + _written(found)
+            remark = f"{chosen} {lacks}: this is {title(request.checkpoint)}, over {of}."
+            return other, remark + _written(other)
     return None
 
 
-def _written(found: Answer) -> str:
+def _written(other: Answer) -> str:
     """Say what it writes: the header says what the chosen checkpoint does."""
-    text = shorten(found.decoding.text if found.decoding else "", MOST_WRITTEN, placeholder=" …")
+    text = shorten(other.decoding.text if other.decoding else "", MOST_WRITTEN, placeholder=" …")
     return f" It writes “{text}”{'' if text.endswith('.') else '.'}" if text else ""
 
 
-def _lacking(shown: Answer, needs: tuple[str, ...]) -> str | None:
-    if "snapshots" in needs and not _may_open_snapshots(shown):
+def _lacking(answer: Answer, needs: tuple[str, ...]) -> str | None:
+    if "snapshots" in needs and not _may_open_snapshots(answer):
         return NEEDS["snapshots"].lacks
-    return lacking(needs, shown.checkpoint, shown.recording)
+    return lacking(needs, answer.checkpoint, answer.recording)
 
 
-def _may_open_snapshots(shown: Answer) -> bool:
+def _may_open_snapshots(answer: Answer) -> bool:
     """Tell whether all its neighbours may be opened: not those of one that somebody opened."""
-    return len(snapshots_of(shown)) == len(list_snapshots(shown.checkpoint.path))
+    return len(snapshots_of(answer)) == len(list_snapshots(answer.checkpoint.path))
 
 
 def _requests(first: Request, needs: tuple[str, ...]) -> Iterator[Request]:
     """Yield requests to shipped checkpoints; those without the kinds of attention are left out."""
     kinds = {name for name in needs if name in ("encoder_self", "decoder_self", "cross")}
     for name in sorted(shipped_names(), key=_rank):
-        known = about(name)
-        if known is None or not kinds <= set(known.family.attentions) or name == first.checkpoint:
+        description = about(name)
+        if (
+            description is None
+            or not kinds <= set(description.family.attentions)
+            or name == first.checkpoint
+        ):
             continue
-        method = default_method(known.family.reads) if known.family.decodes else "none"
+        method = default_method(description.family.reads) if description.family.decodes else "none"
         method = "greedy" if method == "sample" else method  # tasks are about no word of chance
-        for text in (first.text, *known.about.examples[:1]):
+        for text in (first.text, *description.about.examples[:1]):
             yield make_request(name, text, method)
 
 

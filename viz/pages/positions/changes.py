@@ -55,14 +55,14 @@ def _sliders(recording: Recording, side: str) -> None:
     now = int(shift or 0)
     least, most = min(0, now), max(_room(recording, side), now)
     if most > least:
-        told = widget(f"shift {side}", now, lambda new: _put(SHIFT, side, new, usual=0))
-        st.slider("Shift by this many positions", least, most, now, **look, **told)
+        callback = widget(f"shift {side}", now, lambda new: _put(SHIFT, side, new, usual=0))
+        st.slider("Shift by this many positions", least, most, now, **look, **callback)
     else:
         st.caption("The table of positions ends with this text: there is no room for a shift.")
     factor = 1.0 if scale is None else scale
-    told = widget(f"scale {side}", factor, lambda new: _put(SCALE, side, new, usual=1))
+    callback = widget(f"scale {side}", factor, lambda new: _put(SCALE, side, new, usual=1))
     least_factor, most_factor = min(0.0, factor), max(MOST_SCALE, factor)
-    st.slider("Encodings times", least_factor, most_factor, factor, 0.1, **look, **told)
+    st.slider("Encodings times", least_factor, most_factor, factor, 0.1, **look, **callback)
     _toggle("No positions", [Edit(ZERO, side)])
 
 
@@ -117,8 +117,8 @@ def _is_word(token: Token) -> bool:
 
 
 def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
-    said = dict(session().screen.controls).get(name, "")
-    chosen = int(said) if said.isdecimal() and len(said) < 9 else usual
+    text = dict(session().screen.controls).get(name, "")
+    chosen = int(text) if text.isdecimal() and len(text) < 9 else usual
     chosen = chosen if chosen < len(tokens) else usual
     names = {str(i): f"{i} {bare_label(token)}" for i, token in enumerate(tokens)}
     look: Any = {"format_func": lambda i: visible(names[i]), "width": 140}
@@ -129,8 +129,8 @@ def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
 
 def _value(name: str, side: str) -> float | None:
     """Return the number of an edit that is in force."""
-    found = (parse(each) for each in session().screen.edits)
-    return next((it.values[0] for it in found if (it.name, it.place) == (name, side)), None)
+    parsed = (parse(each) for each in session().screen.edits)
+    return next((it.values[0] for it in parsed if (it.name, it.place) == (name, side)), None)
 
 
 def _put(name: str, side: str, value: float, usual: float) -> None:

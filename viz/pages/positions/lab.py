@@ -72,16 +72,16 @@ def lab(pane: Pane) -> None:
             return
         choose_changes(pane, replace(pane, result=plain))
         pair = _pair(pane, plain)
-        found = whole(pair, place)
+        dependence = whole(pair, place)
     except Refusal as error:
         note(error)
         return
-    if found is None:
+    if dependence is None:
         return
-    pane = replace(pane, opens_at=_first(pane, found))
+    pane = replace(pane, opens_at=_first(pane, dependence))
     heads, one = columns([6, 5.6], wall=[8, 4.5], gap="large")
     with heads:
-        _heads(pane, pair, found)
+        _heads(pane, pair, dependence)
     with one:
         _offsets(pane, pair)
         below(terms, pane)  # both would be taller than a wall
@@ -91,13 +91,13 @@ def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """Declare the exhibits of the lab. Raises Refusal."""
     plain = answer(replace(pane.answer.request, edits=()))
     pair = _pair(pane, plain)
-    found = finish(pair)
-    pane = replace(pane, opens_at=_first(pane, found))
-    shown = {"position-dependence": _dependence(pane, found)}
+    dependence = finish(pair)
+    pane = replace(pane, opens_at=_first(pane, dependence))
+    exhibits = {"position-dependence": _dependence(pane, dependence)}
     with suppress(InputError):  # of some heads there is nothing to average
-        shown["offsets"] = _by_offset(pane, pair)
+        exhibits["offsets"] = _by_offset(pane, pair)
     below = {name: replace(it, is_main=False) for name, it in terms_exhibits(pane).items()}
-    return shown | below
+    return exhibits | below
 
 
 def _pair(pane: Pane, plain: Answer) -> Pair:
@@ -116,38 +116,40 @@ def _pair(pane: Pane, plain: Answer) -> Pair:
     return Pair(plain.request, changed, ("as it is", name))
 
 
-def _first(pane: Pane, found: Mapping[str, Tensor]) -> Selection | None:
+def _first(pane: Pane, dependence: Mapping[str, Tensor]) -> Selection | None:
     """Choose the head that changes most of those whose scores can be taken apart."""
     attentions = pane.recording.attentions
-    known = [
+    values = [
         (value, kind, head)
-        for kind, bits in found.items()
+        for kind, bits in dependence.items()
         if not attentions[kind].is_cross
         for head, value in enumerate(bits[0].nan_to_num().tolist())
     ]
-    if not known:
+    if not values:
         return None
-    _, kind, head = max(known, key=lambda each: each[0])
+    _, kind, head = max(values, key=lambda each: each[0])
     return Selection(kind, 0, head)
 
 
-def _dependence(pane: Pane, found: Mapping[str, Tensor]) -> Exhibit:
-    said = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
-    says = f"How far {said} each head's rows, mean over its queries; both runs read the same output"
+def _dependence(pane: Pane, dependence: Mapping[str, Tensor]) -> Exhibit:
+    cause = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
+    says = (
+        f"How far {cause} each head's rows, mean over its queries; both runs read the same output"
+    )
     return Exhibit(
         "Position dependence",
-        dependence_tables(_tables(pane, found), f"{says}."),
+        dependence_tables(_tables(pane, dependence), f"{says}."),
         says,
         pane=pane,
     )
 
 
-def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
+def _heads(pane: Pane, pair: Pair, dependence: Mapping[str, Tensor]) -> None:
     st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
-    shown = _dependence(pane, found)
-    show(shown, "dependence")
-    st.markdown(_most(pane.recording, found))
-    rows = _rows(found)
+    exhibit = _dependence(pane, dependence)
+    show(exhibit, "dependence")
+    st.markdown(_most(pane.recording, dependence))
+    rows = _rows(dependence)
     with st.container(horizontal=True):
         download(
             "Heads as CSV",
@@ -155,10 +157,10 @@ def _heads(pane: Pane, pair: Pair, found: Mapping[str, Tensor]) -> None:
             "headscope-position-dependence.csv",
             "One row per head, in bits",
         )
-        for_a_paper(pane, {"position-dependence": shown}, "paper dependence")
+        for_a_paper(pane, {"position-dependence": exhibit}, "paper dependence")
 
 
-def _tables(pane: Pane, found: Mapping[str, Tensor]) -> list[Table]:
+def _tables(pane: Pane, dependence: Mapping[str, Tensor]) -> list[Table]:
     numbers = {kind: each.number for kind, each in pane.recording.attentions.items()}
     return [
         dependence_table(
@@ -168,7 +170,7 @@ def _tables(pane: Pane, found: Mapping[str, Tensor]) -> list[Table]:
                 for layer, values in enumerate(bits.tolist())
             ],
         )
-        for kind, bits in found.items()
+        for kind, bits in dependence.items()
     ]
 
 
@@ -193,25 +195,25 @@ def _name(recording: Recording, kind: str, layer: int, head: int) -> str:
     return f"{kind_title(kind)} L{recording.attentions[kind].number(layer)} H{head}"
 
 
-def _rows(found: Mapping[str, Tensor]) -> list[dict[str, object]]:
+def _rows(dependence: Mapping[str, Tensor]) -> list[dict[str, object]]:
     return [
         {"kind": kind, "layer": layer, "head": head, "bits": value}
-        for kind, bits in found.items()
+        for kind, bits in dependence.items()
         for layer, values in enumerate(bits.tolist())
         for head, value in enumerate(values)
     ]
 
 
-def _most(recording: Recording, found: Mapping[str, Tensor]) -> str:
+def _most(recording: Recording, dependence: Mapping[str, Tensor]) -> str:
     """The heads that change most and least, as Markdown."""
-    known = [
+    values = [
         (float(bits[layer, head]), _name(recording, kind, layer, head))
-        for kind, bits in found.items()
+        for kind, bits in dependence.items()
         for layer, head in bits.isfinite().nonzero().tolist()
     ]
-    if not known:
+    if not values:
         return ""
-    (most, where), (least, there) = max(known), min(known)
+    (most, where), (least, there) = max(values), min(values)
     return (
         f"Most: **{literal(where)}**, {most:.2f} bits. Least: **{literal(there)}**, "
         f"{least:.2f} bits."
@@ -234,11 +236,11 @@ def _by_offset(pane: Pane, pair: Pair) -> Exhibit:
 def _offsets(pane: Pane, pair: Pair) -> None:
     kind, layer, head = _place(pane.selection)
     try:
-        shown = _by_offset(pane, pair)
+        exhibit = _by_offset(pane, pair)
     except InputError as error:
         st.caption(literal(str(error)))
         return
     to = replace(pane.screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
-    with show_with_files(pane, shown, "offsets"):
+    with show_with_files(pane, exhibit, "offsets"):
         address = html.escape(link(to))
         st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")

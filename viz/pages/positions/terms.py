@@ -57,11 +57,11 @@ class Terms(Study[ScoreTerms]):
     head: int
 
     def run(self, before: ScoreTerms | None, runner: Runner) -> Iterator[ScoreTerms]:
-        shown = answer(self.request, runner)
-        told = (shown.recording, self.kind, self.head, self.request.edits)
-        with runner.turn(shown.checkpoint.model):
-            found = score_terms(shown.checkpoint, *told)
-        yield found
+        plain = answer(self.request, runner)
+        choices = (plain.recording, self.kind, self.head, self.request.edits)
+        with runner.turn(plain.checkpoint.model):
+            result = score_terms(plain.checkpoint, *choices)
+        yield result
 
 
 def terms(pane: Pane) -> None:
@@ -72,17 +72,17 @@ def terms(pane: Pane) -> None:
         _elsewhere(pane)
         return
     try:
-        found = whole(_terms(pane), st.empty())
+        terms = whole(_terms(pane), st.empty())
     except NoTerms as error:
         st.markdown(TITLE)
         st.caption(literal(str(error)))
         return
-    if found is None:
+    if terms is None:
         return
-    shown = _exhibit(pane, found, _choose_cell(pane))
-    show(shown, "score")
-    st.caption(literal(shown.says))
-    for_a_paper(pane, {"score": shown}, "paper score")
+    exhibit = _exhibit(pane, terms, _choose_cell(pane))
+    show(exhibit, "score")
+    st.caption(literal(exhibit.says))
+    for_a_paper(pane, {"score": exhibit}, "paper score")
 
 
 def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
@@ -95,7 +95,7 @@ def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
         return {}
 
 
-def _exhibit(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
+def _exhibit(pane: Pane, terms: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
     query, key = cell
     attention = pane.selection.attention(pane.recording)
     named = {
@@ -103,15 +103,15 @@ def _exhibit(pane: Pane, found: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
         POSITION: (f"position {query}", f"position {key}"),
     }
     allowed = attention.allowed(0, pane.selection.head)
-    parts = {place: _part(term, query, key, allowed) for place, term in found.four.items()}
-    more = _more(found, query, key)
-    score = float(found.score[query, key])
+    parts = {place: _part(term, query, key, allowed) for place, term in terms.four.items()}
+    more = _more(terms, query, key)
+    score = float(terms.score[query, key])
     place = f"{kind_title(pane.selection.kind)} {pane.selection.name(pane.recording)}"
     tokens = " and key ".join(f"“{each}”" for each in named[CONTENT])
     return Exhibit(
         f"Content and position in one score of {place}, query {tokens}",
         score_split(parts, named, more, score),
-        _said(found, bool(allowed[query, key])),
+        _summary(terms, bool(allowed[query, key])),
         pane=pane,
     )
 
@@ -158,10 +158,10 @@ def _cell(pane: Pane) -> tuple[int, int]:
 
 def _choose(title: str, tokens: Sequence[Token], chosen: int, choose: Any) -> None:
     names = [f"{i} {bare_label(token)}" for i, token in enumerate(tokens)]
-    told = widget(f"term {title}", chosen, choose)
+    callback = widget(f"term {title}", chosen, choose)
     look: Any = {"format_func": lambda i: visible(names[i]), "width": 140}
     look["label_visibility"] = "collapsed"
-    st.selectbox(title, range(len(names)), chosen, **look, **told)
+    st.selectbox(title, range(len(names)), chosen, **look, **callback)
 
 
 def _part(term: Tensor, query: int, key: int, allowed: Tensor) -> Part:
@@ -169,11 +169,11 @@ def _part(term: Tensor, query: int, key: int, allowed: Tensor) -> Part:
     return Part(float(term[query, key]), float(cells.std(correction=0)) if len(cells) else 0.0)
 
 
-def _more(found: ScoreTerms, query: int, key: int) -> Mapping[str, float]:
+def _more(terms: ScoreTerms, query: int, key: int) -> Mapping[str, float]:
     """Return the rest of the score; a bias of distance and edits only where there are some."""
-    more = {"biases": float(found.biases[query, key])} if len(found.four) == len(FOUR) else {}
-    if bool(found.others.abs().max() > _ROUNDING):
-        more["bias of distance and edits"] = float(found.others[query, key])
+    more = {"biases": float(terms.biases[query, key])} if len(terms.four) == len(FOUR) else {}
+    if bool(terms.others.abs().max() > _ROUNDING):
+        more["bias of distance and edits"] = float(terms.others[query, key])
     return more
 
 
@@ -181,12 +181,12 @@ _ROUNDING = 1e-4
 """The rest that float32 leaves between a recorded score and its product."""
 
 
-def _said(found: ScoreTerms, is_allowed: bool) -> str:
-    how = ONLY_CONTENT if len(found.four) < len(FOUR) else FROZEN if found.is_frozen else EXACT
-    largest = float(found.score.abs().max())
+def _summary(terms: ScoreTerms, is_allowed: bool) -> str:
+    how = ONLY_CONTENT if len(terms.four) < len(FOUR) else FROZEN if terms.is_frozen else EXACT
+    largest = float(terms.score.abs().max())
     closed = "" if is_allowed else " A mask closes this cell: its score meets no softmax."
     return (
         f"{how} A softmax sees what differs between the keys of a row: ± says how much. The sum is "
-        f"the recorded score up to {number(found.error, 0, 'e')}, in cells that reach "
+        f"the recorded score up to {number(terms.error, 0, 'e')}, in cells that reach "
         f"{largest:.0f}.{closed}"
     )

@@ -51,24 +51,26 @@ def edit_story(story: Story) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if story.scenes:
             draw_links(story)
-            told = write_story(story)
-            download("Save the story as MD", told.encode, f"{file_name(story)}.md", "As Markdown")
+            markdown = write_story(story)
+            download(
+                "Save the story as MD", markdown.encode, f"{file_name(story)}.md", "As Markdown"
+            )
             save_page(story)
     st.caption("Kept in the server's memory only: save it, or it is gone once the server ends.")
-    for said in doubts(story, checkpoint_names()):
-        warn(said)
+    for doubt in doubts(story, checkpoint_names()):
+        warn(doubt)
     _offer_back(story)
     if not story.scenes:
         return
     numbers = range(1, len(story.scenes) + 1)
     scene_fit(
         [link(replace(story.screen_of(number), role="stage")) for number in numbers],
-        told,
+        markdown,
         theme=current_theme(),
     )
     at = story.nearest(session().screen.scene) - 1
-    listed, form = st.columns([1, 2], gap="large")
-    with listed:
+    scenes, form = st.columns([1, 2], gap="large")
+    with scenes:
         st.html(_list(story, at))
     with form:
         _scene(at, story.scenes[at], len(story.scenes))
@@ -146,13 +148,13 @@ def _retitle(title: str) -> None:
 
 def _head(i: int, heading: str) -> None:
     """It is one line, and never empty."""
-    said = one_line(heading) or "A scene"
-    changed(lambda story: _with(story, i, replace(story.scenes[i], heading=said)))
+    title = one_line(heading) or "A scene"
+    changed(lambda story: _with(story, i, replace(story.scenes[i], heading=title)))
 
 
 def _reword(i: int, name: str, text: str) -> None:
-    said: dict[str, Any] = {name: trimmed(plain(text))}
-    changed(lambda story: _with(story, i, replace(story.scenes[i], **said)))
+    words: dict[str, Any] = {name: trimmed(plain(text))}
+    changed(lambda story: _with(story, i, replace(story.scenes[i], **words)))
 
 
 def _with(story: Story, i: int, *scenes: Scene) -> Story:

@@ -60,16 +60,16 @@ class HeadsOverSteps(Study[Course]):
     """The versions of their files."""
 
     @classmethod
-    def of(cls, shown: Answer, snapshots: Sequence[Snapshot]) -> "HeadsOverSteps":
+    def of(cls, answer: Answer, snapshots: Sequence[Snapshot]) -> "HeadsOverSteps":
         """The study as the files are now."""
         versions = tuple(version_of(each.path) for each in snapshots)
-        return cls(shown.request, tuple(snapshots), versions)
+        return cls(answer.request, tuple(snapshots), versions)
 
     def run(self, before: Course | None, runner: Runner) -> Iterator[Course]:
-        shown = answer(self.request, runner)
-        told = (self.request.text, shown.recording, self.snapshots)
-        turn = partial(runner.turn, shown.checkpoint.model)
-        yield from watching(shown.checkpoint, *told, turn, before)
+        now = answer(self.request, runner)
+        choices = (self.request.text, now.recording, self.snapshots)
+        turn = partial(runner.turn, now.checkpoint.model)
+        yield from watching(now.checkpoint, *choices, turn, before)
 
     def progress(self, value: Course) -> tuple[int, int]:
         return value.progress
@@ -89,17 +89,17 @@ class PackedCourse(Study[bytes]):
 
 def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     """The player of the chosen head; where no checkpoint has snapshots, how one gets them."""
-    shown = pane.answer
-    snapshots = snapshots_of(shown)
+    answer = pane.answer
+    snapshots = snapshots_of(answer)
     if len(snapshots) < 2:
-        note(f"{shown.checkpoint.name} has no snapshots, so its heads cannot be shown over steps.")
+        note(f"{answer.checkpoint.name} has no snapshots, so its heads cannot be shown over steps.")
         st.caption(HOW_KEPT)
         return
     if not pane.is_of_asked_checkpoint:
         st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
     with top:
         metric = _choose_metric(pane)
-    study = HeadsOverSteps.of(shown, snapshots)
+    study = HeadsOverSteps.of(answer, snapshots)
     course = whole(study, st.empty())
     if course is None:
         return
@@ -137,8 +137,8 @@ def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
 
 def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> Exhibit:
     """The player at the snapshot that is nearest to the one that is asked for; else at the last."""
-    steps, asked = course.steps, pane.screen.of(TrainingFields).snapshot
-    step = steps[-1] if asked is None else min(steps, key=lambda each: abs(each - asked))
+    steps, wanted = course.steps, pane.screen.of(TrainingFields).snapshot
+    step = steps[-1] if wanted is None else min(steps, key=lambda each: abs(each - wanted))
     place, player = list(steps).index(step), SnapshotPlayer(pane.selection, metric.name)
 
     def move(place: int) -> None:
@@ -153,8 +153,8 @@ def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) 
         payload=partial(finish, PackedCourse(study, player)),
     )
     other = ""
-    if asked not in (None, step):
-        other = f"There is no snapshot of step {asked:,d} here: that of step {step:,d} is shown."
+    if wanted not in (None, step):
+        other = f"There is no snapshot of step {wanted:,d} here: that of step {step:,d} is shown."
     return Exhibit(player.title, content, player.says(course, place), note=other, pane=pane)
 
 
@@ -183,9 +183,9 @@ def _explain(course: Course, metric: Metric) -> str:
 
 def _stands_in(pane: Pane) -> str:
     """Say whose heads are shown in place of the chosen checkpoint's, in a sentence."""
-    chosen, shown = title(pane.request.checkpoint), pane.answer.request
-    of = "the same sentence" if shown.text == pane.request.text else "its own example"
-    return f"{chosen} has no snapshots: these are the heads of {shown.checkpoint}, over {of}."
+    chosen, request = title(pane.request.checkpoint), pane.answer.request
+    of = "the same sentence" if request.text == pane.request.text else "its own example"
+    return f"{chosen} has no snapshots: these are the heads of {request.checkpoint}, over {of}."
 
 
 def _history(path: Path) -> list[dict[str, float]]:

@@ -25,8 +25,8 @@ def history_of(checkpoint: Checkpoint) -> list[dict[str, float]] | None:
         warn(error)
         return None
     if not history:
-        said = f"{checkpoint.name} came without a history.json: what its training saw is unknown."
-        note(said)
+        unknown = "what its training saw is unknown"
+        note(f"{checkpoint.name} came without a history.json: {unknown}.")
         return None
     return history
 

@@ -38,8 +38,8 @@ def losses(pane: Pane, top: DeltaGenerator) -> None:
         with left:
             _loss(pane, history, *loss)
         with right:
-            for name, shown in scores:
-                show_with_files(pane, shown, name)
+            for name, exhibit in scores:
+                show_with_files(pane, exhibit, name)
     st.caption(EXPLAIN)
 
 
@@ -68,8 +68,8 @@ def _exhibits(pane: Pane, history: History) -> dict[str, Exhibit]:
     return {"loss-curve": loss, "validation-scores": scores}
 
 
-def _loss(pane: Pane, history: History, name: str, shown: Exhibit) -> None:
-    with show_with_files(pane, shown, name):
+def _loss(pane: Pane, history: History, name: str, exhibit: Exhibit) -> None:
+    with show_with_files(pane, exhibit, name):
         download(
             "History as CSV",
             lambda: rows_csv(history),

@@ -44,7 +44,7 @@ def _topic(pane: Pane) -> str:
     return topic if topic in TITLES else HEADS
 
 
-def _shown(pane: Pane) -> Pane:
+def _pane(pane: Pane) -> Pane:
     return with_snapshots(pane) if _topic(pane) == HEADS else pane
 
 
@@ -58,5 +58,5 @@ def _exhibits(pane: Pane) -> Mapping[str, Exhibit]:
 
 
 PAGE = Page(
-    "training", "Training", "Model", 7, draw, choices=_choices, pane=_shown, exhibits=_exhibits
+    "training", "Training", "Model", 7, draw, choices=_choices, pane=_pane, exhibits=_exhibits
 )

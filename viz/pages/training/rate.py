@@ -74,15 +74,15 @@ def _curves(pane: Pane) -> Curves:
     return learning_rate.paper_curve(d_model, warmup, last), own, recorded
 
 
-def _size(name: str, said: int | None) -> int:
+def _size(name: str, number: int | None) -> int:
     largest, usual, _ = SIZES[name]
-    return said if said is not None and 1 <= said <= largest else usual
+    return number if number is not None and 1 <= number <= largest else usual
 
 
-def _choose(name: str, said: int | None) -> None:
+def _choose(name: str, number: int | None) -> None:
     title = {"warmup": "Warm-up steps"}.get(name, name)
     largest, usual, step = SIZES[name]
-    whole_number(title, name, said, 1, largest, usual, step=step, width=150)
+    whole_number(title, name, number, 1, largest, usual, step=step, width=150)
 
 
 def _points(curves: Sequence[OverSteps]) -> list[dict[str, str | float]]:

@@ -55,8 +55,8 @@ def smoothing_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """Declare the exhibits of label smoothing."""
     if label_smoothing.why_not(pane.recording):
         return {}
-    said = pane.screen.of(TrainingFields).position
-    at = At(pane, said if said < len(pane.recording.target) else 0, _epsilon(pane))
+    chosen = pane.screen.of(TrainingFields).position
+    at = At(pane, chosen if chosen < len(pane.recording.target) else 0, _epsilon(pane))
     return {"label-smoothing": at.distributions, "smoothing-parts": at.parts}
 
 
@@ -109,13 +109,13 @@ class At:
 
 def _choose_position(pane: Pane) -> int:
     titles = {t: f"{t} · {label(token)}" for t, token in enumerate(pane.recording.target)}
-    said = pane.screen.of(TrainingFields).position
-    return choose_one("Target position", "position", titles, said, as_list=True, width=180)
+    chosen = pane.screen.of(TrainingFields).position
+    return choose_one("Target position", "position", titles, chosen, as_list=True, width=180)
 
 
 def _epsilon(pane: Pane) -> float:
-    said = pane.screen.of(TrainingFields).epsilon
-    return said if said is not None and 0 <= said <= LARGEST else DEFAULT
+    chosen = pane.screen.of(TrainingFields).epsilon
+    return chosen if chosen is not None and 0 <= chosen <= LARGEST else DEFAULT
 
 
 def _choose_epsilon(pane: Pane) -> float:
@@ -142,8 +142,8 @@ def _distributions(at: At) -> None:
             "All pieces as CSV",
             lambda: rows_csv(
                 [
-                    {"id": i, "piece": token(i).piece, "smoothed": asked, "predicted": predicted}
-                    for i, (asked, predicted) in enumerate(probs)
+                    {"id": i, "piece": token(i).piece, "smoothed": target, "predicted": predicted}
+                    for i, (target, predicted) in enumerate(probs)
                 ]
             ),
             "headscope-label-smoothing.csv",

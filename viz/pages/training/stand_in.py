@@ -39,16 +39,17 @@ def _requests(first: Request) -> Iterator[Request]:
     folder = checkpoints_folder()
     having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
     for name in sorted(having, key=lambda each: each != FIRST):
-        known = about(name)
-        if known is not None:
-            method = default_method(known.family.reads) if known.family.decodes else "none"
-            for text in (first.text, *known.about.examples[:1]):
+        description = about(name)
+        if description is not None:
+            family = description.family
+            method = default_method(family.reads) if family.decodes else "none"
+            for text in (first.text, *description.about.examples[:1]):
                 yield make_request(name, text, method)
 
 
-def snapshots_of(shown: Answer) -> list[Snapshot]:
+def snapshots_of(answer: Answer) -> list[Snapshot]:
     """Return the snapshots of its checkpoint that may be opened."""
-    return allowed(list_snapshots(shown.checkpoint.path), shown.request.checkpoint)
+    return allowed(list_snapshots(answer.checkpoint.path), answer.request.checkpoint)
 
 
 def allowed(snapshots: Sequence[Snapshot], checkpoint: str) -> list[Snapshot]:
