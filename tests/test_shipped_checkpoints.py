@@ -68,7 +68,7 @@ def test_every_view_that_applies_draws(view: View, recording: Recording) -> None
     if not view.applies_to(recording):
         pytest.skip(f"{view.name} needs {view.needs}")
     choices = {control.name: control.options(recording)[0] for control in view.controls}
-    assert figure(view.chart(recording, **choices), LIGHT).layout.height > 0
+    assert figure(view.content(recording, **choices), LIGHT).layout.height > 0
     assert view.describe(recording, **choices).endswith(".")
 
 

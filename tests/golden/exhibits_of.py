@@ -91,7 +91,7 @@ def views_of(view: View, recording: Recording) -> dict[str, Exhibit]:
 
 
 def _view(view: View, recording: Recording, choices: dict[str, Any]) -> Exhibit:
-    draw = partial(sheet, view.chart(recording, **choices), LIGHT)
+    draw = partial(sheet, view.content(recording, **choices), LIGHT)
     drawn = Figure(draw, NOWHERE).sheet(WIDTH)
     return Exhibit(view.title, view.describe(recording, **choices), sheet=drawn)
 

@@ -35,7 +35,7 @@ def figure(recording: Recording, name: str, *, theme: str = "light", **choices: 
         else control.options(recording)[0]
         for control in view.controls
     }
-    return chart_figure(view.chart(recording, **chosen), theme_of(theme))
+    return chart_figure(view.content(recording, **chosen), theme_of(theme))
 
 
 def _chosen(control: Any, recording: Recording, value: Any) -> Any:

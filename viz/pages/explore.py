@@ -17,7 +17,7 @@ from viz.ui.experiment import experiment_button
 from viz.ui.panel import panel
 from viz.ui.picture import choose_picture, large
 from viz.ui.reading import choose_reading, readable
-from viz.ui.saving import save_head
+from viz.ui.saving import head_files
 from viz.ui.showing import show
 from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
@@ -99,7 +99,7 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         experiment_button()
         name = choose_picture(pane)
         choose_reading(pane, name)
-        save_head(pane, exhibits)
+        head_files(pane, exhibits)
     if name == "inside":
         if astuple(pane.selection) in heads_off():  # the sentence of the others says it
             st.caption(OFF)

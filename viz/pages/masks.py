@@ -1,7 +1,6 @@
 """Masks: which cells are forbidden when two sentences of different length are one batch."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -62,11 +61,12 @@ def draw(pane: Pane) -> None:
             f"headscope-masks-{kind}.csv",
             "Both sentences' masks, one row per cell",
         )
-        for_a_paper(pane, _exhibits_of(batch, texts, kind, side, is_used), "paper masks")
-    for number, column in enumerate(columns(2, gap="large")):
+        exhibits = _exhibits_of(batch, texts, kind, side, is_used)
+        for_a_paper(pane, exhibits, "paper masks")
+    for number, column in enumerate(columns(2, gap="large"), 1):
+        of_one = [each for name, each in exhibits.items() if name.startswith(f"mask-{number}-")]
         with column:
-            each = pictures(number + 1, batch[number], texts, kind, side, is_used)
-            show_sentence(number + 1, batch[number], each)
+            show_sentence(number, batch[number - 1], of_one)
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
@@ -202,22 +202,21 @@ def legend(batch: Sequence[SentenceMasks]) -> None:
     st.html(f'<div class="mask-legend" style="font-size:.875rem">{"".join(entries)}</div>')
 
 
-def show_sentence(number: int, masks: SentenceMasks, pictures: Sequence[Picture]) -> None:
+def show_sentence(number: int, masks: SentenceMasks, exhibits: Sequence[Exhibit]) -> None:
     """The masks of one sentence of the batch: each by itself and together, or as one picture."""
-
     st.markdown(
         f"**Sentence {number:d}** · keys: {masks.n_keys:d} tokens, {masks.n_padding:d} of padding"
     )
-    first, *others = pictures
+    first, *others = exhibits
     if not others:
-        _show(first, number)
+        _show(first)
         return
     single, together = columns(WIDTHS)
     with single:
-        _show(first, number, figures.small)
-        _show(others[0], number, figures.small)
+        _show(first)
+        _show(others[0])
     with together:
-        _show(others[1], number, figures.beside_small)
+        _show(others[1])
 
 
 def pictures(
@@ -246,23 +245,27 @@ def pictures(
 def _exhibits_of(
     batch: Sequence[SentenceMasks], texts: Sequence[str], kind: str, side: str, is_single: bool
 ) -> dict[str, Exhibit]:
-    return {
-        f"mask-{number}-{each.which}": _exhibit_of(each, number)
-        for number, masks in enumerate(batch, 1)
-        for each in pictures(number, masks, texts, kind, side, is_single)
-    }
+    """Each mask of each sentence; of several, those by themselves are small on a screen."""
+    exhibits = {}
+    for number, masks in enumerate(batch, 1):
+        several = pictures(number, masks, texts, kind, side, is_single)
+        for each in several:
+            make = figures.beside_small if each.which == "combined" else figures.small
+            exhibits[f"mask-{number}-{each.which}"] = Exhibit(
+                f"Sentence {number}: {each.title}",
+                figures.chart(each),
+                each.describe(),
+                about="checkpoint",
+                small=make(each) if len(several) > 1 else None,
+            )
+    return exhibits
 
 
-def _exhibit_of(picture: Picture, number: int) -> Exhibit:
-    named = f"Sentence {number}: {picture.title}"
-    return Exhibit(named, figures.chart(picture), picture.describe(), about="checkpoint")
-
-
-def _show(picture: Picture, number: int, make: Callable[[Picture], Chart] = figures.chart) -> None:
+def _show(exhibit: Exhibit) -> None:
+    chart = exhibit.small or exhibit.content
+    assert isinstance(chart, Chart)
     # The buttons of a small figure would lie on its cells.
-    bar = make is not figures.small and "hover"
-    exhibit = replace(_exhibit_of(picture, number), small=make(picture))
-    show(exhibit, picture.id, displayModeBar=bar)
+    show(exhibit, chart.name, displayModeBar="hover" if chart.y.is_labelled else False)
 
 
 PAGE = Page("masks", "Masks", "Learn", 10, draw, exhibits=_exhibits)

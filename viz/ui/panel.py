@@ -60,7 +60,7 @@ def view_exhibit(
     """A view of the pane's recording, or of another one, with these choices."""
     view: View = discover("viz.views", "VIEW")[name]
     of = pane.recording if recording is None else recording
-    return Exhibit(view.title, view.chart(of, **choices), view.describe(of, **choices))
+    return Exhibit(view.title, view.content(of, **choices), view.describe(of, **choices))
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

@@ -43,7 +43,7 @@ def download(
     )
 
 
-def save_figures(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> None:
+def paper_files(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> None:
     """A page's pictures as figures for a paper, in light colours, as wide as one column or two."""
     try:
         require("paper")
@@ -55,7 +55,7 @@ def save_figures(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> N
     for name, exhibit in figures.items():
         st.caption(literal(exhibit.title))
         with st.container(horizontal=True, gap="small"):
-            _save_figure(pane, exhibit, name, width, key)
+            _figure_files(pane, exhibit, name, width, key)
 
 
 def for_a_paper(pane: Pane, figures: Mapping[str, Exhibit], key: str) -> None:
@@ -63,10 +63,10 @@ def for_a_paper(pane: Pane, figures: Mapping[str, Exhibit], key: str) -> None:
     box = st.popover("For a paper", icon=":material/article:", key=key, on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
-            save_figures(pane, figures, key)
+            paper_files(pane, figures, key)
 
 
-def _save_figure(pane: Pane, exhibit: Exhibit, name: str, width: float, key: str) -> None:
+def _figure_files(pane: Pane, exhibit: Exhibit, name: str, width: float, key: str) -> None:
     def make(kind: str) -> bytes:
         return figure_of(pane, exhibit, name=name).file(kind, width)
 
@@ -84,7 +84,7 @@ def _save_figure(pane: Pane, exhibit: Exhibit, name: str, width: float, key: str
     )
 
 
-def save_head(pane: Pane, figures: Mapping[str, Exhibit]) -> None:
+def head_files(pane: Pane, figures: Mapping[str, Exhibit]) -> None:
     """Figures, one head's weights, or everything that was recorded, behind one button."""
     recording, selection, theme = pane.recording, pane.selection, current_theme()
     attention = selection.attention(recording)
@@ -100,7 +100,7 @@ def save_head(pane: Pane, figures: Mapping[str, Exhibit]) -> None:
         return
     with files:
         add_button("add to story")
-        save_figures(pane, figures)
+        paper_files(pane, figures)
         st.caption("Weights from 0 to 1, whatever *Show as* says")
         download(
             "Heat map as HTML",

@@ -94,12 +94,12 @@ def files_of(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) ->
     """The row with the files of an exhibit, by themselves."""
     key, files = key or name, st.container(horizontal=True)
     with files:
-        _save(pane, exhibit, name, key)
+        _own_file(pane, exhibit, name, key)
         for_a_paper(pane, {name: exhibit}, f"paper {key}")
     return files
 
 
-def _save(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
+def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
     """Offer a chart or a table as a file: a page, or its cells."""
     content, look = exhibit.small or exhibit.content, current_theme()
     if isinstance(content, Chart):

@@ -71,7 +71,7 @@ VIEW = View(
         "The model's own slopes are measured by least squares from the bias it added to its scores."
     ),
     needs="biases",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(AlibiChoice("where", "Attention", "biases"),),
     applies=applies,

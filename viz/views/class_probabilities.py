@@ -61,7 +61,7 @@ VIEW = View(
         "several classes, the sigmoid of each logit."
     ),
     needs="classification",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(),
 )

@@ -63,7 +63,7 @@ VIEW = View(
         "table; learned embeddings need have none."
     ),
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(
         SideChoice(),

@@ -38,7 +38,7 @@ VIEW = View(
     title="Position × dimension",
     explain="What tells the model each token's place. A row is a position.",
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(SideChoice(), Amount("n_positions", "Positions", 64)),
 )

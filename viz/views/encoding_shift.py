@@ -68,7 +68,7 @@ VIEW = View(
         "pos is. The angles are fitted to the model's own table; the error is the largest miss."
     ),
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(SideChoice(), Amount("offset", "Positions further", 1, spare=1)),
 )

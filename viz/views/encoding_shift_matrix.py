@@ -60,7 +60,7 @@ VIEW = View(
     title="Shift as a matrix",
     explain="One block of cosines and sines a pair: the rotation of each pair, and nothing else.",
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(SideChoice(), Amount("offset", "Positions further", 1, spare=1)),
 )

@@ -48,7 +48,7 @@ VIEW = View(
         "picture is the same along every diagonal."
     ),
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(
         SideChoice(),

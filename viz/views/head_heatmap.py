@@ -44,7 +44,7 @@ VIEW = View(
         "mask forbids have a colour of their own."
     ),
     needs="attentions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(HeadChoice(),),
     place="nowhere",

@@ -48,7 +48,7 @@ VIEW = View(
     title="Masked tokens",
     explain="The softmax of the logits at a mask: how probable each token is in its place.",
     needs="masked",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(MaskChoice(),),
 )

@@ -116,7 +116,7 @@ VIEW = View(
         "dimensions that a position won."
     ),
     needs="classification",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(Choice("shown", "Show", (CONTRIBUTION, SHARE)),),
     applies=lambda recording: isinstance(recording.classification, PooledClassification),

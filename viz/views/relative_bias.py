@@ -75,7 +75,7 @@ VIEW = View(
         "2020, section 2.1; ALiBi: Press et al. 2022)."
     ),
     needs="biases",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(
         PartChoice("where", "Attention", "biases"),

@@ -46,7 +46,7 @@ VIEW = View(
         "distance”."
     ),
     needs="rotary",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(
         PartChoice("where", "Attention", "rotary"),

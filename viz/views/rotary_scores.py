@@ -62,7 +62,7 @@ VIEW = View(
         "far distances have few cells."
     ),
     needs="rotary",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(HeadChoice(),),
     applies=applies,

@@ -52,7 +52,7 @@ VIEW = View(
         "hardly move in it (RoFormer, Su et al. 2021, section 3.2.2)."
     ),
     needs="rotary",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(),
 )

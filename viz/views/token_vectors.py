@@ -66,7 +66,7 @@ VIEW = View(
         "their sum (or a projection of both). One scale for all three."
     ),
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(SideChoice(), Choice("part", "Part", PARTS)),
     beside="part",

@@ -123,7 +123,7 @@ PLACES: Mapping[Needs, Place] = MappingProxyType(
 class View:
     """One picture of a recording.
 
-    chart: (recording, **choices) -> Chart; describe: (recording, **choices) -> one true sentence
+    content: (recording, **choices) -> Chart; describe: (recording, **choices) -> one true sentence
     about it, for those who do not see it. Both take one choice a control, by its name.
     """
 
@@ -132,7 +132,7 @@ class View:
     explain: str
     needs: Needs
     """The part of a recording that must not be empty."""
-    chart: Callable[..., Chart]
+    content: Callable[..., Chart]
     describe: Callable[..., str]
     controls: tuple[Control, ...]
     applies: Callable[[Recording], bool] | None = None

@@ -232,7 +232,7 @@ def test_every_view_is_drawn_with_its_numbers(
         if not view.applies_to(recording):
             continue
         choices = {each.name: each.options(recording)[0] for each in view.controls}
-        chart = view.chart(recording, **choices)
+        chart = view.content(recording, **choices)
         tree = tree_of(Figure(partial(sheet, chart, LIGHT), record))
         for mark in chart.marks:
             if isinstance(mark, Grid):

@@ -109,7 +109,7 @@ def test_it_draws_the_default_and_the_last_option(
     view: View, name: str, recordings: dict[str, Recording], i: int
 ) -> None:
     recording = recordings[name]
-    figure = paint(view.chart(recording, **choices(view, recording, i)), LIGHT)
+    figure = paint(view.content(recording, **choices(view, recording, i)), LIGHT)
     assert isinstance(figure, Figure)
     assert figure.layout.meta["id"].startswith(view.name)
     assert figure.layout.height > 0
@@ -123,7 +123,7 @@ def test_its_colours_are_the_themes(
     view: View, name: str, theme: Theme, recordings: dict[str, Recording], i: int
 ) -> None:
     recording = recordings[name]
-    figure = paint(view.chart(recording, **choices(view, recording, i)), theme)
+    figure = paint(view.content(recording, **choices(view, recording, i)), theme)
     layout = figure.layout
     assert layout.paper_bgcolor == layout.plot_bgcolor == theme.background
     assert layout.font.color == theme.text
@@ -166,7 +166,7 @@ def test_it_draws_any_length(
     size: tuple[int, int],
 ) -> None:
     recording = recorders[name](*size)
-    figure = paint(view.chart(recording, **choices(view, recording)), LIGHT)
+    figure = paint(view.content(recording, **choices(view, recording)), LIGHT)
     assert view.describe(recording, **choices(view, recording))
     assert figure.layout.height < 1150
     assert len(text_of(figure)) < 1_500_000
@@ -179,7 +179,7 @@ def test_pieces_show_literally(
 ) -> None:
     nasty = nasty_recordings[name]
     for i in (0, -1):
-        text = text_of(paint(view.chart(nasty, **choices(view, nasty, i)), theme))
+        text = text_of(paint(view.content(nasty, **choices(view, nasty, i)), theme))
         assert "<script" not in text and "\\u003cscript" not in text
         assert "<b>x" not in text and "\\u003cb\\u003ex" not in text
         assert "\u202e" not in text
@@ -191,7 +191,7 @@ def test_the_same_choices_give_the_same_figure(
 ) -> None:
     recording = recordings[name]
     first, second = (
-        text_of(paint(view.chart(recording, **choices(view, recording)), LIGHT)) for _ in range(2)
+        text_of(paint(view.content(recording, **choices(view, recording)), LIGHT)) for _ in range(2)
     )
     assert first == second
 

@@ -84,7 +84,7 @@ def test_they_draw_any_length(name: str, n: int) -> None:
         if not view.VIEW.applies_to(recording):
             continue
         choices = {each.name: each.options(recording)[-1] for each in view.VIEW.controls}
-        figure = paint(view.VIEW.chart(recording, **choices), DARK)
+        figure = paint(view.VIEW.content(recording, **choices), DARK)
         assert figure.layout.height < 1150
         assert len(json.dumps(figure.to_plotly_json(), default=str)) < 1_500_000
         assert view.VIEW.describe(recording, **choices).endswith(".")

@@ -26,7 +26,7 @@ VIEW = View(
     title="Attention received",
     explain="What all queries together give to each key.",
     needs="attentions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(HeadChoice(), Choice("scale", "Scale", ("sum", "mean"))),
 )

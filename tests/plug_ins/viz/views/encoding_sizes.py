@@ -23,7 +23,7 @@ VIEW = View(
     title="Lengths of encodings",
     explain="The length of each position's vector.",
     needs="positions",
-    chart=chart,
+    content=chart,
     describe=describe,
     controls=(SideChoice(),),
 )
