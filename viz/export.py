@@ -7,12 +7,15 @@ Plotly's own button gives.
 import html
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
+from transformer.analysis.alignment import word_links
+from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.sweep import Sweep
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
@@ -47,17 +50,58 @@ def page_html(title: str, body: str, background: str) -> str:
 
 
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
-    """One head, one line per cell, row by row. query_piece is the token that was read."""
+    """Return one head, one line per cell, row by row, with all tokens and pieces.
+
+    query_piece is the token that was read, written_piece the one that was written then; empty where
+    nothing is.
+    """
     weights = attention.weights(layer, head).tolist()
     allowed = attention.allowed(layer, head).tolist()
+    written = [token.piece for token in attention.produced or ()]
+    written += [""] * (len(attention.queries) - len(written))
+    header = ("query_position", "query_piece", "written_piece", "key_position", "key_piece")
     return csv_bytes(
-        ("query_position", "query_piece", "key_position", "key_piece", "weight", "masked"),
+        (*header, "weight", "masked"),
         (
-            (i, query.piece, j, key.piece, f"{weights[i][j]:.9g}", int(not allowed[i][j]))
-            for i, query in enumerate(attention.queries)
+            (i, query.piece, new, j, key.piece, f"{weights[i][j]:.9g}", int(not allowed[i][j]))
+            for i, (query, new) in enumerate(zip(attention.queries, written, strict=True))
             for j, key in enumerate(attention.keys)
         ),
     )
+
+
+def metrics_csv(recording: Recording) -> bytes:
+    """Return every metric of every head, a line each; empty: no query of that head has one."""
+    return csv_bytes(
+        ("kind", "layer", "head", "metric", "unit", "value"),
+        (
+            (kind, attention.number(layer), head, name, metrics[name].unit, _exact(value))
+            for kind, attention in recording.attentions.items()
+            for metrics in [metrics_of(attention)]
+            for layer in range(attention.n_layers)
+            for name, values in measure(attention, layer).items()
+            for head, value in enumerate(values.tolist())
+        ),
+    )
+
+
+def _exact(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.9g}"
+
+
+def alignment_text(recording: Recording, layer: int, head: int) -> bytes:
+    """Return the words that one head of cross-attention links, as `0-0 1-2`, source first.
+
+    The rule stands in the first line; words are those of `transformer.words.RULE`.
+    """
+    links = word_links(recording, layer, head)
+    name = f"cross-attention, layer {recording.attentions['cross'].number(layer)}, head {head}"
+    rule = (
+        "each target word with the source word that it gives most, with none where special "
+        "tokens together get more"
+    )
+    pairs = " ".join(f"{source}-{target}" for source, target in sorted(links))
+    return f"# source-target, words and signs counted from 0; {name}; {rule}\n{pairs}\n".encode()
 
 
 def masks_csv(batch: Sequence[SentenceMasks]) -> bytes:
@@ -127,16 +171,25 @@ def decoding_csv(decoding: Decoding) -> bytes:
     """The steps of a decoding, a line a candidate, the most probable first.
 
     rest is the probability of all tokens that are not listed; entropy is in bits. The chosen token
-    need not be among the candidates of a step.
+    need not be among the candidates of a step. candidate_prob_after is the probability after the
+    rules that the checkpoint has for writing; empty: it has none.
     """
     header = ("step", "chosen_id", "chosen_piece", "chosen_prob", "entropy_bits", "rest")
     return csv_bytes(
-        (*header, "rank", "candidate_id", "candidate_piece", "candidate_prob"),
+        (
+            *header,
+            "rank",
+            "candidate_id",
+            "candidate_piece",
+            "candidate_prob",
+            "candidate_prob_after",
+        ),
         (
             (
                 *(t, step.chosen.token.id, step.chosen.token.piece, f"{step.chosen.prob:.9g}"),
                 *(f"{step.entropy:.9g}", f"{step.rest:.9g}"),
                 *(rank, candidate.token.id, candidate.token.piece, f"{candidate.prob:.9g}"),
+                "" if candidate.after is None else f"{candidate.after:.9g}",
             )
             for t, step in enumerate(decoding.steps)
             for rank, candidate in enumerate(step.candidates, start=1)

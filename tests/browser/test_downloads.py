@@ -4,6 +4,7 @@ import ast
 import csv
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -26,7 +27,12 @@ FIGURE = "Figure as HTML"
 FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
 PLACES = {
-    "explore": {"": (*FIGURES, "Heat map as HTML", "Head as CSV", "All heads as NPZ")},
+    "explore": {
+        "": (
+            *(*FIGURES, "Heat map as HTML", "Head as CSV", "Metrics of all heads as CSV"),
+            *("Word alignment as TXT", "All heads as NPZ"),
+        )
+    },
     "compare": {
         f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV"),
         "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE,),
@@ -140,6 +146,7 @@ def check(download: Download, title: str, reader: Page, folder: Path) -> None:
         "md": check_story,
         "csv": check_table,
         "npz": check_arrays,
+        "txt": check_alignment,
         "html": lambda it: check_page(it, reader),
         **dict.fromkeys(("pdf", "svg", "png"), check_figure),
         "zip": check_crate,
@@ -156,6 +163,12 @@ def check_table(file: Path) -> None:
     header, *rows = csv.reader(io.StringIO(file.read_text("utf-8"), newline=""))
     assert rows
     assert {len(row) for row in rows} == {len(header)}
+
+
+def check_alignment(file: Path) -> None:
+    rule, links = file.read_text("utf-8").splitlines()
+    assert rule.startswith("# ")
+    assert all(re.fullmatch(r"\d+-\d+", link) for link in links.split())
 
 
 def check_arrays(file: Path) -> None:

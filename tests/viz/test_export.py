@@ -3,21 +3,25 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
+from transformer.analysis.metrics.measure import measure
 from transformer.analysis.selection import Selection
 from transformer.batch_masks import batch_masks
 from transformer.decoding import Decoding
 from transformer.files.csv_file import of_text
-from transformer.recording import Recording
+from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 from viz.export import (
+    alignment_text,
     attention_csv,
     decoding_csv,
     masks_csv,
+    metrics_csv,
     recording_npz,
     rows_csv,
 )
@@ -41,6 +45,8 @@ def test_csv_has_every_cell(nasty: Recording, kind: str) -> None:
     for row in rows:
         i, j = int(row["query_position"]), int(row["key_position"])
         assert row["query_piece"] == attention.queries[i].piece
+        written = attention.produced[i].piece if attention.produced else ""
+        assert row["written_piece"] == written
         assert row["key_piece"] == attention.keys[j].piece
         assert float(row["weight"]) == pytest.approx(float(weights[i, j]), rel=1e-7)
         assert row["masked"] == str(int(not allowed[i, j]))
@@ -66,6 +72,66 @@ def test_csv_has_every_candidate(decoding: Decoding) -> None:
         assert {row["chosen_piece"] for row in mine} == {step.chosen.token.piece}
         total = sum(float(row["candidate_prob"]) for row in mine) + float(mine[0]["rest"])
         assert total == pytest.approx(1)
+        assert {row["candidate_prob_after"] for row in mine} == {""}
+    ruled = replace(decoding.steps[0].candidates[0], after=0.25)
+    steps = (replace(decoding.steps[0], candidates=(ruled,)), *decoding.steps[1:])
+    assert (
+        rows_of(decoding_csv(replace(decoding, steps=steps)))[0]["candidate_prob_after"] == "0.25"
+    )
+
+
+def test_csv_has_every_metric_of_every_head(nasty: Recording) -> None:
+    rows = {
+        (row["kind"], int(row["layer"]), int(row["head"]), row["metric"]): row["value"]
+        for row in rows_of(metrics_csv(nasty))
+    }
+    for kind, attention in nasty.attentions.items():
+        for layer in range(attention.n_layers):
+            for name, values in measure(attention, layer).items():
+                for head, value in enumerate(values.tolist()):
+                    text = rows.pop((kind, attention.number(layer), head, name))
+                    assert float(text or "nan") == pytest.approx(value, rel=1e-7, nan_ok=True)
+    assert rows == {}
+
+
+def aligned(
+    recording: Recording, source: list[Token], target: list[Token], weights: torch.Tensor
+) -> Recording:
+    """Return a recording whose only head of cross-attention has these weights."""
+    call = replace(
+        recording.attentions["cross"].calls[0],
+        q=weights.clamp_min(1e-9).log()[None],
+        k=torch.eye(weights.size(1))[None],
+        v=torch.zeros(1, weights.size(1), 1),
+        scale=1.0,
+        mask=None,
+        projection=None,
+        sample=None,
+    )
+    queries = (Token(0, "<s>", special=True), *target[:-1])
+    attention = Attention("cross", queries, tuple(source), [call], tuple(target))
+    return replace(recording, attentions={"cross": attention})
+
+
+def test_a_head_links_each_target_word_to_what_it_gives_most(recorder) -> None:
+    recording = recorder(4, 3)
+    source = [Token(5, "▁a"), Token(6, "b"), Token(7, "▁c"), Token(1, "</s>", special=True)]
+    target = [Token(8, "▁x"), Token(9, "y"), Token(1, "</s>", special=True)]
+    weights = torch.zeros(3, 4)
+    weights[0] = torch.tensor([0.3, 0.3, 0.4, 0.0])  # the pieces of a word count together
+    weights[1] = torch.tensor([0.1, 0.1, 0.8, 0.0])
+    weights[2] = torch.tensor([0.0, 0.0, 0.0, 1.0])
+    linked = aligned(recording, source, target, weights)
+    assert alignment_text(linked, 0, 0).decode().splitlines()[1] == "1-0"
+    weights[1] = torch.tensor([0.0, 0.0, 0.1, 0.9])
+    linked = aligned(recording, source, target, weights)
+    assert alignment_text(linked, 0, 0).decode().splitlines()[1:] == [
+        ""
+    ]  # the special one has more
+
+
+def test_half_a_character_is_written_as_its_number() -> None:
+    assert rows_csv([{"piece": "\ud800"}]).decode().splitlines() == ["piece", "\\ud800"]
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])

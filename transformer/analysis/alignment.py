@@ -9,12 +9,14 @@ to the source word that it gives most; where the special tokens together get mor
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, count
 from unicodedata import normalize
 
 import torch
 from torch import Tensor
 
+from transformer.analysis.reading import Reading, read
+from transformer.recording import Recording
 from transformer.tokenizer import Token, plain
 from transformer.words import characters
 
@@ -75,6 +77,25 @@ def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int |
 def _spelled(text: str) -> str:
     """What our tokenizers make of a text's characters, without spaces."""
     return normalize("NFKC", plain(text)).replace("▁", "").replace(" ", "")
+
+
+def word_links(recording: Recording, layer: int, head: int) -> Links:
+    """Return what one head of cross-attention links, by the words that the pieces make.
+
+    Signs are words; special tokens are none. Raises ValueError where there is no cross-attention.
+    """
+    if "cross" not in recording.attentions:
+        raise ValueError("words are aligned by cross-attention only.")
+    map = read(recording, "cross", Reading(words=True))
+    rows, columns = _numbered(map.rows), _numbered(map.columns)
+    if all(word is None for word in rows) or all(word is None for word in columns):
+        return frozenset()
+    return links_of(map.values(layer, head)[None], rows, columns)[0]
+
+
+def _numbered(words: Iterable[Token]) -> list[int | None]:
+    counter = count()
+    return [None if word.special else next(counter) for word in words]
 
 
 def links_of(

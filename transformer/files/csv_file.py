@@ -16,7 +16,7 @@ def csv_bytes(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     writer = csv.writer(text)
     writer.writerow(header)
     writer.writerows([as_text(cell) for cell in row] for row in rows)
-    return text.getvalue().encode()
+    return text.getvalue().encode(errors="backslashreplace")  # half a character, from a byte piece
 
 
 def as_text(cell: Any) -> Any:

@@ -8,7 +8,7 @@ from transformer.analysis.selection import Selection
 from transformer.extras import NotInstalled, require
 from transformer.recording import Recording
 from viz.exhibits.exhibit import Exhibit
-from viz.export import attention_csv, recording_npz
+from viz.export import alignment_text, attention_csv, metrics_csv, recording_npz
 from viz.labels import literal
 from viz.notebook import head_map
 from viz.paper.crate import crate
@@ -114,6 +114,19 @@ def head_files(pane: Pane, figures: Mapping[str, Exhibit]) -> None:
             f"headscope-{place}.csv",
             "This head's weights, one row per cell",
         )
+        download(
+            "Metrics of all heads as CSV",
+            lambda: metrics_csv(recording),
+            "headscope-metrics.csv",
+            "Every metric of every kind, layer and head",
+        )
+        if selection.kind == "cross":
+            download(
+                "Word alignment as TXT",
+                lambda: alignment_text(recording, selection.layer, selection.head),
+                f"headscope-{place}-alignment.txt",
+                "Which words this head links, as 0-0 1-2",
+            )
         download(
             "All heads as NPZ",
             lambda: recording_npz(recording),
