@@ -15,7 +15,6 @@ from viz.paper.crate import crate
 from viz.paper.figure import KINDS, Figure
 from viz.paper.record import FigureError, parts_of
 from viz.paper.table import KINDS as TABLES
-from viz.paper.table import table
 from viz.run.request import answer
 from viz.screen import Screen, parse, unread
 from viz.state.checkpoints import shipped_names
@@ -68,7 +67,7 @@ def _numbers(pane: Pane, figure: Figure, width: float | None, kind: str) -> byte
     """A table of what is drawn, or all that was recorded."""
     if kind == "npz":
         return recording_npz(pane.recording)
-    return table(figure.sheet(width or figure.width), kind)
+    return figure.table(kind, width)
 
 
 def _endings(*kinds: str) -> str:

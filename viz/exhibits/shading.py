@@ -28,6 +28,11 @@ class Shading:
     is_clipped: bool = False
     """Values beyond the two ends may occur; they take the colours of the ends."""
 
+    @property
+    def legend(self) -> str:
+        """The title, with the law by which numbers become colours where that is not evenly."""
+        return f"{self.title} (square-root scale)" if self.is_rooted else self.title
+
     def places(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values -> their places, 0 to 1; NaN stays so."""
         return places(values, (self.low, self.high), self.is_rooted)
@@ -35,7 +40,7 @@ class Shading:
 
 def weights() -> Shading:
     """0 to 1, whatever the head: so that heads compare."""
-    return Shading("weight (square-root scale)", "share", 0.0, UNIT, is_rooted=True)
+    return Shading("weight", "share", 0.0, UNIT, is_rooted=True)
 
 
 def differences(title: str, bound: float = UNIT, is_clipped: bool = False) -> Shading:

@@ -156,5 +156,5 @@ def _scale_bar(shading: Shading, theme: Theme, width: float, y: float) -> Iterat
     ends = ((0.0, shading.low, "start"), (long, shading.high, "end"))
     for at, value, anchor in ends:
         yield Words(at, y + 6 + SMALL, number(value, 3, "g"), SMALL, theme.dim, anchor)
-    title = fitted(visible(shading.title), width - long - 6, SMALL)
+    title = fitted(visible(shading.legend), width - long - 6, SMALL)
     yield Words(long + 6, y + high, title, SMALL, theme.text)

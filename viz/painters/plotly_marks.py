@@ -197,7 +197,7 @@ def _bar(shading: Shading, theme: Theme) -> Look:
     places = [low, (low + high) / 2, high]
     texts = [number(value, 3, "g") for value in places]
     return {
-        "title": {"text": shading.title, "side": "right", "font": font},
+        "title": {"text": shading.legend, "side": "right", "font": font},
         **{"thickness": 10, "len": 0.6, "lenmode": "fraction", "x": 1.01, "xpad": 6},
         **{"outlinewidth": 0, "ticks": "", "tickfont": font},
         "tickvals": places,

@@ -15,7 +15,6 @@ from shlex import quote
 from typing import Any
 
 from viz.paper.figure import Figure
-from viz.paper.table import table
 
 PROFILE = "https://w3id.org/ro/crate/1.1"
 METADATA = "ro-crate-metadata.json"
@@ -36,7 +35,7 @@ def crate(figure: Figure, width: float | None = None) -> bytes:
     files = {
         "figure.svg": figure.file("svg", width),
         "figure.pdf": figure.file("pdf", width),
-        "numbers.csv": table(figure.sheet(inches), "csv"),
+        "numbers.csv": figure.table("csv", inches),
         **figure.numbers(),
         "caption.txt": f"{figure.record.caption}\n".encode(),
         "command.txt": f"{command(figure, inches)}\n".encode(),

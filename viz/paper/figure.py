@@ -1,7 +1,8 @@
 """A figure for a paper: what it is drawn from, what it carries, and the files it becomes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from transformer.discover import discover
 from viz.paper.drawing import Drawing, given
@@ -10,6 +11,7 @@ from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
 from viz.paper.sheet import INCH, Line, Mark, Sheet, Words, moved
 from viz.paper.svg import svg
+from viz.paper.table import rows, table
 
 COLUMN, PAGE = 3.3, 6.9
 """Inches: of one column of a paper, and of two."""
@@ -36,6 +38,8 @@ class Figure:
     """The name of its colours."""
     numbers: Callable[[], Mapping[str, bytes]] = dict
     """By the names of files, what was recorded: more than it shows."""
+    rows: Callable[[], Sequence[Mapping[str, Any]]] | None = None
+    """The numbers of its content, a row each; None: those of the marks that are drawn."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""
@@ -48,6 +52,11 @@ class Figure:
             )
         said = self.record
         return KINDS[kind](self.sheet(inches), said.title, said.caption, said.state)
+
+    def table(self, kind: str, width: float | None = None) -> bytes:
+        """Its numbers as a file. kind: as `table` takes it; width: in inches."""
+        of = self.rows() if self.rows else rows(self.sheet(width or self.width))
+        return table(of, kind)
 
     def sheet(self, inches: float) -> Sheet:
         """What is drawn at this width, with a margin around it."""

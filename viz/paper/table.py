@@ -1,7 +1,7 @@
-"""The numbers of a figure as a table: a row per number that is drawn, as it is drawn."""
+"""The numbers of a figure as a table: rows of a sheet, and the files of any rows."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,18 @@ def rows(sheet: Sheet) -> list[dict[str, Any]]:
     return [row for mark in sheet.marks for row in _rows(mark.facts)]
 
 
-def table(sheet: Sheet, kind: str) -> bytes:
-    """kind: "csv" or "parquet". Raises NotInstalled where pyarrow is needed and not here."""
-    found = rows(sheet)
+def table(rows: Sequence[Mapping[str, Any]], kind: str) -> bytes:
+    """Rows as a file.
+
+    kind: "csv" or "parquet". Raises NotInstalled where pyarrow is needed and not here.
+    """
     if kind == "csv":
-        return rows_csv(found)
+        return rows_csv(rows)
     require("parquet", "save a .csv instead")
     import pandas  # not needed by any figure
 
     file = io.BytesIO()
-    pandas.DataFrame(found).to_parquet(file)
+    pandas.DataFrame(rows).to_parquet(file)
     return file.getvalue()
 
 

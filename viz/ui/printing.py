@@ -6,6 +6,7 @@ from typing import Any
 
 from transformer.visible import visible
 from viz.exhibits.chart import Chart
+from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import recording_npz
 from viz.painters.chart_sheet import sheet
@@ -39,7 +40,8 @@ def figure_of(
         component = content.picture.component.name
         figure = of_component(component, data_of(pane, content, theme), record, width)
     elif isinstance(content, Chart):
-        figure = Figure(partial(sheet, content, theme), record, width or COLUMN)
+        draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
+        figure = Figure(draw, record, width or COLUMN, rows=numbers)
     else:
         figure = Figure(partial(table_sheet, content, theme), record, width or PAGE)
     picture = name if exhibit.can_be_made_again else None

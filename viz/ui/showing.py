@@ -15,8 +15,6 @@ from viz.exhibits.table import Table, Tables
 from viz.notebook.printed import printed_once
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_html
-from viz.paper.figure import PAGE
-from viz.paper.table import table
 from viz.run.growth import Growth
 from viz.state.checkpoints import caption_of
 from viz.state.failures import Drawing
@@ -113,7 +111,7 @@ def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
     elif not isinstance(content, PictureAt):
         download(
             "Table as CSV",
-            lambda: table(figure_of(pane, exhibit).sheet(PAGE), "csv"),
+            lambda: figure_of(pane, exhibit).table("csv"),
             f"headscope-{name}.csv",
             "Its cells, one row each",
             key=f"csv {key}",

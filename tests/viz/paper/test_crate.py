@@ -16,16 +16,16 @@ import pytest
 from transformer.extras import NotInstalled
 from transformer.recording import Recording
 from viz.paper.crate import command, crate
-from viz.paper.figure import COLUMN, PAGE
+from viz.paper.figure import PAGE
 from viz.paper.record import LARGEST, FigureError, Record, read_record
-from viz.paper.table import rows, table
+from viz.paper.table import rows
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_table_has_every_number_that_is_drawn(
     figure_of: Callable, hostile: Recording, kind: str
 ) -> None:
-    content = table(figure_of("head_map").sheet(COLUMN), kind)
+    content = figure_of("head_map").table(kind)
     read = pandas.read_csv if kind == "csv" else pandas.read_parquet
     found = read(io.BytesIO(content))
     weights = hostile.attentions["cross"].weights(1, 0).numpy()
@@ -41,7 +41,7 @@ def test_without_pyarrow_it_is_said_what_is_needed(
     with pytest.raises(
         NotInstalled, match=r"^pyarrow is not installed here: .*\[parquet\].* \.csv"
     ):
-        table(figure_of("head_map").sheet(COLUMN), "parquet")
+        figure_of("head_map").table("parquet")
 
 
 def test_a_crate_says_what_is_in_it(figure_of: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
