@@ -20,8 +20,8 @@ class Sample:
     """Of W_O [D]."""
 
 
-MOST = 32
-"""Queries of a sample."""
+MOST = 512
+"""Queries of a sample: every one of most texts."""
 
 
 def sampled(n_queries: int) -> Tensor:
@@ -53,6 +53,13 @@ class AttentionCall:
     """None: what it gave is not known."""
     added: Tensor | None = None
     """[H, Q, K], what edits added to the scores; cells that they cut are closed in the mask."""
+    low: Tensor | None = None
+    """[1 or H, 1 or Q, K], what a finite mask adds where that alone does not say what is closed: of
+    these cells, which are below 0, those of weight exactly 0 are, and the others are open."""
+    is_safe: bool = True
+    """Whether a row without an open cell is 0, as in torch's fused attention; else it is NaN."""
+    is_random: bool = False
+    """Whether dropout changed the weights afterwards, where nothing shows how."""
     replaced: Mapping[int, Tensor] = field(default_factory=dict)
     """Head -> what edits put in the place of its output [Q, d_value]."""
 
@@ -92,6 +99,7 @@ class AttentionCall:
             mask=_some(self.mask, part),
             bias=_some(self.bias, part),
             added=_some(self.added, part),
+            low=_some(self.low, part),
             replaced={h - first: z for h, z in self.replaced.items() if first <= h < last},
             projection=None if self.projection is None else self.projection[:, columns],
             sample=None,
@@ -99,12 +107,12 @@ class AttentionCall:
 
     def at(self, queries: Tensor) -> "AttentionCall":
         """The same call of some queries [N]."""
-        bias = self.bias
         return replace(
             self,
             q=self.q[:, queries],
             mask=_of_queries(self.mask, queries, self.is_causal and self.k.size(1)),
-            bias=bias if bias is None or bias.size(1) == 1 else bias[:, queries],
+            bias=_at_queries(self.bias, queries),
+            low=_at_queries(self.low, queries),
             added=None if self.added is None else self.added[:, queries],
             replaced={head: z[queries] for head, z in self.replaced.items()},
             is_causal=False,
@@ -112,6 +120,13 @@ class AttentionCall:
 
     def allowed(self) -> Tensor:
         """Which cells may be attended to: bool [H, Q, K]."""
+        cells = self._unmasked()
+        if self.low is None:
+            return cells
+        return cells & ~((self.low < 0) & (self.weights() == 0))
+
+    def _unmasked(self) -> Tensor:
+        """The cells that neither causality nor the mask closes."""
         shape = (*self.q.shape[:2], self.k.size(1))
         cells = torch.ones(shape, dtype=torch.bool, device=self.q.device)
         if self.is_causal:
@@ -123,18 +138,19 @@ class AttentionCall:
         n_groups = self.k.size(0)
         q = self.q.float().unflatten(0, (n_groups, -1)).flatten(1, 2)  # [G, H / G * Q, d_head]
         products = (q @ self.k.float().mT).view(*self.q.shape[:2], -1).mul_(self.scale)
-        products = products if self.bias is None else products + self.bias.float()
-        return products if self.added is None else products + self.added
+        for addend in (self.bias, self.low, self.added):
+            products = products if addend is None else products + addend.float()
+        return products
 
     def weights(self) -> Tensor:
         """softmax(scores + mask) over keys: [H, Q, K] in float32; masked cells are exactly 0."""
         if self.mask is None and not self.is_causal:
             return self.scores().softmax(-1)
-        masked = ~self.allowed()
+        masked = ~self._unmasked()
         weights = self.scores().masked_fill_(masked, -torch.inf).softmax(-1)
-        if self.mask is None:
+        if self.mask is None or not self.is_safe:
             return weights  # causality leaves a key to every row
-        return weights.masked_fill(masked, 0.0)  # a row with every cell masked is 0, as in SDPA
+        return weights.masked_fill(masked, 0.0)
 
     def heads_given(self) -> Tensor:
         """What each head gave, before W_O: weights v, or what edits put there, [H, Q, d_value]."""
@@ -173,9 +189,8 @@ class WeightsCall(AttentionCall):
         raise ValueError("Here the model computed attention by hand: only its weights are known.")
 
     def weights(self) -> Tensor:
-        """[H, Q, K] in float32; masked cells are exactly 0, in rows with every cell masked too."""
-        weights = self.given.float()
-        return weights if self.mask is None else weights.masked_fill(~self.mask, 0.0)
+        """As they were given, [H, Q, K] in float32: nothing is put in their place."""
+        return self.given.float()
 
 
 def _of_heads(tensor: Tensor, part: slice, n_heads: int) -> Tensor:
@@ -197,6 +212,11 @@ def _of_queries(mask: Tensor | None, queries: Tensor, n_keys: int) -> Tensor | N
         return rows
     earlier = (torch.arange(n_keys, device=queries.device) <= queries[:, None])[None]
     return earlier if rows is None else earlier & rows
+
+
+def _at_queries(addend: Tensor | None, queries: Tensor) -> Tensor | None:
+    """The rows of what is added to scores [1 or H, 1 or Q, K]."""
+    return addend if addend is None or addend.size(1) == 1 else addend[:, queries]
 
 
 def _some(of_heads: Tensor | None, part: slice) -> Tensor | None:

@@ -1,12 +1,13 @@
 """Whether a recording says what its model computed: from weights and values to what they gave."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from transformer.recording.calls import AttentionCall, WeightsCall
+from transformer.recording.calls import AttentionCall, sampled
 
 CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bfloat16: 0.05}
 """How far both may be apart, as a share of the largest value."""
@@ -18,9 +19,10 @@ class Checked:
 
     error: float | None
     """The largest difference between what weights and values give and what the model gave, as a
-    share of the largest value of that layer; None: nothing could be compared."""
-    is_right: bool
-    """Whether all that could be compared is close enough."""
+    share of the largest value of that layer; inf where only one of both is a number; None: nothing
+    could be compared."""
+    is_right: bool | None
+    """Whether all that could be compared is close enough; None: nothing could be."""
     n_layers: int
     """Of all kinds."""
     n_checked: int
@@ -32,6 +34,8 @@ class Checked:
     """The least and the largest sum of a row that may read anything."""
     masked: float
     """The largest weight in a cell that a mask closes."""
+    no_numbers: tuple[str, ...] = ()
+    """Where a model gave NaN or infinity, in clauses without a full stop."""
 
     def __str__(self) -> str:
         if self.error is None:
@@ -42,33 +46,38 @@ class Checked:
 @torch.no_grad()
 def check(kinds: Mapping[str, Sequence[AttentionCall]]) -> Checked:
     """Recompute what each layer gave, at the queries of its sample."""
-    errors, limits, unknown = [], [], []
-    sums, masked, n_projected = [], [0.0], 0
+    errors, limits, n_projected = [], [], 0
+    unknown: list[tuple[str, int, str]] = []
+    lost: list[tuple[str, int, str]] = []
+    rows = _Rows()
     for kind, calls in kinds.items():
         for layer, call in enumerate(calls):
-            sums += [float(x) for x in _row_sums(call)]
-            masked.append(_masked(call))
-            why = _why_not(call)
-            if why:
-                unknown.append((kind, layer, why))
+            compared = _compared(call, rows)
+            if compared.n_lost:
+                n = compared.n_lost
+                lost.append((kind, layer, f"NaN or infinity in {n} row{'s' * (n > 1)}"))
+            if compared.why:
+                unknown.append((kind, layer, compared.why))
                 continue
-            error, limit = _error(call)
-            errors.append(error)
-            limits.append(error <= limit)
+            errors.append(compared.error)
+            limits.append(compared.is_close)
             n_projected += call.projection is not None
     return Checked(
         error=max(errors, default=None),
-        is_right=all(limits),
+        is_right=all(limits) if limits else None,
         n_layers=len(errors) + len(unknown),
         n_checked=len(errors),
         n_projected=n_projected,
         unknown=tuple(_clauses(unknown)),
-        row_sums=(min(sums, default=1.0), max(sums, default=1.0)),
-        masked=max(masked),
+        row_sums=(rows.least, rows.largest) if rows.least <= rows.largest else (1.0, 1.0),
+        masked=rows.masked,
+        no_numbers=tuple(_clauses(lost)),
     )
 
 
 def _why_not(call: AttentionCall) -> str:
+    if call.is_random:
+        return "dropout took part in it after what is shown"
     if call.sample is None:
         return "what it gave was not seen"
     return "" if call.v.size(-1) else "its values are not understood"
@@ -83,39 +92,92 @@ def _clauses(unknown: Sequence[tuple[str, int, str]]) -> Iterator[str]:
         yield f"{n} layer{'s' * (n > 1)} of {kind}, {why}"
 
 
-def _at_sample(call: AttentionCall) -> AttentionCall:
-    return call if call.sample is None else call.at(call.sample.queries.to(call.q.device))
+@dataclass
+class _Rows:
+    """What the rows of all maps have in common."""
+
+    least: float = math.inf
+    """Sum of a row that may read anything."""
+    largest: float = -math.inf
+    masked: float = 0.0
+    """The largest weight of a closed cell."""
+
+    def add(self, call: AttentionCall) -> Tensor:
+        """Some more rows; gives which of them may read anything, bool [H, N]."""
+        weights, allowed = call.weights(), call.allowed()
+        is_read = allowed.any(-1)
+        sums = weights.sum(-1)[is_read & weights.isfinite().all(-1)]
+        if sums.numel():
+            self.least = min(self.least, float(sums.min()))
+            self.largest = max(self.largest, float(sums.max()))
+        closed = weights.abs()[~allowed & is_read[..., None]].nan_to_num(0)
+        if closed.numel():
+            self.masked = max(self.masked, float(closed.max()))
+        return is_read
 
 
-def _error(call: AttentionCall) -> tuple[float, float]:
-    """The largest difference as a share of the largest value, and how large it may be."""
-    sample = call.sample
-    assert sample is not None
-    part = _at_sample(call)
-    total = part.heads_given()  # [H, N, d_value]
-    if call.projection is not None:
-        total = total.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
-        total = total if sample.bias is None else total + sample.bias.float()
-    is_read = part.allowed().any(-1)  # [H, N]; a row that may read nothing is 0 here only
-    rows = is_read.all(0) if call.projection is not None else is_read
-    if not bool(rows.any()):
-        return 0.0, 0.0
-    output = sample.values.float()
-    error = float((total - output)[rows].abs().max()) / (float(output[rows].abs().max()) or 1.0)
-    return error, CLOSE.get(sample.values.dtype, 1e-4)
+@dataclass
+class _Compared:
+    """One layer's rows beside what the model gave."""
+
+    why: str = ""
+    """Why nothing could be compared."""
+    apart: float = 0.0
+    """The largest difference."""
+    largest: float = 0.0
+    """The largest value that the model gave."""
+    n_lost: int = 0
+    """Rows in which it gave NaN or infinity."""
+    n_compared: int = 0
+    """Rows that may read anything and were compared."""
+    limit: float = 0.0
+
+    @property
+    def error(self) -> float:
+        return self.apart / (self.largest or 1.0)
+
+    @property
+    def is_close(self) -> bool:
+        return self.error <= self.limit
+
+    def add(self, output: Tensor, total: Tensor, is_read: Tensor) -> None:
+        """Rows as the model gave them and as weights and values do [..., N, d]; bool [..., N]."""
+        is_number = output.isfinite().all(-1)
+        is_found = total.isfinite().all(-1)
+        self.n_lost += int((~is_number).sum())
+        is_exact = output.dtype not in (torch.float16, torch.bfloat16)  # these overflow earlier
+        is_lost = output.isnan().any(-1) & is_found & is_exact
+        if bool((is_lost | (is_number & ~is_found)).any()):
+            self.apart = math.inf
+        rows = is_number & is_found
+        self.n_compared += int((rows & is_read).sum())
+        if bool(rows.any()):
+            output = output[rows].float()
+            self.apart = max(self.apart, float((total[rows] - output).abs().max()))
+            self.largest = max(self.largest, float(output.abs().max()))
 
 
-def _row_sums(call: AttentionCall) -> Tensor:
-    """The least and the largest [2]; [0] where no row reads anything."""
-    part = _at_sample(call)
-    sums = part.weights().sum(-1)[part.allowed().any(-1)]
-    return torch.stack([sums.min(), sums.max()]) if sums.numel() else sums
+_AT_ONCE = 64
+"""Rows that are computed together: their weights are all that takes memory."""
 
 
-def _masked(call: AttentionCall) -> float:
-    """The largest weight where a mask closes, of rows that it leaves something to read."""
-    part = _at_sample(call)
-    weights = part.given.float() if isinstance(part, WeightsCall) else part.weights()
-    allowed = part.allowed()
-    closed = weights.abs()[~allowed & allowed.any(-1, keepdim=True)]
-    return float(closed.max()) if closed.numel() else 0.0
+def _compared(call: AttentionCall, rows: _Rows) -> _Compared:
+    """Compare every row of a sample in all heads; rows: what those of all maps have in common."""
+    sample, why = call.sample, _why_not(call)
+    queries = sampled(call.q.size(1)) if sample is None else sample.queries
+    result = _Compared(why)
+    for at in torch.arange(len(queries)).split(_AT_ONCE):
+        part = call.at(queries[at].to(call.q.device))
+        is_read = rows.add(part)
+        if sample is None or why:
+            continue
+        total = part.heads_given()  # [H, N, d_value]
+        if call.projection is not None:
+            total = total.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
+            total = total if sample.bias is None else total + sample.bias.float()
+            is_read = is_read.any(0)
+        result.limit = CLOSE.get(sample.values.dtype, 1e-4)
+        result.add(sample.values[..., at.to(sample.values.device), :], total, is_read)
+    if not (why or result.n_compared or result.apart):
+        result.why = "what it gave is no number" if result.n_lost else "no row of it reads anything"
+    return result

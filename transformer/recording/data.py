@@ -152,6 +152,8 @@ class Recording:
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
     unseen: tuple[Unseen, ...] = ()
     """What ran and was not understood: it is missing from `attentions`."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of the pass, in sentences: that dropout took part in it."""
 
     @cached_property
     def checked(self) -> Checked:

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from transformer.watch.fused import split
+from transformer.watch.masks import split
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,11 @@ class Addend:
 
     tensor: Tensor
     factor: float = 1.0
-    """By which the sum was multiplied later."""
+    """By which the sum was multiplied later, and the addend itself, where it was subtracted."""
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self.factor < 0 else 1.0
 
 
 def carried(addends: tuple[Addend, ...], func: Any, args: Sequence[Any]) -> tuple[Addend, ...]:
@@ -40,7 +44,11 @@ def _factor(func: Any, args: Sequence[Any]) -> float | None:
     return float(by) if func in _TIMES else 1 / by if func in _OVER and by else None
 
 
-ADDITIONS = frozenset({Tensor.add, Tensor.add_, torch.add})
+ADDITIONS = {
+    **dict.fromkeys((Tensor.add, Tensor.add_, torch.add), 1.0),
+    **dict.fromkeys((Tensor.sub, Tensor.sub_, torch.sub), -1.0),
+}
+"""Functions that add, and the factor of what they add."""
 _TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
 _OVER = frozenset({Tensor.div, Tensor.div_, torch.div})
 _KEEPING = frozenset(
@@ -61,10 +69,21 @@ def bias_of(addends: Iterable[Addend], sizes: Sequence[int]) -> Tensor | None:
         spread = _of_cells(addend.tensor, sizes)
         if spread is None:
             return None
-        _, bias = split(spread)
+        bias = None if addend.sign < 0 else split(spread).bias  # some subtract a row's largest
         if bias is not None:
             bias = bias.float() * addend.factor
             total = bias if total is None else total + bias
+    return total
+
+
+def covered_by(addends: Iterable[Addend], sizes: Sequence[int]) -> Tensor | None:
+    """Cells [1 or H, 1 or Q, K] that addends close or cover as masks do; None where none does."""
+    total: Tensor | None = None
+    for addend in addends:
+        spread = _of_cells(addend.tensor, sizes)
+        is_open = None if spread is None else split(spread * addend.sign).uncovered
+        if is_open is not None:
+            total = ~is_open if total is None else total | ~is_open
     return total
 
 

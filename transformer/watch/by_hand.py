@@ -7,15 +7,16 @@ dropout and reshaping make of it, is multiplied with values, one for each key.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.recording import WeightsCall
-from transformer.watch.addends import Addend
-from transformer.watch.fused import is_closed
+from transformer.watch.addends import Addend, covered_by
 from transformer.watch.marks import Marks, Softmax, tensors_in
+from transformer.watch.masks import covered_by_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +39,35 @@ class HandMade:
 
     def calls(self) -> tuple[WeightsCall, WeightsCall | None]:
         """What met the values, and the softmax where that is something else; for one sequence."""
-        weights, before, scores = map(
-            self._maps, (self.weights, self.softmax.weights, self.softmax.scores)
-        )
+        weights, before = self._maps(self.weights), self._maps(self.softmax.weights)
         if before.shape[1:] != weights.shape[1:]:  # moved in a way that is not followed
             return _call(weights, None, self.v), None
-        call = _call(weights, _mask(scores, len(weights)), self.v)
-        if _same(weights, before, scores):
+        closed = None if self.uncovered is None else closed_cells(self.uncovered, before)
+        call = _call(weights, _mask(closed, len(weights)), self.v)
+        if _same(weights, before, closed):
             return call, None
-        return call, _call(before, _mask(scores, len(before)), None)
+        return call, _call(before, _mask(closed, len(before)), None)
+
+    @cached_property
+    def uncovered(self) -> Tensor | None:
+        """bool [H, Q, K]: the cells that no mask closes or covers; None: all, or not known."""
+        scores = self._maps(self.softmax.scores)
+        if scores.shape[1:] != self._maps(self.weights).shape[1:]:
+            return None
+        both = covered_by_scores(scores), covered_by(self.addends, scores.shape)
+        covered = [each for each in both if each is not None]
+        return ~(covered[0] | covered[-1]) if covered else None
 
     def _maps(self, weights: Tensor) -> Tensor:
         """[..., Q, K] -> [H, Q, K]"""
         if self.order is not None and weights.dim() == len(self.order):
             weights = weights.permute(self.order)
         return weights.flatten(0, -3) if weights.dim() > 2 else weights[None]
+
+
+def closed_cells(uncovered: Tensor, weights: Tensor) -> Tensor:
+    """bool: of the cells that a mask covers, those to which the softmax gave exactly 0."""
+    return ~uncovered & (weights == 0)
 
 
 def _call(weights: Tensor, mask: Tensor | None, v: Tensor | None) -> WeightsCall:
@@ -69,20 +84,19 @@ def _call(weights: Tensor, mask: Tensor | None, v: Tensor | None) -> WeightsCall
     )
 
 
-def _same(weights: Tensor, before: Tensor, scores: Tensor) -> bool:
+def _same(weights: Tensor, before: Tensor, closed: Tensor | None) -> bool:
     """Whether the values met what the softmax gave; in cells that a mask closes all is the same."""
     if weights.shape != before.shape:
         return False
     if weights.data_ptr() == before.data_ptr() and weights.stride() == before.stride():
         return True
-    differs = weights != before.to(weights.dtype)
-    return not bool((differs & ~is_closed(scores)).any())
+    differs = weights.nan_to_num(-1) != before.to(weights.dtype).nan_to_num(-1)
+    return not bool((differs if closed is None else differs & ~closed).any())
 
 
-def _mask(scores: Tensor, n_heads: int) -> Tensor | None:
+def _mask(closed: Tensor | None, n_heads: int) -> Tensor | None:
     """bool [1 or H, Q, K]; None where no cell is closed, or where heads differ and were mixed."""
-    closed = is_closed(scores)
-    if not bool(closed.any()):
+    if closed is None:
         return None
     if bool((closed == closed[:1]).all()):
         return ~closed[:1]

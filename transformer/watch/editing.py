@@ -18,9 +18,9 @@ from transformer.edits.edit import EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.recording.calls import AttentionCall, WeightsCall
 from transformer.watch.addends import Addend, bias_of
-from transformer.watch.fused import is_closed
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.marks import Origin
+from transformer.watch.masks import covered_by_scores
 from transformer.watch.operators import watching
 from transformer.watch.schemes import has_two_sides, positions_added, token_inputs
 from transformer.watch.seen import Seen
@@ -213,7 +213,8 @@ class EditingWatcher(Watcher):
                             "cannot be changed here, what the heads give can."
                         )
                     seen = _of_head(scores, head).float()  # [Q, K]
-                    before = seen.masked_fill(is_closed(seen), -torch.inf)
+                    covered = covered_by_scores(seen)
+                    before = seen if covered is None else _closed(seen, covered)
                     bias = None if biases is None else biases[head if len(biases) > 1 else 0][None]
                     after = self._editor.rescored(spot.kind, spot.layer, number, before, bias)
                     rows = (after != before).any(-1)
@@ -235,6 +236,11 @@ class EditingWatcher(Watcher):
         make = seen.make
         if change is not None:
             seen.make = lambda: change.of(make())
+
+
+def _closed(scores: Tensor, covered: Tensor) -> Tensor:
+    """Scores [Q, K] with -inf where a mask leaves a weight of 0."""
+    return scores.masked_fill(covered & (scores.softmax(-1) == 0), -torch.inf)
 
 
 def given_by(kinds: Mapping[str, Kind], states: Mapping[str, Tensor]) -> Given:

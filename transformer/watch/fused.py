@@ -10,74 +10,53 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transformer.recording import AttentionCall, Sample, sampled
+from transformer.watch.masks import OPEN, Split, masked, split
 from transformer.watch.seen import one_of_batch
-
-_CLOSED = -5000.0
-"""Scores are never so low: what is added from here on down is a mask (-10,000, -1e9, -inf)."""
 
 _SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
-Splits = dict[int, tuple[Tensor, Tensor | None, Tensor | None]]
-"""id of a mask -> itself, so that the id stays its own; and its two parts: layers share them."""
+Splits = dict[int, tuple[Tensor, Split]]
+"""id of a mask -> itself, so that the id stays its own; and its parts: layers share them."""
 
 
 def fused_call(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    mask: Tensor | None,
-    bias: Tensor | None,
+    split: Split,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> AttentionCall:
-    """What `scaled_dot_product_attention` was called with; mask and bias as `parts` gives them."""
+    """What `scaled_dot_product_attention` was called with; its mask as `parts` gives it."""
     q, k, v = (one_of_batch(tensor).detach() for tensor in (query, key, value))
-    return AttentionCall(
+    call = AttentionCall(
         q=q,
         k=k,
         v=v,
-        mask=mask,
-        bias=bias,
+        mask=split.open,
+        bias=split.bias,
         scale=1 / math.sqrt(q.size(-1)) if scale is None else scale,
         is_causal=is_causal,
         has_output=False,
+        is_random=bool(dropout_p),
     )
+    return masked(call, split.low)
 
 
-def is_closed(scores: Tensor) -> Tensor:
-    """Which cells something like a mask has closed."""
-    return scores <= _CLOSED
-
-
-def split(mask: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """A mask of any sort -> where it is open (None: everywhere), and what else it adds (or None).
-
-    True is open in a mask of bools; another is added to the scores.
-    """
-    if mask.dtype == torch.bool:
-        return (None if bool(mask.all()) else mask), None
-    mask = mask.detach()
-    closed = is_closed(mask)
-    if not bool(closed.any()):
-        return None, (mask if bool(mask.any()) else None)
-    bias = mask.masked_fill(closed, 0.0)
-    return ~closed, (bias if bool(bias.any()) else None)
-
-
-def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> tuple[Tensor | None, Tensor | None]:
+def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> Split:
     """`split`, once for a mask that several calls are given."""
     if mask is None:
-        return None, None
+        return OPEN
     if id(mask) not in splits:
         spread = mask.expand(*mask.shape[:-1], n_keys)
         while spread.dim() > 3:  # one sequence: the axis of the batch has one entry
             spread = spread[0]
         while spread.dim() < 3:
             spread = spread[None]
-        splits[id(mask)] = (mask, *split(spread))
-    return splits[id(mask)][1:]
+        splits[id(mask)] = mask, split(spread)
+    return splits[id(mask)][1]
 
 
 def multi_head_call(
@@ -103,7 +82,7 @@ def multi_head_call(
     k_proj_weight: Tensor | None = None,
     v_proj_weight: Tensor | None = None,
     **others: Any,
-) -> tuple[Callable[[], AttentionCall], Tensor | None, tuple[int, int, int]]:
+) -> tuple[Callable[[], AttentionCall], Split, tuple[int, int, int]]:
     """What `multi_head_attention_forward` was called with: how to project it, its mask, H, Q, K.
 
     query [Q, 1, D] or [Q, D], key and value alike. Projecting costs what the layer's own
@@ -111,7 +90,7 @@ def multi_head_call(
     """
     extra = int(bias_k is not None) + int(add_zero_attn)
     n_keys = key.size(0) + extra
-    mask, bias = _merged(attn_mask, key_padding_mask, key.size(0), extra)
+    mask = _merged(attn_mask, key_padding_mask, key.size(0), extra)
     weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
     if not use_separate_proj_weight and in_proj_weight is not None:
         weights = in_proj_weight.chunk(3)
@@ -125,7 +104,19 @@ def multi_head_call(
             )
             k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
         q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v))
-        return AttentionCall(q, k, v, mask, 1 / math.sqrt(q.size(-1)), False, out_proj_weight, bias)
+        call = AttentionCall(
+            q=q,
+            k=k,
+            v=v,
+            mask=mask.open,
+            bias=mask.bias,
+            scale=1 / math.sqrt(q.size(-1)),
+            is_causal=False,
+            projection=out_proj_weight,
+            is_safe=not need_weights,  # only then it calls the fused attention
+            is_random=bool(training and dropout_p),
+        )
+        return masked(call, mask.low)
 
     return make, mask, (num_heads, query.size(0), n_keys)
 
@@ -147,9 +138,7 @@ def _with_extras(x: Tensor, bias: Tensor | None, add_zero: bool) -> Tensor:
     return F.pad(x, (0, 0, 0, 1)) if add_zero else x
 
 
-def _merged(
-    attn_mask: Tensor | None, padding: Tensor | None, n_keys: int, extra: int
-) -> tuple[Tensor | None, Tensor | None]:
+def _merged(attn_mask: Tensor | None, padding: Tensor | None, n_keys: int, extra: int) -> Split:
     """Both masks of nn.MultiheadAttention, whose True means closed, as one."""
     total: Tensor | None = None
     for mask in (attn_mask, None if padding is None else padding.reshape(-1, 1, n_keys)):
@@ -158,6 +147,6 @@ def _merged(
                 mask = torch.zeros(mask.shape, device=mask.device).masked_fill(mask, -torch.inf)
             total = mask if total is None else total + mask
     if total is None:
-        return None, None
+        return OPEN
     spread = total if total.dim() == 3 else total[None]
     return split(F.pad(spread, (0, extra)))

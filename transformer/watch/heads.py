@@ -81,6 +81,7 @@ def _made(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:
         v=_along_heads(call.v for call in calls),
         mask=_masks([call.allowed() for call in calls]),
         bias=_together(calls, [call.bias for call in calls]),
+        low=_together(calls, [call.low for call in calls]),
         is_causal=False,
         added=_together(calls, [call.added for call in calls]),
         replaced=_replaced(calls),

@@ -180,7 +180,9 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
         others = [each for each in tensors_in(args) if each is not scores]
         if len(others) != 1 or marks.get(others[0]) is not None:  # an addend made of products
             return mark
-        return replace(mark, addends=(*mark.addends, Addend(others[0])))
+        sign = ADDITIONS[func]
+        before = mark.addends if sign > 0 else ()  # a row's largest may be subtracted, or a mask
+        return replace(mark, addends=(*before, Addend(others[0], sign)))
     return replace(mark, addends=carried(mark.addends, func, args)) if mark.addends else mark
 
 

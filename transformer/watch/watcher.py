@@ -171,10 +171,10 @@ class Watcher(Unedited):
             return
         heads = one_of_batch(result, place.path)
         key, value = self._lasting(key), self._lasting(value)
-        mask, bias = parts(closed, key.size(-2), self._splits)
-        make = partial(fused_call, query, key, value, mask, bias, *others, **kwargs)
+        split = parts(closed, key.size(-2), self._splits)
+        make = partial(fused_call, query, key, value, split, *others, **kwargs)
         sizes = heads.size(0), heads.size(1), key.size(-2)
-        is_causal = others[1:2] == [True] or later_keys_are_closed(mask, *sizes[1:])
+        is_causal = others[1:2] == [True] or later_keys_are_closed(split.uncovered, *sizes[1:])
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=query.dim() == 3)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         seen.is_picked = query in self._picked or args[1] in self._picked
@@ -191,7 +191,7 @@ class Watcher(Unedited):
                 return
             one_of_batch(batch, place.path)  # raises for a batch
         make, mask, sizes = multi_head_call(query, key, *args, **kwargs)
-        is_causal = later_keys_are_closed(mask, *sizes[1:])
+        is_causal = later_keys_are_closed(mask.uncovered, *sizes[1:])
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self._layer.reads(query, key)
         seen = Seen(place, sizes, make, is_causal, not is_same)
@@ -239,7 +239,7 @@ class Watcher(Unedited):
         call = replace(call, v=self._lasting(call.v))
         n_heads, n_queries, n_keys = call.given.shape
         sizes = n_heads, n_queries, n_keys
-        is_causal = later_keys_are_closed(call.mask, n_queries, n_keys)
+        is_causal = later_keys_are_closed(made.uncovered, n_queries, n_keys)
         folded = made.weights.dim() == 3
         addends = made.addends  # not made itself, which holds the scores too
         make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))

@@ -1,5 +1,7 @@
 """The check of a recording: a badge that opens its numbers, and a list of what it lacks."""
 
+from math import isfinite
+
 import streamlit as st
 
 from transformer import InputError
@@ -13,7 +15,7 @@ from viz.state.note import fail
 def badge(answer: Answer) -> None:
     """The badge; above the pictures, in red, what is wrong with the recording."""
     checked = answer.recording.checked
-    if not checked.is_right:
+    if checked.is_right is False:
         fail(wrong(checked))
     name, icon = _name(checked)
     box = st.popover(
@@ -26,7 +28,8 @@ def badge(answer: Answer) -> None:
     if not box.open:  # its contents are no burden while nobody looks at them
         return
     with box:
-        st.markdown("\n".join(f"* {literal(line)}" for line in [*numbers(checked), _plain(answer)]))
+        lines = [*numbers(checked), *answer.recording.notes, _plain(answer)]
+        st.markdown("\n".join(f"* {literal(line)}" for line in lines))
 
 
 def missing(recording: Recording) -> list[str]:
@@ -51,11 +54,12 @@ def _numbered(numbers: tuple[int, ...]) -> str:
 
 def wrong(checked: Checked) -> str:
     """Warn that a recording cannot be trusted."""
-    assert checked.error is not None
+    by = "where it gave no number"
+    if checked.error is not None and isfinite(checked.error):
+        by = f"by {percent(checked.error, 2)} of the largest value"
     return (
         "This recording is wrong: the recorded weights and values give something else than the "
-        f"model did, by {percent(checked.error, 2)} of the largest value. Do not rely on these "
-        "pictures."
+        f"model did, {by}. Do not rely on these pictures."
     )
 
 
@@ -72,6 +76,7 @@ def numbers(checked: Checked) -> list[str]:
             f"{checked} of the largest value ({compared}, {after})."
         )
     lines += [f"Not checkable: {_named(why)}." for why in checked.unknown]
+    lines += [f"The model itself gave no number: {_named(it)}." for it in checked.no_numbers]
     least, largest = checked.row_sums
     is_one = max(abs(1 - least), abs(largest - 1)) < 1e-4
     ends = [number(end, 4, "g") for end in checked.row_sums]
@@ -81,7 +86,7 @@ def numbers(checked: Checked) -> list[str]:
 
 
 def _name(checked: Checked) -> tuple[str, str]:
-    if not checked.is_right:
+    if checked.is_right is False:
         return f"wrong by {checked}", ":material/error:"
     if checked.error is None:
         return "not checkable", ":material/help:"

@@ -14,6 +14,7 @@ from tests.transformer.watch import between, cached, invented, layers
 from tests.transformer.watch.hugging_face import build
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.config import ModelConfig
+from transformer.recording.check import check
 from transformer.recording.plain import plain_difference
 
 STYLES = (
@@ -72,7 +73,7 @@ def test_what_is_wrong_is_said_to_be() -> None:
     model = layers.Layers([layers.WithDot(), layers.WithDot()]).eval()
     recording = record(model, torch.randn(1, 40, 12))
     call: Any = recording.attentions["encoder_self"].calls[1]
-    assert len(call.sample.queries) == 32
+    assert len(call.sample.queries) == 40
     wrong = changed(recording, given=call.weights().roll(1, -1)).checked
     assert not wrong.is_right and wrong.error is not None and wrong.error > 0.01
     assert not changed(recording, v=call.v + 0.01).checked.is_right
@@ -92,5 +93,59 @@ class Dropping(layers.Projected):
 
 def test_what_cannot_be_checked_says_why() -> None:
     checked = record(Dropping(), torch.randn(1, 7, 12)).checked
-    assert checked.error is None and checked.is_right
-    assert str(checked) == "not checkable: 1 layer of encoder_self, what it gave was not seen"
+    assert checked.error is None and checked.is_right is None
+    assert "not checkable: 1 layer of encoder_self, dropout" in str(checked)
+
+
+class OneClosed(nn.Module):
+    """torch's own attention, one head of which may read nothing: what it gives is NaN."""
+
+    def __init__(self, needs_weights: bool) -> None:
+        super().__init__()
+        self.attend = nn.MultiheadAttention(12, 2, batch_first=True)
+        self.needs_weights = needs_weights
+
+    def forward(self, x: Tensor) -> Tensor:
+        mask = torch.zeros(2, 7, 7).bool()
+        mask[1] = True
+        return self.attend(x, x, x, attn_mask=mask, need_weights=self.needs_weights)[0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.usefixtures("wrong_recordings")
+@pytest.mark.parametrize("needs_weights", [True, False])
+def test_rows_are_compared_in_all_heads_or_not_called_right(needs_weights: bool) -> None:
+    module, x = OneClosed(needs_weights).eval(), torch.randn(1, 7, 12)
+    recording = record(module, x)
+    (attention,) = recording.attentions.values()
+    assert bool(module(x).isnan().all()) is needs_weights
+    assert bool(attention.weights(0)[1].isnan().all()) is needs_weights
+    wrong = check({"x": [replace(attention.calls[0], q=attention.calls[0].q * 50)]})
+    if needs_weights:  # nothing is left to compare
+        assert recording.checked.is_right is None and recording.checked.error is None
+        assert recording.checked.n_checked == 0 and recording.checked.unknown
+        assert wrong.is_right is None
+    else:  # the closed head gives 0
+        assert recording.checked.is_right and not recording.checked.no_numbers
+        assert wrong.is_right is False
+    unsafe = check({"x": [replace(attention.calls[0], is_safe=not attention.calls[0].is_safe)]})
+    assert unsafe.is_right is False  # 0 is not NaN
+
+
+def test_any_row_that_is_wrong_is_noticed() -> None:
+    torch.manual_seed(1)
+    recording = record(layers.Layers([layers.WithDot()]).eval(), torch.randn(1, 200, 12))
+    call: Any = recording.attentions["encoder_self"].calls[0]
+    for row in (0, 63, 64, 131, 199):
+        wrong = call.given.clone()
+        wrong[1, row] = wrong[1, row].roll(1)
+        assert check({"x": [replace(call, given=wrong)]}).is_right is False
+
+
+def test_training_mode_and_its_dropout_are_told() -> None:
+    model = nn.TransformerEncoderLayer(12, 2, 20, 0.25, batch_first=True)
+    x = torch.randn(1, 7, 12)
+    recording = record(model, x)
+    assert recording.checked.is_right is None and "dropout" in str(recording.checked)
+    (note,) = recording.notes
+    assert "training mode" in note and "0.25" in note and note.endswith(".")
+    assert not record(model.eval(), x).notes
