@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -24,9 +25,11 @@ MOST = 512
 """Queries of a sample: every one of most texts."""
 
 
+@lru_cache(maxsize=64)
 def sampled(n_queries: int) -> Tensor:
     """Which queries are kept: evenly spread, first and last among them."""
-    return torch.linspace(0, n_queries - 1, min(n_queries, MOST)).round().long()
+    with torch.inference_mode(False):  # it is kept for later passes, which may have gradients
+        return torch.linspace(0, n_queries - 1, min(n_queries, MOST)).round().long()
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,6 +142,9 @@ class _Compared:
 
     def add(self, output: Tensor, total: Tensor, is_read: Tensor) -> None:
         """Rows as the model gave them and as weights and values do [..., N, d]; bool [..., N]."""
+        if output.shape != total.shape:  # W_O is of something else
+            self.apart = math.inf
+            return
         is_number = output.isfinite().all(-1)
         is_found = total.isfinite().all(-1)
         self.n_lost += int((~is_number).sum())

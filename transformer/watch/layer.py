@@ -5,25 +5,27 @@ between: a layer reads what the layers before it gave. What several calls gave i
 as heads, or after each other as blocks of the sequence, where torch is told to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.recording import Sample, sampled
 from transformer.watch.heads import side_by_side, wider
 from transformer.watch.held import Held
 from transformer.watch.marks import tensors_in
+from transformer.watch.output import Output, rows_of
+from transformer.watch.place import Run
 from transformer.watch.seen import Seen, storage
 
 
 class Layer:
     """The layer under way."""
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    def __init__(self, held: Held, paths: Mapping[nn.Module, str]) -> None:
+        self._held, self._paths = held, paths
         self._used: set[int] = set()
         """Where the numbers lie of matrices that linear layers have used."""
         self.forget()
@@ -39,13 +41,27 @@ class Layer:
         self._has_new = False
         """Whether that is more than what the layer read."""
         self._latest: Seen | None = None
+        self._output: Output | None = None
+        """What is made of the heads of the latest call that a matrix met."""
 
     def __bool__(self) -> bool:
-        """Whether W_O may be met next."""
-        return bool(self._given)
+        """Whether W_O may be met next, or is not known to be all that joins the heads."""
+        return bool(self._given) or self.output is not None
+
+    @property
+    def output(self) -> Output | None:
+        """What is made of heads, while more may be."""
+        return self._output if self._output is not None and self._output.is_open else None
+
+    def settle(self) -> None:
+        """Nothing more is made of the heads of the latest call."""
+        if self.output is not None:
+            self.output.settle()
+        self._output = None
 
     def note(self, seen: Seen, heads: Tensor | None) -> None:
         """A call of attention was seen. heads: what it gave; None where W_O is known."""
+        self.settle()
         latest = self._latest
         if latest is not None and not self._has_new:
             seen.goes_on = bool(self._met) or latest.place.run == seen.place.run
@@ -61,7 +77,7 @@ class Layer:
         seen, heads = outputs[-1]
         queries = sampled(heads.size(1))
         if not seen.is_random:
-            seen.sample = Sample(queries, heads[:, queries.to(heads.device)])
+            seen.sample = Sample(queries, rows_of(heads, queries))
 
     def reads(self, *tensors: Tensor) -> None:
         """A learned matrix has met these."""
@@ -94,27 +110,44 @@ class Layer:
     def _joins(
         self, operands: Any, result: Tensor, bias: Tensor | None, *, is_turned: bool
     ) -> bool:
-        """Whether a matrix met what the latest call gave, its heads joined: then it is W_O.
+        """Whether a matrix met what the latest call gave, its heads joined.
 
         is_turned: whether it is [H * d_value, D]. result: of the product and the bias.
         """
-        if not self._given:
-            return False
-        seen, heads = self._given[-1]
-        if _is_changed(seen, heads):
-            return False
         for joined, matrix in pairwise(tensors_in(operands)):
             if matrix.dim() != 2 or joined.dim() < 2:
                 continue
             projection = matrix.mT if is_turned else matrix
-            if projection.size(-1) == joined.size(-1) and _is_joined(joined, heads):
-                seen.projection = projection
-                if seen.sample is not None:
-                    queries = seen.sample.queries
-                    rows = result.reshape(-1, result.size(-1))[queries.to(result.device)]
-                    seen.sample = Sample(queries, rows, bias)
-                self._given.clear()
+            if projection.size(-1) != joined.size(-1):
+                continue
+            if self._is_first(joined) or self._is_next(joined, projection, bias, result):
+                assert self._output is not None
+                self._output.joins(projection, bias, result)
                 return True
+        return False
+
+    def _is_first(self, joined: Tensor) -> bool:
+        """Whether it is what the latest call gave, which no matrix has met before."""
+        if not self._given:
+            return False
+        seen, heads = self._given[-1]
+        if _is_changed(seen, heads) or not _is_joined(joined, heads):
+            return False
+        self.settle()
+        self._output = Output(seen, joined, Run(self._paths, seen.place.path))
+        self._given.clear()
+        return True
+
+    def _is_next(
+        self, tensor: Tensor, projection: Tensor, bias: Tensor | None, result: Tensor
+    ) -> bool:
+        """Whether it is what one matrix has met already; what was made of that is followed."""
+        output = self.output
+        if output is None:
+            return False
+        if output.is_joined(tensor):
+            return True
+        output.met(tensor, projection, bias, result)
         return False
 
     def put_together(self, parts: Sequence[Tensor], axis: int | None, result: Tensor) -> None:
@@ -122,6 +155,8 @@ class Layer:
 
         axis: of the parts, along which that was; None: along one that is new.
         """
+        if self.output is not None:
+            self.output.put_together(parts, result)
         outputs = self._given[-len(parts) :]
         if not 1 < len(parts) == len(outputs) or not all(map(_is_same, parts, outputs)):
             return
@@ -161,7 +196,9 @@ def _is_changed(seen: Seen, heads: Tensor) -> bool:
     sample = seen.sample
     if sample is None:
         return False
-    return not torch.equal(heads[:, sample.queries.to(heads.device)], sample.values)
+    values = sample.values
+    ends, same_ends = (slice(None, None, max(len(it[0]) - 1, 1)) for it in (heads, values))
+    return not torch.equal(heads[:, ends], values[:, same_ends])
 
 
 def _is_same(part: Tensor, output: tuple[Seen, Tensor]) -> bool:

@@ -102,11 +102,11 @@ class Places:
         return f"{above}.{path.rpartition('.')[2]}"
 
 
-Run = tuple[nn.Module, FrameType | None, FrameType]
+Running = tuple[nn.Module, FrameType | None, FrameType]
 """A module, the frame of its forward and that of torch's call of it."""
 
 
-def _running(frame: FrameType | None) -> Iterator[Run]:
+def _running(frame: FrameType | None) -> Iterator[Running]:
     """Modules whose call is under way, innermost first."""
     last: FrameType | None = None
     while frame is not None:
@@ -116,6 +116,36 @@ def _running(frame: FrameType | None) -> Iterator[Run]:
         elif last is None and frame.f_code.co_name == "forward":
             last = frame  # what decorates it comes later
         frame = frame.f_back
+
+
+class Run:
+    """The run of the innermost module that holds an attention and is not over yet."""
+
+    def __init__(self, paths: Mapping[nn.Module, str], path: str) -> None:
+        """path: of the module that attended; what is running holds it or is it."""
+        holding = (
+            frame
+            for module, _, frame in _running(sys._getframe(1))
+            if module in paths
+            and f"{path}.".startswith(f"{paths[module]}." if paths[module] else "")
+        )
+        self._frame = next(holding, None)
+
+    def is_going_on(self) -> bool:
+        """Whether what calls this was called from it; True where no such run was found."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not self._frame:
+            frame = frame.f_back
+        return frame is self._frame
+
+    def forget(self) -> None:
+        """Let go of what it held."""
+        self._frame = None
+
+
+def _holds(above: str, path: str) -> bool:
+    """Whether the module of one path is that of the other, or holds it."""
+    return not above or f"{path}.".startswith(f"{above}.")
 
 
 def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:

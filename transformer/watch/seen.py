@@ -40,6 +40,8 @@ class Seen:
     """What it gave, at some queries."""
     projection: Tensor | None = None
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
+    several: str = ""
+    """Why W_O is not one matrix, in a clause; empty where it is, or where none was met."""
     parts: "tuple[Seen, ...]" = ()
     """The calls that its heads were, where they were several."""
     softmax: object = None

@@ -34,6 +34,7 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
     yield from ((path, PICKED if is_picked else BLOCKS) for path, is_picked in partial)
     for path, (n, n_queries) in watcher.windows.items():
         yield path, f"{BLOCKS}: it reads one input as {n} of {n_queries} positions"
+    yield from ((call.place.path, call.several) for call in watcher.seen if call.several)
     called = {call.place.path for call in watcher.seen}
     maps = {(call.place.path, *call.sizes[1:]) for call in watcher.seen}
     for origin in watcher.softmaxes:

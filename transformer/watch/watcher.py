@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from transformer.watch.addends import bias_of
 from transformer.watch.by_hand import HandMade, met_values
+from transformer.watch.following import Following
 from transformer.watch.functions import ENDING, SOFTMAXES, Functions, as_indices
 from transformer.watch.fused import Splits, fused_call, multi_head_call, multi_head_sample, parts
 from transformer.watch.held import Held
@@ -39,10 +40,9 @@ from transformer.watch.place import Place, Places, paths_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
-from transformer.watch.unedited import Unedited
 
 
-class Watcher(Unedited):
+class Watcher(Following):
     """Notes down every attention call while it is entered; changes nothing.
 
     What it watches with belongs to its thread, so that threads which run one shared model do not
@@ -78,7 +78,7 @@ class Watcher(Unedited):
         """Path of a module that reads one sequence as several -> how many, of how many queries."""
         self.softmaxes: list[Origin] = []
         """Those over products of activations."""
-        self._layer = Layer(self._held)
+        self._layer = Layer(self._held, self._paths)
         self._places = Places(self._paths)
         self._adding_at = Places(self._paths) if is_for_edits else None
         self._entered = ExitStack()
@@ -93,6 +93,7 @@ class Watcher(Unedited):
 
     def __exit__(self, *error: object) -> None:
         self._entered.close()
+        self._layer.settle()
         self._layer.forget()
         self._places.forget()
         if self._adding_at is not None:
@@ -296,5 +297,5 @@ register(aten.addmm.default, AT_TIMES, Watcher._matrix)
 register(aten.linear.default, ALWAYS, Watcher._linear)
 register(aten.cat.default, AT_TIMES, Watcher._cat)
 register(aten.stack.default, AT_TIMES, Watcher._stack)
-register(aten.add.Tensor, AT_TIMES, before=Watcher._adding)
-register(aten.add_.Tensor, AT_TIMES, before=Watcher._adding)
+for _each in (aten.add, aten.add_):
+    register(_each.Tensor, AT_TIMES, Watcher._added, before=Watcher._adding)
