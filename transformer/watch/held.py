@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from transformer.watch.marks import tensors_in
-from transformer.watch.seen import storage
+from transformer.watch.storage import storage
 
 
 class Held:

@@ -88,17 +88,39 @@ def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
     layers = [[call for call in it if not _is_block(call, it)] for it in _layers(seen)]
     every = [call for layer in layers for call in layer]
     result: dict[tuple[object, ...], Kind] = {}
+    which = _which(every)
     for layer in layers:
         parts: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
         for call in layer:
             parts[pattern_of(call.place.path), call.sizes, call.is_softmax].append(call)
         for (path, *_), calls in parts.items():
             joined = _heads_joined(calls)
+            place = path, which.get(id(calls[0]), 0) if len(calls) == 1 else 0
             for i, call in enumerate(joined):
                 kind = Kind(kind_of(call, every), call.sizes, call.is_softmax, (i, len(joined)))
-                key = path, kind.role, kind.sizes, kind.is_softmax, kind.part
+                key = place, kind.role, kind.sizes, kind.is_softmax, kind.part
                 result.setdefault(key, kind).calls.append(call)
     return result.values()
+
+
+def _which(calls: Sequence[Seen]) -> dict[int, int]:
+    """id of a call -> the number of its matrices among those that its module attends with.
+
+    A module that attends several times with matrices of their own does so in each layer, where
+    there are several such modules. Where there is one, its matrices are the layers.
+    """
+    matrices: dict[str, dict[int, int]] = defaultdict(dict)
+    paths: dict[str, set[str]] = defaultdict(set)
+    for call in calls:
+        paths[pattern_of(call.place.path)].add(call.place.path)
+        if call.source.matrix is not None:
+            known = matrices[call.place.path]
+            known.setdefault(call.source.matrix, len(known))
+    return {
+        id(call): matrices[call.place.path][call.source.matrix]
+        for call in calls
+        if call.source.matrix is not None and len(paths[pattern_of(call.place.path)]) > 1
+    }
 
 
 def _layers(seen: Sequence[Seen]) -> list[list[Seen]]:
@@ -157,12 +179,16 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
     if _is_cross(call, seen):
         return "cross"
     is_decoder = call.is_causal or call.place.is_causal or _DECODER.search(call.place.path)
-    if is_decoder or _is_cached(call):
+    if is_decoder or _is_cached(call) or _is_beside_cross(call, seen):
         return "decoder_self"
-    return "encoder_self" if _same_length(call) else None
+    if call.is_followed:
+        return "encoder_self"
+    return "encoder_self" if _same_length(call) and not _is_doubtful(call, seen) else None
 
 
 def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
+    if call.is_followed:
+        return bool(call.reads_another) and not call.is_causal
     if call.reads_another is not None and (call.reads_another or _same_length(call)):
         return call.reads_another and not call.is_causal
     if call.is_causal:
@@ -170,6 +196,20 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     if any(_CROSS.search(part) for part in call.place.path.split(".")):
         return True
     return not _same_length(call) and not call.place.is_causal and _is_beside_another(call, seen)
+
+
+def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
+    """Whether its module reads another sequence as well, which only a decoder's layer does."""
+    return call.is_followed and any(
+        it.place.path == call.place.path and it.is_followed and it.reads_another for it in seen
+    )
+
+
+def _is_doubtful(call: Seen, seen: Sequence[Seen]) -> bool:
+    """Whether nothing says which of several sequences its keys are of."""
+    if call.reads_another is not None or call.is_followed:
+        return False
+    return any(it.is_followed and it.reads_another for it in seen)
 
 
 def _reads_both(call: Seen) -> bool:

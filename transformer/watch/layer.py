@@ -18,7 +18,9 @@ from transformer.watch.held import Held
 from transformer.watch.marks import tensors_in
 from transformer.watch.output import Output, rows_of
 from transformer.watch.place import Run
-from transformer.watch.seen import Seen, storage
+from transformer.watch.seen import Seen
+from transformer.watch.sources import Sources
+from transformer.watch.storage import storage
 
 
 class Layer:
@@ -28,6 +30,7 @@ class Layer:
         self._held, self._paths = held, paths
         self._used: set[int] = set()
         """Where the numbers lie of matrices that linear layers have used."""
+        self.sources = Sources()
         self.forget()
 
     def forget(self) -> None:
@@ -41,6 +44,7 @@ class Layer:
         self._has_new = False
         """Whether that is more than what the layer read."""
         self._latest: Seen | None = None
+        self.sources.release()
         self._output: Output | None = None
         """What is made of the heads of the latest call that a matrix met."""
 
@@ -68,6 +72,7 @@ class Layer:
         if not seen.goes_on:
             self._read = self._met
         self._met, self._has_new, self._latest = [], False, seen
+        self.sources.forget()
         if heads is not None:
             self._keep([*self._given[-_MOST:], (seen, heads)])
 
@@ -91,6 +96,7 @@ class Layer:
         self._used.add(storage(args[1]))
         bias = args[2] if len(args) > 2 else None
         if not self._joins(args, result, bias, is_turned=False):
+            self.sources.read(args[0], args[1], result)
             self.reads(args[0])
 
     def matrix(self, args: Sequence[Any], result: Tensor) -> None:
@@ -102,6 +108,9 @@ class Layer:
         others = [each for each in operands if not self._held.is_learned(each)]
         if len(others) < len(operands):
             self.reads(*others)
+            matrix = next(each for each in reversed(operands) if self._held.is_learned(each))
+            if others and matrix.dim() > 1:
+                self.sources.read(others[-1], matrix, result)
 
     def has_met(self, weight: Tensor | None) -> bool:
         """Whether a linear layer has used this matrix, in this pass."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer.watch.addends import ADDITIONS, Addend, carried
+from transformer.watch.sources import UNKNOWN, Made
 
 
 @dataclass(eq=False)
@@ -43,6 +44,8 @@ class Origin:
     """Whether it has met its values."""
     is_of_blocks: bool = False
     """Whether it met them block by block."""
+    source: Made = UNKNOWN
+    """What queries and keys are made of."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Product:
     """What was added on the way from there."""
     is_picked: bool = False
     """Whether queries or keys were picked out of a sequence."""
+    source: Made = UNKNOWN
+    """What they are made of."""
 
 
 class Marks:
@@ -178,7 +183,10 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
     """The same product with what is known to have been added after one more function."""
     if func in ADDITIONS:
         others = [each for each in tensors_in(args) if each is not scores]
-        if len(others) != 1 or marks.get(others[0]) is not None:  # an addend made of products
+        other = marks.get(others[0]) if len(others) == 1 else None
+        if len(others) != 1 or other is not None:  # an addend made of products
+            if isinstance(other, Product) and other.source.reads_another is False:
+                return replace(mark, source=other.source)  # mark: a product with positions
             return mark
         sign = ADDITIONS[func]
         before = mark.addends if sign > 0 else ()  # a row's largest may be subtracted, or a mask

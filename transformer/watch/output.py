@@ -13,7 +13,8 @@ from torch import Tensor
 
 from transformer.recording import Sample, sampled
 from transformer.watch.place import Run
-from transformer.watch.seen import Seen, storage
+from transformer.watch.seen import Seen
+from transformer.watch.storage import storage
 
 SEVERAL = "what its heads give meets more than one matrix, so W_O is not one"
 _MOST = 64

@@ -118,6 +118,26 @@ def _running(frame: FrameType | None) -> Iterator[Running]:
         frame = frame.f_back
 
 
+def is_given(tensor: Tensor) -> bool:
+    """Whether a module whose call is under way was given a tensor, or a view of it."""
+    return any(
+        _lies_there(each, tensor)
+        for _, _, frame in _running(sys._getframe(1))
+        for each in _arguments_of(frame)
+    )
+
+
+def _arguments_of(call: FrameType) -> Iterator[Any]:
+    values = call.f_locals
+    yield from (*values["args"], *values["kwargs"].values())
+
+
+def _lies_there(argument: Any, tensor: Tensor) -> bool:
+    if not isinstance(argument, Tensor):
+        return False
+    return argument.numel() == tensor.numel() and argument.data_ptr() == tensor.data_ptr()
+
+
 class Run:
     """The run of the innermost module that holds an attention and is not over yet."""
 

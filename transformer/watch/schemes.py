@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from transformer.positions.rotary import Rotary
 from transformer.recording import Attention, AttentionCall, PositionalEncoding
 from transformer.watch.kinds import Kind, by_kind
-from transformer.watch.seen import Seen, storage
+from transformer.watch.seen import Seen
+from transformer.watch.storage import storage
 from transformer.watch.tables import Added, encoding_of, held_by
 from transformer.watch.turning import frequencies_of, frequencies_of_angles
 from transformer.watch.watcher import Watcher

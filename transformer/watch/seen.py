@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from transformer.inputs import InputError
 from transformer.recording import AttentionCall, Sample
 from transformer.watch.place import Place
+from transformer.watch.sources import UNKNOWN, Made
 
 
 @dataclass(eq=False)
@@ -22,8 +22,8 @@ class Seen:
     """What it was called with, as a recording keeps it: nothing is computed before it is asked."""
     is_causal: bool
     """Whether no query may attend to a later key, and some would be later."""
-    reads_another: bool | None = None
-    """Whether the keys come from another sequence; None where the call does not tell."""
+    says_another: bool | None = None
+    """Whether arguments say that the keys come from another sequence; None where none does."""
     is_folded: bool = False
     """Whether its heads may as well be a batch: one axis in front of [Q, d]."""
     is_softmax: bool = False
@@ -44,12 +44,24 @@ class Seen:
     """Why W_O is not one matrix, in a clause; empty where it is, or where none was met."""
     parts: "tuple[Seen, ...]" = ()
     """The calls that its heads were, where they were several."""
+    source: Made = UNKNOWN
+    """What its queries and keys are made of, as the pass has shown."""
     softmax: object = None
     """Of attention by hand: which of the watcher's softmaxes made its weights."""
     order: tuple[int, ...] | None = None
     """How the axes of that were put in order; None: they came so."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the pass has shown what its keys are made of."""
+        return self.source.reads_another is not None
+
+    @property
+    def reads_another(self) -> bool | None:
+        """Whether the keys come from another sequence; None where nothing tells."""
+        return self.source.reads_another if self.is_followed else self.says_another
 
 
 def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:
@@ -66,15 +78,6 @@ def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:
             "record one sequence at a time, as a batch of one."
         )
     return tensor[0] if n_axes == 4 else tensor[0].flatten(0, -3)
-
-
-def storage(tensor: Tensor | None) -> int:
-    """Where a tensor's numbers lie: views of one another say the same."""
-    if tensor is None:
-        return -1
-    if tensor.layout != torch.strided:  # sparse: its numbers lie in several places
-        return -id(tensor)
-    return tensor.untyped_storage().data_ptr()
 
 
 def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
 from transformer.tokenizer import Token
-from transformer.watch.seen import storage
+from transformer.watch.storage import storage
 
 Path = Callable[[], str]
 """Tells which module is running."""

@@ -36,8 +36,9 @@ from transformer.watch.operators import (
     watching,
 )
 from transformer.watch.picked import Picked
-from transformer.watch.place import Place, Places, paths_of
+from transformer.watch.place import Place, Places, is_given, paths_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.sources import Made
 from transformer.watch.tables import Tables
 from transformer.watch.turning import TURNING, Turns
 
@@ -170,6 +171,7 @@ class Watcher(Following):
         place = self._places.here(query.size(-1))
         if self._is_of_windows(result, place):
             return
+        source = self._layer.sources.made(query, key, value, is_given)
         heads = one_of_batch(result, place.path)
         key, value = self._lasting(key), self._lasting(value)
         split = parts(closed, key.size(-2), self._splits)
@@ -179,6 +181,7 @@ class Watcher(Following):
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=query.dim() == 3)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         seen.is_picked = query in self._picked or args[1] in self._picked
+        seen.source = source
         self._edit(seen, result)
         self._note(seen, heads)
 
@@ -195,7 +198,8 @@ class Watcher(Following):
         is_causal = later_keys_are_closed(mask.uncovered, *sizes[1:])
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self._layer.reads(query, key)
-        seen = Seen(place, sizes, make, is_causal, not is_same)
+        seen = Seen(place, sizes, make, is_causal)
+        seen.source = Made(not is_same)
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
         self._note(seen, None)
@@ -210,6 +214,7 @@ class Watcher(Following):
             sizes = scores.size(-2), scores.size(-1)
             has_sink = scores.size(-1) > mark.n_keys
             origin = Origin(self._places.here(-1).path, sizes, mark.is_picked, has_sink)
+            origin.source = mark.source
             self.softmaxes.append(origin)
             self._edit_weights(origin, scores, result, mark.addends)
             self._marks.put(result, Softmax(result, scores, mark.addends, origin))
@@ -225,7 +230,10 @@ class Watcher(Following):
             self._by_hand(made)
         elif self._held.are_activations(args, result):
             is_picked = any(each in self._picked for each in tensors_in(args))
-            self._marks.put(result, Product(result.size(-1), added_by(args, kwargs), is_picked))
+            q, k = [*tensors_in(args)][-2:]
+            source = self._layer.sources.made(q, k, None, is_given)
+            addends = added_by(args, kwargs)
+            self._marks.put(result, Product(result.size(-1), addends, is_picked, source))
             self._watch_functions()
         else:
             self._layer.matrix(args, result)
@@ -247,6 +255,10 @@ class Watcher(Following):
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
         seen.is_picked = made.softmax.origin.is_picked
         seen.softmax, seen.order = made.softmax.origin, made.order
+        source = made.softmax.origin.source
+        if source.reads_another is None and made.v is not None:  # keys were turned, values are not
+            source = self._layer.sources.made(made.result, made.v, made.v, is_given)
+        seen.source = source
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:

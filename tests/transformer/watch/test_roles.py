@@ -1,0 +1,39 @@
+"""Which sequence an attention reads is read from the pass: neither lengths nor names say it."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.transformer.watch.inline import LAYERS, D, Layer, Translator, by_hand, fused
+from transformer import record
+
+pytestmark = pytest.mark.usefixtures("each_way")
+SIZES = ((6, 4), (5, 4), (4, 4), (4, 5), (4, 6), (1, 4), (4, 1), (1, 1), (2, 1), (5, 1))
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.__name__)
+@pytest.mark.parametrize("attend", [by_hand, fused])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_both_attentions_of_one_forward_are_told_apart(
+    layer: type[Layer], attend: Callable[..., Tensor], sizes: tuple[int, int]
+) -> None:
+    generator = torch.Generator().manual_seed(1)
+    inputs = tuple(torch.randn(1, size, D, generator=generator) for size in sizes)
+    pieces = {
+        side: [f"{side[0]}{i}" for i in range(n)]
+        for side, n in zip(("source", "target"), sizes, strict=True)
+    }
+    recording = record(Translator(layer, attend).eval(), inputs, pieces)
+    found = {
+        (each.role, each.n_layers, each.queries[-1].piece, each.keys[-1].piece)
+        for each in recording.attentions.values()
+    }
+    source, target = (pieces[side][-1] for side in ("source", "target"))
+    assert found == {
+        ("encoder_self", 2, source, source),
+        ("decoder_self", 2, target, target),
+        ("cross", 2, target, source),
+    }
+    assert recording.checked.is_right
