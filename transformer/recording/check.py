@@ -140,19 +140,23 @@ class _Compared:
     def is_close(self) -> bool:
         return self.error <= self.limit
 
-    def add(self, output: Tensor, total: Tensor, is_read: Tensor) -> None:
-        """Rows as the model gave them and as weights and values do [..., N, d]; bool [..., N]."""
+    def add(self, output: Tensor, total: Tensor, is_read: Tensor, is_scored: Tensor) -> None:
+        """Rows as the model gave them and as weights and values do [..., N, d]; bool [..., N].
+
+        is_scored: whether the scores of a row are numbers. Where they are NaN, a fused attention
+        gives NaN, 0 or something else, by the processor: then there is nothing to compare.
+        """
         if output.shape != total.shape:  # W_O is of something else
             self.apart = math.inf
             return
         is_number = output.isfinite().all(-1)
-        is_found = total.isfinite().all(-1)
-        self.n_lost += int((~is_number).sum())
+        is_finite = total.isfinite().all(-1)
+        self.n_lost += int((~is_number | ~is_scored).sum())
         is_exact = output.dtype not in (torch.float16, torch.bfloat16)  # these overflow earlier
-        is_lost = output.isnan().any(-1) & is_found & is_exact
-        if bool((is_lost | (is_number & ~is_found)).any()):
+        is_lost = output.isnan().any(-1) & is_finite & is_exact
+        if bool(((is_lost | (is_number & ~is_finite)) & is_scored).any()):
             self.apart = math.inf
-        rows = is_number & is_found
+        rows = is_number & is_finite & is_scored
         self.n_compared += int((rows & is_read).sum())
         if bool(rows.any()):
             output = output[rows].float()
@@ -174,13 +178,23 @@ def _compared(call: AttentionCall, rows: _Rows) -> _Compared:
         is_read = rows.add(part)
         if sample is None or why:
             continue
-        total = part.heads_given()  # [H, N, d_value]
+        total, is_scored = part.heads_given(), _is_scored(part)  # [H, N, d_value], [H, N]
         if call.projection is not None:
             total = total.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
             total = total if sample.bias is None else total + sample.bias.float()
-            is_read = is_read.any(0)
+            is_read, is_scored = is_read.any(0), is_scored.all(0)
         result.limit = CLOSE.get(sample.values.dtype, 1e-4)
-        result.add(sample.values[..., at.to(sample.values.device), :], total, is_read)
+        values = sample.values[..., at.to(sample.values.device), :]
+        result.add(values, total, is_read, is_scored)
     if not (why or result.n_compared or result.apart):
-        result.why = "what it gave is no number" if result.n_lost else "no row of it reads anything"
+        result.why = (
+            "it gave NaN or infinity only" if result.n_lost else "no row of it reads anything"
+        )
     return result
+
+
+def _is_scored(call: AttentionCall) -> Tensor:
+    """Which rows are made of numbers, bool [H, Q]; a call by hand has no queries and keys."""
+    of_keys = call.k.isfinite().flatten(1).all(-1)  # [G]
+    of_heads = of_keys.repeat_interleave(call.n_heads // len(of_keys))
+    return call.q.isfinite().all(-1) & of_heads[:, None]

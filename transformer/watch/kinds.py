@@ -72,13 +72,6 @@ def blocks(seen: Sequence[Seen]) -> list[Seen]:
     return [call for layer in _layers(seen) for call in layer if _is_block(call, layer)]
 
 
-def _is_only(kind: Kind, kinds: Iterable[Kind]) -> bool:
-    """Whether nothing else in its layers could be called the same."""
-    same = (kind.role, kind.sizes, False)
-    alike = [each for each in kinds if (each.role, each.sizes, each.is_softmax) == same]
-    return alike == [kind] and kind.part == (0, 1)
-
-
 def pattern_of(path: str) -> str:
     """A path with a star for every number."""
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", path)
@@ -114,8 +107,8 @@ def _which(calls: Sequence[Seen]) -> dict[int, int]:
     for call in calls:
         paths[pattern_of(call.place.path)].add(call.place.path)
         if call.source.matrix is not None:
-            known = matrices[call.place.path]
-            known.setdefault(call.source.matrix, len(known))
+            numbers = matrices[call.place.path]
+            numbers.setdefault(call.source.matrix, len(numbers))
     return {
         id(call): matrices[call.place.path][call.source.matrix]
         for call in calls

@@ -94,8 +94,8 @@ class Sources:
         """Of queries, keys and values. is_given: whether a module under way was given a tensor."""
         of_keys = self._of(k) or (None if v is None else self._of(v))
         if of_keys is None:
-            found = self._of(q)
-            return UNKNOWN if found is None else Made(None, found.matrix.data_ptr())
+            read = self._of(q)
+            return UNKNOWN if read is None else Made(None, read.matrix.data_ptr())
         of_queries = self._of(q) or self._other(of_keys)
         if of_queries is None:
             return Made(None, of_keys.matrix.data_ptr())
