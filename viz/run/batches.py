@@ -18,7 +18,7 @@ from transformer.decoding.alone import OnStep
 from transformer.decoding.method import Hypothesis, Model, Search
 from transformer.decoding.shared_batch import Run, SharedBatch
 from viz.run.by_itself import by_itself
-from viz.run.device_line import ENTERED, PREVIEW, device_line
+from viz.run.device_line import ENTERED, device_line
 from viz.run.line import Place
 from viz.run.steps import Steps
 
@@ -101,13 +101,6 @@ class Runner:
 
 entered = Runner()
 """The runner of a text that somebody entered, and waits for."""
-
-
-def previewed(
-    check: OnStep, aside: Callable[[], AbstractContextManager[object]] = nullcontext
-) -> Runner:
-    """Return the runner of a text that is being typed."""
-    return Runner(PREVIEW, None, check, aside)
 
 
 def place_in_line(n_before: int) -> str:

@@ -1,21 +1,25 @@
 """Previews: the pictures on a session's screen, made for a request that was not entered."""
 
+import json
 import secrets
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from os import cpu_count
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from transformer import InputError
-from transformer.refusal import Refusal
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import Picture
-from viz.run.batches import Runner, previewed
+from viz.run.batches import Runner
+from viz.run.device_line import PREVIEW
+from viz.run.line import Line
+from viz.run.newest import Newest
 from viz.run.preview_work import is_small
 from viz.run.request import Answer, Request, make_answer, make_request
-from viz.run.turns import Turn
+from viz.run.study import Study
 from viz.run.work import at_hand
 from viz.theme import Theme
 
@@ -31,12 +35,10 @@ class Derive(Protocol):
 
 BESIDE = "edits_b"
 """Among changes: the edits of the answer beside that of the page, which stays as it is."""
+LINE = Line(min(4, max(2, cpu_count() or 2)))
+"""The places at which previews are made, for all sessions together."""
 RECENT = 3
 """Previews that a session keeps until the next run."""
-
-
-class Replaced(Refusal):
-    """Something newer was asked for."""
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,64 @@ class Drawn:
         return self.picture.data(payload, self.theme, **self.state)
 
 
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """The answer and the pictures of a run of a page that came to its end."""
+
+    answer: Answer
+    drawn: Sequence[Drawn]
+
+
 @dataclass(frozen=True)
-class Preview:
+class Pictures:
     """The pictures and answers of a request that was not entered: for the session's next run."""
 
     request: Request
     answers: Sequence[Answer]
     """The answer to the request, and those beside it."""
     payloads: Mapping[tuple[Request, Picture], bytes]
+    data: bytes
+    """The bytes of all pictures on the page, packed as one."""
+
+
+@dataclass(frozen=True)
+class Preview(Study[Pictures]):
+    """A page with something else than was entered; none where what was entered is to be shown.
+
+    What it starts from is a page's own, so it is equal to no other page's.
+    """
+
+    rank: ClassVar[int] = PREVIEW
+    is_kept: ClassVar[bool] = False
+
+    ready: Ready
+    changes: str
+    """JSON: the fields of the request that differ, or the edits of the answer beside it."""
+
+    def run(self, before: Pictures | None, runner: Runner) -> Iterator[Pictures]:
+        """The pictures. Raises as `make_answer`."""
+        changes, drawn, answer = json.loads(self.changes), self.ready.drawn, self.ready.answer
+        own = {name: value for name, value in changes.items() if name != BESIDE}
+        request = _changed(answer.request, own)
+        if BESIDE in changes:
+            edits = _edits(changes[BESIDE])
+            drawn = [replace(it, of=it.of.with_edits(edits)) for it in drawn if it.of]
+        is_same = request == answer.request and own == changes
+        if drawn and not is_same and is_small(answer, request):
+            yield _pictures(request, drawn, replace(runner, hear=None))  # nobody sees drafts
+
+
+def _pictures(request: Request, drawn: Sequence[Drawn], runner: Runner) -> Pictures:
+    first = at_hand(request) or make_answer(request, runner=runner)
+    answers = {of: of(first, runner) if of else first for of in {each.of for each in drawn}}
+    payloads = {
+        (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
+        for it in drawn
+    }
+    data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]
+    arrays = (np.frombuffer(each, np.uint8) for each in data)
+    packed = pack({"keys": [each.key for each in drawn]}, *arrays)
+    return Pictures(request, list(answers.values()), payloads, packed)
 
 
 @dataclass(eq=False)
@@ -71,54 +123,19 @@ class LivePreview:
     ticket: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     drawn: list[Drawn] | None = None
     """The pictures of the run that goes on; None: they wait for Enter."""
-    ready: tuple[Answer, list[Drawn]] | None = None
-    """The answer and the pictures of the last run that came to its end."""
+    ready: Ready | None = None
+    """The page of the last run that came to its end."""
     is_drawing: bool = False
     """True: a run goes on, and who types is ahead of the page."""
-    recent: deque[Preview] = field(default_factory=lambda: deque(maxlen=RECENT))
+    newest: Newest = field(default_factory=lambda: Newest(LINE))
+    recent: deque[Pictures] = field(default_factory=lambda: deque(maxlen=RECENT))
     """The last that were made: one may have been asked for ahead of a click that did not come."""
 
-    def taken(self, request: Request) -> list[Preview]:
+    def taken(self, request: Request) -> list[Pictures]:
         """The recent previews of this request; none is kept any longer."""
         previews = [each for each in self.recent if each.request == request]
         self.recent.clear()
         return previews
-
-    def made(self, changes: Mapping[str, Any], turn: Turn) -> bytes | None:
-        """The data of all pictures, packed as one; None: what was entered is to be shown.
-
-        changes: the fields of the request that differ, or the edits of the answer beside it.
-        Raises Replaced, and as `make_answer`.
-        """
-        if self.ready is None:
-            return None
-        answer, drawn = self.ready
-        own = {name: value for name, value in changes.items() if name != BESIDE}
-        request = _changed(answer.request, own)
-        if BESIDE in changes:
-            edits = _edits(changes[BESIDE])
-            drawn = [replace(it, of=it.of.with_edits(edits)) for it in drawn if it.of]
-        if not drawn or (request == answer.request and own == changes):
-            return None
-        if not is_small(answer, request):
-            return None
-
-        def check() -> None:
-            if not turn.is_wanted():
-                raise Replaced("Something newer was asked for.")
-
-        runner = previewed(check, turn.aside)
-        first = at_hand(request) or make_answer(request, runner=runner)
-        answers = {of: of(first, runner) if of else first for of in {each.of for each in drawn}}
-        payloads = {
-            (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
-            for it in drawn
-        }
-        made = Preview(request, list(answers.values()), payloads)
-        self.recent.append(made)
-        data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]
-        arrays = (np.frombuffer(each, np.uint8) for each in data)
-        return pack({"keys": [each.key for each in drawn]}, *arrays)
 
 
 def _changed(request: Request, changes: Mapping[str, Any]) -> Request:

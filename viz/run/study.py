@@ -20,6 +20,9 @@ class Study(ABC, Generic[Value]):
     rank: ClassVar[int] = WORK
     """Its place before or behind others that need the device: see `viz.run.device_line`."""
 
+    is_kept: ClassVar[bool] = True
+    """False: its value is only for those who wait for it now, and is in no cache."""
+
     @abstractmethod
     def run(self, before: Value | None, runner: Runner) -> Iterator[Value]:
         """Values that each say all that is known so far; `before` is the last of an earlier run.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from math import inf
 from threading import Event, Lock, Thread
@@ -24,6 +25,18 @@ class Unwanted(Refusal):
     """Nobody waits any more."""
 
 
+Aside = Callable[[], AbstractContextManager[object]]
+"""Around what others do, or wait for: the place of a work is free meanwhile."""
+Order = Callable[["Work[Any]"], AbstractContextManager[Aside]]
+"""Lets a work wait for its place, and stay there while it goes on; then it raises Unwanted where
+nobody waits for it any more."""
+
+
+def at_once(work: "Work[Any]") -> AbstractContextManager[Aside]:
+    """The usual order: a study begins when it is asked for, and only its steps wait."""
+    return nullcontext(nullcontext)
+
+
 @dataclass(frozen=True, eq=False)
 class Part(Generic[Value]):
     """The value of a study that is not whole."""
@@ -34,8 +47,8 @@ class Part(Generic[Value]):
 class Work(Generic[Value]):
     """A study that goes on, from what is kept of it."""
 
-    def __init__(self, study: Study[Value]) -> None:
-        self.study = study
+    def __init__(self, study: Study[Value], order: Order = at_once) -> None:
+        self.study, self._order = study, order
         entry = CACHE.at_hand(study)
         self.is_whole = entry is not None and not isinstance(entry, Part)
         """True: the latest value is all there is to know."""
@@ -78,25 +91,31 @@ class Work(Generic[Value]):
 
     def run(self) -> None:
         """Go on until it is whole or nobody wants it; what is known then is kept."""
-        runner = Runner(self.study.rank, self._wait, self._check, hear=self._hear)
         try:
-            self._check()
-            for value in self.study.run(self.latest, runner):
-                if not self._is_ending:  # else a step took that for a refusal of its own
-                    self.latest = value
-                self._check()
-            self.is_whole = True
+            with self._order(self) as aside:
+                self._go_on(Runner(self.study.rank, self._wait, self.check, aside, self._hear))
         except Unwanted:
             pass  # what is known stays so
         except Exception as error:  # whoever waits for it is told
             self.error = error
         finally:
-            if (last := self.latest) is not None:
+            if (last := self.latest) is not None and self.study.is_kept:
                 entry = last if self.is_whole else Part(last)
                 CACHE.put(self.study, entry, self.study.n_bytes(last))
             with _lock:
                 self._leave()
-            self.ended.set()
+                self.ended.set()
+                followers, self.followers = self.followers, []
+            for each in followers:
+                each.on_over()
+
+    def _go_on(self, runner: Runner) -> None:
+        self.check()
+        for value in self.study.run(self.latest, runner):
+            if not self._is_ending:  # else a step took that for a refusal of its own
+                self.latest = value
+            self.check()
+        self.is_whole = True
 
     def _wait(self, n_before: int | None) -> None:
         self.n_before = n_before
@@ -106,9 +125,10 @@ class Work(Generic[Value]):
 
     def _hear(self, draft: object) -> None:
         self.draft, self.n_before = draft, None
-        self._check()
+        self.check()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise Unwanted where nobody waits for it any more."""
         if self._is_ending or not self.is_wanted():
             self._is_ending = True
             raise Unwanted("Nobody waits for this any more.")
@@ -121,6 +141,8 @@ class Follower(Generic[Value]):
     work: Work[Value]
     is_open: Callable[[], bool] = lambda: True
     """Tell whether the session has a browser."""
+    on_over: Callable[[], object] = lambda: None
+    """Called once, in any thread, when there is nothing to wait for any more."""
     on_wait: OnWait | None = None
     """Told who comes first, where another study waits for this one."""
     seen: float = field(default_factory=time.perf_counter)
@@ -155,16 +177,23 @@ class Follower(Generic[Value]):
         """Wait no longer; the work ends after its step if nobody else waits."""
         self.is_stopped = True
         with _lock:
-            if self in self.work.followers:
-                self.work.followers.remove(self)
+            if self not in self.work.followers:
+                return
+            self.work.followers.remove(self)
+        self.on_over()
 
 
-def follow(study: Study[Value], is_open: Callable[[], bool] = lambda: True) -> Follower[Value]:
+def follow(
+    study: Study[Value],
+    is_open: Callable[[], bool] = lambda: True,
+    order: Order = at_once,
+    on_over: Callable[[], object] = lambda: None,
+) -> Follower[Value]:
     """Wait for a study, together with whoever does; it begins where nobody does.
 
-    is_open: whether the session that waits has a browser.
+    is_open: whether the session that waits has a browser. order: of a work that begins now.
     """
-    follower, is_first = _joined(study, is_open)
+    follower, is_first = _joined(study, is_open, order, on_over)
     if is_first:
         Thread(target=follower.work.run, name="study", daemon=True).start()
     return follower
@@ -189,18 +218,22 @@ def finish(study: Study[Value], runner: Runner | None = None) -> Value:
 
 
 def _joined(
-    study: Study[Value], is_open: Callable[[], bool] = lambda: True
+    study: Study[Value],
+    is_open: Callable[[], bool] = lambda: True,
+    order: Order = at_once,
+    on_over: Callable[[], object] = lambda: None,
 ) -> tuple[Follower[Value], bool]:
     """Add a follower; True: nobody works on the study yet."""
     with _lock:
         going_on = cast("Work[Value] | None", _going_on.get(study))
-        work = Work(study) if going_on is None else going_on
-        follower = Follower(work, is_open, before=work.latest)
-        work.followers.append(follower)
+        work = Work(study, order) if going_on is None else going_on
+        follower = Follower(work, is_open, on_over, before=work.latest)
         is_first = going_on is None and not work.is_whole
         if work.is_whole:
             work.ended.set()
-        elif is_first:
+            on_over()
+        else:
+            work.followers.append(follower)
             _going_on[study] = work
     return follower, is_first
 

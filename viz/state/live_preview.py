@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from os import cpu_count
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -24,13 +24,10 @@ from viz.run.cpu_instead import relieved
 from viz.run.hosts import base_path
 from viz.run.payloads import keep_payload
 from viz.run.preview_work import is_small
-from viz.run.previews import Derive, Drawn, LivePreview, Replaced
+from viz.run.previews import LINE, Derive, Drawn, LivePreview, Preview, Ready
 from viz.run.request import Answer, Request, keep_answer
-from viz.run.turns import Turns
 from viz.state.state import current_theme, session
 
-WORKERS = min(4, max(2, cpu_count() or 2))
-"""Previews that are made at once, for all sessions together."""
 MOST_BYTES = 2**16
 """The size of a post."""
 AS_ENTERED, AGAIN = 204, 202
@@ -45,7 +42,6 @@ PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identi
 _PATH = "preview"
 
 _sessions: WeakValueDictionary[str, LivePreview] = WeakValueDictionary()
-_turns = Turns(WORKERS)
 _is_served = False
 
 
@@ -73,7 +69,7 @@ def previewed(request: Request, answer: Answer | None) -> Iterator[None]:
         yield
         drawn = live.drawn or []
         leads = any(each.leads for each in drawn)
-        live.ready = (answer, drawn) if answer and leads else None
+        live.ready = Ready(answer, drawn) if answer and leads else None
     finally:
         live.is_drawing = False
 
@@ -125,22 +121,24 @@ async def _answer(request: HttpRequest) -> Response:
         return Response(status_code=AS_ENTERED)
     if live.is_drawing:
         return Response(status_code=AGAIN)
-    if AHEAD in request.query_params and _turns.n_waiting:
+    if live.ready is None or (AHEAD in request.query_params and LINE.n_waiting):
         return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
-    turn = _turns.ask(live.ticket, lambda turn: live.made(changes, turn))
-    try:
-        content = await asyncio.wrap_future(turn)
-    except (asyncio.CancelledError, Replaced):
-        if not (turn.cancelled() or turn.done()):
-            raise  # the server ends
+    over, loop = asyncio.Event(), asyncio.get_running_loop()
+    study = Preview(live.ready, changes)
+    follower = live.newest.follow(study, partial(loop.call_soon_threadsafe, over.set))
+    await over.wait()
+    work = follower.work
+    if follower.is_stopped or work.was_left:
         return Response(status_code=AGAIN)
-    except Exception as error:  # once it is entered, the header says why
-        relieved(error)
-        content = None
-    return Response(status_code=AS_ENTERED) if content is None else Response(content, headers=PLAIN)
+    if work.error is not None:  # once it is entered, the header says why
+        relieved(work.error)
+    if work.latest is None:
+        return Response(status_code=AS_ENTERED)
+    live.recent.append(work.latest)
+    return Response(work.latest.data, headers=PLAIN)
 
 
-async def _changes(request: HttpRequest) -> dict[str, Any] | None:
+async def _changes(request: HttpRequest) -> str | None:
     """Return the JSON object of a post; None where it is something else, or too much."""
     content = b""
     async for part in request.stream():
@@ -151,4 +149,4 @@ async def _changes(request: HttpRequest) -> dict[str, Any] | None:
         changes = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return changes if isinstance(changes, dict) else None
+    return json.dumps(changes) if isinstance(changes, dict) else None

@@ -10,9 +10,9 @@ import pytest
 from tests.transformer.decoding.test_shared_batch import until
 from transformer import Recording
 from viz.run import request as request_module
-from viz.run.batches import entered, previewed
+from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE
-from viz.run.device_line import device_line
+from viz.run.device_line import PREVIEW, device_line
 from viz.run.line import Line
 from viz.run.request import Answer, make_answer, make_request, recording_of_text
 
@@ -51,7 +51,7 @@ def test_recordings_wait_for_the_device_and_entered_ones_go_first(
 
     monkeypatch.setattr(request_module, "record", recorded)
     follows = replace(made.request, method="none", follows=made.request)
-    runners = {"3 4": previewed(lambda: None), "5 6": entered}
+    runners = {"3 4": Runner(PREVIEW), "5 6": entered}
     with ThreadPoolExecutor(2) as pool:
         found = []
         for n, (text, runner) in enumerate(runners.items(), 1):
@@ -74,7 +74,7 @@ def test_a_recording_that_nobody_waits_for_leaves_the_line(
 
     follows = replace(made.request, method="none", follows=made.request)
     with ThreadPoolExecutor(1) as pool:
-        runner = previewed(check)
+        runner = Runner(PREVIEW, check=check)
         left = pool.submit(make_answer, follows, followed=made, runner=runner)
         assert isinstance(left.exception(60), Gone)
     assert steps.n_waiting == 0

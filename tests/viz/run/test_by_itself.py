@@ -16,7 +16,7 @@ from transformer import decode
 from transformer.decoding.alone import OnStep
 from transformer.decoding.method import Ask, Hypothesis, Search
 from viz.run import line as line_module
-from viz.run.batches import batch_of, entered, previewed
+from viz.run.batches import Runner, batch_of, entered
 from viz.run.by_itself import LONGEST, by_itself
 from viz.run.cache import CACHE
 from viz.run.device_line import ENTERED, PREVIEW, DeviceLine, device_line
@@ -158,7 +158,7 @@ def test_a_text_under_edits_takes_its_steps_between_those_of_a_batch() -> None:
         until(lambda: batch.is_at_work)
         edited = pool.submit(ask, "3 7 2", edits=["head-off:cross.0.0"])
         until(lambda: line.steps.n_waiting == 1)
-        run = previewed(lambda: None).run(checkpoint.model)
+        run = Runner(PREVIEW).run(checkpoint.model)
         typed = pool.submit(decode, checkpoint, "3 7 2", edits=["head-off:cross.0.0"], run=run)
         until(lambda: line.texts.n_waiting == 1)
         go.set()

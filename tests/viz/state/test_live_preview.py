@@ -4,7 +4,7 @@ import asyncio
 import gc
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -15,14 +15,16 @@ from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import turn, widget
+from transformer.refusal import Refusal
 from viz.components.kit.pack import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.run import preview_work, request
+from viz.run.batches import Runner
 from viz.run.cache import CACHE
+from viz.run.device_line import PREVIEW
 from viz.run.line import Line
-from viz.run.previews import Drawn, LivePreview, Replaced
+from viz.run.previews import Drawn, LivePreview, Preview, Ready
 from viz.run.request import answer
-from viz.run.turns import Turn, Turns
 from viz.state import live_preview
 from viz.state.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.state.page import Page, Pane
@@ -293,7 +295,7 @@ def test_one_who_is_slow_does_not_stop_the_others(router: Router) -> None:
     assert slow.ready is not None
     rows = SlowRows()
     drawn = [Drawn("tokens", rows, LIGHT, {}, True, None)]
-    slow.ready = (slow.ready[0], drawn)
+    slow.ready = Ready(slow.ready.answer, drawn)
 
     async def everybody() -> None:
         waits = asyncio.create_task(posted(router, f"/preview/{slow.ticket}", text("2 2 3")))
@@ -308,11 +310,25 @@ def test_one_who_is_slow_does_not_stop_the_others(router: Router) -> None:
     asyncio.run(everybody())
 
 
-def turn_of(is_wanted: Callable[[], bool]) -> Turn:
-    """One of somebody who has the place to themselves."""
-    found = Turn(Line(1), lambda: not is_wanted())
-    found.line.enter()
-    return found
+class Replaced(Refusal):
+    """Something newer was typed."""
+
+
+def replaced_after(n: int, live: LivePreview, typed: str) -> int:
+    """Type a text, and another one when a model asks whether to go on for the last of n times."""
+    heard = 0
+
+    def check() -> None:
+        nonlocal heard
+        heard += 1
+        if heard == n:
+            raise Replaced("Another text was typed.")
+
+    assert live.ready is not None
+    study = Preview(live.ready, json.dumps({"text": typed}))
+    with pytest.raises(Replaced):
+        next(study.run(None, Runner(PREVIEW, check=check)))
+    return heard
 
 
 def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -> None:
@@ -320,23 +336,12 @@ def test_a_text_that_grows_stops_when_something_newer_is_typed(router: Router) -
     while app.session_state["session"].studies:
         app.run()  # until all of the text is there
     live = live_of(app)
-    heard = iter([True, True, False])
-    with pytest.raises(Replaced):
-        live.made({"text": "To be"}, turn_of(lambda: next(heard)))
-    assert not live.recent
+    assert replaced_after(3, live, "To be") == 3
 
 
 def test_a_search_with_beams_stops_when_something_newer_is_typed(router: Router) -> None:
     live = live_of(start(checkpoint="en-de-small", decoding="beam", text="It rains."))
-    heard: list[bool] = []
-
-    def is_wanted() -> bool:
-        heard.append(len(heard) < 2)
-        return heard[-1]
-
-    with pytest.raises(Replaced):
-        live.made({"text": "It rains again."}, turn_of(is_wanted))
-    assert heard == [True, True, False] and not live.recent
+    assert replaced_after(3, live, "It rains again.") == 3
 
 
 def test_a_much_longer_text_waits_for_enter(router: Router) -> None:
@@ -422,7 +427,7 @@ def test_what_is_asked_ahead_of_a_click_gives_way_to_what_is_waited_for(
     address = address_of(start())
     head_off = json.dumps({"edits": ["head-off:cross.0.0"]}).encode()
     assert post(router, address, head_off, b"ahead")[0] == 200
-    monkeypatch.setattr(Turns, "n_waiting", 1)
+    monkeypatch.setattr(Line, "n_waiting", 1)
     assert post(router, address, head_off, b"ahead")[0] == AS_ENTERED
     assert post(router, address, head_off)[0] == 200
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.viz.run.made import Made
+from tests.viz.run.test_newest import Person
 from tests.viz.ui.test_app import components, said, screen, start, widget
 from viz.fields.training import TrainingFields
 from viz.run.cache import CACHE
+from viz.run.line import Line
 from viz.run.metrics import COUNTS
 from viz.run.request import make_request
-from viz.run.turns import Turns
 from viz.run.work import at_hand, follow
 from viz.state import limits as limits_module
 
@@ -60,9 +61,9 @@ def test_answers_stay_and_limits_hold() -> None:
 
 
 def test_who_waits_has_a_turn_and_long_work_ends() -> None:
-    turns = Turns(1)
-    found = [turns.ask(person, lambda turn, person=person: person) for person in range(5)]
-    assert [each.result(60) for each in found] == list(range(5))
+    line = Line()
+    answers = [Person(line).ask(lambda _, n=n: n) for n in range(5)]  # type: ignore[misc]
+    assert [each.result() for each in answers] == list(range(5))
 
     def counts(known: int | None, _: object) -> Iterator[int]:
         yield from range((known or 0) + 1, 4)

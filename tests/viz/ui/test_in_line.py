@@ -13,8 +13,9 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from transformer import Decoding, decode
 from transformer.decoding import shared_batch
-from viz.run.batches import ENTERED, PREVIEW, Runner, batch_of, entered, place_in_line, previewed
+from viz.run.batches import Runner, batch_of, entered, place_in_line
 from viz.run.cache import CACHE
+from viz.run.device_line import ENTERED, PREVIEW
 from viz.run.request import Request, make_answer, make_request, open_checkpoint
 
 HELD, ASKED = "3 7 2", "5 5 2 8"
@@ -104,7 +105,7 @@ def test_entered_texts_are_decoded_before_previews(asked: Request) -> None:
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(hold(asked, go))
         until(lambda: batch.is_at_work and not batch.n_waiting)
-        preview = pool.submit(make_answer, asked, runner=previewed(lambda: None))
+        preview = pool.submit(make_answer, asked, runner=Runner(PREVIEW))
         until(lambda: batch.n_waiting == 1)
         later = pool.submit(make_answer, asked)
         until(lambda: batch.n_waiting == 2)
