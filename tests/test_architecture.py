@@ -220,7 +220,7 @@ CLEAN = (
     "transformer",
     *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.figures", "viz.lessons"),
     *("viz.notebook", "viz.run", "viz.server", "viz.state", "viz.stories", "viz.talks"),
-    *("viz.pages", "viz.ui", "viz.views"),
+    *("viz.pages", "viz.painters", "viz.paper", "viz.ui", "viz.views"),
 )
 """Rooms whose functions and values have plain names; another room joins them once it has."""
 API = {
@@ -269,7 +269,7 @@ FRAGMENTS = {
 IN_SENTENCES = (
     *("viz.fields", "viz.lessons", "viz.notebook", "viz.server", "viz.state", "viz.stories"),
     *("viz.pages", "viz.run", "viz.talks", "viz.ui"),
-    *("viz.exhibits", "viz.figures", "viz.views"),
+    *("viz.exhibits", "viz.figures", "viz.painters", "viz.paper", "viz.views"),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

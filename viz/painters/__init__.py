@@ -1,1 +1,1 @@
-"""What exhibits look like: each painter draws one sort of content, for a screen, on a sheet."""
+"""The look of exhibits: each painter draws one sort of content, for a screen, on a sheet."""

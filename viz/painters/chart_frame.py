@@ -37,8 +37,8 @@ def _beside(x: Scale, y: Scale, theme: Theme) -> Iterator[Mark]:
     for place, text in ticks[::every]:
         if y.axis.has_grid:
             yield Line((((x.start, place), (x.end, place)),), theme.grid, 0.3)
-        shown = fitted(text, max(8.0, x.start - 5), SMALL)
-        yield Words(x.start - 3, place + MIDDLE * SMALL, shown, SMALL, theme.text, "end")
+        words = fitted(text, max(8.0, x.start - 5), SMALL)
+        yield Words(x.start - 3, place + MIDDLE * SMALL, words, SMALL, theme.text, "end")
 
 
 def _under(x: Scale, y: Scale, theme: Theme, width: float, has_cells: bool) -> Iterator[Mark]:
@@ -55,14 +55,14 @@ def _under(x: Scale, y: Scale, theme: Theme, width: float, has_cells: bool) -> I
             yield Words(*at, text, SMALL, theme.text, "end", is_upward=True)
             continue
         half = width_of(text, SMALL) / 2
-        middle = kept(place, 2 * half, "middle", width)
+        middle = inside(place, 2 * half, "middle", width)
         if abs(middle - before[0]) > half + before[1] + 2:  # the last is moved to be whole
             before = (middle, half)
             yield Words(middle, y.start + SMALL + 3, text, SMALL, theme.text, "middle")
 
 
 def _is_upright(x: Scale, has_cells: bool) -> bool:
-    """Whether labels run upwards: those of many cells, or words that would not fit level."""
+    """Say whether labels run upwards: those of many cells, or words that would not fit level."""
     if has_cells and len(x.axis.labels) > MAX_LEVEL:
         return True
     texts = [text for _, text in x.ticks()] if x.axis.labels or x.axis.ticks else []
@@ -72,8 +72,8 @@ def _is_upright(x: Scale, has_cells: bool) -> bool:
     return wide * len(texts) > x.end - x.start + wide
 
 
-def kept(x: float, wide: float, anchor: Anchor, width: float) -> float:
-    """Where a text stands that would reach beyond the sheet's sides."""
+def inside(x: float, wide: float, anchor: Anchor, width: float) -> float:
+    """Return x, moved where the text would reach beyond the sheet's sides."""
     before = {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
     return max(before, min(x, width - wide + before))
 

@@ -23,11 +23,11 @@ NAMED: dict[str, tuple[float, ...]] = {"solid": (), "dash": (4.0, 2.0), "dot": (
 SIDE = 1.8
 """Points of a mark's side."""
 THICKEST = 1.2
-"""Of a curve."""
+"""Points of a curve's width."""
 PER_PIXEL = 0.5
 """Points of a stroke."""
 ROOM = 0.8
-"""Of the distance between two places, for all bars of one."""
+"""Share of the distance between two places, for all bars of one."""
 Xy = tuple[Scale, Scale]
 
 
@@ -155,7 +155,7 @@ def _grid(grid: Grid, scales: Xy, theme: Theme) -> Iterator[sheet.Mark]:
 
 
 def _cells(cells: Cells, scales: Xy, theme: Theme) -> sheet.Mark:
-    """Of one colour."""
+    """Draw the cells in their one colour."""
     levels = np.where(cells.where, 0, -1).astype(np.int16)
     z = np.where(cells.where, 1.0, math.nan if cells.name else 0.0)
     place, colours = _place(z.shape, *scales), (colour_of(cells.ink, theme),)

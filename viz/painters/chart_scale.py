@@ -15,7 +15,7 @@ from viz.labels import label, number
 N_TICKS = 5
 """At most about so many, where an axis names none."""
 SPARE = 0.04
-"""Of the range, free at both ends of curves."""
+"""Share of the range, free at both ends of curves."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ class Scale:
 
 
 def placed(values: Any, is_log: bool) -> NDArray[np.float64]:
-    """Where values stand along an axis, before that is points: [N], or one place."""
+    """Return the places of values along an axis, not yet in points: [N], or one."""
     places = np.asarray(values, np.float64)
     return np.log10(np.where(places > 0, places, math.nan)) if is_log else places
 
 
 def scales(chart: Chart) -> tuple[Scale, Scale]:
-    """Those of x and of y, not yet in points."""
+    """Return the scales of x and of y, not yet in points."""
     if chart.size is not None:
         (left, right), (bottom, top) = chart.edges
         return Scale(chart.x, left, right), Scale(chart.y, bottom, top)

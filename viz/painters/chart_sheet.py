@@ -9,7 +9,7 @@ from transformer.visible import visible
 from viz.exhibits.chart import Bars, Cells, Chart, Grid, Point, Rule
 from viz.exhibits.shading import Shading
 from viz.labels import number
-from viz.painters.chart_frame import Anchor, frame, kept, room_under
+from viz.painters.chart_frame import Anchor, frame, inside, room_under
 from viz.painters.chart_marks import dashes_of, marks_of
 from viz.painters.chart_scale import Scale, scales
 from viz.painters.inks import colour_of
@@ -84,14 +84,14 @@ def _words(chart: Chart, x: Scale, y: Scale, theme: Theme, width: float) -> Iter
         if isinstance(mark, Point | Rule) and mark.text:
             text = fitted(visible(mark.text), width, SMALL)
             (at, low), anchor, colour = _place(mark, chart, x, y, theme)
-            at = kept(at, width_of(text, SMALL), anchor, width)
+            at = inside(at, width_of(text, SMALL), anchor, width)
             yield Words(at, low, text, SMALL, colour, anchor)
 
 
 def _place(
     mark: Point | Rule, chart: Chart, x: Scale, y: Scale, theme: Theme
 ) -> tuple[tuple[float, float], Anchor, str]:
-    """Where the words of a mark begin or end, and their colour."""
+    """Return the start or end of the words of a mark, their anchor and their colour."""
     if isinstance(mark, Point):
         is_left = mark.side == "left"
         at = float(x.at(mark.x)) + (-BESIDE if is_left else BESIDE)

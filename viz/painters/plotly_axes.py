@@ -16,7 +16,7 @@ from viz.painters.plotly_text import template
 from viz.theme import FONT_SIZE, Theme
 
 LABEL = FONT_SIZE
-"""Of labels of axes, and secondary text."""
+"""Pixels of labels of axes, and secondary text."""
 ROW, CLOSE_ROW, MIN_ROW = 26, 16, 3
 """Pixels a row: with few tokens, with many, with more than can be labelled."""
 GAP = 5
@@ -182,7 +182,7 @@ def _widest(side: Axis, n: int) -> int:
 
 
 def _few_steps(chart: Chart) -> bool:
-    """Whether x has whole numbers, so few that all can be written."""
+    """Say whether x has whole numbers, so few that all can be written."""
     places = [np.asarray(m.x, float) for m in chart.marks if isinstance(m, Curve) and len(m.x)]
     if not chart.x.format.endswith("d") or chart.x.is_log or not places:
         return False

@@ -125,7 +125,7 @@ def _curve(curve: Curve, theme: Theme) -> Look:
 
 
 def dash_of(dash: Dash) -> str:
-    """As Plotly says it."""
+    """Return the dash as Plotly spells it."""
     return dash if isinstance(dash, str) else ",".join(f"{each}px" for each in dash)
 
 

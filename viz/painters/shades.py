@@ -33,7 +33,7 @@ def stop_of(place: float, is_signed: bool) -> int:
 
 @cache
 def grounds_of(scale: Scale, theme: Theme) -> tuple[tuple[str, str], ...]:
-    """Of each stop of a scale, its colour and that of what is written on it."""
+    """Return the colour of each stop of a scale, and that of words on it."""
     return tuple((colour, legible(colour, theme)) for colour in stops_of(scale, theme))
 
 
@@ -81,7 +81,7 @@ def ink_on(colour: str) -> str:
 
 
 def legible(colour: str, theme: Theme) -> str:
-    """What can be read on a colour: the theme's text or background, else white or black."""
+    """Return a legible ink for a colour: the theme's text or background, else white or black."""
     own = luminance(colour)
     inks = (theme.text, theme.background, "#ffffff", "#000000")
     return next(ink for ink in inks if contrast(luminance(ink), own) >= LEGIBLE)  # one always is
@@ -97,5 +97,5 @@ def luminance(colour: str) -> float:
 
 
 def contrast(a: float, b: float) -> float:
-    """Of two luminances, 1 to 21 (WCAG 2.2)."""
+    """Return the contrast of two luminances, 1 to 21 (WCAG 2.2)."""
     return (max(a, b) + 0.05) / (min(a, b) + 0.05)

@@ -54,7 +54,7 @@ def entries_of(table: Table, theme: Theme) -> Entries:
 
 
 def _head(column: Column) -> list[Entry]:
-    """Where it stands above several columns, it begins above the first of them."""
+    """A head above several columns begins above the first of them."""
     lines = _lines(column.title, column.small)
     look: Literal["text", ""] = "text" if column.is_text else ""
     head = Entry(lines, is_head=True, is_marked=column.is_marked, look=look)

@@ -38,7 +38,7 @@ def table_html(content: Table | Tables, theme: Theme) -> str:
 
 def samples_html(samples: Sequence[Cell], theme: Theme) -> str:
     """Names with the lines that they have in charts, in a line."""
-    names = "".join(f"<span>{_said(each)}</span>" for each in samples)
+    names = "".join(f"<span>{_text(each)}</span>" for each in samples)
     return f'{style_of((), theme)}<div class="tables samples">{names}</div>'
 
 
@@ -73,17 +73,17 @@ def _classes(table: Table) -> Iterator[str]:
 
 
 def _head(column: Column) -> str:
-    said, small = _formula(column.title, column.is_formula), _small(column.small)
-    if not said + small:
+    text, small = _formula(column.title, column.is_formula), _small(column.small)
+    if not text + small:
         return "<td></td>"
     names = [name for name in ("word", "text", "marked") if getattr(column, f"is_{name}")]
     look = f' class="{" ".join(names)}"' if names else ""
     span = f' colspan="{column.n_columns}"' if column.n_columns > 1 else ""
-    return f'<th scope="col"{look}{span}>{said}{small}</th>'
+    return f'<th scope="col"{look}{span}>{text}{small}</th>'
 
 
 def _row(row: Row, columns: Sequence[Column], scale: Scale) -> str:
-    head = f'<th scope="row">{_linked(row.head, _said(row.head))}</th>'
+    head = f'<th scope="row">{_linked(row.head, _text(row.head))}</th>'
     pairs = zip(row.cells, columns, strict=True)
     cells = (_cell(cell, column, scale) for cell, column in pairs)
     return f"<tr{' class=first' * row.is_first}>{head}{''.join(cells)}</tr>"
@@ -96,7 +96,7 @@ def _cell(cell: Cell | None, column: Column, scale: Scale) -> str:
     look = f' class="{names}"' if names else ""
     value = "" if cell.value is None else f' data-value="{cell.value:.6g}"'
     tip = f' title="{html.escape(cell.tip)}"' if cell.tip and not cell.link else ""
-    return f"<td{look}{value}{tip}>{_linked(cell, _said(cell, column))}</td>"
+    return f"<td{look}{value}{tip}>{_linked(cell, _text(cell, column))}</td>"
 
 
 def _looks(cell: Cell, column: Column, scale: Scale) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _looks(cell: Cell, column: Column, scale: Scale) -> Iterator[str]:
         yield "bars"
 
 
-def _said(cell: Cell, column: Column | None = None) -> str:
-    """What stands in a cell."""
+def _text(cell: Cell, column: Column | None = None) -> str:
+    """Return the content of a cell."""
     column = column or Column()
     if cell.interval is not None and column.axis is not None:
         return _interval(cell.interval, column.axis)
@@ -128,13 +128,13 @@ def _said(cell: Cell, column: Column | None = None) -> str:
     return f"{_sample(cell.sample)}{text}{_small(cell.small)}{bars}"
 
 
-def _linked(cell: Cell, said: str) -> str:
+def _linked(cell: Cell, text: str) -> str:
     if not cell.link:
-        return said
+        return text
     tip = html.escape(cell.tip)
     named = f' title="{tip}" aria-label="{tip}"' if tip else ""
     tab = "" if cell.is_reached else ' tabindex="-1"'
-    return f'<a data-state{tab} href="{html.escape(cell.link)}"{named}>{said or "&nbsp;"}</a>'
+    return f'<a data-state{tab} href="{html.escape(cell.link)}"{named}>{text or "&nbsp;"}</a>'
 
 
 def _small(text: str) -> str:

@@ -77,16 +77,16 @@ def _heads(
                 x += across
                 continue
         if is_up:
-            said = fitted(cell.lines[0], high - 5, shape.size)
+            text = fitted(cell.lines[0], high - 5, shape.size)
             at = (middle + MIDDLE * shape.size, y + high - 3)
-            yield Words(*at, said, shape.size, colour, is_upward=True, **look)
+            yield Words(*at, text, shape.size, colour, is_upward=True, **look)
         else:
             is_begun = i == 0 or (i == last and cell.look == "text")
             place = (x + PAD, "start") if is_begun else (middle, "middle")
             for n, line in enumerate(reversed(_head_lines(cell, across, shape))):
-                said = fitted(line, across, shape.size)
+                text = fitted(line, across, shape.size)
                 low = y + high - 3 - n * LINE
-                yield Words(place[0], low, said, shape.size, colour, place[1], **look)  # type: ignore[arg-type]
+                yield Words(place[0], low, text, shape.size, colour, place[1], **look)  # type: ignore[arg-type]
         x += across
 
 
@@ -120,14 +120,14 @@ def _cell(
     is_begun = cell.is_head or cell.look == "text"
     for i, line in enumerate(cell.lines):
         at = (x + PAD if is_begun else x + across / 2, top + i * LINE)
-        said = fitted(line, across - (PAD if is_begun else 0), shape.size)
+        text = fitted(line, across - (PAD if is_begun else 0), shape.size)
         anchor: Any = "start" if is_begun else "middle"
         own = {} if cell.ground or cell.value is None else _facts(cell, named)
-        yield Words(*at, said, shape.size, colour, anchor, is_bold=bold, facts=own)
+        yield Words(*at, text, shape.size, colour, anchor, is_bold=bold, facts=own)
 
 
 def _is_seen(shade: str, theme: Theme) -> bool:
-    """Whether a shade would be taken for another one without colour."""
+    """Say whether a shade stands out from the ground without colour, too."""
     return abs(luminance(shade) - luminance(theme.background)) > FAINT
 
 

@@ -1,4 +1,4 @@
-"""How a table fits the width of a sheet: which columns narrow, whether words run upwards."""
+"""The fit of a table to the width of a sheet: columns that narrow, words that run upwards."""
 
 from dataclasses import dataclass
 
@@ -11,25 +11,25 @@ PAD = 3.0
 """Beside what a cell says."""
 LEAST_CELL, WIDEST_SPAN = 2.0, 110.0
 LEAST_SOFT = 0.17
-"""Of the width, what a text or a scale beside the numbers has at least."""
+"""Least share of the width, for a text or a scale beside the numbers."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a table is written into the room that it has."""
+    """The shape of a table within the room that it has."""
 
     widths: list[float]
     row: float
     size: float
-    """Of letters."""
+    """Points of letters."""
     is_upright: bool
-    """Whether what stands above shaded cells runs upwards."""
+    """Words above shaded cells run upwards."""
     has_numbers: bool
-    """Whether shaded cells have room for what they say."""
+    """Shaded cells have room for their words."""
 
 
 def shape_of(table: Entries, width: float) -> Shape:
-    """For a sheet that is as wide as this in points."""
+    """Return the shape for a sheet of this width in points."""
     rows = table.rows
     high = max(LEAST_ROW, min(ROW, TALLEST / max(1, len(rows))))
     size = SMALL
@@ -56,13 +56,13 @@ def shape_of(table: Entries, width: float) -> Shape:
 
 
 def _natural(table: Entries, i: int, size: float, is_upright: bool, has_numbers: bool) -> float:
-    """As wide as what a column says."""
+    """Return the width of the words of a column, in points."""
     heads = [row[i] for row in table.heads if i < len(row)]
     cells = [row[i] for row in table.rows if i < len(row)]
     if any(cell.look == "span" for cell in cells):
         return WIDEST_SPAN
-    said = [line for cell in cells if has_numbers for line in cell.lines]
-    said += [] if is_upright else [line for cell in heads for line in cell.lines]
-    widest = max((width_of(line, size) for line in said), default=0.0)
+    lines = [line for cell in cells if has_numbers for line in cell.lines]
+    lines += [] if is_upright else [line for cell in heads for line in cell.lines]
+    widest = max((width_of(line, size) for line in lines), default=0.0)
     is_shaded = any(cell.ground for cell in cells)
     return max(size + 2 if is_shaded else 0.0, widest + 2 * PAD)

@@ -1,4 +1,4 @@
-"""What tables look like on the screen: one style for all of them, in the colours of the theme."""
+"""The look of tables on the screen: one style for all of them, in the colours of the theme."""
 
 from collections.abc import Iterable
 

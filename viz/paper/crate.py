@@ -26,7 +26,7 @@ FORMATS = {
     "txt": "text/plain",
 }
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""Of the files in a zip: that of all, so that only what is said decides its bytes."""
+"""The time of all files in a zip, so that its bytes follow from what they say alone."""
 
 
 def crate(figure: Figure, width: float | None = None) -> bytes:
@@ -41,8 +41,8 @@ def crate(figure: Figure, width: float | None = None) -> bytes:
         "command.txt": f"{command(figure, inches)}\n".encode(),
         "requirements.txt": _requirements(figure).encode(),
     }
-    said = json.dumps(_metadata(figure, files, inches), indent=2, ensure_ascii=False)
-    files[METADATA] = f"{said}\n".encode()
+    text = json.dumps(_metadata(figure, files, inches), indent=2, ensure_ascii=False)
+    files[METADATA] = f"{text}\n".encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -51,7 +51,7 @@ def crate(figure: Figure, width: float | None = None) -> bytes:
 
 
 def command(figure: Figure, inches: float) -> str:
-    """What makes the figure again, in a shell; or what opens its page, where it is asked there."""
+    """Return the command that makes the figure again, or that opens the page that makes it."""
     if figure.picture is None:
         return "python -m viz open figure.svg"
     of = f" --picture {quote(figure.picture)}" if figure.picture else ""
@@ -61,9 +61,9 @@ def command(figure: Figure, inches: float) -> str:
 
 
 def _requirements(figure: Figure) -> str:
-    known = figure.record.versions
-    lines = [f"{name}=={version}" for name, version in known.items() if name != "python"]
-    return "\n".join([f"# Python {known.get('python', '')}", *sorted(lines)]) + "\n"
+    versions = figure.record.versions
+    lines = [f"{name}=={version}" for name, version in versions.items() if name != "python"]
+    return "\n".join([f"# Python {versions.get('python', '')}", *sorted(lines)]) + "\n"
 
 
 def _metadata(figure: Figure, files: Mapping[str, bytes], inches: float) -> dict[str, Any]:
@@ -127,6 +127,6 @@ def _file(name: str, content: bytes) -> dict[str, Any]:
 
 def _today() -> str:
     """SOURCE_DATE_EPOCH where it is set, as builds that are to be repeated set it."""
-    said = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(said), UTC) if said.isdigit() else datetime.now(UTC)
+    text = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(text), UTC) if text.isdigit() else datetime.now(UTC)
     return now.date().isoformat()

@@ -1,4 +1,4 @@
-"""What a drawing of a figure declares of itself, and what it is given."""
+"""The declaration of a drawing of a figure, and the data that it draws."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from viz.paper.sheet import Sheet
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """What a browser component is sent: a figure shows the same numbers in the same state."""
+class Data:
+    """The data of a browser component: a figure shows the same numbers in the same state."""
 
     state: dict[str, Any]
     """Colours ("palette"), and what is chosen: heads, pins, a cell, a step."""
@@ -30,18 +30,18 @@ class Drawing:
     """One component's picture as a figure."""
 
     name: str
-    """Of the component."""
-    draw: Callable[[Given, float], Sheet]
+    """The name of the component."""
+    draw: Callable[[Data, float], Sheet]
     """(what the browser is sent, width in points) -> the figure."""
     width: float
     """In inches, where none is said: one column of a paper, or two."""
 
 
-def given(data: bytes) -> Given:
-    """What `Picture.data` gives, opened."""
+def read_data(data: bytes) -> Data:
+    """Unpack what `Picture.data` gives."""
     state, (payload,) = unpack(data)
     header, arrays = unpack(payload.tobytes())
-    return Given(state, header, arrays)
+    return Data(state, header, arrays)
 
 
 def opened(array: NDArray[np.uint8]) -> tuple[dict[str, Any], list[NDArray[Any]]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transformer.discover import discover
-from viz.paper.drawing import Drawing, given
+from viz.paper.drawing import Drawing, read_data
 from viz.paper.lettering import FAMILY, SMALL, broken, lacking, width_of
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
@@ -37,7 +37,7 @@ class Figure:
     theme: str = "light"
     """The name of its colours."""
     numbers: Callable[[], Mapping[str, bytes]] = dict
-    """By the names of files, what was recorded: more than it shows."""
+    """Recorded numbers by names of files: more than the figure shows."""
     rows: Callable[[], Sequence[Mapping[str, Any]]] | None = None
     """The numbers of its content, a row each; None: those of the marks that are drawn."""
 
@@ -50,8 +50,8 @@ class Figure:
             raise FigureError(
                 f"A figure is {NARROWEST:g} to {WIDEST:g} inches wide; a column has {COLUMN}."
             )
-        said = self.record
-        return KINDS[kind](self.sheet(inches), said.title, said.caption, said.state)
+        record = self.record
+        return KINDS[kind](self.sheet(inches), record.title, record.caption, record.state)
 
     def table(self, kind: str, width: float | None = None) -> bytes:
         """Its numbers as a file. kind: as `table` takes it; width: in inches."""
@@ -59,7 +59,7 @@ class Figure:
         return table(of, kind)
 
     def sheet(self, inches: float) -> Sheet:
-        """What is drawn at this width, with a margin around it."""
+        """Draw it at this width, with a margin around it."""
         inner = self.draw(inches * INCH - 2 * MARGIN)
         foot = _foot(inner)
         size = (inner.width + 2 * MARGIN, inner.height + len(foot) * LINE + 2 * MARGIN)
@@ -87,22 +87,22 @@ def _right(mark: Mark) -> float:
 def _foot(sheet: Sheet) -> list[Words]:
     """Below the figure, which of its letters the typeface lacks; nothing where it has all."""
     words = [mark for mark in sheet.marks if isinstance(mark, Words)]
-    found = lacking(mark.text for mark in words)
-    if not found:
+    letters = lacking(mark.text for mark in words)
+    if not letters:
         return []
-    named = [f"U+{ord(c):04X}" for c in found]
+    named = [f"U+{ord(c):04X}" for c in letters]
     more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    said = f"Letters that {FAMILY} lacks: {', '.join(named[:MOST_NAMED])}{more}."
+    text = f"Letters that {FAMILY} lacks: {', '.join(named[:MOST_NAMED])}{more}."
     return [
         Words(0, sheet.height + (i + 1) * LINE - 1, line, SMALL, words[0].colour)
-        for i, line in enumerate(broken(said, sheet.width, SMALL))
+        for i, line in enumerate(broken(text, sheet.width, SMALL))
     ]
 
 
 def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:
     """The figure of what a browser component is sent. Raises FigureError where none is drawn."""
-    found: Drawing | None = discover("viz.paper.drawings", "DRAWING").get(name)
-    if found is None:
+    drawing: Drawing | None = discover("viz.paper.drawings", "DRAWING").get(name)
+    if drawing is None:
         raise FigureError(f"There is no figure of {name}.")
-    opened, draw = given(data), found.draw
-    return Figure(lambda points: draw(opened, points), record, width or found.width)
+    opened, draw = read_data(data), drawing.draw
+    return Figure(lambda points: draw(opened, points), record, width or drawing.width)

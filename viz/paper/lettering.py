@@ -1,4 +1,4 @@
-"""How wide words are in the figures' typeface, DejaVu Sans, which comes with matplotlib."""
+"""The width of words in the figures' typeface, DejaVu Sans, which comes with matplotlib."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ SMALL, NORMAL = 6.0, 7.0
 """Points: of what explains, and of words."""
 FAMILY = "DejaVu Sans"
 MIDDLE = 0.36
-"""Of the size: from the baseline up to the middle of letters."""
+"""Share of the size, from the baseline up to the middle of letters."""
 
 
 def file_of(is_bold: bool = False) -> Path:
@@ -47,8 +47,8 @@ def width_of(text: str, size: float = NORMAL, is_bold: bool = False) -> float:
 def lacking(texts: Iterable[str]) -> list[str]:
     """Characters that the typeface has no shape for, in order: boxes stand in their places."""
     glyphs, _ = _face(False)
-    found = {c for text in texts for c in text if c.isprintable() and ord(c) not in glyphs}
-    return sorted(found)
+    letters = {c for text in texts for c in text if c.isprintable() and ord(c) not in glyphs}
+    return sorted(letters)
 
 
 def fitted(text: str, room: float, size: float = NORMAL, is_bold: bool = False) -> str:

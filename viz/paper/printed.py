@@ -35,14 +35,19 @@ _SETTINGS: Any = {
 
 def pdf(sheet: Sheet, title: str, description: str, state: str) -> bytes:
     """One page of the figure's size; state is kept among the document's keywords."""
-    said = {"Title": title, "Subject": description, "Keywords": state, "Creator": "Headscope"}
-    return _saved(sheet, "pdf", {**said, "CreationDate": None, "Producer": "matplotlib"})
+    texts = {"Title": title, "Subject": description, "Keywords": state, "Creator": "Headscope"}
+    return _saved(sheet, "pdf", {**texts, "CreationDate": None, "Producer": "matplotlib"})
 
 
 def png(sheet: Sheet, title: str, description: str, state: str) -> bytes:
     """Pixels, 300 per inch; title, description and state are kept as texts of the file."""
-    said = {"Title": title, "Description": description, "Headscope": state, "Software": "Headscope"}
-    return _saved(sheet, "png", said, dpi=DOTS)
+    words = {
+        "Title": title,
+        "Description": description,
+        "Headscope": state,
+        "Software": "Headscope",
+    }
+    return _saved(sheet, "png", words, dpi=DOTS)
 
 
 def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> bytes:
@@ -143,16 +148,16 @@ def _cells(figure: Any, maps: list[Cells], place: Any) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    found: dict[str, list[tuple[float, float]]] = {}
+    quads: dict[str, list[tuple[float, float]]] = {}
     for cells in maps:
         for colour, boxes in runs(cells):
             for x, y, width, height in boxes:
                 right, low = x + width, y + height
                 corners = ((x, y), (right, y), (right, low), (x, low), (x, y))
-                found.setdefault(colour, []).extend(corners)
+                quads.setdefault(colour, []).extend(corners)
     codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-    for colour in sorted(found):
-        path = Path(found[colour], codes * (len(found[colour]) // 5))
+    for colour in sorted(quads):
+        path = Path(quads[colour], codes * (len(quads[colour]) // 5))
         look = {"transform": place, "facecolor": colour, "linewidth": 0, "snap": False}
         figure.add_artist(PathPatch(path, **look, zorder=0))
 
@@ -164,9 +169,9 @@ def _line(figure: Any, line: Line, look: dict[str, Any]) -> None:
     points: list[tuple[float, float]] = []
     codes: list[Any] = []
     for part in line.parts:
-        shown = curve(part) if line.is_curve else part
-        points += shown
-        codes += [Path.MOVETO] + [Path.CURVE4 if line.is_curve else Path.LINETO] * (len(shown) - 1)
+        course = curve(part) if line.is_curve else part
+        points += course
+        codes += [Path.MOVETO] + [Path.CURVE4 if line.is_curve else Path.LINETO] * (len(course) - 1)
     thick = max(line.thick, 0.1)
     dashes: Any = "solid"
     if line.dashes:  # matplotlib counts them in widths of the line

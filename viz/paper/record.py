@@ -1,4 +1,4 @@
-"""What a figure knows of itself: the screen that it was made of, the checkpoint, and the versions.
+"""The record of a figure: the screen that it was made of, the checkpoint, and the versions.
 
 It travels in the file's metadata as one word of ASCII, `headscope-figure:` and JSON in base64: the
 same in SVG, PDF and PNG, so that it is found by looking for it, and no file is parsed. Of a crate
@@ -28,9 +28,9 @@ LONGEST = 2**16
 LARGEST = 2**26
 """Bytes of a file that is looked through, and of what a crate holds once it is unpacked."""
 PACKAGES = ("torch", "transformers", "numpy", "matplotlib")
-"""Whose versions are said, as far as they are installed."""
+"""Packages whose versions are said, as far as they are installed."""
 IN_CRATES = (".svg", ".pdf", ".png")
-"""How figures end in a zip; viz/components/figure_drop/crate.js has the same."""
+"""The endings of figures in a zip; viz/components/figure_drop/crate.js has the same."""
 _WORD = re.compile(rb"headscope-figure:([A-Za-z0-9_-]{8,%d}={0,2})" % LONGEST)
 
 
@@ -46,12 +46,12 @@ class Record:
     query: str
     """The rest of the address, as viz/screen.py spells it."""
     checkpoint: str
-    """As people read its name."""
+    """The name as people read it."""
     sha256: str
-    """Of the checkpoint's files; empty where it has none."""
+    """The digest of the checkpoint's files; empty where it has none."""
     text: str
     written: str
-    """What the model wrote; empty where it writes nothing."""
+    """The output of the model; empty where it writes nothing."""
     title: str
     caption: str
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -70,47 +70,47 @@ class Record:
         """The word that a file carries; empty where no checkpoint of the app made it."""
         if not self.checkpoint:
             return ""
-        known = {each.name: getattr(self, each.name) for each in fields(self)}
-        said = json.dumps({**known, "versions": dict(self.versions)}, sort_keys=True).encode()
-        said += b" " * ((1 - len(said)) % 3)  # so it ends in "==", whatever byte a PNG has next
-        return MARK + urlsafe_b64encode(said).decode()
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        text = json.dumps({**values, "versions": dict(self.versions)}, sort_keys=True).encode()
+        text += b" " * ((1 - len(text)) % 3)  # so it ends in "==", whatever byte a PNG has next
+        return MARK + urlsafe_b64encode(text).decode()
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the packages that the numbers depend on."""
-    found = {"headscope": _own_version(), "python": platform.python_version()}
+    """Return the versions of Python and of the packages that the numbers depend on."""
+    numbers = {"headscope": _own_version(), "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            numbers[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return numbers
 
 
 def _own_version() -> str:
-    """As pip knows it where the app is installed; in its repository, as it is said there."""
+    """Return what pip knows where the app is installed, else what its repository says."""
     try:
         return version("headscope")
     except PackageNotFoundError:
-        said = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
-        return str(tomllib.loads(said)["project"]["version"])
+        text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+        return str(tomllib.loads(text)["project"]["version"])
 
 
 def read_record(content: bytes, name: str = "This file") -> Record:
-    """What a figure carries. name: of the file. Raises FigureError in a sentence."""
+    """Read what a figure carries. name: of the file. Raises FigureError in a sentence."""
     if len(content) > LARGEST:
         n = f"{len(content):,}"
         raise FigureError(
             f"{name} has {n} bytes, and figures of Headscope have fewer: open another file."
         )
-    found = _in_crate(content, name) if content.startswith(BEGINNING) else _WORD.search(content)
-    if found is None:
+    match = _in_crate(content, name) if content.startswith(BEGINNING) else _WORD.search(content)
+    if match is None:
         raise FigureError(
             f"{name} carries no state of Headscope: it is not one of its figures, or a program "
             "that saved it again has dropped what it carried. Open the file that was saved first."
         )
     try:
-        word = found[1][: len(found[1]) // 4 * 4]  # the next byte may look like a part of it
+        word = match[1][: len(match[1]) // 4 * 4]  # the next byte may look like a part of it
         return _checked(json.loads(urlsafe_b64decode(word)))
     except (NotBase64, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise FigureError(f"What {name} carries is damaged: save the figure again.") from error
@@ -120,43 +120,43 @@ def _in_crate(content: bytes, name: str) -> re.Match[bytes]:
     """The word of the first figure in a zip. Raises FigureError."""
     try:
         words = map(_WORD.search, unpacked(content, IN_CRATES, LARGEST))
-        found = next((word for word in words if word), None)
+        match = next((word for word in words if word), None)
     except Misfit as error:
         raise FigureError(
             f"{name} {error}: save the crate again, or unpack it and open the figure in it."
         ) from error
-    if found is None:
+    if match is None:
         raise FigureError(
             f"{name} holds no figure of Headscope: give a ZIP that Figure as ZIP has saved, "
             "or a figure by itself."
         )
-    return found
+    return match
 
 
-def _checked(said: object) -> Record:
+def _checked(content: object) -> Record:
     """Raises ValueError for anything but texts under their names."""
     names = {each.name for each in fields(Record)} - {"versions"}
-    if not isinstance(said, dict) or not names <= set(said):
+    if not isinstance(content, dict) or not names <= set(content):
         raise ValueError("names are missing")
-    known = said.get("versions", {})
-    if not isinstance(known, dict):
+    versions = content.get("versions", {})
+    if not isinstance(versions, dict):
         raise ValueError("versions are names and texts")
-    texts = [*(said[name] for name in names), *known, *known.values()]
+    texts = [*(content[name] for name in names), *versions, *versions.values()]
     if not all(isinstance(each, str) for each in texts):
         raise ValueError("everything is a text")
-    if not re.fullmatch(r"[a-z_]{1,40}", said["page"]):
+    if not re.fullmatch(r"[a-z_]{1,40}", content["page"]):
         raise ValueError("a page has a plain name")
-    return Record(**{name: said[name] for name in names}, versions=known)
+    return Record(**{name: content[name] for name in names}, versions=versions)
 
 
-def address_of(said: str) -> Screen:
+def address_of(text: str) -> Screen:
     """The Screen of an address that was copied: a whole one, or from the path on."""
-    return parse(parts_of(said))
+    return parse(parts_of(text))
 
 
-def parts_of(said: str) -> dict[str, str]:
-    """What such an address says, by the names of fields, its path as "page"."""
-    path, _, query = said.strip().partition("?")
+def parts_of(text: str) -> dict[str, str]:
+    """Return the parts of such an address by the names of fields, its path as "page"."""
+    path, _, query = text.strip().partition("?")
     page = path.rstrip("/").rpartition("/")[2] if path.count("/") != 2 else ""
     if not re.fullmatch(r"[a-z_]{0,40}", page):
         page = ""

@@ -1,4 +1,4 @@
-"""What tells values of a map apart: the scale beside it, and marks that are seen without colour."""
+"""The scale beside a map, and marks that tell its values apart without colour."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from viz.exhibits.shading import POWER
 from viz.labels import number
 from viz.painters.shades import ink_on, palette_of
-from viz.paper.drawing import Given
+from viz.paper.drawing import Data
 from viz.paper.lettering import SMALL, fitted, width_of
 from viz.paper.sheet import Box, Cells, Line, Mark, Words
 
@@ -17,18 +17,18 @@ BAR = 5.0
 LEAST = 3.5
 """Points of a cell's side below which a mark in it would only be dirt."""
 FAINT = 0.08
-"""Of the scale's end: cells as near to 0 are almost the ground, whatever their sign."""
+"""Share of the scale's end: cells as near to 0 are almost the ground, whatever their sign."""
 Place = tuple[float, float, float, float]
 """Left and top of a map, width and height of a cell."""
 
 
 def scale_bar(
-    given: Given, width: float, bounds: tuple[float, float], lens: dict[str, Any] | None = None
+    data: Data, width: float, bounds: tuple[float, float], lens: dict[str, Any] | None = None
 ) -> tuple[list[Mark], float]:
     """The scale with its numbers and what it measures, and how high both are together."""
-    lens = lens or given.header["lens"]
-    is_signed, colours = lens["scale"] == "signed", given.colours
-    scale = given.state["difference"] if is_signed else colours["scale"]
+    lens = lens or data.header["lens"]
+    is_signed, colours = lens["scale"] == "signed", data.colours
+    scale = data.state["difference"] if is_signed else colours["scale"]
     n = 64
     steps = np.rint(np.linspace(0, 255, n)).astype(np.int16)[None]
     bar = min(width, 110.0)
@@ -47,13 +47,13 @@ def scale_bar(
     if bar + 6 + width_of(title, SMALL) <= width:
         marks.append(Words(bar + 6, BAR, title, SMALL, colours["text"]))
         return marks, BAR + SMALL + 4
-    shown = fitted(title, width, SMALL)
-    marks.append(Words(0, BAR + 2 * SMALL + 4, shown, SMALL, colours["text"]))
+    words = fitted(title, width, SMALL)
+    marks.append(Words(0, BAR + 2 * SMALL + 4, words, SMALL, colours["text"]))
     return marks, BAR + 2 * SMALL + 7
 
 
 def _end(value: float) -> str:
-    """As short as it can be with two digits that count.
+    """Write a number with two digits that count.
 
     >>> _end(0.25), _end(-3.14159), _end(1.0), _end(0.0), _end(120.4)
     ('0.25', '−3.1', '1', '0', '120')

@@ -1,4 +1,4 @@
-"""What a figure is made of: boxes, cells, lines and words on a sheet, in points from its top left.
+"""The parts of a figure: boxes, cells, lines and words on a sheet, in points from its top left.
 
 A point is 1/72 inch. Every writer of files draws the same marks in the same order.
 """
@@ -28,7 +28,7 @@ class Box:
     fill: str | None = None
     frame: str | None = None
     thick: float = 0.5
-    """Of the frame."""
+    """Points of the frame."""
     opacity: float = 1.0
     facts: Facts = field(default_factory=dict)
 
@@ -73,7 +73,7 @@ class Words:
     anchor: Literal["start", "middle", "end"] = "start"
     is_bold: bool = False
     is_upward: bool = False
-    """Whether it runs from the bottom to the top."""
+    """It runs from the bottom to the top."""
     facts: Facts = field(default_factory=dict)
 
 

@@ -141,7 +141,7 @@ def runs(cells: Cells) -> Iterator[tuple[str, list[tuple[float, float, float, fl
     """Each colour with its boxes: cells of one colour that stand side by side are one box."""
     n_rows, n_columns = cells.levels.shape
     down, across = cells.height / n_rows, cells.width / n_columns
-    found: dict[int, list[tuple[float, float, float, float]]] = {}
+    boxes: dict[int, list[tuple[float, float, float, float]]] = {}
     for row, levels in enumerate(cells.levels.tolist()):
         start = 0
         for column in range(1, n_columns + 1):
@@ -151,11 +151,11 @@ def runs(cells: Cells) -> Iterator[tuple[str, list[tuple[float, float, float, fl
             below = _OVERLAP if row < n_rows - 1 else 0
             width, height = (column - start) * across + right, down + below
             box = (cells.x + start * across, cells.y + row * down, width, height)
-            found.setdefault(levels[start], []).append(box)
+            boxes.setdefault(levels[start], []).append(box)
             start = column
-    for level in sorted(found):
+    for level in sorted(boxes):
         if level >= 0:
-            yield cells.colours[level], found[level]
+            yield cells.colours[level], boxes[level]
 
 
 def _line(line: Line) -> str:

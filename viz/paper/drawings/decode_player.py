@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from viz.painters.shades import levels_of, palette_of
-from viz.paper.drawing import Drawing, Given
+from viz.paper.drawing import Data, Drawing
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, broken, fitted, width_of
 from viz.paper.scale import scale_bar
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
@@ -22,15 +22,15 @@ Drawn = tuple[list[Mark], float]
 LENS = {"name": "weight", "title": "Weight", "scale": "share"}
 
 
-def draw(given: Given, width: float) -> Sheet:
+def draw(data: Data, width: float) -> Sheet:
     """The step that is shown, and the map of all of them."""
-    step = min(given.state["step"], len(given.header["steps"]) - 1)
+    step = min(data.state["step"], len(data.header["steps"]) - 1)
     beside = width >= BESIDE
     left = 0.36 * width if beside else width
     right = width - left - BETWEEN if beside else width
-    written, top = _written(given, step, width)
-    candidates, height = _candidates(given, step, left)
-    steps, tall = _steps(given, step, right, TALLEST if beside else TALLEST_BELOW)
+    written, top = _written(data, step, width)
+    candidates, height = _candidates(data, step, left)
+    steps, tall = _steps(data, step, right, TALLEST if beside else TALLEST_BELOW)
     marks = [*written, *moved(candidates, 0, top + 6)]
     if beside:
         marks += moved(steps, left + BETWEEN, top + 6)
@@ -38,14 +38,14 @@ def draw(given: Given, width: float) -> Sheet:
     else:
         marks += moved(steps, 0, top + height + 16)
         bottom = top + height + 16 + tall
-    return Sheet(width, bottom, given.colours["background"], tuple(marks))
+    return Sheet(width, bottom, data.colours["background"], tuple(marks))
 
 
-def _written(given: Given, step: int, width: float) -> Drawn:
-    """What was written up to this step, which is marked; what follows is pale."""
-    colours, x, y = given.colours, 0.0, NORMAL + 1
+def _written(data: Data, step: int, width: float) -> Drawn:
+    """Draw the output up to this step, which is marked; what follows is pale."""
+    colours, x, y = data.colours, 0.0, NORMAL + 1
     marks: list[Mark] = []
-    for i, (label, _) in enumerate(given.header["target"]):
+    for i, (label, _) in enumerate(data.header["target"]):
         word = label.replace("▁", "")
         if x and label.startswith("▁"):
             x += 3
@@ -58,8 +58,8 @@ def _written(given: Given, step: int, width: float) -> Drawn:
     return marks, y + 3
 
 
-def _candidates(given: Given, step: int, width: float) -> Drawn:
-    colours, now = given.colours, given.header["steps"][step]
+def _candidates(data: Data, step: int, width: float) -> Drawn:
+    colours, now = data.colours, data.header["steps"][step]
     rows = [(*each, i == now["chosen"]) for i, each in enumerate(now["candidates"])]
     if now["n_rest"]:
         rows.append((f"all other {now['n_rest']:,}", 1, now["rest"], now["rest_text"], False))
@@ -72,8 +72,8 @@ def _candidates(given: Given, step: int, width: float) -> Drawn:
         top = SMALL + 4 + i * PITCH
         y = top + PITCH / 2 + MIDDLE * SMALL
         ink = colours["accent"] if is_chosen else colours["dim" if special else "text"]
-        said = fitted(label, name, SMALL, is_chosen)
-        marks.append(Words(name, y, said, SMALL, ink, "end", is_chosen))
+        words = fitted(label, name, SMALL, is_chosen)
+        marks.append(Words(name, y, words, SMALL, ink, "end", is_chosen))
         marks.append(Box(name + 4, top + 1.5, track, PITCH - 3, colours["surface"]))
         facts = {"candidate": label, "prob": prob}
         fill = colours["accent"] if is_chosen else colours["dim"]
@@ -82,10 +82,10 @@ def _candidates(given: Given, step: int, width: float) -> Drawn:
     return marks, SMALL + 4 + len(rows) * PITCH
 
 
-def _steps(given: Given, step: int, width: float, tallest: float) -> Drawn:
+def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
     """A row per step: what it attended to, the token that it wrote, and its entropy."""
-    header, colours = given.header, given.colours
-    weights, keys = given.arrays[0], header["source"] or header["read"]
+    header, colours = data.header, data.colours
+    weights, keys = data.arrays[0], header["source"] or header["read"]
     n_rows, n_columns = weights.shape
     name = min(0.25 * width, max(width_of(text, SMALL, True) for text, _ in header["target"]))
     entropy = 0.1 * width
@@ -115,16 +115,16 @@ def _steps(given: Given, step: int, width: float, tallest: float) -> Drawn:
         is_now, y = i == step, top + i * down
         ink = colours["accent"] if is_now else colours["dim" if special else "text"]
         if is_now or (i % every == 0 and (every == 1 or abs(i - step) >= every)):
-            said = fitted(label, name, SMALL, is_now)
+            words = fitted(label, name, SMALL, is_now)
             low = y + down / 2 + MIDDLE * SMALL
-            marks.append(Words(wide + 4, low, said, SMALL, ink, is_bold=is_now))
+            marks.append(Words(wide + 4, low, words, SMALL, ink, is_bold=is_now))
         bar = entropy * each["entropy"] / most
         fill = colours["accent"] if is_now else colours["dim"]
         facts = {"step": i, "entropy": each["entropy"]}
         place = (wide + name + 10, y + 0.2 * down, bar, 0.6 * down)
         marks.append(Box(*place, fill, facts=facts))
     marks.append(Box(0, top + step * down, wide, down, None, colours["accent"], 1.0))
-    bar_marks, height = scale_bar(given, wide, (0.0, 1.0), LENS)
+    bar_marks, height = scale_bar(data, wide, (0.0, 1.0), LENS)
     return [*marks, *moved(bar_marks, 0, top + high + 5)], top + high + 5 + height
 
 

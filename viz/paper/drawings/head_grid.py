@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from viz.components.kit.thumbnails import FULL, MASKED, MIDDLE
 from viz.painters.shades import N_LEVELS, colour_at, ink_on, palette_of
-from viz.paper.drawing import Drawing, Given, opened
+from viz.paper.drawing import Data, Drawing, opened
 from viz.paper.lettering import MIDDLE as HALF
 from viz.paper.lettering import NORMAL, SMALL, fitted
 from viz.paper.scale import scale_bar
@@ -39,7 +39,7 @@ class Section:
     show: str
     sort: str
     order: list[int]
-    kept: set[int]
+    top_heads: set[int]
 
     @property
     def n_heads(self) -> int:
@@ -54,21 +54,21 @@ class Section:
         return max(1, min(len(self.order), most))
 
     def metric(self, name: str) -> tuple[dict[str, Any], NDArray[np.float32]]:
-        """What is said of a metric, and its number for each head [L * H]."""
+        """Return the words about a metric, and its number for each head [L * H]."""
         names = [each["name"] for each in self.header["metrics"]]
         place = names.index(name)
         return self.header["metrics"][place], self.metrics[place].ravel()
 
 
-def draw(given: Given, width: float) -> Sheet:
+def draw(data: Data, width: float) -> Sheet:
     """Every kind that the screen shows, in the same order, with the same heads."""
-    sections = [_section(array, given.state["view"]) for array in given.arrays]
+    sections = [_section(array, data.state["view"]) for array in data.arrays]
     beside = width >= BESIDE and len(sections) > 1
     room = (width - BETWEEN * (len(sections) - 1)) / len(sections) if beside else width
     marks: list[Mark] = []
     x = y = lowest = 0.0
     for section in sections:
-        made, height = _drawn(section, given, room)
+        made, height = _drawn(section, data, room)
         marks += moved(made, x, y)
         lowest = max(lowest, y + height)
         x, y = (x + room + BETWEEN, 0.0) if beside else (0.0, y + height + BETWEEN)
@@ -76,41 +76,41 @@ def draw(given: Given, width: float) -> Sheet:
         lens = sections[0].header["lens"]
         bound = max(section.header["lens"]["bound"] for section in sections)
         low = -bound if lens["scale"] == "signed" else 0.0
-        if given.state["own_scale"]:
+        if data.state["own_scale"]:
             lens = lens | {"title": f"{lens['title']}, up to each head's largest"}
-        bar, height = scale_bar(given, width - SIDE, (low, bound), lens)
+        bar, height = scale_bar(data, width - SIDE, (low, bound), lens)
         marks += moved(bar, SIDE, lowest + 8)
         lowest += 8 + height
     else:
-        said, _ = sections[0].metric(sections[0].show)
-        unit = "%" if said["unit"] == "share" else said["unit"]
-        text = f"{said['title']}, {unit}" if unit else said["title"]
+        about, _ = sections[0].metric(sections[0].show)
+        unit = "%" if about["unit"] == "share" else about["unit"]
+        text = f"{about['title']}, {unit}" if unit else about["title"]
         at = (0, lowest + 8 + SMALL)
-        marks.append(Words(*at, fitted(text, width, SMALL), SMALL, given.colours["text"]))
+        marks.append(Words(*at, fitted(text, width, SMALL), SMALL, data.colours["text"]))
         lowest += 10 + SMALL
-    return Sheet(width, lowest + 1, given.colours["background"], tuple(marks))
+    return Sheet(width, lowest + 1, data.colours["background"], tuple(marks))
 
 
 def _section(array: NDArray[np.uint8], view: dict[str, Any]) -> Section:
-    """By the rules of viz/components/head_grid/order.js."""
+    """Choose and order the heads by the rules of viz/components/head_grid/order.js."""
     header, (thumbnails, strongest, values, metrics, _) = opened(array)
-    known = {each["name"]: i for i, each in enumerate(header["metrics"])}
-    show = view["show"] if view["show"] in known else "maps"
-    sort = view["sort"] if view["sort"] in known else "layer"
+    place_of = {each["name"]: i for i, each in enumerate(header["metrics"])}
+    show = view["show"] if view["show"] in place_of else "maps"
+    sort = view["sort"] if view["sort"] in place_of else "layer"
     by = sort if sort != "layer" else show if show != "maps" else None
     every = list(range(thumbnails.shape[0] * thumbnails.shape[1]))
     ranked = every
     if by is not None:
-        sizes = np.nan_to_num(metrics[known[by]].ravel(), nan=-np.inf)
+        sizes = np.nan_to_num(metrics[place_of[by]].ravel(), nan=-np.inf)
         ranked = [int(each) for each in np.argsort(-sizes, kind="stable")]
-    kept = ranked[: view["top"]] if by is not None and view["top"] else ranked
-    order = kept if sort != "layer" else every
-    return Section(header, thumbnails, strongest, values, metrics, show, sort, order, set(kept))
+    first = ranked[: view["top"]] if by is not None and view["top"] else ranked
+    order = first if sort != "layer" else every
+    return Section(header, thumbnails, strongest, values, metrics, show, sort, order, set(first))
 
 
-def _drawn(section: Section, given: Given, width: float) -> tuple[list[Mark], float]:
+def _drawn(section: Section, data: Data, width: float) -> tuple[list[Mark], float]:
     """A kind's title, the names of heads and layers, and its heads; and how high all of it is."""
-    colours, header, n = given.colours, section.header, section.columns
+    colours, header, n = data.colours, section.header, section.columns
     is_ranked = section.sort != "layer"
     side = 0.0 if is_ranked else SIDE
     step = min(LARGEST + GAP, (width - side + GAP) / n)
@@ -122,12 +122,12 @@ def _drawn(section: Section, given: Given, width: float) -> tuple[list[Mark], fl
     marks: list[Mark] = [Words(0, NORMAL, header["title"], NORMAL, colours["text"], is_bold=True)]
     top = NORMAL + 4
     if not is_ranked:
-        marks += _names(section, given, (side, top, step), down)
+        marks += _names(section, data, (side, top, step), down)
         top += SMALL + 3
     for place, index in enumerate(section.order):
         row, column = divmod(place, n)
         at = (side + column * step, top + row * (down + GAP + name), across, down)
-        marks += _head(section, given, index, at)
+        marks += _head(section, data, index, at)
         if is_ranked:
             text = fitted(_name(section, index), across, SMALL)
             marks.append(
@@ -146,10 +146,10 @@ def _name(section: Section, index: int) -> str:
 
 
 def _names(
-    section: Section, given: Given, start: tuple[float, float, float], down: float
+    section: Section, data: Data, start: tuple[float, float, float], down: float
 ) -> Iterator[Mark]:
     left, top, step = start
-    dim, per_head = given.colours["dim"], section.header["lens"]["per_head"]
+    dim, per_head = data.colours["dim"], section.header["lens"]["per_head"]
     for head in range(section.n_heads):
         text = f"H{head}" if per_head else "all heads"
         x = left + head * step + (step - GAP) / 2
@@ -160,38 +160,38 @@ def _names(
 
 
 def _head(
-    section: Section, given: Given, index: int, place: tuple[float, float, float, float]
+    section: Section, data: Data, index: int, place: tuple[float, float, float, float]
 ) -> Iterator[Mark]:
-    colours, header = given.colours, section.header
+    colours, header = data.colours, section.header
     layer, head = divmod(index, section.n_heads)
     facts = {"kind": header["kind"], "layer": header["layers"][layer], "head": head}
     if section.show == "maps":
-        levels, scale = _levels(section, given, layer, head)
+        levels, scale = _levels(section, data, layer, head)
         row, column = (int(each) for each in section.strongest[layer, head])
         value = float(section.values[layer, head])
         facts |= {"strongest-row": row, "strongest-column": column, header["lens"]["name"]: value}
         yield Cells(*place, levels, palette_of(scale, colours["masked"]), facts)
     else:
-        yield from _number(section, given, index, place, facts)
-    chosen = given.state["selected"]
+        yield from _number(section, data, index, place, facts)
+    chosen = data.state["selected"]
     is_chosen = chosen == [header["kind"], layer, head]
     frame, thick = (colours["accent"], 1.2) if is_chosen else (colours["grid"], 0.4)
     yield Box(*place, None, frame, thick)
-    if section.show == "maps" and index not in section.kept:
+    if section.show == "maps" and index not in section.top_heads:
         yield Box(*place, colours["background"], opacity=0.75)
 
 
 def _levels(
-    section: Section, given: Given, layer: int, head: int
+    section: Section, data: Data, layer: int, head: int
 ) -> tuple[NDArray[np.int16], list[str]]:
     """Bytes of a thumbnail as numbers of colours, on the scale that the screen has."""
     is_signed = section.header["lens"]["scale"] == "signed"
-    scale = given.state["difference"] if is_signed else given.colours["scale"]
+    scale = data.state["difference"] if is_signed else data.colours["scale"]
     pixels = section.thumbnails[layer, head].astype(np.float64)
     is_masked, middle = pixels == MASKED, MIDDLE if is_signed else 0
     apart = np.where(is_masked, 0, pixels - middle)
     most = np.abs(apart).max(initial=0)
-    if given.state["own_scale"] and most:
+    if data.state["own_scale"] and most:
         apart *= (FULL - middle) / most
     levels = np.rint((apart + middle) / FULL * (N_LEVELS - 1))
     return np.where(is_masked, N_LEVELS, levels).astype(np.int16), scale
@@ -199,23 +199,25 @@ def _levels(
 
 def _number(
     section: Section,
-    given: Given,
+    data: Data,
     index: int,
     place: tuple[float, float, float, float],
     facts: dict[str, Any],
 ) -> Iterator[Mark]:
-    said, values = section.metric(section.show)
+    about, values = section.metric(section.show)
     value, most = float(values[index]), float(np.nanmax(values, initial=0)) or 1.0
-    is_known = value == value and index in section.kept
-    fill = colour_at(given.colours["scale"], value / most) if is_known else None
+    is_known = value == value and index in section.top_heads
+    fill = colour_at(data.colours["scale"], value / most) if is_known else None
     left, top, width, height = place
-    yield Box(*place, fill, facts=facts | {said["name"]: value})
-    ink = ink_on(fill) if fill else given.colours["dim"]
-    text = said["texts"][index] if said["unit"] == "share" else said["texts"][index].split(" ")[0]
+    yield Box(*place, fill, facts=facts | {about["name"]: value})
+    ink = ink_on(fill) if fill else data.colours["dim"]
+    text = about["texts"][index]
+    if about["unit"] != "share":
+        text = text.split(" ")[0]
     text = text.replace(" %", "") if width < 24 else text
     size = min(SMALL, width / 3.2)
-    shown = fitted(text, width, size)
-    yield Words(left + width / 2, top + height / 2 + HALF * size, shown, size, ink, "middle")
+    words = fitted(text, width, size)
+    yield Words(left + width / 2, top + height / 2 + HALF * size, words, size, ink, "middle")
 
 
 DRAWING = Drawing("head_grid", draw, 3.3)

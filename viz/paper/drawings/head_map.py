@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.painters.shades import levels_of, palette_of
-from viz.paper.drawing import Drawing, Given
+from viz.paper.drawing import Data, Drawing
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
 from viz.paper.scale import Place, hatched, minus_marks, scale_bar
 from viz.paper.sheet import Box, Cells, Line, Mark, Sheet, Words, moved
@@ -14,13 +14,13 @@ from viz.paper.sheet import Box, Cells, Line, Mark, Sheet, Words, moved
 LARGEST_CELL = 16.0
 """Points of a side: a map of a few words is not blown up."""
 MOST_CELLS = 160
-"""Of a side; of a longer map each cell is the largest of several, as on the screen."""
+"""Cells along a side; of a longer map each cell is the largest of several, as on the screen."""
 
 
-def draw(given: Given, width: float) -> Sheet:
+def draw(data: Data, width: float) -> Sheet:
     """The map with its words, its scale, and what is marked on the screen."""
-    header, colours = given.header, given.colours
-    values, block = pooled(given.arrays[0], header["lens"]["scale"] == "signed")
+    header, colours = data.header, data.colours
+    values, block = pooled(data.arrays[0], header["lens"]["scale"] == "signed")
     block = [a * b for a, b in zip(block, header["block"], strict=True)]
     rows, columns = header["rows"], header["columns"]
     n_rows, n_columns = values.shape
@@ -31,30 +31,30 @@ def draw(given: Given, width: float) -> Sheet:
     wide, high = cell[0] * n_columns, cell[1] * n_rows
     labels = min(0.9 * room, max((width_of(text) for text, _ in columns), default=0))
     top, right = labels + 4, left + wide
-    marks: list[Mark] = [_map(given, values, (left, top, wide, high))]
+    marks: list[Mark] = [_map(data, values, (left, top, wide, high))]
     if header["lens"]["scale"] == "signed":
-        marks += minus_marks(values, (left, top, *cell), colours, bounds(given)[1])
+        marks += minus_marks(values, (left, top, *cell), colours, bounds(data)[1])
     marks += hatched(np.isnan(values), (left, top, *cell), colours["dim"])
     marks += words_beside(rows, block[0], (left - 3, top), cell[1], room, colours, False)
     marks += words_beside(columns, block[1], (left, top - 3), cell[0], labels, colours, True)
     marks.append(Box(left, top, wide, high, None, colours["grid"], 0.5))
-    marks += _chosen(given, block, (left, top), cell)
+    marks += _chosen(data, block, (left, top), cell)
     query, key = header["titles"]
     marks.append(
         Words(SMALL, top + high / 2, query, SMALL, colours["dim"], "middle", is_upward=True)
     )
     middle = max(left + wide / 2, left + width_of(key, SMALL) / 2)
     marks.append(Words(middle, top + high + SMALL + 4, key, SMALL, colours["dim"], "middle"))
-    bar, height = scale_bar(given, min(width - left, max(90.0, right - left)), bounds(given))
+    bar, height = scale_bar(data, min(width - left, max(90.0, right - left)), bounds(data))
     marks += moved(bar, left, top + high + SMALL + 11)
     return Sheet(width, top + high + SMALL + 11 + height, colours["background"], tuple(marks))
 
 
-def bounds(given: Given) -> tuple[float, float]:
+def bounds(data: Data) -> tuple[float, float]:
     """The two ends of the scale: the map's, or this head's own where the screen shows it so."""
-    low, high = given.header["bounds"]
-    strongest = given.header["strongest"]
-    if not given.state["own_scale"] or strongest is None:
+    low, high = data.header["bounds"]
+    strongest = data.header["strongest"]
+    if not data.state["own_scale"] or strongest is None:
         return low, high
     largest = abs(strongest["value"]) or 1.0
     return (-largest if low < 0 else 0.0), largest
@@ -77,9 +77,9 @@ def pooled(
     return np.take_along_axis(flat, best, -1)[..., 0], block
 
 
-def _map(given: Given, values: NDArray[np.float32], place: Place) -> Cells:
-    header, signed = given.header, given.header["lens"]["scale"] == "signed"
-    scale = given.state["difference"] if signed else given.colours["scale"]
+def _map(data: Data, values: NDArray[np.float32], place: Place) -> Cells:
+    header, signed = data.header, data.header["lens"]["scale"] == "signed"
+    scale = data.state["difference"] if signed else data.colours["scale"]
     facts = {
         "kind": header["kind"],
         "layer": header["layer"],
@@ -88,8 +88,8 @@ def _map(given: Given, values: NDArray[np.float32], place: Place) -> Cells:
         "columns": values.shape[1],
         header["lens"]["name"]: values,
     }
-    levels = levels_of(values, bounds(given), not signed)
-    return Cells(*place, levels, palette_of(scale, given.colours["masked"]), facts)
+    levels = levels_of(values, bounds(data), not signed)
+    return Cells(*place, levels, palette_of(scale, data.colours["masked"]), facts)
 
 
 def words_beside(
@@ -112,32 +112,32 @@ def words_beside(
         middle = (i + 0.5) * each + MIDDLE * size
         x, y = (start[0] + middle, start[1]) if is_upward else (start[0], start[1] + middle)
         anchor: Any = "start" if is_upward else "end"
-        shown = fitted(text, room, size)
-        marks.append(Words(x, y, shown, size, colour, anchor, is_upward=is_upward))
+        words = fitted(text, room, size)
+        marks.append(Words(x, y, words, size, colour, anchor, is_upward=is_upward))
     return marks
 
 
 def _chosen(
-    given: Given, block: list[int], start: tuple[float, float], cell: tuple[float, float]
+    data: Data, block: list[int], start: tuple[float, float], cell: tuple[float, float]
 ) -> list[Mark]:
     """The path of the largest values, and the cell that is outlined."""
-    (left, top), state = start, given.state
+    (left, top), state = start, data.state
     down, across = cell[1] / block[0], cell[0] / block[1]
     marks: list[Mark] = []
     if state["path"]:
-        largest = given.arrays[1]
+        largest = data.arrays[1]
         points = tuple(
             (left + (int(column) + 0.5) * across, top + (row + 0.5) * down)
             for row, column in enumerate(largest)
             if column >= 0
         )
         if len(points) > 1:
-            marks.append(Line((points,), given.colours["background"], 2.0, 0.8))
-            marks.append(Line((points,), given.colours["accent"], 0.9))
+            marks.append(Line((points,), data.colours["background"], 2.0, 0.8))
+            marks.append(Line((points,), data.colours["accent"], 0.9))
     if state["cell"]:
         row, column = state["cell"]
         box = (left + column * across, top + row * down, max(across, 2.0), max(down, 2.0))
-        marks.append(Box(*box, None, given.colours["accent"], 1.2))
+        marks.append(Box(*box, None, data.colours["accent"], 1.2))
     return marks
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from viz.exhibits.shading import rooted
-from viz.paper.drawing import Drawing, Given
+from viz.paper.drawing import Data, Drawing
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
 from viz.paper.sheet import Line, Mark, Sheet, Words
 
@@ -19,7 +19,7 @@ THIN, THICKER = 0.3, 1.0
 UNSEEN = 1e-3
 """Share of the scale below which a line would not show."""
 PALE = 0.12
-"""Of a line that is not of a pinned word."""
+"""Opacity of a line that is not of a pinned word."""
 DASHES: tuple[tuple[float, ...], ...] = ((), (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2), (2.2, 1.2))
 """Heads are told apart without colour, too: in turn."""
 LANE = 0.9
@@ -29,18 +29,18 @@ NEGATIVE = (0.8, 1.6)
 Cell = tuple[int, int, float]
 
 
-def draw(given: Given, width: float) -> Sheet:
+def draw(data: Data, width: float) -> Sheet:
     """The lines that are on the screen, of the heads that are shown there, with what is pinned."""
-    header, colours = given.header, given.colours
+    header, colours = data.header, data.colours
     rows, columns = header["rows"], header["columns"]
     n = max(len(rows), len(columns), 1)
     pitch = min(PITCH, max(LEAST_PITCH, TALLEST / n))
     size = min(NORMAL, max(SMALL, 0.72 * pitch))
-    heads = given.state["heads"] if header["per_head"] else [0]
-    marks: list[Mark] = list(_legend(given, heads, width)) if len(heads) > 1 else []
+    heads = data.state["heads"] if header["per_head"] else [0]
+    marks: list[Mark] = list(_legend(data, heads, width)) if len(heads) > 1 else []
     top = 12.0 if marks else 0.0
     room = 0.34 * width
-    pins = set(given.state["pins"])
+    pins = set(data.state["pins"])
     sides = [
         max((width_of(it, size, f"{c}{i}" in pins) for i, (it, _) in enumerate(side)), default=0)
         for c, side in (("q", rows), ("k", columns))
@@ -54,7 +54,7 @@ def draw(given: Given, width: float) -> Sheet:
         marks.append(Words(x, top + SMALL, title, SMALL, colours["dim"], anchor))  # type: ignore[arg-type]
     top += SMALL + 5
     middle = [top + (i + 0.5) * pitch for i in range(n)]
-    marks += _lines(given, heads, (left, right), middle)
+    marks += _lines(data, heads, (left, right), middle)
     for letter, tokens, x, anchor in (
         ("q", rows, left - 4, "end"),
         ("k", columns, right + 4, "start"),
@@ -64,29 +64,29 @@ def draw(given: Given, width: float) -> Sheet:
             text, special = tokens[i]
             is_pinned = i in held
             colour = colours["dim"] if special else colours["text"]
-            shown = fitted(text, room, size, is_pinned)
+            words = fitted(text, room, size, is_pinned)
             marks.append(
-                Words(x, middle[i] + MIDDLE * size, shown, size, colour, anchor, is_pinned)  # type: ignore[arg-type]
+                Words(x, middle[i] + MIDDLE * size, words, size, colour, anchor, is_pinned)  # type: ignore[arg-type]
             )
     return Sheet(width, top + n * pitch + 2, colours["background"], tuple(marks))
 
 
 def _named(n: int, room: float, held: set[int]) -> list[int]:
-    """Of n words those that are written, where each has room for so many lines; the held always."""
+    """Choose words of n to write, each with room for so many lines; the held ones always."""
     every = max(1, math.ceil(1.05 / room))
     others = (i for i in range(0, n, every) if every == 1 or all(abs(i - j) >= every for j in held))
     return sorted({*held, *others})
 
 
-def _legend(given: Given, heads: list[int], width: float) -> Iterator[Mark]:
+def _legend(data: Data, heads: list[int], width: float) -> Iterator[Mark]:
     x = 0.0
     for i, head in enumerate(heads):
         name = f"H{head}"
         if x + 15 + width_of(name, SMALL) > width:
-            yield Words(x, SMALL, "…", SMALL, given.colours["dim"])
+            yield Words(x, SMALL, "…", SMALL, data.colours["dim"])
             return
-        yield Line((((x, 4.0), (x + 12, 4.0)),), _colour(given, heads, head), 1.0, 1.0, _dashes(i))
-        yield Words(x + 14, SMALL, name, SMALL, given.colours["text"])
+        yield Line((((x, 4.0), (x + 12, 4.0)),), _colour(data, heads, head), 1.0, 1.0, _dashes(i))
+        yield Words(x + 14, SMALL, name, SMALL, data.colours["text"])
         x += 22 + width_of(name, SMALL)
 
 
@@ -94,23 +94,23 @@ def _dashes(place: int) -> tuple[float, ...]:
     return DASHES[place % len(DASHES)]
 
 
-def _colour(given: Given, heads: list[int], head: int) -> str:
+def _colour(data: Data, heads: list[int], head: int) -> str:
     """One head is drawn in ink, several in colours of their own."""
     if len(heads) == 1:
-        return str(given.state["ink"])
-    colours = given.state["colours"]
+        return str(data.state["ink"])
+    colours = data.state["colours"]
     return str(colours[head % len(colours)])
 
 
 def _lines(
-    given: Given, heads: list[int], across: tuple[float, float], middle: list[float]
+    data: Data, heads: list[int], across: tuple[float, float], middle: list[float]
 ) -> Iterator[Line]:
-    header, pins = given.header, set(given.state["pins"])
+    header, pins = data.header, set(data.state["pins"])
     lens = header["lens"]["name"]
-    found = []
+    lines = []
     for i, head in enumerate(heads):
-        colour = _colour(given, heads, head)
-        for row, column, value in _shown(given, head):
+        colour = _colour(data, heads, head)
+        for row, column, value in _strongest(data, head):
             share = min(1.0, abs(value) / (header["bound"] or 1))
             if share < UNSEEN:
                 continue
@@ -121,21 +121,21 @@ def _lines(
             facts = {"head": head, "row": row, "column": column, lens: value}
             opacity = rooted(share) * (1 if is_held else PALE)
             thick = THIN + THICKER * share
-            found.append((is_held, Line((ends,), colour, thick, opacity, dashes, True, facts)))
-    yield from (line for is_held, line in found if not is_held)
-    yield from (line for is_held, line in found if is_held)
+            lines.append((is_held, Line((ends,), colour, thick, opacity, dashes, True, facts)))
+    yield from (line for is_held, line in lines if not is_held)
+    yield from (line for is_held, line in lines if is_held)
 
 
-def _shown(given: Given, head: int) -> Iterator[Cell]:
-    """Of each row of a head the strongest cells, as many as the screen shows."""
-    per_row = given.state["lines"] or None
-    dense = len(given.arrays) == 1
-    values = given.arrays[0 if dense else 1][head]
+def _strongest(data: Data, head: int) -> Iterator[Cell]:
+    """Yield the strongest cells of each row of a head, as many as the screen shows."""
+    per_row = data.state["lines"] or None
+    dense = len(data.arrays) == 1
+    values = data.arrays[0 if dense else 1][head]
     for row, of_row in enumerate(values):
         sizes = np.nan_to_num(np.abs(of_row))
         order = np.argsort(-sizes, kind="stable")[:per_row]
         for place in sorted(int(each) for each in order if sizes[each] > 0):
-            column = place if dense else int(given.arrays[0][head, row, place])
+            column = place if dense else int(data.arrays[0][head, row, place])
             yield row, column, float(of_row[place])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from viz.exhibits.chart import Axis, Chart, Curve, values_of
 from viz.painters.chart_sheet import SHAPE, sheet
 from viz.painters.shades import levels_of, palette_of
-from viz.paper.drawing import Drawing, Given
+from viz.paper.drawing import Data, Drawing
 from viz.paper.drawings.head_map import words_beside
 from viz.paper.lettering import NORMAL, SMALL, fitted, width_of
 from viz.paper.scale import hatched, scale_bar
@@ -19,21 +19,21 @@ from viz.theme import theme as theme_of
 BETWEEN = 6.0
 """Points between two maps."""
 EACH = 58.0
-"""Of width that a map has at least."""
+"""Points of width that a map has at least."""
 FEWEST, MOST = 2, 6
 """Maps."""
 LARGEST_CELL = 12.0
 HIGH, LOW = 150.0, 90.0
 """Points that the curves are high at most, and the losses."""
 OTHER = 0.55
-"""How opaque the curves of other heads are."""
+"""Opacity of the curves of other heads."""
 
 
-def draw(given: Given, width: float) -> Sheet:
+def draw(data: Data, width: float) -> Sheet:
     """Maps from the first step to the last, among them the step that the screen shows."""
-    marks, y = _maps(given, width)
-    theme, header = theme_of(given.colours["name"]), given.header
-    numbers, *losses = given.arrays[2 : 3 + len(header["losses"])]
+    marks, y = _maps(data, width)
+    theme, header = theme_of(data.colours["name"]), data.header
+    numbers, *losses = data.arrays[2 : 3 + len(header["losses"])]
     charts = [(_metric(header, numbers, _chosen(header)), HIGH)]
     charts += [(_losses(header, losses), LOW)] if any(len(rows) for rows in losses) else []
     for chart, high in charts:
@@ -48,22 +48,22 @@ def _chosen(header: dict[str, Any]) -> int:
     return [list(each) for each in header["heads"]].index(place)
 
 
-def _places(given: Given, n: int) -> list[int]:
+def _places(data: Data, n: int) -> list[int]:
     """Snapshots: the first, the last, that on the screen, that of the role, and some between."""
-    steps, role = given.header["steps"], given.header["roles"][_chosen(given.header)]
-    found = dict.fromkeys((given.state["place"], len(steps) - 1, 0, *([role] if role >= 0 else [])))
+    steps, role = data.header["steps"], data.header["roles"][_chosen(data.header)]
+    places = dict.fromkeys((data.state["place"], len(steps) - 1, 0, *([role] if role >= 0 else [])))
     between = np.linspace(0, len(steps) - 1, min(n, len(steps))).round().astype(int).tolist()
-    return sorted(list(dict.fromkeys([*found, *between]))[: min(n, len(steps))])
+    return sorted(list(dict.fromkeys([*places, *between]))[: min(n, len(steps))])
 
 
-def _maps(given: Given, width: float) -> tuple[list[Mark], float]:
-    header, colours = given.header, given.colours
+def _maps(data: Data, width: float) -> tuple[list[Mark], float]:
+    header, colours = data.header, data.colours
     rows, columns = header["rows"], header["columns"]
     left = 3 + min(0.2 * width, max((width_of(text) for text, _ in rows), default=0))
     n = max(FEWEST, min(MOST, int((width - left) // EACH)))
-    places = _places(given, n)
+    places = _places(data, n)
     room = (width - left - BETWEEN * (len(places) - 1)) / len(places)
-    n_rows, n_columns = given.arrays[0].shape[1:]
+    n_rows, n_columns = data.arrays[0].shape[1:]
     side = min(LARGEST_CELL, room / n_columns)
     wide, high = side * n_columns, side * n_rows
     labels = min(0.16 * width, max((width_of(text) for text, _ in columns), default=0))
@@ -72,25 +72,25 @@ def _maps(given: Given, width: float) -> tuple[list[Mark], float]:
     marks: list[Mark] = []
     for i, place in enumerate(places):
         x = left + i * (wide + BETWEEN)
-        values = given.arrays[0][place]
+        values = data.arrays[0][place]
         facts = {"step": header["steps"][place], "rows": n_rows, "columns": n_columns}
         levels = levels_of(values, tuple(header["bounds"]), True)
         scale = palette_of(colours["scale"], colours["masked"])
         marks.append(Cells(x, top, wide, high, levels, scale, facts | {"weight": values}))
         marks += hatched(np.isnan(values), (x, top, side, side), colours["dim"])
-        is_shown = place == given.state["place"]
+        is_shown = place == data.state["place"]
         frame = colours["accent"] if is_shown else colours["grid"]
         marks.append(Box(x, top, wide, high, None, frame, 1.0 if is_shown else 0.5))
         block = header["block"]
         marks += words_beside(columns, block[1], (x, top - 3), side, labels, colours, True)
         if i == 0:
             marks += words_beside(rows, block[0], (x - 3, top), side, left - 3, colours, False)
-        said = fitted(f"step {header['steps'][place]:,}", wide + BETWEEN, SMALL)
+        words = fitted(f"step {header['steps'][place]:,}", wide + BETWEEN, SMALL)
         marks.append(
-            Words(x + wide / 2, top + high + SMALL + 3, said, SMALL, colours["text"], "middle")
+            Words(x + wide / 2, top + high + SMALL + 3, words, SMALL, colours["text"], "middle")
         )
     marks.append(Words(0, NORMAL, title, NORMAL, colours["text"], is_bold=True))
-    bar, height = scale_bar(given, width - left, tuple(header["bounds"]))
+    bar, height = scale_bar(data, width - left, tuple(header["bounds"]))
     y = top + high + SMALL + 8
     return [*marks, *moved(bar, left, y)], y + height
 
