@@ -15,8 +15,8 @@ def _pages() -> dict[str, Any]:
     """All pages of the app; to find them takes seconds, once."""
     from transformer.discover import discover
 
-    found: dict[str, Any] = discover("viz.pages", "PAGE")
-    return found
+    pages: dict[str, Any] = discover("viz.pages", "PAGE")
+    return pages
 
 
 if __name__ != "__main__":  # the server loads it, once

@@ -216,13 +216,6 @@ def test_no_page_asks_whether_it_stands_on_a_wall(file: Path) -> None:
 
 PARTICIPLES = {"found", "said", "shown", "known", "told", "listed", "kept", "given", "asked"}
 """Names that nobody can guess: a result, a match, a text, an answer has a noun."""
-CLEAN = (
-    "transformer",
-    *("viz.commands", "viz.components", "viz.exhibits", "viz.fields", "viz.figures", "viz.lessons"),
-    *("viz.notebook", "viz.run", "viz.server", "viz.state", "viz.stories", "viz.talks"),
-    *("viz.pages", "viz.painters", "viz.paper", "viz.ui", "viz.views"),
-)
-"""Rooms whose functions and values have plain names; another room joins them once it has."""
 API = {
     "viz.components.address.address": {"asked"},
     "viz.views.pooled_positions": {"shown"},
@@ -246,11 +239,10 @@ def participles(tree: ast.AST) -> set[str]:
     return names & PARTICIPLES
 
 
-def test_values_of_clean_rooms_are_nouns() -> None:
+def test_values_are_nouns() -> None:
     for module, file in MODULES.items():
-        if any(module == room or module.startswith(f"{room}.") for room in CLEAN):
-            left = participles(ast.parse(file.read_text())) - API.get(module, set())
-            assert not left, f"{module}: {sorted(left)}"
+        left = participles(ast.parse(file.read_text())) - API.get(module, set())
+        assert not left, f"{module}: {sorted(left)}"
 
 
 def test_a_participle_is_noticed() -> None:
@@ -266,11 +258,7 @@ FRAGMENTS = {
     *("That", "Those", "For", "By", "As"),
 }
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
-IN_SENTENCES = (
-    *("viz.fields", "viz.lessons", "viz.notebook", "viz.server", "viz.state", "viz.stories"),
-    *("viz.pages", "viz.run", "viz.talks", "viz.ui"),
-    *("viz.exhibits", "viz.figures", "viz.painters", "viz.paper", "viz.views"),
-)
+IN_SENTENCES = ("viz",)
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 
 

@@ -1,4 +1,4 @@
-"""What people see: views, browser components, export and the Streamlit interface.
+"""Everything that people see: views, browser components, export and the Streamlit interface.
 
 In a notebook:
 
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What a notebook imports from here; only then, as the app's own modules need none of it."""
+    """Import what a notebook asks for; only then, as the app's own modules need none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'viz' has no attribute {name!r}")
     from transformer.extras import require  # which imports torch

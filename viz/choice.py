@@ -10,7 +10,7 @@ from viz.spelling import Spelling
 REQUEST = frozenset(
     ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
 )
-"""What the model is asked."""
+"""The fields that make the question to the model."""
 CHECKPOINT = frozenset(("checkpoint",))
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
@@ -41,5 +41,5 @@ class PageFields:
 
     @property
     def fields(self) -> Mapping[str, Field[Any]]:
-        """By name."""
+        """Fields by name."""
         return choices(self.record)

@@ -54,7 +54,7 @@ def scale_of(edit: Edit) -> EditKind | None:
 
 
 def factor_of(edit: Edit) -> float | None:
-    """By what an edit multiplies; None: it does something else."""
+    """Return the factor of an edit; None: it does something else."""
     if scale_of(edit) is None:
         return None
     return edit.values[0] if edit.values else 0.0

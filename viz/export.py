@@ -1,4 +1,4 @@
-"""What leaves the app as a file: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
+"""Files that leave the app: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
 
 Pure functions that return bytes; nothing is written and nothing is sent. A picture as PNG is what
 Plotly's own button gives.

@@ -56,7 +56,7 @@ def save_figure(options: Namespace) -> str:
 
 
 def _screen(address: str) -> Screen:
-    """What a person typed may have a slip in it: a figure of something else would be drawn."""
+    """Read an address that a person typed; a slip in it would draw a figure of something else."""
     parts = parts_of(address)
     if wrong := unread(parts):
         raise FigureError(f"The address says {some_of(wrong, 3)}, which cannot be read.")
@@ -76,7 +76,7 @@ def _endings(*kinds: str) -> str:
 
 
 def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
-    """What an address shows, and its figures. Raises Refusal in a sentence."""
+    """Return the pane of an address, and its figures. Raises Refusal in a sentence."""
     pages: dict[str, Page] = discover("viz.pages", "PAGE")
     if screen.page not in pages:
         raise FigureError(f"There is no page {screen.page}: there is {', '.join(pages)}.")

@@ -58,9 +58,9 @@ _SIGNS = {
     "-": "−",
     "'": "′",
 }
-"""What stands for them; letters are set as variables, all else as operators."""
+"""Signs for commands; letters are set as variables, all else as operators."""
 _BIG = (r"\sum", r"\prod", r"\max", r"\min")
-"""What has its index below it."""
+"""Signs that have their index below them."""
 _NAMES = (r"\max", r"\min", r"\log", r"\exp", r"\ln", r"\sin", r"\cos")
 LONGEST = 200
 """Signs of a formula: each may be within the one before it."""
@@ -117,7 +117,7 @@ def _row(tokens: list[str]) -> list[str]:
 
 
 def _group(tokens: list[str]) -> str:
-    """What follows: one element."""
+    """Read the next element."""
     if not tokens:
         raise FormulaError("A formula ends where something should follow.")
     if tokens[-1] != "{":

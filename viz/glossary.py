@@ -31,7 +31,7 @@ def words() -> Mapping[str, Word]:
 
 
 def metric_words() -> dict[str, Word]:
-    """Of every head metric."""
+    """Return the words of all head metrics."""
     metrics = discover("transformer.analysis.metrics", "METRIC").values()
     return {
         each.name: _made(each, "extremes", ("head_grid", "snapshot_player")) for each in metrics
@@ -39,13 +39,13 @@ def metric_words() -> dict[str, Word]:
 
 
 def lens_words() -> dict[str, Word]:
-    """Of every measure that a map can show."""
+    """Return the words of all measures that a map can show."""
     places = tuple(name for name in HEADS if name != "decode_player")
     return {each.name: _made(each, "row", places) for each in lenses().values()}
 
 
 def method_words() -> dict[str, Word]:
-    """Of every decoding method."""
+    """Return the words of all decoding methods."""
     return {each.name: _made(each) for each in decoding_methods().values()}
 
 
@@ -91,7 +91,7 @@ def _card(word: Word) -> str:
 
 
 def spellings_of(word: Word) -> tuple[str, ...]:
-    """How it stands in texts: where several do in one, the first of these is underlined."""
+    """Return its spellings in texts: of several in one, the first of these is underlined."""
     return (word.title, *word.spellings)
 
 

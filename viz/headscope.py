@@ -14,7 +14,7 @@ __all__ = [*transformer.__all__, *([] if missing("app") else viz.__all__)]
 
 
 def __getattr__(name: str) -> Any:
-    """What a notebook shows; only then, as it takes a second to import."""
+    """Import what a notebook shows; only then, as it takes a second."""
     if name in viz.__all__:
         return getattr(viz, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

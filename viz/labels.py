@@ -130,7 +130,7 @@ def percent(share: float, decimals: int | None = None) -> str:
 
 
 def decimals_of(largest: float) -> int:
-    """Of the numbers of a table: two, and more where even the largest would look like 0.
+    """Choose the decimals of a table: two, and more where even the largest would look like 0.
 
     >>> decimals_of(4.2), decimals_of(0.0), decimals_of(-0.0049), decimals_of(1e-30)
     (2, 2, 4, 6)

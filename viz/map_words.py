@@ -15,12 +15,12 @@ from viz.sentence import sentence, wording
 
 
 def row_title(is_produced: bool) -> str:
-    """What a row stands for: the token that it writes, or the one that it has read."""
+    """Name the token of a row: the one that it writes, or the one that it has read."""
     return "writing (query)" if is_produced else "reading (query)"
 
 
 COLUMN_TITLE = "looks at (key)"
-"""What a column stands for."""
+"""The name of the token of a column."""
 
 
 def map_name(map: AttentionMap, layer: int, head: int) -> str:

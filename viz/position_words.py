@@ -1,4 +1,4 @@
-"""How tokens are told apart by place, in sentences: every scheme that a recording shows."""
+"""Schemes that tell tokens apart by place, in sentences: every one that a recording shows."""
 
 from collections.abc import Iterator, Sequence
 
@@ -81,7 +81,7 @@ def slopes_text(slopes: Tensor) -> str:
 
 
 def layers_text(of: Rotary | RelativeBias, recording: Recording) -> str:
-    """Which layers of its kind: "in all 6 layers", "in L0, L2–L4"."""
+    """Name the layers of its kind: "in all 6 layers", "in L0, L2–L4"."""
     n_layers = recording.attentions[of.kind].n_layers
     if len(of.layers) == n_layers:
         return f"in all {n_layers} layers" if n_layers > 1 else "in its one layer"

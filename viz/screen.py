@@ -35,12 +35,12 @@ FIRST_PAGE = "explore"
 
 STORY = frozenset(("story",))
 QUESTION = REQUEST | STORY | {"scene"}
-"""What makes the question of a scene another one."""
+"""Fields that make the question of a scene another one."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What is on the screen; the name of a field is its name in the address."""
+    """The choices on the screen; the name of a field is its name in the address."""
 
     page: str = choice(NAME, FIRST_PAGE)
     """Spelled as the path."""
@@ -49,9 +49,9 @@ class Screen:
     """Told beside what is shown: the name of a shipped one, or a path. Whoever changes something
     stays in its scene."""
     scene: int = choice(WHOLE, 1, STORY)
-    """Of the story, counted from 1."""
+    """The number in the story, counted from 1."""
     role: str | None = choice(one_of("stage", "presenter", "audience"), None, STORY)
-    """What a window of a talk is for; None: the story stands in a strip above the picture."""
+    """The purpose of a window of a talk; None: the story stands in a strip above the picture."""
     room: str | None = choice(NAME, None, STORY)
     """The code of a talk that is being given."""
     guess: tuple[int, ...] | None = choice(WHOLES, None, QUESTION)
@@ -62,17 +62,17 @@ class Screen:
     checkpoint: str | None = choice(NAME)
     """The name of a shipped one, or a path."""
     made_with: str | None = choice(NAME, None, CHECKPOINT)
-    """How the SHA-256 of the checkpoint begins that a figure was made with; None: of no figure."""
+    """The start of the SHA-256 of the checkpoint that made a figure; None: of no figure."""
     text: str | None = choice(TEXT)
     decoding: str | None = choice(NAME, None, CHECKPOINT)
     options: tuple[tuple[str, float], ...] = choice(NUMBERS, ())
-    """Of the decoding methods, by their names, in order."""
+    """Options of the decoding methods, by their names, in order."""
     source_language: str | None = choice(NAME)
     target_language: str | None = choice(NAME)
     edits: tuple[str, ...] = choice(EDITS, (), CHECKPOINT)
-    """What is changed in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
+    """Changes in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
     tool: str = choice(one_of("look", "heads", "arrows"), "look")
-    """What a click does: show, switch a head off, or cut an arrow."""
+    """The effect of a click: show, switch a head off, or cut an arrow."""
     stopped: int | None = choice(WHOLE, None, REQUEST)
     """The tokens after which the writing of this text was stopped."""
 
@@ -89,13 +89,13 @@ class Screen:
     picture: str = choice(one_of("arrows", "map", "inside"), "arrows")
     path: bool = choice(YES, False)
     own_scale: bool = choice(YES, False)
-    """Whether the shade of each head goes up to its own largest weight."""
+    """The shade of each head goes up to its own largest weight."""
     column: str = choice(one_of("one", "two"), "one")
-    """How many columns of a paper a figure is as wide as."""
+    """The width of a figure, in columns of a paper."""
     heads: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | HEAD)
-    """Those that are overlaid; () is none at all."""
+    """Heads that are overlaid; () is none at all."""
     lines: int = choice(WHOLE, 5)
-    """Of each row the strongest so many; 0 is all."""
+    """The number of strongest lines of each row; 0 is all."""
     pins: tuple[str, ...] = choice(PINS, (), REQUEST | {"kind", "tokens", "special"})
     cell: tuple[int, int] | None = choice(PAIR, None, REQUEST | {"kind"})
     """Positions of query and key."""
@@ -104,11 +104,11 @@ class Screen:
     top: int = choice(WHOLE, 0)
 
     step: int = choice(WHOLE, 0, REQUEST)
-    """Of decoding."""
+    """The step of decoding."""
 
     view: str | None = choice(NAME)
     controls: tuple[tuple[str, str], ...] = choice(NAMES, ())
-    """Of the views, by their names, in order."""
+    """Choices of the views, by their names, in order."""
 
     own: tuple[tuple[str, Any], ...] = field(default=())
     """Pairs of name and value, of what single pages declare: those that are not the default, in
@@ -116,12 +116,12 @@ class Screen:
 
     def of(self, record: type[T]) -> T:
         """The choices of one page, as the record that declares them."""
-        known: type = record
-        return record(**{name: value for name, value in self.own if name in choices(known)})
+        declared: type = record
+        return record(**{name: value for name, value in self.own if name in choices(declared)})
 
 
 _DECLARED: dict[str, PageFields] = {}
-"""By name, the pages that declare choices in their own file."""
+"""The pages, by name, that declare choices in their own file."""
 
 
 def declare(own: PageFields) -> None:
@@ -150,62 +150,62 @@ def parse(address: Mapping[str, str]) -> Screen:
 
 
 def unread(address: Mapping[str, str]) -> list[str]:
-    """Those parts of an address, as "name=value", that say nothing: `parse` leaves them out."""
+    """Return the parts of an address, as "name=value", that `parse` leaves out."""
     return [f"{name}={text}" for name, text in address.items() if not _is_read(name, text)]
 
 
 def _is_read(name: str, text: str) -> bool:
     field_name, dot, entry = name.partition(".")
-    known = all_choices().get(field_name)
-    if known is None or bool(dot and entry) != known.metadata["spelling"].has_entries:
+    field = all_choices().get(field_name)
+    if field is None or bool(dot and entry) != field.metadata["spelling"].has_entries:
         return False
     try:
-        read = known.metadata["spelling"].read(text)
+        read = field.metadata["spelling"].read(text)
     except ValueError:
         return False
     return name != "edits" or len(read) == len(set(text.split("/")))
 
 
-def _read(known: Field[Any], address: Mapping[str, str]) -> Any:
-    spelling: Spelling = known.metadata["spelling"]
+def _read(field: Field[Any], address: Mapping[str, str]) -> Any:
+    spelling: Spelling = field.metadata["spelling"]
     if spelling.has_entries:
-        return _entries(spelling, f"{known.name}.", address)
+        return _entries(spelling, f"{field.name}.", address)
     try:
-        return spelling.read(address[known.name])
+        return spelling.read(address[field.name])
     except (KeyError, ValueError):
-        return known.default
+        return field.default
 
 
 def _entries(
     spelling: Spelling, prefix: str, address: Mapping[str, str]
 ) -> tuple[tuple[str, Any], ...]:
-    found = {}
+    values = {}
     for key, text in address.items():
         if key.startswith(prefix) and key != prefix:
             try:
-                found[key.removeprefix(prefix)] = spelling.read(text)
+                values[key.removeprefix(prefix)] = spelling.read(text)
             except ValueError:
                 continue
-    return tuple(sorted(found.items()))
+    return tuple(sorted(values.items()))
 
 
 def spell(screen: Screen) -> dict[str, str]:
     """The address of a screen, its path as "page"; defaults stay out of it."""
-    said: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for name, each in all_choices().items():
         spelling, value = each.metadata["spelling"], value_of(screen, name)
         if spelling.has_entries:
-            said |= {f"{name}.{entry}": spelling.write(of_entry) for entry, of_entry in value}
+            parts |= {f"{name}.{entry}": spelling.write(of_entry) for entry, of_entry in value}
         elif value != each.default:
-            said[name] = spelling.write(value)
-    return said
+            parts[name] = spelling.write(value)
+    return parts
 
 
 def query(screen: Screen) -> str:
-    """What stands behind the path and its question mark."""
-    said = spell(screen)
-    said.pop("page", None)
-    return urlencode(said, quote_via=quote, safe=",/:", errors="replace")
+    """Return the part behind the path and its question mark."""
+    parts = spell(screen)
+    parts.pop("page", None)
+    return urlencode(parts, quote_via=quote, safe=",/:", errors="replace")
 
 
 def link(screen: Screen) -> str:
@@ -226,11 +226,11 @@ def put(screen: Screen, **values: Any) -> Screen:
     common = {name: value for name, value in values.items() if name in choices(Screen)}
     if len(common) == len(values):
         return replace(screen, **common)
-    own, known = dict(screen.own) | values, all_choices()
-    if unknown := own.keys() - known.keys():
+    own, every = dict(screen.own) | values, all_choices()
+    if unknown := own.keys() - every.keys():
         raise TypeError(f"A screen has no {', '.join(sorted(unknown))}.")
-    pairs = ((name, own[name]) for name in known if name in own and name not in common)
-    left = tuple((name, value) for name, value in pairs if value != known[name].default)
+    pairs = ((name, own[name]) for name in every if name in own and name not in common)
+    left = tuple((name, value) for name, value in pairs if value != every[name].default)
     return replace(screen, **common, own=left)
 
 
@@ -259,7 +259,7 @@ def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
 
 
 def default(name: str) -> Any:
-    """What a field says where nothing was chosen."""
+    """Return the value of a field where nothing was chosen."""
     return all_choices()[name].default
 
 
@@ -267,7 +267,7 @@ def with_entry(
     entries: tuple[tuple[str, T], ...], name: str, value: T | None
 ) -> tuple[tuple[str, T], ...]:
     """Pairs of which the one of this name has another value; None: it is not mentioned."""
-    others = {entry: known for entry, known in entries if entry != name}
+    others = {entry: other for entry, other in entries if entry != name}
     if value is not None:
         others[name] = value
     return tuple(sorted(others.items()))

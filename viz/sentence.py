@@ -20,7 +20,7 @@ _HEAD = "head {head} of layer {layer}"
 
 @dataclass(frozen=True)
 class Wording:
-    """What is said of a cell."""
+    """The sentences about a cell."""
 
     seen: str
     masked: str
@@ -114,6 +114,6 @@ def _measures(lead: str, lens: Lens, note: str) -> Wording:
 
 
 def _note(reading: Reading, lens: Lens) -> str:
-    """Why a number is not the one of two pieces."""
+    """Say why a number is not the one of two pieces."""
     is_divided = reading.special == "renormalised" and lens.scale == "share"
     return ", ".join(["renormalised"] * is_divided)

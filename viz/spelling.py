@@ -1,4 +1,4 @@
-"""How the fields of a Screen are written in an address, and read back.
+"""The spelling of the fields of a Screen in an address, both ways.
 
 What cannot be read is a ValueError; whoever parses an address takes the default instead.
 """
@@ -19,12 +19,12 @@ MOST_EDITS = 200
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a value is written in an address, and read back. read: raises ValueError."""
+    """The spelling of a value in an address, both ways. read: raises ValueError."""
 
     read: Callable[[str], Any]
     write: Callable[[Any], str]
     has_entries: bool = False
-    """Whether it is a tuple of (name, value) pairs, each spelled as "field.name=value"."""
+    """The value is a tuple of (name, value) pairs, each spelled as "field.name=value"."""
 
 
 def _read_name(text: str) -> str:
@@ -69,9 +69,9 @@ def _read_pins(text: str) -> tuple[str, ...]:
 
 
 def _read_edits(text: str) -> tuple[str, ...]:
-    """Those that can be read: one that cannot takes no other with it."""
-    found = (_edit(unquote(each)) for each in text.split("/")[:MOST_EDITS])
-    return tuple(dict.fromkeys(filter(None, found)))
+    """Return the edits that can be read: one that cannot takes no other with it."""
+    edits = (_edit(unquote(each)) for each in text.split("/")[:MOST_EDITS])
+    return tuple(dict.fromkeys(filter(None, edits)))
 
 
 def _edit(text: str) -> str | None:

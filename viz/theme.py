@@ -30,7 +30,7 @@ class Theme:
     masked: str
     """Cells that a mask forbids: off the attention scale."""
     head_colours: tuple[str, ...]
-    """Of heads that are laid over each other: 16, each 3:1 on the background.
+    """Colours of heads that are laid over each other: 16, each 3:1 on the background.
 
     Found by annealing in OKLab so that the two most alike are far apart, to readers who lack a kind
     of cone too (Machado et al. 2009); a test measures how far. The first five differ in
@@ -107,7 +107,7 @@ SERIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8
 FONT = '"Source Sans", "Source Sans Pro", system-ui, sans-serif'
 """Streamlit's own, so that figures and text are of one hand."""
 FONT_SIZE = 14
-"""Of labels in figures, in pixels."""
+"""Pixels of labels in figures."""
 
 
 def theme(name: str | None) -> Theme:

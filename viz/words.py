@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Literal
 
 Illustration = Literal["", "head", "layer", "row", "extremes", "candidates"]
-"""What a card's small picture shows of the sentence on screen, where a picture there has it:
+"""The subject of a card's small picture, of the sentence on screen where a picture there has it:
 the head; all heads of its layer; the row that is spoken of, as bars; of a metric the heads with the
 least and the most of it; what a step could have written."""
 
@@ -27,15 +27,15 @@ class Word:
 
     name: str
     title: str
-    """As it stands above its card."""
+    """The heading of its card."""
     sentence: str
     """One, which somebody understands who meets the word for the first time."""
     formula: str = ""
     """In LaTeX as viz/formula.py reads it; of every quantity."""
     source: str = ""
-    """Who defined it so; of every quantity that is not a name only."""
+    """Its first definition; of every quantity that is not a name only."""
     spellings: tuple[str, ...] = ()
-    """How else it stands in texts."""
+    """Its other spellings in texts."""
     stands_in: tuple[str, ...] = ()
     """The components whose texts underline it; what a page says of it is up to the page."""
     illustration: Illustration = ""
@@ -359,4 +359,4 @@ _ALL = (
     ),
 )
 WORDS: Mapping[str, Word] = MappingProxyType({word.name: word for word in _ALL})
-"""By name."""
+"""Words by name."""

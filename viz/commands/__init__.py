@@ -1,1 +1,1 @@
-"""What the shell offers beside the commands of `transformer`, one command a file."""
+"""Commands of the shell beside the commands of `transformer`, one command a file."""

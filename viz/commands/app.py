@@ -7,7 +7,7 @@ from transformer.extras import require
 
 
 def add_place(parser: ArgumentParser) -> None:
-    """Where the app listens."""
+    """Declare the place where the app listens."""
     parser.add_argument("--port", type=int, help="the first free one from 8501 when left out")
     parser.add_argument("--address", default="localhost", help="0.0.0.0 lets others in")
     parser.add_argument("--quiet", action="store_true", help="open no browser")

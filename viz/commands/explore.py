@@ -18,7 +18,7 @@ MODULE = "explored_script"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `explore` takes."""
+    """Declare the arguments of `explore`."""
     parser.add_argument("script", help="script.py:build, where build() returns from_module(...)")
     add_place(parser)
 
@@ -34,7 +34,7 @@ def run(options: Namespace) -> Result:
 
 
 def built(named: str) -> Checkpoint:
-    """What a function of a script gives, named as "script.py:build". Raises CheckpointError."""
+    """Call the function of a script, named as "script.py:build". Raises CheckpointError."""
     path, _, name = named.rpartition(":") if ":" in Path(named).name else (named, "", "build")
     file = Path(path).absolute()
     if not file.is_file():

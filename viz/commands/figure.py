@@ -7,7 +7,7 @@ from transformer.extras import require
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `figure` takes."""
+    """Declare the arguments of `figure`."""
     parser.add_argument("screen", metavar="ADDRESS", help="of the app, as its link button gives it")
     parser.add_argument(
         "--out", required=True, help=".svg, .pdf, .png, or .zip: a crate with all that makes it"

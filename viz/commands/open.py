@@ -14,7 +14,7 @@ from viz.screen import link
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `open` takes."""
+    """Declare the arguments of `open`."""
     parser.add_argument("figure", help="an SVG, PDF, PNG, ZIP or MD that this app saved")
     add_place(parser)
 

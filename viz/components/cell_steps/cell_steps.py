@@ -26,10 +26,10 @@ from viz.sentence import Wording, sentence, wording
 from viz.theme import Theme
 
 N_COMPETITORS = 20
-"""Of a longer row so many strongest keys are shown each by itself, and this one; the rest as one
+"""The strongest keys of a longer row that are shown each by itself, with this one; the rest are one
 bar."""
 _READABLE = (0.0, 10.0)
-"""Where the largest score of a row lies outside, scores are taken as their distance from it:
+"""The range of the largest score of a row; outside, scores are taken as their distance from it:
 e^s would have too many digits, or none, before the point."""
 
 CELL_STEPS = Component("cell_steps")
@@ -47,7 +47,7 @@ class CellSteps:
     cell: tuple[int, int] | None = None
     """Positions of query and key; None: the head's largest weight."""
     rows: Literal["produced", "read"] = "produced"
-    """How a row of cross-attention is named, as a Reading has it."""
+    """The name of a row of cross-attention, as a Reading has it."""
     component: ClassVar[Component] = CELL_STEPS
 
     def title(self, recording: Recording) -> str:
@@ -133,7 +133,7 @@ def pack_cell(
 
 
 def describe(cell: Cell, query_token: Token, key_token: Token, words: Wording) -> str:
-    """What the picture says, for those who do not see it."""
+    """Describe the picture for those who do not see it."""
     weight = math.nan if cell.is_masked else cell.weight
     start = sentence(words, query_token, key_token, cell.layer, cell.head, weight, is_quoted=True)
     bias = f" + bias {number(cell.bias)}" if cell.bias else ""
@@ -155,14 +155,14 @@ def shown_keys(cell: Cell) -> list[int]:
 
 
 def _rest(cell: Cell, keys: list[int]) -> tuple[int, float]:
-    """How many allowed keys are not shown, and their weights together."""
+    """Count the allowed keys that are not shown, and add their weights together."""
     others = cell.allowed.clone()
     others[keys] = False
     return int(others.sum()), float(cell.weights[others].double().sum())
 
 
 def _shift(cell: Cell) -> float:
-    """What is taken from every score before e^s; the softmax stays the same."""
+    """Return the number that every score loses before e^s; the softmax stays the same."""
     if cell.n_allowed == 0:
         return 0.0
     largest = float(cell.scores[cell.allowed].max())

@@ -57,7 +57,7 @@ class DecodePlayer:
         return envelope(payload, theme, step=int(step))
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        """Of the step that is shown, and of the least sure one; both counted from 1, as drawn."""
+        """Describe the step that is shown, and the least sure one; counted from 1, as drawn."""
         decoding = self._decoding(recording, decoding)
         steps = decoding.steps
         least = min(range(len(steps)), key=lambda i: steps[i].chosen.prob)
@@ -90,7 +90,7 @@ class DecodePlayer:
 
 
 def _looks_at_source(recording: Recording) -> bool:
-    """Whether its cross-attention is over the source; over a memory of a model's own it is not."""
+    """Say whether its cross-attention is over the source, not a memory of a model's own."""
     cross = recording.attentions.get("cross")
     return cross is not None and cross.keys == recording.source
 

@@ -1,4 +1,4 @@
-"""Where a figure that the app saved is dropped, or chosen: the screen that it was made of is back.
+"""The place to drop or choose a figure that the app saved: its screen is back.
 
 The browser looks for what the file carries and goes to its address; the file is sent nowhere. A
 story, which ends in .md, is text: the server reads it.

@@ -92,7 +92,7 @@ class HeadGrid:
 def _sentence(
     map: AttentionMap, *, show: str = "maps", sort: str = "layer", top: int = 0, **state: Any
 ) -> str:
-    """Of one kind: which heads are shown, in which order, as what."""
+    """Say which heads of one kind are shown, in which order, as what."""
     metrics = metrics_of_map(map)
     metric, sorted_by = metrics.get(show), metrics.get(sort)
     sentence = describe_heads(map, range(map.n_layers))
@@ -148,7 +148,7 @@ def pack_head_grid(map: AttentionMap) -> bytes:
 
 
 def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list[dict[str, Any]]:
-    """What the browser says of each metric; its texts, one per head, are formatted only here."""
+    """Return the words about each metric; its texts, one per head, are formatted only here."""
     return [
         {
             "name": metric.name,
@@ -162,7 +162,7 @@ def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list
 
 
 def telling(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Which metrics tell a head from the others: u1 [L, H, up to 3], the most telling first.
+    """Return the metrics that tell a head from the others: u1 [L, H, up to 3], the best first.
 
     values: [M, L, H]. Those with the largest |z|: the distance from the mean over all heads, in
     standard deviations. What is undefined comes last, ties keep the order of the metrics.

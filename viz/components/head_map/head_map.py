@@ -46,7 +46,7 @@ class HeadMap:
     selection: Selection
     reading: Reading = PLAIN
     region: Region | None = None
-    """Of a map that is too large: the part that is sent with exact values."""
+    """The part of a map that is too large that is sent with exact values."""
     max_cells: int = MAX_CELLS
     """A map of up to max_cells x max_cells is sent whole."""
     component: ClassVar[Component] = HEAD_MAP
@@ -134,7 +134,7 @@ def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
 
 
 def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
-    """What the map is, in words."""
+    """Describe the map to the browser, in words."""
     rows, columns = pieces(map.rows), pieces(map.columns)
     return {
         "id": f"{map.kind} L{layer} H{head}",

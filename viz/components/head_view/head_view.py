@@ -97,7 +97,7 @@ class HeadView:
         )
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        """Of the heads that are shown, how many of their lines, and which of them stand out."""
+        """Say which heads are shown, how many of their lines, and which of them stand out."""
         map = known_map(recording, self.kind, self.reading, self.layer)
         heads, lines = state.get("heads"), state.get("lines", 0)
         if heads is None and "head" in state:
@@ -177,7 +177,7 @@ def _dense(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
 
 
 def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
-    """Of each row the largest sizes; head by head, as the layers of a long text are large."""
+    """Pack the largest sizes of each row; head by head, as the layers of a long text are large."""
     few, many = KEYS
     n = max(few, MAX_RANKED // (_BYTES_A_KEY * map.n_heads * len(map.rows)))
     heads, largest = [], 0.0
@@ -189,7 +189,7 @@ def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
 
 
 def _strongest(values: Tensor, allowed: Tensor, n: int) -> tuple[NDArray[Any], ...]:
-    """Of each row of a head [R, C] n columns, their values, and the sum of the sizes left out."""
+    """Return n columns of each row of a head [R, C], their values, and the sum of other sizes."""
     sizes = values.abs().masked_fill_(~allowed, -1.0)  # so that masked cells come last
     columns = sizes.topk(min(n, values.size(-1))).indices
     strongest = values.gather(-1, columns).masked_fill_(~allowed.gather(-1, columns), torch.nan)

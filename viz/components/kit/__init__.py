@@ -1,1 +1,1 @@
-"""What the components share: packing, colours, scripts, thumbnails."""
+"""Shared parts of the components: packing, colours, scripts, thumbnails."""

@@ -1,4 +1,4 @@
-"""What every component shares on its way to the browser: its files, colours and pieces.
+"""The way of every component to the browser: its files, colours and pieces.
 
 A component's script is its index.js with all that this imports: one text, no build step.
 """
@@ -23,10 +23,10 @@ _FOLDER = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Component:
-    """What the browser needs to know to draw: the same in the app and in a page of its own."""
+    """All that the browser needs to draw: the same in the app and in a page of its own."""
 
     name: str
-    """Of its folder, too, in which index.js stands."""
+    """The name of its folder, too, in which index.js stands."""
 
     @property
     def script(self) -> str:
@@ -48,7 +48,7 @@ class Component:
 
     @property
     def class_name(self) -> str:
-        """Of the element that it draws into."""
+        """The class of the element that it draws into."""
         return f"headscope {self.name.replace('_', '-')}"
 
     @property

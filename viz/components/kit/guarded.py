@@ -21,6 +21,6 @@ def guarded(callback: Callable[[], Any]) -> Callable[[], None]:
 
 
 def take_failure() -> Exception | None:
-    """What a callback of this session raised since it was last asked for."""
+    """Take the error that a callback of this session raised since the last call."""
     error: Exception | None = st.session_state.pop(FAILED, None)
     return error

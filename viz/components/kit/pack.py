@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 DTYPES = ("|u1", "<u2", "<i4", "<f4")
-"""What unpack.js can read."""
+"""Types of numbers that unpack.js can read."""
 _ALIGNMENT = 8
 
 
@@ -41,7 +41,7 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any]) -> bytes:
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], list[NDArray[Any]]]:
-    """What went into `pack`: the header and the arrays, which are read-only."""
+    """Undo `pack`: return the header and the arrays, which are read-only."""
     (length,) = struct.unpack_from("<I", payload)
     content = json.loads(payload[4 : 4 + length])
     start = 4 + length + -(4 + length) % _ALIGNMENT

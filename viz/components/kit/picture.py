@@ -1,4 +1,4 @@
-"""What every picture is: one frozen value that the page, the preview, the notebook and files share.
+"""The picture as one frozen value that the page, the preview, the notebook and files share.
 
 It says what is shown, not of which text and not where; so (request, picture) names a payload.
 """
@@ -22,10 +22,10 @@ class Picture(Protocol):
 
     @property
     def component(self) -> Component:
-        """What draws it in the browser."""
+        """The component that draws it in the browser."""
 
     def title(self, recording: Recording) -> str:
-        """What stands above it on a page of its own."""
+        """The heading on a page of its own."""
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         """The packed numbers, the same in every theme. Raises ValueError, in one sentence."""

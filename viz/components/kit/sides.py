@@ -1,4 +1,4 @@
-"""Which row and column of a map belongs to which token of the page's two lines of tokens."""
+"""The tokens, in the page's two lines, of the rows and columns of a map."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,7 +22,7 @@ def sides(map: AttentionMap) -> dict[str, dict[str, list[int]]]:
 
 
 def _starts(map: AttentionMap) -> tuple[Side, Side]:
-    """Of the rows and of the columns. A decoder reads its target one further than it writes it."""
+    """Return the starts of rows and columns. A target is read one further than it is written."""
     if map.attention.produced is None:
         return {"source": 0}, {"source": 0}
     if n_prompt := map.recording.n_prompt:

@@ -1,4 +1,4 @@
-"""What components tell, each change once: a number settles who is right, browser or server.
+"""News from components, each change once: a number settles who is right, browser or server.
 
 Each change in the browser carries the next number of its window (kit/sync.js). The session keeps
 the largest number that each component has told, and the component's data names it: until then, what
@@ -18,7 +18,7 @@ from viz.components.kit.pack import pack, unpack
 from viz.session_keys import HEARD, TOKEN, VERSIONS
 
 News = dict[str, Any]
-"""What a component has just told: name -> value."""
+"""The latest changes of a component: name -> value."""
 
 
 @cache
@@ -63,7 +63,7 @@ def show(
 
 
 def news_of(key: str) -> News:
-    """What the component of this key has just told; for its callback.
+    """Return the latest changes of the component of this key; for its callback.
 
     A message repeats what was told while the server was busy: what is known already is left out.
     Nothing, where a component tells of something when its page is already left.
@@ -76,7 +76,7 @@ def news_of(key: str) -> News:
 
 
 def _version(key: str, data: bytes) -> dict[str, str | int]:
-    """Which of a session's data for this component these are.
+    """Number these among a session's data for this component.
 
     Streamlit may hand a component that is just being loaded its first data after its second, so
     the browser drops what is older. The same data keep their version: they are not sent again.

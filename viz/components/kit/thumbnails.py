@@ -16,7 +16,7 @@ from transformer.analysis.reading import AttentionMap, largest_size
 from transformer.analysis.strongest import rows_with_choice, strongest_cells
 
 MAX_PIXELS = 64
-"""Of a thumbnail's side: longer sentences are pooled."""
+"""Pixels of a thumbnail's side: longer sentences are pooled."""
 MASKED, FULL = 255, 254
 """The byte of a masked cell, and of the top of the scale."""
 MIDDLE = FULL // 2
@@ -38,7 +38,7 @@ class Pictures:
     bound: float
     """The top of the scale, as `AttentionMap.bounds` has it."""
     block: tuple[int, int]
-    """How many cells of each axis a pixel covers."""
+    """The cells that a pixel covers, of each axis."""
 
 
 def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:

@@ -1,4 +1,4 @@
-"""What stands beside a lesson, and is not seen: it keeps the answers, and the focus."""
+"""The unseen part beside a lesson: it keeps the answers, and the focus."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -17,15 +17,15 @@ _question = mountable(QUESTION)
 
 @dataclass(frozen=True)
 class Truth:
-    """What the row does, and what two guesses cost that know nothing: all of it in nats."""
+    """The weights of a row, and the costs of two guesses that know nothing, in nats."""
 
     weights: tuple[float, ...]
-    """Of each word; they add up to 1."""
+    """The weight of each word; they add up to 1."""
     uniform: float
     previous: float
-    """Of the guess that a row looks at the word before its own."""
+    """The cost of the guess that a row looks at the word before its own."""
     least: float
-    """Of the weights themselves: their entropy."""
+    """The cost of the weights themselves: their entropy."""
     says: str
 
 

@@ -1,1 +1,1 @@
-"""Whether every scene of a story fits a laptop's screen."""
+"""The check that every scene of a story fits a laptop's screen."""

@@ -29,11 +29,11 @@ from viz.sentence import wording
 from viz.theme import Theme
 
 MAX_CELLS = 128
-"""Of a map of more than 128 x 128 cells, a value is the largest of a block of cells."""
+"""The most cells of a side; each value of a larger map is the largest of a block of cells."""
 MAX_HEADS = 48
-"""Where a kind has more heads than these, those of the chosen head's layer are shown."""
+"""The most heads of a kind; of more, those of the chosen head's layer are shown."""
 LOSSES = {"loss": "training loss", "validation_loss": "validation loss"}
-"""What is drawn below the metric, of all that training logged."""
+"""The curves below the metric, of all that training logged."""
 
 SNAPSHOT_PLAYER = Component("snapshot_player")
 snapshot_player = mountable(SNAPSHOT_PLAYER)
@@ -63,7 +63,7 @@ class SnapshotPlayer:
         return envelope(payload, theme, place=place)
 
     def says(self, course: Course, place: int = -1) -> str:
-        """Of the snapshot at this place; the last, where none is said."""
+        """Describe the snapshot at this place; the last, where none is named."""
         kind, layer, head = astuple(self.selection)
         text = describe_map(read(course.recordings[place], kind), layer, head)
         n, number = len(course.steps), place % len(course.steps) + 1
@@ -132,7 +132,7 @@ def _allowed(maps: list[AttentionMap], selection: Selection) -> Tensor:
 
 
 def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
-    """What the maps are, in words, as the scripts of a head map read it."""
+    """Describe the maps in words, as the scripts of a head map read it."""
     map = maps[-1]
     rows, columns = pieces(map.rows), pieces(map.columns)
     return {
@@ -163,7 +163,7 @@ def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
 def _metric(
     metric: Metric, course: Course, selection: Selection, of_heads: Tensor
 ) -> dict[str, Any]:
-    """What the curve is of, all values as text, and that of a head that tells no key from another.
+    """Name the metric of the curve; all values as text, and that of a head with even weights.
 
     of_heads: [N, T]
     """

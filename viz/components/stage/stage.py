@@ -1,4 +1,4 @@
-"""What a talk adds to the page: its keys, the place within it, the overview, and its room."""
+"""Parts of a page in a talk: its keys, the place within it, the overview, and its room."""
 
 from collections.abc import Sequence
 from typing import Any
