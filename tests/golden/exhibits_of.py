@@ -17,8 +17,8 @@ from viz.exhibits.exhibit import PictureAt
 from viz.exhibits.table import Table, Tables, as_tables
 from viz.figure_at import page_of
 from viz.pages.gallery import pictures
-from viz.pages.lessons.lesson import place_in
-from viz.pages.lessons.pictures import PICTURES
+from viz.pages.lessons.lesson import opened_by, place_in
+from viz.pages.lessons.pictures import exhibits_in
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_entries import Entries, entries_of
 from viz.paper.figure import Figure
@@ -108,8 +108,10 @@ def lesson_exhibits(scene: Scene) -> dict[str, Exhibit]:
     pane, _ = page_of(Screen(checkpoint="copy"))
     place = place_in(pane.answer, scene.exercise.head, scene.exercise.row)
     assert place is not None
-    shown = PICTURES[scene.exercise.shows](pane, place)
-    return {name: _exhibit(pane, each, name) for name, each in shown.items()}
+    opened = opened_by(scene, pane.answer, place)
+    with patch.dict(PAGES, discover("viz.pages", "PAGE")):
+        pane, exhibits = exhibits_in(scene.exercise.shows, pane, place, opened)
+    return {name: _exhibit(pane, each, name) for name, each in exhibits.items()}
 
 
 def gallery_exhibits(story: Story) -> list[Exhibit]:

@@ -1,7 +1,7 @@
 """Whatever a page shows: a frozen value that painters make for a screen, for paper, or as text."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from viz.exhibits.chart import Chart
@@ -10,6 +10,8 @@ from viz.exhibits.table import Table, Tables
 About = Literal["text", "checkpoint", "app"]
 Actions = Mapping[str, Callable[[Any], None]]
 """Actions for what the browser tells, by its name."""
+OF_A_SERVER = frozenset({"asks", "cuts", "edits", "changes"})
+"""State of pictures by which a server is asked for something: a file and a lesson have none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,12 @@ class PictureAt:
     def state(self) -> dict[str, Any]:
         """All that moves over the payload."""
         return {**self.over, **self.of_text}
+
+    @property
+    def still(self) -> "PictureAt":
+        """The same where no server is told of anything."""
+        over = {name: it for name, it in self.over.items() if name not in OF_A_SERVER}
+        return replace(self, over=over, typed=None, on={}, key="")
 
 
 Content = PictureAt | Chart | Table | Tables
@@ -62,3 +70,10 @@ class Exhibit:
     """The difference from what was asked for: a sentence above it on a screen."""
     pane: Any = None
     """The pane that it is of: that of a picture of an answer, or another one than the page's."""
+
+    @property
+    def still(self) -> "Exhibit":
+        """The same where it is looked at and not worked with."""
+        if not isinstance(self.content, PictureAt):
+            return self
+        return replace(self, content=self.content.still)

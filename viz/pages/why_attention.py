@@ -63,7 +63,7 @@ def draw(pane: Pane) -> None:
             "headscope-layer-costs.csv",
             "Every cost of every layer over n, with the measured times",
         )
-        exhibits = _exhibits_of(sizes, n, measured)
+        exhibits = cost_exhibits(sizes, n, measured)
         for_a_paper(pane, exhibits, "paper costs")
         if measured is not None:
             measure_button(sizes, device, "Measure again", quiet=True)
@@ -80,7 +80,7 @@ def draw(pane: Pane) -> None:
     st.caption(remarks(measured, sizes, n))
 
 
-def _exhibits_of(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit]:
+def cost_exhibits(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, Exhibit]:
     """Each quantity, and the times where they were measured."""
     exhibits = {
         quantity: Exhibit(
@@ -135,7 +135,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     d, k, r = _size("d", own.d), _size("k", own.k), _size("r", own.r)
     number = own.n
     n = number if number is not None and SHORTEST <= number <= LONGEST else LENGTH
-    return _exhibits_of(Sizes(d, k, r), n, None)
+    return cost_exhibits(Sizes(d, k, r), n, None)
 
 
 def ask_for_times(sizes: Sizes, device: str) -> None:

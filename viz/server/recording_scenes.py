@@ -41,8 +41,6 @@ MOST = 3
 """Charts beside each other, so that they can be read."""
 EXACT = 256
 """A saved heat map of up to 256 x 256 cells holds every value."""
-OF_A_SERVER = frozenset({"asks", "cuts", "edits", "changes"})
-"""State of pictures by which a server is asked for something: a file has none."""
 
 
 @dataclass(frozen=True)
@@ -120,14 +118,13 @@ def _picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
     pane, content = exhibit.pane or pane, exhibit.content
     assert isinstance(content, PictureAt)
     picture, answers = content.picture, {}
-    state = {name: it for name, it in content.state.items() if name not in OF_A_SERVER}
     if isinstance(picture, HeadMap):
         picture = replace(picture, max_cells=EXACT)
     if isinstance(picture, CellSteps):
         cells = picture.in_row(pane.recording)
         answers = {("cell", each.cell): each.payload(pane.recording) for each in cells}
     payload = content.payload() if content.payload else picture.payload(*pane.answer.made)
-    data = partial(picture.data, **state)
+    data = partial(picture.data, **content.still.state)
     return SavedPicture(picture.component, data, payload, says_of(pane, exhibit), answers)
 
 

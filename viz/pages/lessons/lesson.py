@@ -14,7 +14,7 @@ from viz.lessons.seen import Seen
 from viz.lessons.task import Task
 from viz.pages.lessons.asking import ask, keep
 from viz.pages.lessons.listing import address_of, in_order, length
-from viz.pages.lessons.pictures import NEEDED, draw_picture
+from viz.pages.lessons.pictures import draw_picture, needs_of
 from viz.pages.lessons.standing_in import standing_in
 from viz.run.batches import Runner
 from viz.run.request import Answer, Request, answer
@@ -96,7 +96,7 @@ def _scene(
     exercise = scene.exercise
     questions = [read_task(each) for each in exercise.tasks]
     of_tasks = (need for task, _ in questions for need in task.needs)
-    needs = (*exercise.needs, *of_tasks, *NEEDED.get(exercise.shows, ()))
+    needs = (*exercise.needs, *of_tasks, *needs_of(exercise.shows))
     stand_in = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
     if stand_in is None:
         if None not in answers.values():  # else it is waited for
@@ -109,10 +109,9 @@ def _scene(
         return before
     if remark and remark != before:
         st.caption(literal(remark))
-    is_over, opened = True, _opened(scene, answer, place)
+    is_over, opened = True, opened_by(scene, answer, place)
     for i, (task, arguments) in enumerate(questions):
         seen = Seen(answer.checkpoint, answer.recording, place, arguments, answer.request.text)
-        opened = _as_asked(opened, task, seen)
         if task.of_row and (answer.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
@@ -153,10 +152,10 @@ def place_in(answer: Answer, head: str, row: str) -> Place | None:
     return finish(RowOfLesson(answer.request, head, row))
 
 
-def _opened(scene: Scene, answer: Answer, place: Place) -> Screen:
-    """The page that the scene names, with this sentence and this head."""
+def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
+    """The page that the scene names, with this sentence, this head, and what its tasks ask."""
     request = answer.request
-    return replace(
+    opened = replace(
         scene.screen,
         checkpoint=request.checkpoint,
         text=request.text,
@@ -168,6 +167,10 @@ def _opened(scene: Scene, answer: Answer, place: Place) -> Screen:
         head=place.head,
         pins=(f"q{place.query}",) if scene.screen.page == FIRST_PAGE else (),
     )
+    for task, arguments in map(read_task, scene.exercise.tasks):
+        seen = Seen(answer.checkpoint, answer.recording, place, arguments, request.text)
+        opened = _as_asked(opened, task, seen)
+    return opened
 
 
 def _as_asked(opened: Screen, task: Task, seen: Seen) -> Screen:
