@@ -1,6 +1,7 @@
 """Folders that Hugging Face's `save_pretrained` wrote, or that its hub holds."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, D
 from transformer.files.foreign_text import clean, whole_text
 from transformer.files.json_file import read_json
 from transformer.formats.format import Format
+from transformer.hugging_face.adapter import Adapter, read_adapter
+from transformer.hugging_face.adapter_settings import ADAPTER
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.kinds import asks, classifies, family_of, reads_two
@@ -73,16 +76,23 @@ def describe(path: Path) -> Description:
     return _described(path, examined, open_tokenizer(path, vocab_size))
 
 
-def load(path: Path, device: torch.device) -> Checkpoint:
-    """Open it with the library. Raises CheckpointError."""
+def load(path: Path, device: torch.device, folder: Path | None = None) -> Checkpoint:
+    """Open it with the library. folder: of a LoRA adapter to apply. Raises CheckpointError."""
     theirs = open_config(path)
     vocab_size = _vocab_size(theirs)
     examined = _examined(path, theirs)
     tokenizer = open_tokenizer(path, vocab_size)
+    adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
+    if adapter is not None:
+        examined = replace(examined, notes=_adapted_notes(examined.notes, adapter))
     description = _described(path, examined, tokenizer)
-    model = HuggingFaceModel(open_model(path, examined, device), description.config)  # type: ignore[arg-type]
+    model = HuggingFaceModel(open_model(path, examined, device, adapter), description.config)  # type: ignore[arg-type]
     about, config, family = description.about, description.config, description.family
-    return Checkpoint(path, about, config, family, model, tokenizer, device)
+    return Checkpoint(folder or path, about, config, family, model, tokenizer, device)
+
+
+def _adapted_notes(notes: tuple[str, ...], adapter: Adapter) -> tuple[str, ...]:
+    return (adapter.note, *(each for each in notes if not each.startswith(ADAPTER)))
 
 
 def contents(path: Path) -> Contents:
@@ -276,4 +286,5 @@ FORMAT = Format(
     load=load,
     files=files,
     contents=contents,
+    adapt=load,
 )

@@ -24,17 +24,26 @@ class Unforeseen(CheckpointError):
 
 
 def load_checkpoint(
-    path: str | Path, device: str | None = None, weights: str | None = None
+    path: str | Path,
+    device: str | None = None,
+    weights: str | None = None,
+    adapter: str | Path | None = None,
 ) -> Checkpoint:
     """Open a checkpoint of any format: a folder of ours, of Hugging Face's, a file of weights.
 
     device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
-    the folder, such as "snapshots/000100.safetensors". Raises CheckpointError, or DeviceError for
-    a device that is not here, or has too little memory.
+    the folder, such as "snapshots/000100.safetensors". adapter: the folder of a LoRA adapter of a
+    model of Hugging Face's, which is added to its weights. Raises CheckpointError, or DeviceError
+    for a device that is not here, or has too little memory.
     """
     path, chosen = Path(path).absolute(), choose_device(device)  # so that "." has a name too
     path = path / weights if weights else path
-    return format_of(path).load(path, chosen)
+    format = format_of(path)
+    if adapter is None:
+        return format.load(path, chosen)
+    if format.adapt is None:
+        raise CheckpointError(f"{path.name} takes no adapter: only models of Hugging Face's do.")
+    return format.adapt(path, chosen, Path(adapter).absolute())
 
 
 def describe_checkpoint(path: Path) -> Description:
@@ -62,6 +71,7 @@ def _formats() -> Sequence[Format]:
             describe=_refusing(each.describe),
             load=_refusing(each.load),
             files=_refusing(each.files),
+            adapt=each.adapt and _refusing(each.adapt),
             contents=each.contents and _refusing(each.contents),
         )
         for each in discover("transformer.formats", "FORMAT").values()

@@ -11,12 +11,12 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
+from transformer.hugging_face.adapter_settings import ADAPTER
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
 from transformer.hugging_face.rules import generation_settings
 from transformer.hugging_face.skeleton import Skeleton
 
 NAMED = 4
-ADAPTER = "adapter_config.json"
 SENTENCE = "modules.json"
 CODE = "auto_map"
 WITHOUT_EFFECT = frozenset(

@@ -20,6 +20,7 @@ from transformer.files.json_file import read_json
 from transformer.files.tensor_files import RenamedTensors
 from transformer.files.tensors import TensorSource
 from transformer.files.wrapping import unwrapped, without_common
+from transformer.hugging_face.adapter import Adapter
 from transformer.hugging_face.choice import choose
 from transformer.hugging_face.failure import building, in_a_sentence
 from transformer.hugging_face.notes import notes_on
@@ -122,7 +123,9 @@ def build_model(
     return model.requires_grad_(False).eval().to(device, inference_dtype(device))
 
 
-def open_model(path: Path, examined: Examined, device: torch.device) -> nn.Module:
+def open_model(
+    path: Path, examined: Examined, device: torch.device, adapter: Adapter | None = None
+) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
     require_whole(path, examined)
     cls, config = type(examined.skeleton.model), copy.deepcopy(examined.config)
@@ -145,6 +148,8 @@ def open_model(path: Path, examined: Examined, device: torch.device) -> nn.Modul
     if report["mismatched_keys"] or lacks or report["error_msgs"]:
         strange = [*sorted(lacks), *sorted(map(str, report["mismatched_keys"]))]
         raise CheckpointError(f"{path.name}: the library does not take {some_of(strange, 3)}.")
+    if adapter is not None:
+        adapter.apply(model)
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
