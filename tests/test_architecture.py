@@ -258,7 +258,11 @@ FRAGMENTS = {
     *("That", "Those", "For", "By", "As"),
 }
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
-IN_SENTENCES = ("viz",)
+IN_SENTENCES = (
+    *("viz", "transformer.decoding", "transformer.editing", "transformer.edits"),
+    *("transformer.layers", "transformer.models", "transformer.own_module"),
+    "transformer.positions",
+)
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 
 

@@ -32,7 +32,7 @@ def alone(
 
 
 def _ended(search: Search, error: InputError) -> list[Hypothesis]:
-    """What it has where the model cannot go on. Raises the error where it has nothing."""
+    """Return what it has where the model cannot go on. Raises the error where it has nothing."""
     try:
         search.throw(error)
     except StopIteration as end:

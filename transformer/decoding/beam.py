@@ -123,7 +123,7 @@ def _finish(branch: _Branch, length_penalty: float, error: Exception | None = No
 def _settled(
     best: _Branch, finished: list[Hypothesis], beam_size: int, length_penalty: float
 ) -> bool:
-    """Whether the best open branch, as it stands, already loses to every finished hypothesis."""
+    """Tell whether the best open branch already loses to every finished hypothesis."""
     score = best.log_prob / _penalty(len(best.ids), length_penalty)
     return len(finished) == beam_size and finished[-1].score >= score
 

@@ -104,7 +104,7 @@ def decode(
 
 
 def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequence[int]]:
-    """What the model reads before it has written anything."""
+    """Return what the model reads before it has written anything."""
     family, config = checkpoint.family, checkpoint.config
     target = [config.eos_id or 0] if family.target == "needed" else None
     return family.forced_pass(config, sources, target).inputs
@@ -112,7 +112,7 @@ def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequen
 
 @dataclass(frozen=True)
 class Written:
-    """What a model that goes on writing had written after one of its tokens."""
+    """The text that a model that goes on writing had written after one of its tokens."""
 
     text: str
     decoding: Callable[[], Decoding]

@@ -1,4 +1,4 @@
-"""What a decoding method declares of itself, and what it gives back."""
+"""A decoding method, as it declares itself, and what it gives back."""
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
@@ -13,11 +13,11 @@ from transformer.inputs import InputError
 from transformer.tokenizer import Side
 
 Rules = Callable[[Tensor, Tensor], Tensor]
-"""What changes the scores of a step: (what was written [n, t], scores [n, V]) -> scores [n, V]."""
+"""A change of a step's scores: (tokens written [n, t], scores [n, V]) -> scores [n, V]."""
 
 
 class Model(Protocol):
-    """What decoding asks of a model: start on a source, then take target tokens."""
+    """A model that decoding can use: it starts on a source, then takes target tokens."""
 
     config: ModelConfig
 
@@ -44,7 +44,7 @@ class Hypothesis:
     ruled: Tensor | None = None
     """[T, V]: log_probs after the rules that its folder has for writing; None: it has none."""
     error: Exception | None = None
-    """What ended it before its time, after it had written something."""
+    """The error that ended it before its time, after it had written something."""
 
     @cached_property
     def log_prob(self) -> float:
@@ -86,7 +86,7 @@ class Option:
     most: float
     explain: str = ""
     widest: tuple[float, float] | None = None
-    """What a script may give, where that is more than a screen offers."""
+    """The range that a script may use, where that is more than a screen offers."""
     off: float | None = None
     """The value at which the option changes nothing; None where there is no such value."""
 
@@ -97,7 +97,7 @@ class Option:
 
     @property
     def is_off_by_default(self) -> bool:
-        """Who says nothing of this option decodes as if there were none."""
+        """Tell whether it is off where nothing is said of it."""
         return self.off is not None and self.default == self.off
 
     @property
@@ -117,28 +117,28 @@ class Method:
     title: str
     run: Callable[..., Search]
     explain: str
-    """How it chooses; the first sentence stands by itself on a card."""
+    """The way it chooses; the first sentence stands by itself on a card."""
     formula: str = ""
-    """What it maximises, or draws from, in LaTeX as viz/formula.py reads it."""
+    """The quantity that it maximises or draws from, in LaTeX as viz/formula.py reads it."""
     source: str = ""
     options: tuple[Option, ...] = ()
     needs_target: bool = False
-    """Whether the target is given, as the option `target_ids`, and only to be judged."""
+    """True: the target comes as the option `target_ids`, and is only judged."""
     first_for: tuple[Side, ...] = ()
     """Models that read so decode like this unless told otherwise: see `default_method`."""
     streams: bool = False
-    """Whether it takes `on_token`: see `left_to_right`."""
+    """True: it takes `on_token`: see `left_to_right`."""
     follows: str = ""
     """The option that says how many hypotheses it follows at once; empty: one."""
 
     def n_rows(self, options: Mapping[str, Any]) -> int:
-        """How many hypotheses it follows at once, at most, with these options."""
+        """Return how many hypotheses it follows at once, at most, with these options."""
         usual = next((each.default for each in self.options if each.name == self.follows), 1)
         return int(options.get(self.follows, usual))
 
 
 def rules_of(model: Model, source: Tensor, limit: int) -> Rules | None:
-    """What its folder says of how it writes at most `limit` tokens; None: nothing does."""
+    """Make the rules of its folder for writing at most `limit` tokens; None: there are none."""
     make: Callable[[Tensor, int], Rules | None] | None = getattr(model, "rules", None)
     return None if make is None else make(source, limit)
 
@@ -152,7 +152,7 @@ def ruled(rules: Rules, output: Tensor, scores: Tensor) -> Tensor:
 
 
 def length_limit(model: Model, source: Tensor, max_len: int | None) -> int:
-    """How many target tokens may be written. Raises ValueError for a max_len below 1."""
+    """Return how many target tokens may be written. Raises ValueError for a max_len below 1."""
     limit = model.room(source.size(1))
     if max_len is None:
         return limit

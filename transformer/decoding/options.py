@@ -1,4 +1,4 @@
-"""What may be asked of a decoding method: known names, numbers within limits."""
+"""The options of a decoding method: known names, numbers within limits."""
 
 import math
 from collections.abc import Mapping

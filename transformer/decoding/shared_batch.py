@@ -18,13 +18,13 @@ from transformer.decoding.method import Ask, Hypothesis, Model, Search
 from transformer.layers.joining import joined
 
 MOST_ROWS = 64
-"""Of a step."""
+"""The most rows of a step."""
 EVERY = 0.5
 """Seconds between two times that who waits is told of its place."""
 
 
 class Run(Protocol):
-    """What runs a search in place of `alone`: see `SharedBatch.run`."""
+    """A runner of a search in place of `alone`: see `SharedBatch.run`."""
 
     def __call__(
         self,
@@ -37,7 +37,7 @@ class Run(Protocol):
 
 
 class Pace(Protocol):
-    """When a batch may take its steps, where other work needs the device as well."""
+    """The turns that a batch takes for its steps, where other work needs the device as well."""
 
     rank: int
     """The lowest one of its searches, as `SharedBatch.run` takes it."""
@@ -69,7 +69,7 @@ class _Member:
     search: Search | None = None
     ask: Ask | None = None
     n_rows: int = 1
-    """That it has in the state; one at its start."""
+    """The number of its rows in the state; one at its start."""
 
     def take(self, logits: Tensor | None) -> None:
         """Go on to the next step that it wants, or to its end."""
@@ -115,7 +115,7 @@ class SharedBatch:
         self._is_led = False
         self._waiting: list[_Member] = []
         self._members: list[_Member] = []
-        """Whose rows are in the state: both belong to the thread that runs the steps."""
+        """Members whose rows are in the state: both belong to the thread that runs the steps."""
         self._state: Any = None
 
     @property
@@ -125,7 +125,7 @@ class SharedBatch:
 
     @property
     def is_at_work(self) -> bool:
-        """Whether a thread runs the steps."""
+        """Tell whether a thread runs the steps."""
         return self._is_led
 
     def run(
@@ -138,7 +138,7 @@ class SharedBatch:
         rank: int = 0,
         on_wait: Callable[[int | None], object] | None = None,
     ) -> list[Hypothesis]:
-        """What a search returns. Raises what it raises.
+        """Run a search and return its result. Raises what it raises.
 
         begin: makes the search; a second time where a step of all has failed: then each of them
         runs alone, and fails alone. source: [1, S]. on_step: called before each step, and while
@@ -219,7 +219,7 @@ class SharedBatch:
                 raise
 
     def _come(self) -> list[_Member]:
-        """Who begins now: those for whom there is room, and one in any case."""
+        """Take those that begin now: as many as there is room for, and one in any case."""
         with self._lock:
             waiting = tuple(self._waiting)
         for each in waiting:

@@ -1,4 +1,4 @@
-"""What each decoding step considered and chose."""
+"""The candidates and the choice of each decoding step."""
 
 import math
 from dataclasses import dataclass, replace
@@ -46,9 +46,9 @@ class Decoding:
     vocab_size: int
     """Tokens that each step chose from."""
     is_ended: bool = True
-    """Whether the target ends by the model's will, not at the limit of its length."""
+    """True: the target ends by the model's will, not at the limit of its length."""
     ended_by: str = ""
-    """What kept the model from going on, in a sentence; empty: nothing did."""
+    """The sentence why the model could not go on; empty: nothing kept it."""
 
     def without_distributions(self) -> "Decoding":
         """The same, as small as what is seen of it: see `Hypothesis.without_distributions`."""

@@ -1,4 +1,4 @@
-"""Whether what edits are of is there, before anything runs."""
+"""Checks that what edits are of is there, before anything runs."""
 
 from collections.abc import Mapping, Sequence
 

@@ -21,7 +21,7 @@ OfHead = Callable[[int], Tensor]
 
 @dataclass(frozen=True)
 class Sizes:
-    """What one kind of attention has; queries and keys are None where a text is still written."""
+    """Sizes of one kind of attention; queries and keys are None where a text is still written."""
 
     n_layers: int
     n_heads: int
@@ -32,7 +32,7 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What edits did to one layer's call, so that a recording of it says the same."""
+    """The change that edits made of one layer's call, so that a recording of it says the same."""
 
     added: Tensor | None = None
     """[H, Q, K] to the scores."""
@@ -80,21 +80,21 @@ class Editor:
         self.changes: dict[tuple[str, int], Change] = {}
         """(kind, layer) -> what was done there last."""
         self.met: set[Edit] = set()
-        """Those that have found what they are of."""
+        """The edits that have found what they are of."""
 
     def touches(self, kind: str, layer: int) -> bool:
         return (kind, layer) in self._heads or kind in self._kinds
 
     def states(self, kind: str, layer: int) -> bool:
-        """Whether an edit is of what this layer gives."""
+        """Tell whether an edit is of what this layer gives."""
         return (kind, layer) in self._words
 
     def is_moved(self, side: str) -> bool:
-        """Whether an edit is of the positions of this side."""
+        """Tell whether an edit is of the positions of this side."""
         return side in self._sides
 
     def acts(self, kind: str, layer: int, head: int) -> list[Act]:
-        """What is done to a head."""
+        """Return the acts on a head."""
         own = self._heads.get((kind, layer), {}).get(head, [])
         return self._kinds[kind] + own if kind in self._kinds else own
 
@@ -147,13 +147,13 @@ class Editor:
         )
 
     def _touched(self, kind: str, layer: int, offset: int, n_heads: int) -> list[int]:
-        """Of the heads offset .. offset + n_heads - 1."""
+        """Return the edited ones of the heads offset .. offset + n_heads - 1."""
         named = self._heads.get((kind, layer), {})
         every = kind in self._kinds
         return [it for it in range(offset, offset + n_heads) if every or it in named]
 
     def rescores(self, kind: str, layer: int, head: int) -> bool:
-        """Whether an edit is of the scores of this head."""
+        """Tell whether an edit is of the scores of this head."""
         return any(each.scores or each.bias for _, each in self.acts(kind, layer, head))
 
     def rescored(
@@ -208,7 +208,7 @@ class Editor:
                 states[row] = each.states(edit, states[row], self._references[edit])
 
     def encodings(self, side: str, table: Tensor, start: int, n: int) -> Tensor:
-        """What words start .. start + n - 1 of a side get from a table [P, D]: [n, D].
+        """Return what words start .. start + n - 1 of a side get from a table [P, D]: [n, D].
 
         Raises EditError where an edit asks for a position that the table does not have.
         """
@@ -216,7 +216,7 @@ class Editor:
         return self.scaled(side, table[places])
 
     def places(self, side: str, places: Tensor, n_positions: int | None = None) -> Tensor:
-        """Which positions stand where these [T] do. n_positions: how many there are; None: any."""
+        """Return positions in place of these [T]. n_positions: how many there are; None: any."""
         for edit, each in self._sides[side]:
             if each.places is not None:
                 self.met.add(edit)

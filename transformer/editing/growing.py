@@ -22,12 +22,12 @@ class Growing(Editing):
         """joins: group -> the layer before which its row joins."""
         in_order = sorted(joins, key=lambda group: joins[group])
         self.rows: tuple[Group, ...] = ((), *filter(None, in_order))
-        """What is done to each row of what the stack gives; nothing to the first."""
+        """The edits of each row of what the stack gives; none of the first."""
         self._joins = [0, *(joins[group] for group in self.rows[1:])]
         super().__init__((), rows=self.rows, references=references)
 
     def joined(self, layer: int, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What a layer is given: x [B, T, D], then a mask and, in a decoder, a cache of all rows.
+        """Return a layer's inputs: x [B, T, D], a mask and, in a decoder, a cache of all rows.
 
         Those that join are put below the others.
         """

@@ -50,7 +50,7 @@ class Editing:
         """Words of the target that the cache holds: cross-attention does not show it."""
 
     def encodings(self, table: Tensor, start: int, n: int) -> Tensor | None:
-        """What stands in the place of a table's rows for positions start .. start + n - 1: [n, D].
+        """Return the substitutes of a table's rows for positions start .. start + n - 1: [n, D].
 
         None: the rows as they are. Raises EditError.
         """
@@ -96,7 +96,7 @@ class Editing:
             editor.stated(kind, layer, states[row], first)
 
     def joined(self, layer: int, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """What is given to a layer in the place of its inputs; None: these."""
+        """Return what a layer is given in the place of its inputs; None: these."""
         return None
 
     def _editors(self, n_rows: int) -> Sequence[Editor]:

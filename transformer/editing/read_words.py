@@ -1,4 +1,4 @@
-"""What a model is given to read, where edits are of the words themselves."""
+"""The words that a model is given to read, where edits are of the words themselves."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def read_words(
 
 
 def side_read(checkpoint: Checkpoint) -> str:
-    """What the side is called that holds the source text: "text" where a model has one side."""
+    """Name the side that holds the source text: "text" where a model has one side."""
     return "source" if checkpoint.family.reads == "source" else "text"
 
 

@@ -1,4 +1,4 @@
-"""What edits refer to: what heads and layers give in runs that nothing changes."""
+"""The tensors that edits refer to: what heads and layers give in runs that nothing changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

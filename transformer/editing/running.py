@@ -23,7 +23,7 @@ from transformer.watch.editing import EditingWatcher, Plan, check_met
 
 @contextmanager
 def edited(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Iterator[Any]:
-    """What to decode with in place of the checkpoint's model. Raises EditError.
+    """Make what decodes in place of the checkpoint's model. Raises EditError.
 
     Each step is what the forced pass is under the same edits.
     """

@@ -1,4 +1,4 @@
-"""What can be changed in a model for one run. One kind of edit a file, each declared by EDIT."""
+"""Changes of a model for one run. One kind of edit a file, each declared by EDIT."""
 
 from transformer.edits.edit import Edit, EditError, EditKind, Value
 from transformer.edits.spelling import edit_kinds, edits_of, parse

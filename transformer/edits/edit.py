@@ -1,4 +1,4 @@
-"""What an edit is, as data, and what a kind of edit declares of itself."""
+"""An edit, as data, and a kind of edit, as it declares itself."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NUMBERS: dict[Of, tuple[str, ...]] = {
     "kind": (),
     "side": (),
 }
-"""What the numbers of a place are; a kind of attention by itself and a side have none."""
+"""The names of the numbers of a place; a kind of attention by itself and a side have none."""
 
 
 class EditError(InputError, Refusal):
@@ -36,7 +36,7 @@ class Edit:
     """
 
     name: str
-    """Of its kind."""
+    """The name of its kind."""
     place: str
     """The kind of attention, such as "cross"; of positions the side, "source"."""
     numbers: tuple[int, ...] = ()
@@ -121,22 +121,22 @@ class EditKind:
     title: str
     of: Of
     explain: str
-    """What it does; the first sentence stands by itself on a card."""
+    """The explanation; its first sentence stands by itself on a card."""
     formula: str
     """In LaTeX as viz/formula.py reads it."""
     source: str = ""
     values: tuple[Value, ...] = ()
-    """What follows the place, in this order."""
+    """The values that follow the place, in this order."""
     zero: str = ""
     """The kind that it is where its one number, a factor, is 0; with a factor of 1 it is none."""
     further: Value | None = None
-    """What may follow them, any number of times, once at least."""
+    """A value that may follow them, any number of times, once at least."""
     text: Literal["none", "optional", "needed"] = "none"
-    """Whether a sentence follows the place: the reference; left out, the run's own."""
+    """The need for a sentence after the place, the reference; left out, it is the run's own."""
     same_length: bool = False
-    """Whether that sentence has as many words as the run's own."""
+    """True: that sentence has as many words as the run's own."""
     same_sequence: bool = False
-    """Whether it says something only where queries and keys are the same words."""
+    """True: it says something only where queries and keys are the same words."""
     scores: Scores | None = None
     heads: Heads | None = None
     states: States | None = None
@@ -148,5 +148,5 @@ class EditKind:
 
     @property
     def cited(self) -> str:
-        """What it does, with its source."""
+        """Explain it, with its source."""
         return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain

@@ -1,4 +1,4 @@
-"""How edits are spelled: name:place=values, the same in an address, a shell and Python."""
+"""The spelling of edits: name:place=values, the same in an address, a shell and Python."""
 
 import math
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ def parse(spelled: str) -> Edit:
 
 
 def spelling(kind: EditKind) -> str:
-    """How a kind is spelled, with an example of its values.
+    """Spell a kind, with an example of its values.
 
     >>> spelling(edit_kinds()["cut"])
     'cut:KIND.LAYER.HEAD.QUERY.KEY'

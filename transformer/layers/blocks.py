@@ -18,7 +18,7 @@ KeysValues = tuple[Tensor, Tensor]
 
 @dataclass
 class LayerCache:
-    """What one decoder layer keeps between steps."""
+    """The keys and values that one decoder layer keeps between steps."""
 
     cross: KeysValues | None = None
     own: KeysValues | None = None

@@ -50,7 +50,7 @@ def _positions(state: DecoderState, n_rows: int, device: torch.device | None) ->
 
 
 def _n_memory(state: DecoderState) -> int:
-    """How many places the longest memory of its rows has; 0 without any."""
+    """Return the number of places of the longest memory of its rows; 0 without any."""
     cross = state.caches[0].cross
     if cross is None:
         return 0

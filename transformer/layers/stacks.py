@@ -30,12 +30,12 @@ class Encoder(nn.Module):
 
 @dataclass
 class DecoderState:
-    """What decoding carries from step to step."""
+    """The state that decoding carries from step to step."""
 
     caches: list[LayerCache]
     memory_mask: Tensor | None = None
     n_positions: int | Tensor = 0
-    """How many tokens were read: by all rows, or by each, [B]; see `joined`."""
+    """The number of tokens that were read: by all rows, or by each, [B]; see `joined`."""
 
     def reorder(self, rows: Tensor) -> None:
         """Keep the given batch rows, in that order; rows may repeat or be missing."""

@@ -30,7 +30,7 @@ class DecoderOnly(TokenWriter):
         return source[:, -1:]
 
     def room(self, n_source: int) -> int:
-        """How many tokens may follow a prompt of n tokens: the last one is never read."""
+        """Return how many tokens may follow a prompt of n: the last one is never read."""
         return self.config.max_len - n_source + 1
 
     def forward(self, text: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from transformer.models.token_model import TokenModel
 
 
 class EncoderClassifier(TokenModel):
-    """What a text is, as one of `config.classes`."""
+    """A classifier of texts, into one of `config.classes`."""
 
     def __init__(self, config: ModelConfig) -> None:
         config.require("n_encoder_layers", "classes")

@@ -38,7 +38,7 @@ class EncoderDecoder(TokenWriter):
         return torch.full_like(source[:, :1], self.config.bos_id)
 
     def room(self, n_source: int) -> int:
-        """How many target tokens may be written after a source of n tokens.
+        """Return how many target tokens may be written after a source of n tokens.
 
         Without an end token a target is as long as its source. Otherwise twice the source and ten
         more: a translation that runs past that is one that repeats itself.

@@ -1,4 +1,4 @@
-"""What a model family declares of itself."""
+"""A model family, as it declares itself."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from transformer.tokenizer import Side
 
 Ids = Sequence[int]
 EMBEDDING = MappingProxyType({"embedding": "*embedding", "positions": "*positions", "join": "join"})
-"""Where a TokenModel keeps what embeds tokens, encodes their positions and joins both."""
+"""Places where a TokenModel keeps what embeds tokens, encodes their positions and joins both."""
 
 
 def nothing_shared(config: ModelConfig) -> Sequence[str]:
@@ -27,12 +27,12 @@ class Rows:
     queries: Ids
     keys: Ids
     produced: Ids | None = None
-    """What each row was about to produce; None where rows produce nothing."""
+    """The token that each row was about to produce; None where rows produce nothing."""
 
 
 @dataclass(frozen=True)
 class ForcedPass:
-    """How a family runs over a source and a known target, all at once."""
+    """A pass of a family over a source and a known target, all at once."""
 
     inputs: tuple[Ids, ...]
     """The arguments of the model's forward pass, one row each."""
@@ -55,26 +55,26 @@ class Family:
     forced_pass: Callable[[Any, Ids, Ids | None], ForcedPass]
     """(config, source ids, target ids or None) -> what to run."""
     target: Literal["needed", "optional", "none"] = "needed"
-    """Whether a recording asks for a target."""
+    """The need for a target in a recording."""
     reads: Side = "source"
-    """How its input is tokenized: a "source" ends, a "prompt" goes on, a "text" just stands."""
+    """The way its input is tokenized: a "source" ends, a "prompt" goes on, a "text" just stands."""
     kept: Mapping[str, str] = field(default_factory=lambda: EMBEDDING)
     """Role -> the paths of modules whose inputs and outputs a recording keeps: those of the
     embedding, and of a classifier "pool" and "classify"."""
     shared: Callable[[ModelConfig], Sequence[str]] = nothing_shared
-    """What one matrix does more than once, in sentences, as a configuration ties it."""
+    """Makes sentences about matrices that do more than one thing, as a configuration ties them."""
 
     @property
     def decodes(self) -> bool:
-        """Whether it writes tokens."""
+        """Tell whether it writes tokens."""
         return self.target != "none"
 
     @property
     def is_watched(self) -> bool:
-        """Whether its attention is found by watching it run."""
+        """Tell whether its attention is found by watching it run."""
         return None in self.attentions.values()
 
     @property
     def continues(self) -> bool:
-        """Whether its output continues its input."""
+        """Tell whether its output continues its input."""
         return self.reads == "prompt"

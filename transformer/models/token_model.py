@@ -1,4 +1,4 @@
-"""What families share: how tokens become vectors, and how vectors become tokens again."""
+"""A model of tokens, shared by families: tokens become vectors, and vectors tokens again."""
 
 import torch
 from torch import Tensor, nn

@@ -24,7 +24,7 @@ _LIBRARIES = (
 
 @contextmanager
 def in_a_sentence(what: str, refusal: type[Refusal] = InputError, hint: str = "") -> Iterator[None]:
-    """What is raised inside becomes a Refusal of this class; its traceback is logged.
+    """Turn what is raised inside into a Refusal of this class; its traceback is logged.
 
     what: the function that runs, as its author calls it. hint: another sentence, said after it.
     """

@@ -24,24 +24,24 @@ MOST_WRITTEN = 64
 
 @dataclass(frozen=True)
 class OwnConfig:
-    """What its author says of a module, under this project's names."""
+    """The settings that its author gives a module, under this project's names."""
 
     module: str
     """The name of its class."""
     vocab_size: int
-    """Of what it writes; of a module that only reads, of that."""
+    """The vocabulary of what it writes; of a module that only reads, of that."""
     max_len: int
     pad_id: int
     """-1 where there is none."""
     bos_id: int | None
-    """What a target starts with; None where nothing is written beside a source."""
+    """The token that a target starts with; None where nothing is written beside a source."""
     eos_id: int | None
     classes: tuple[str, ...] = ()
-    """Of a classifier: their names."""
+    """The names of a classifier's classes."""
 
     @property
     def eos_ids(self) -> frozenset[int]:
-        """What ends a text that is written."""
+        """Return the tokens that end a text that is written."""
         return frozenset() if self.eos_id is None else frozenset({self.eos_id})
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class OwnConfig:
 
 
 class State:
-    """What decoding has read so far."""
+    """The tokens that decoding has read so far."""
 
     def __init__(self, source: tuple[Tensor, ...], read: Tensor) -> None:
         self.source, self.read = source, read
@@ -96,7 +96,7 @@ class OwnModel(nn.Module):
         return source[:, -1:]
 
     def room(self, n_source: int) -> int:
-        """How many tokens may follow a source or a prompt of n tokens."""
+        """Return how many tokens may follow a source or a prompt of n tokens."""
         if self.config.bos_id is None:
             return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
         longest = n_source if self.config.eos_id is None else 2 * n_source + 10
@@ -155,7 +155,7 @@ def _described(output: Any) -> str:
 
 
 def _reads(config: Any, source: Ids, target: Ids | None) -> ForcedPass:
-    """Whether a module that only reads sees later tokens is for its attention to say."""
+    """Make one pass for both kinds: whether it sees later tokens is for its attention to say."""
     rows = Rows(source, source)
     return ForcedPass((source,), {"encoder_self": rows, "decoder_self": rows}, embedded={})
 
@@ -190,4 +190,4 @@ TRANSLATES = Family(
     forced_pass=encoder_decoder.forced_pass,
 )
 FAMILIES = {"nothing": READS, "continuation": CONTINUES, "target": TRANSLATES}
-"""By what a module writes."""
+"""The families, by what a module writes."""

@@ -105,6 +105,6 @@ def _id(token: int | str | None, names: Sequence[str]) -> int | None:
 
 
 def _file_of(function: Callable[..., Any]) -> Path:
-    """Where a function was written: a path below a file is never one that can be opened."""
+    """Return the file of a function: a path below a file is never one that can be opened."""
     code = getattr(function, "__code__", None)
     return Path(code.co_filename if code else "own_module.py").absolute()

@@ -16,7 +16,7 @@ Pieces = Sequence[str] | Mapping[int, str] | Mapping[str, int]
 
 
 class OwnTokenizer:
-    """What a module reads or writes. Raises TokenizerError for text that it cannot take."""
+    """A tokenizer of a module's pieces. Raises TokenizerError for text that it cannot take."""
 
     def __init__(
         self,

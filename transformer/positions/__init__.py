@@ -1,1 +1,1 @@
-"""How tokens are told apart by place: encodings, rotary positions, relative biases."""
+"""Positions, by which tokens are told apart: encodings, rotary ones, relative biases."""

@@ -1,4 +1,4 @@
-"""What positional encodings do, measured on the encodings themselves (AIAYN, section 3.5).
+"""Positional encodings, measured by themselves (AIAYN, section 3.5).
 
 Nothing here knows the formula that made them. A sinusoidal encoding consists of pairs of
 dimensions (sine, cosine) that turn together; which dimensions are a pair is found by looking for
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 TOLERANCE = 0.02
-"""How much a pair's length may vary, as a share of it: above half precision's rounding."""
+"""The most a pair's length may vary, as a share of it: above half precision's rounding."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What a model adds to its scores for the places of query and key, as a function of distance.
+"""A model's addend to its scores for the places of query and key, as a function of distance.
 
 T5 learns a number for each head and (bucketed) distance (Raffel et al. 2020, section 2.1); ALiBi
 lowers scores in proportion to the distance (Press et al. 2022). Nothing here knows which of them
@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 EXACT = 1e-5
-"""How far values of one distance may lie apart, as a share of the largest: float32's rounding."""
+"""The largest gap of values of one distance, as a share of the largest: float32's rounding."""
 STRAIGHT = 0.01
-"""How far from a line, as a share of the whole range: some models round ALiBi to bfloat16."""
+"""The largest gap to a line, as a share of the range: some models round ALiBi to bfloat16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class ByDistance:
 
 @dataclass(frozen=True, eq=False)
 class RelativeBias:
-    """What the layers of one kind that share a bias add to their scores."""
+    """The bias that layers of one kind share and add to their scores."""
 
     kind: str
     layers: tuple[int, ...]
@@ -56,7 +56,7 @@ class RelativeBias:
 
     @cached_property
     def from_own(self) -> bool:
-        """Whether it is a function of distance once each row is measured from the query's own cell.
+        """Tell whether it is a function of distance once each row is measured from its own cell.
 
         A number added to a whole row changes no weight: BLOOM's and MPT's ALiBi is written so.
         """
@@ -70,7 +70,7 @@ class RelativeBias:
 
     @property
     def is_of_distance(self) -> bool:
-        """Whether all cells of one distance have one value, up to float32's rounding."""
+        """Tell whether all cells of one distance have one value, up to float32's rounding."""
         return self._is_exact(self.by_distance)
 
     @cached_property
@@ -80,7 +80,7 @@ class RelativeBias:
 
     @cached_property
     def _measured(self) -> tuple[ByDistance, ByDistance]:
-        """As it is; and from the query's own cell, of all that may read it: none is padding."""
+        """Measure it as it is, and from the query's own cell where it may read that: no padding."""
         bias = self.bias.detach().float().cpu().expand(self.allowed.shape)
         allowed = self.allowed.cpu()
         _, n_queries, n_keys = bias.shape

@@ -13,7 +13,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Rotary:
-    """How the queries and keys of some layers of one kind turn."""
+    """The turning of the queries and keys of some layers of one kind."""
 
     kind: str
     layers: tuple[int, ...]
